@@ -62,11 +62,15 @@ class DeliverEvents:
     lease: float = 300.0
     retention: float = 7 * 86400.0
     failures: Failures = field(default_factory=Failures)
+    what: str = "audit event"
+    """For logs: notifications are delivered in the same way."""
+    job: str = ""
+    """The name of the job, if it is not that of an audit sink."""
 
     @property
     def name(self) -> str:
         """The name of the job."""
-        return f"audit:{self.sink.name}"
+        return self.job or f"audit:{self.sink.name}"
 
     def run_if_due(self) -> Outcome | None:
         """Delivers waiting events. None if it is not due yet, or another collector is doing it."""
@@ -110,7 +114,7 @@ class DeliverEvents:
 
         self.engine.atomic(work)
         for number, reason in delivery.refused.items():
-            log.error("audit event %d was refused by the sink %s, and is kept: %s", number, self.sink.name, reason)
+            log.error("%s %d was refused by the sink %s, and is kept: %s", self.what, number, self.sink.name, reason)
         if not delivery.delivered and not delivery.refused and delivery.error is None:
             raise Unavailable(f"the sink {self.sink.name} took nothing, and does not say why")
         return delivery
@@ -118,7 +122,7 @@ class DeliverEvents:
     def _finish(self, lease: float, error: str | None) -> None:
         failures = self.failures.count(failed=error is not None)
         if error is not None:
-            log.error("audit events wait for the sink %s: %s", self.sink.name, error)
+            log.error("%ss wait for the sink %s: %s", self.what, self.sink.name, error)
         pause = self.interval if error is None else self._pause(failures)
         now = self._now()
         next_run_at = now + self.jitter.spread(pause)

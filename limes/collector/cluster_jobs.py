@@ -104,3 +104,28 @@ class AuditJob:
 
     def close(self) -> None:
         """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotificationJob:
+    """Delivers notifications to one sink."""
+
+    action: DeliverEvents
+    deliveries: OutcomeCounter
+    workers: int = 1
+
+    @property
+    def name(self) -> str:
+        """For logs."""
+        return self.action.name
+
+    def step(self) -> bool:
+        """Delivers what waits if it is time to. Returns whether it was."""
+        outcome = self.action.run_if_due()
+        if outcome is None:
+            return False
+        self.deliveries.count(not outcome.refused and not outcome.failed, self.action.sink.name)
+        return True
+
+    def close(self) -> None:
+        """Nothing to give back."""

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
+from prometheus_client.registry import Collector as MetricSource
+
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
 from limes.actions.check_consistency import CheckConsistency
@@ -36,6 +38,7 @@ from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
+from limes.composition.notifications import notification_jobs
 from limes.composition.rules import alert_rules
 from limes.composition.use_cases import (
     build_auto_renewal,
@@ -100,23 +103,22 @@ def build_collector(
     counters = _counters(services, list(cluster.backends.capacity), growing_resources(cluster.catalog))
     counted = JobMetrics(services)
     audit = audit_jobs(settings, engine, clock, jitter)
+    notifications = notification_jobs(settings, engine, cluster, clock, jitter)
     jobs: list[Job] = [
         *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted, change_log),
         _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], change_log),
         *_distribution_jobs(engine, cluster, settings, clock, jitter, counters, change_log),
         *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, change_log),
         *audit.jobs,
+        *notifications.jobs,
     ]
     counted.start_at_zero([job.name for job in jobs])
-    gauges = ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks)
+    gauges = _gauges(engine, cluster, settings, names, clock)
     data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
-        metrics=[
-            *(*counters.values(), counted, audit.counters, gauges, CircuitGauge(cluster.backends.circuits)),
-            *(_override_gauges(engine, cluster, clock), _alert_gauges(engine, cluster, settings, clock)),
-        ],
+        metrics=[*counters.values(), counted, audit.counters, *notifications.counters, *gauges],
         done=counted.task_done,
         may_work=may_work,
         data=DataMetrics(engine, cluster.catalog, data.skip_zero) if data.expose else None,
@@ -142,14 +144,17 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
 
 
-def _override_gauges(engine: Engine, cluster: Cluster, clock: Clock) -> OverrideGauges:
-    find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
-    return OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid)
-
-
-def _alert_gauges(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> AlertGauges:
+def _gauges(
+    engine: Engine, cluster: Cluster, settings: Settings, names: dict[str, str], clock: Clock
+) -> list[MetricSource]:
     alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
-    return AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock)
+    find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
+    return [
+        ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks),
+        OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid),
+        AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
+        CircuitGauge(cluster.backends.circuits),
+    ]
 
 
 def _service_jobs(

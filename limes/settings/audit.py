@@ -34,7 +34,8 @@ class RabbitMQSettings(Section):
 SinkName = Literal["log", "rabbitmq"]
 
 
-def _as_list(value: Any) -> Any:
+def as_list(value: Any) -> Any:
+    """Accepts one name, or `none`, instead of a list."""
     if value in (None, "none", ["none"]):
         return ()
     return (value,) if isinstance(value, str) else value
@@ -43,7 +44,7 @@ def _as_list(value: Any) -> Any:
 class AuditSettings(Section):
     """Where events go to, and how long things are kept."""
 
-    sinks: Annotated[tuple[SinkName, ...], BeforeValidator(_as_list)] = ()
+    sinks: Annotated[tuple[SinkName, ...], BeforeValidator(as_list)] = ()
     """`log`, `rabbitmq`, or a list of both; `none` or an empty list: events are not written, only the history.
     Environment: `LIMES_AUDIT_ENABLE`; true means `rabbitmq`, false means `none`."""
     log: AuditLogSettings = AuditLogSettings()

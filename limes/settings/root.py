@@ -19,6 +19,7 @@ from limes.settings.cluster import (
 )
 from limes.settings.http import AnswerSettings, ProxySettings
 from limes.settings.identity import IdentitySettings
+from limes.settings.notifications import NotificationSettings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import (
     ApiSettings,
@@ -49,6 +50,7 @@ class Settings(Section):
     quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
     commitments: CommitmentSettings = CommitmentSettings()
     alerts: AlertSettings = AlertSettings()
+    notifications: NotificationSettings = NotificationSettings()
     constraints_path: ConfigPath | None = None
     """Quota constraints (YAML). Environment: `LIMES_CONSTRAINTS_PATH`."""
     quota_overrides_path: ConfigPath | None = None

@@ -22,6 +22,7 @@ from limes.db.models.commitments import (
 from limes.db.models.domains import Domain, DomainResource
 from limes.db.models.history import QuotaHistory
 from limes.db.models.jobs import Job
+from limes.db.models.notifications import NotificationCursor, NotificationState
 from limes.db.models.outbox import OutboxEvent
 from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
 from limes.db.models.quota_requests import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
@@ -38,6 +39,8 @@ __all__ = [
     "Domain",
     "DomainResource",
     "Job",
+    "NotificationCursor",
+    "NotificationState",
     "OutboxEvent",
     "Project",
     "ProjectAZQuota",
@@ -78,5 +81,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     QuotaRequestAmount,
     QuotaRequestEvent,
     OutboxEvent,
+    NotificationState,
+    NotificationCursor,
 )
 """Those that others refer to come first."""

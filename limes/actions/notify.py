@@ -1,0 +1,179 @@
+"""Decides what people are told, and puts it into the outbox.
+
+Invariant: what is told is written in one transaction with the note that it was told, and under the lock on the row of
+`notification_cursor`. So each alert is told once, however many collectors run and whenever they are killed. Delivery
+may repeat a message (`deliver_events`), which has the same id then.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from limes.actions.reports.alerts import Alert, ReportAlerts
+from limes.actions.reports.attention import Where
+from limes.core.alerts import Kind, Severity, ThresholdRule, UsageThresholds
+from limes.core.notifications import ALERT_KINDS, CONFIRMED, RENEWED, Key, decide
+from limes.core.selection import select
+from limes.db.engine import Engine
+from limes.db.queries import commitment_events, outbox
+from limes.db.queries import notifications as queries
+from limes.system import Clock, IdSource
+
+PREFIX = "notify:"
+"""Before the names of sinks, which tells notifications from audit events in the outbox."""
+_ALL = 1_000_000
+_EVENTS = 1000
+_REMEDIES: Mapping[str, str] = {
+    Kind.BACKEND_UNREACHABLE: "Limes tries again by itself; the backend's operators can find out why.",
+    Kind.USAGE_ABOVE_QUOTA: "Delete something, or ask for more quota.",
+    Kind.QUOTA_USED: "Ask for more quota before it is used up, or delete what is not needed.",
+    Kind.AUTO_RENEWAL_FAILED: "Limes tries again until the commitment ends; renew it by hand or make another one.",
+    Kind.COMMITMENT_UNCONFIRMED: "It is confirmed as soon as there is capacity. Another zone may have some now.",
+    Kind.COMMITMENT_EXPIRES: "Renew it, or switch its automatic renewal on.",
+    CONFIRMED: "Nothing has to be done.",
+    RENEWED: "Nothing has to be done.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """The job. `hysteresis` is in percent of a quota."""
+
+    engine: Engine
+    alerts: ReportAlerts
+    clock: Clock
+    ids: IdSource
+    sinks: Sequence[str]
+    except_kinds: frozenset[str] = frozenset()
+    hysteresis: int = 5
+
+    def run(self) -> int:
+        """Writes what is new for each sink. Returns how many notifications that are."""
+        return self.engine.atomic(self._run)
+
+    def _run(self) -> int:
+        last = queries.lock_cursor(self.engine)
+        now = self.clock.now().timestamp()
+        messages = [*self._alerts(now), *self._events(last)]
+        rows = [
+            (now, PREFIX + sink, stream, message["id"], orjson.dumps(message).decode())
+            for stream, message in messages
+            for sink in self.sinks
+        ]
+        outbox.append(self.engine, rows)
+        return len(messages)
+
+    # -- alerts --------------------------------------------------------------------------------------------------------
+
+    def _alerts(self, now: float) -> list[tuple[str, dict[str, Any]]]:
+        found = {_key(alert): alert for alert in self._read(self.alerts, now)}
+        nearly = {_key(alert): _level(alert) for alert in self._read(self._lowered(), now)}
+        present = {key: _level(alert) for key, alert in found.items()}
+        decision = decide(queries.states(self.engine), present, nearly)
+        queries.change_states(self.engine, decision.ended, decision.told)
+        return [self._message(found[key], now) for key in decision.told]
+
+    def _read(self, report: ReportAlerts, now: float) -> Iterator[Alert]:
+        rows = report.run(Where(), select(report.catalog), now, _ALL).rows
+        return (alert for alert in rows if alert.kind in ALERT_KINDS and alert.kind not in self.except_kinds)
+
+    def _lowered(self) -> ReportAlerts:
+        """Returns the same report with lower thresholds for the use of quota."""
+        catalog, rules = self.alerts.catalog, self.alerts.rules
+        lowered = []
+        for ref in catalog.refs():
+            given = rules.usage_thresholds(ref, grows=catalog.autogrow(ref) is not None)
+            thresholds = given if given.warning >= 100 else UsageThresholds(*(self._lower(each) for each in given))
+            lowered.append(ThresholdRule(re.compile(re.escape("/".join(ref))), thresholds))
+        return replace(self.alerts, rules=replace(rules, quota_used=tuple(lowered)))
+
+    def _lower(self, percent: int) -> int:
+        return max(1, percent - self.hysteresis)
+
+    def _message(self, alert: Alert, now: float) -> tuple[str, dict[str, Any]]:
+        project, commitment, used = alert.project, alert.commitment, alert.used
+        details: dict[str, Any] = {"service": alert.service}
+        if alert.resource is not None:
+            details |= {"resource": alert.resource.ref[1], "unit": alert.resource.unit.value or None}
+        if used is not None:
+            details |= {"quota": used.quota, "usage": used.usage, "threshold": alert.threshold}
+        if commitment is not None:
+            details |= {
+                "commitment": {
+                    "id": commitment.id,
+                    "uuid": commitment.uuid,
+                    "availability_zone": commitment.az,
+                    "amount": commitment.amount,
+                    "duration": commitment.duration,
+                    "expires_at": int(commitment.expires_at),
+                    "auto_renew_error": commitment.renewal_error or None,
+                }
+            }
+        if alert.since is not None:
+            details["since"] = int(alert.since)
+        place = {} if project is None else _place(project.uuid, project.name, project.domain_uuid, project.domain_name)
+        stream = project.uuid if project is not None else alert.service
+        return stream, self._document(alert.kind, alert.severity, now, {**place, **_given(details)})
+
+    # -- events of commitments -----------------------------------------------------------------------------------------
+
+    def _events(self, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields what has happened to commitments since the last look; nothing with the first one."""
+        if last is None:
+            queries.move_cursor(self.engine, queries.newest_event(self.engine))
+            return
+        events = commitment_events.after(self.engine, last, _EVENTS)
+        if not events:
+            return
+        queries.move_cursor(self.engine, events[-1].number)
+        documents = [(event, orjson.loads(event.document)) for event in events]
+        replaced = {document["uuid"] for event, document in documents if event.event == "superseded"}
+        for event, document in documents:
+            kind = _kind_of(event.event, document, replaced)
+            if kind is None or kind in self.except_kinds:
+                continue
+            details = {"domain": {"id": document["domain_id"]}, "project": {"id": document["project_id"]}}
+            details |= {"service": document["service_type"], "resource": document["resource_name"]}
+            names = ("id", "uuid", "availability_zone", "amount", "unit", "duration", "confirm_by", "expires_at")
+            details["commitment"] = {name: document[name] for name in names if name in document}
+            yield document["project_id"], self._document(kind, None, event.at, details)
+
+    def _document(self, kind: str, severity: str | None, at: float, details: Mapping[str, Any]) -> dict[str, Any]:
+        head = {"id": self.ids.uuid(), "kind": str(kind), "severity": severity, "at": int(at)}
+        return _given({**head, "remedy": _REMEDIES[kind], **details})
+
+
+def _kind_of(event: str, document: Mapping[str, Any], replaced: set[str]) -> str | None:
+    """Returns what people are told of an event. Renewals are made of a commitment that goes on until its end."""
+    if event == "confirmed":
+        return CONFIRMED
+    is_made_of = document.get("related", ())
+    if event == "created" and is_made_of and document.get("auto_renew") and not replaced & set(is_made_of):
+        return RENEWED
+    return None
+
+
+def _key(alert: Alert) -> Key:
+    if alert.commitment is not None:
+        return alert.kind.value, alert.commitment.uuid
+    if alert.project is not None and alert.resource is not None:
+        # usage above the quota is the last step of what begins near it
+        return Kind.QUOTA_USED.value, "/".join((alert.project.uuid, *alert.resource.ref))
+    return alert.kind.value, alert.service
+
+
+def _level(alert: Alert) -> int:
+    if alert.kind is Kind.USAGE_ABOVE_QUOTA:
+        return 3
+    return 2 if alert.severity is Severity.CRITICAL else 1
+
+
+def _place(uuid: str, name: str, domain_uuid: str, domain_name: str) -> dict[str, Any]:
+    return {"domain": {"id": domain_uuid, "name": domain_name}, "project": {"id": uuid, "name": name}}
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}

@@ -1,0 +1,41 @@
+"""What to tell of alerts: each once, again when it gets worse, and again after it has ended."""
+
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from limes.core.alerts import Kind
+
+Key = tuple[str, str]
+"""Kind and subject."""
+
+ALERT_KINDS = (
+    Kind.BACKEND_UNREACHABLE,
+    Kind.USAGE_ABOVE_QUOTA,
+    Kind.QUOTA_USED,
+    Kind.AUTO_RENEWAL_FAILED,
+    Kind.COMMITMENT_UNCONFIRMED,
+    Kind.COMMITMENT_EXPIRES,
+)
+"""The kinds of alerts that people are told of. The others are for operators, who have the metrics."""
+CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
+"""What people are told of the events of commitments."""
+
+
+class Decision(NamedTuple):
+    """What to do about what was told so far."""
+
+    told: Mapping[Key, int]
+    """To be told now, with the levels."""
+    ended: Collection[Key]
+    """To be forgotten, so that it will be told again."""
+
+
+def decide(known: Mapping[Key, int], present: Mapping[Key, int], nearly: Mapping[Key, int]) -> Decision:
+    """Compares what was told with what is.
+
+    All are levels by kind and subject; a higher level is worse. `nearly` has the levels with thresholds that are
+    lower by the hysteresis: as long as something is there, at that level, it has not ended.
+    """
+    told = {key: level for key, level in present.items() if level > known.get(key, 0)}
+    ended = [key for key in known if key not in present and key not in nearly]
+    return Decision(told, ended)

@@ -1,0 +1,259 @@
+"""What people are told, once for each condition, and how that reaches a log and a webhook."""
+
+import hashlib
+import hmac
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from limes.actions.deliver_events import DeliverEvents
+from limes.actions.notify import Notify
+from limes.actions.reports.alerts import ReportAlerts
+from limes.audit.sinks.base import Sink
+from limes.audit.sinks.log import LogSink
+from limes.audit.sinks.webhook import WebhookSink
+from limes.core.alerts import AlertRules
+from limes.core.catalog import Catalog
+from limes.core.notifications import decide
+from limes.outgoing import GuardedSession
+from limes.system import SystemIds
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
+from tests.api.test_attention import run
+from tests.api.world import BERLIN, GERMANY, SERVICES, World
+
+DAY = 86400
+SECRET = "sixteen-characters"
+
+
+class NoJitter:
+    def spread(self, seconds: float) -> float:
+        return seconds
+
+
+def notify(world: World, *sinks: str, **options: Any) -> Notify:
+    catalog = Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
+    alerts = ReportAlerts(world.engine, catalog, AlertRules())
+    return Notify(world.engine, alerts, world.clock, SystemIds(), sinks or ("log",), **options)
+
+
+def told(world: World) -> list[Any]:
+    rows = world.engine.rows("SELECT document FROM audit_outbox WHERE sink = 'notify:log' ORDER BY number")
+    return [json.loads(document) for (document,) in rows]
+
+
+def kinds(world: World) -> list[tuple[str, str | None]]:
+    return [(each["kind"], each.get("severity")) for each in told(world)]
+
+
+@pytest.fixture
+def cloud(make: Callable[..., World]) -> World:
+    """Nothing in it is worth an alert."""
+    world = make(behaviors=BEHAVIORS)
+    run(world, "UPDATE project_services SET push_error = ''")
+    run(world, "UPDATE project_resources SET usage = 0")
+    return world
+
+
+def use(world: World, usage: int) -> None:
+    run(world, "UPDATE project_resources SET usage = %s WHERE quota = 1024", usage)
+
+
+def test_quota_is_told_once_for_each_threshold(cloud: World) -> None:
+    job = notify(cloud)
+    assert job.run() == 0
+    use(cloud, 900)
+    assert (job.run(), job.run()) == (1, 0)
+    assert told(cloud)[0] == {
+        "id": told(cloud)[0]["id"],
+        "kind": "quota_used",
+        "severity": "warning",
+        "at": NOW,
+        "remedy": "Ask for more quota before it is used up, or delete what is not needed.",
+        "domain": {"id": GERMANY, "name": "germany"},
+        "project": {"id": BERLIN, "name": "berlin"},
+        "service": "compute",
+        "resource": "ram",
+        "unit": "MiB",
+        "quota": 1024,
+        "usage": 900,
+        "threshold": 80,
+    }
+    for usage in (1000, 1025):
+        use(cloud, usage)
+        assert (job.run(), job.run()) == (1, 0)
+    assert kinds(cloud) == [("quota_used", "warning"), ("quota_used", "critical"), ("usage_above_quota", "critical")]
+
+
+def test_usage_around_a_threshold_is_not_told_again_and_again(cloud: World) -> None:
+    job = notify(cloud)
+    for usage, expected in ((900, 1), (800, 0), (900, 0), (700, 0), (900, 1)):  # 80 % are 819, 75 % are 768
+        use(cloud, usage)
+        assert job.run() == expected, usage
+
+
+def test_kinds_that_nobody_wants(cloud: World) -> None:
+    use(cloud, 900)
+    assert notify(cloud, except_kinds=frozenset({"quota_used"})).run() == 0
+
+
+def test_the_end_of_a_commitment_is_told_twice(cloud: World) -> None:
+    job = notify(cloud)
+    commit(cloud, duration="1 year")
+    run(cloud, "UPDATE project_commitments SET created_at = 1, confirmed_at = 1, expires_at = %s", NOW + 28 * DAY)
+    assert (job.run(), job.run()) == (1, 0)
+    run(cloud, "UPDATE project_commitments SET expires_at = %s", NOW + 7 * DAY)
+    assert (job.run(), job.run()) == (1, 0)
+    assert kinds(cloud) == [("commitment_expires", "warning"), ("commitment_expires", "critical")]
+
+
+def test_events_of_commitments(cloud: World) -> None:
+    job = notify(cloud)
+    commit(cloud, duration="1 year")
+    assert job.run() == 0, "it was confirmed at once, by a request"
+    made = commit(cloud, duration="1 year", confirm_by=NOW + DAY)
+    assert job.run() == 0
+    cloud.clock.advance(2 * DAY)
+    assert cloud.request("GET", f"{PATHS['berlin']}/commitments").status_code == 200
+    commit(cloud, duration="1 year", amount=1)  # which settles the resource
+    assert job.run() == 1
+    (confirmed,) = told(cloud)
+    assert (confirmed["kind"], confirmed["commitment"]["uuid"]) == ("commitment_confirmed", made["uuid"])
+    run(cloud, "UPDATE project_commitments SET auto_renews = %s, expires_at = %s", True, NOW + 20 * DAY)
+    renewed = cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew")
+    assert renewed.status_code in (200, 201, 202), renewed.text
+    assert job.run() == 1
+    assert told(cloud)[-1]["kind"] == "commitment_renewed"
+
+
+def test_a_backend_is_told_after_an_hour(cloud: World) -> None:
+    job = notify(cloud)
+    run(cloud, "UPDATE project_services SET scrape_error = 'no', failing_since = %s", NOW)
+    assert job.run() == 0
+    cloud.clock.advance(3600)
+    assert job.run() == 2
+    assert kinds(cloud) == [("backend_unreachable", "critical")] * 2
+    assert sorted(each["service"] for each in told(cloud)) == ["compute", "volume"]
+
+
+def test_two_that_decide_at_once_tell_once(cloud: World) -> None:
+    notify(cloud).run()
+    use(cloud, 900)
+    counts: list[int] = []
+    threads = [threading.Thread(target=lambda: counts.append(notify(cloud).run())) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert sorted(counts) == [0, 0, 0, 1]
+    assert len(told(cloud)) == 1
+
+
+def test_decisions() -> None:
+    key = ("quota_used", "p")
+    assert decide({}, {key: 1}, {key: 1}).told == {key: 1}
+    assert decide({key: 2}, {key: 1}, {key: 2}) == ({}, [])
+    assert decide({key: 1}, {}, {key: 1}) == ({}, [])
+    assert decide({key: 1}, {}, {}) == ({}, [key])
+
+
+# -- delivery ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Receiver:
+    """A real HTTP server that answers what it is told to."""
+
+    url: str = ""
+    status: int = 204
+    got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    found = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            found.got.append((dict(self.headers), body))
+            self.send_response(found.status)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Says nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found.url = f"http://127.0.0.1:{server.server_port}/hook"
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield found
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def deliver(world: World, sink: Sink) -> DeliverEvents:
+    return DeliverEvents(world.engine, world.clock, NoJitter(), sink, what="notification", job=sink.name)
+
+
+def test_a_webhook_that_fails_and_comes_back(cloud: World, receiver: Receiver) -> None:
+    sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=5, name="notify:webhook")
+    delivery = deliver(cloud, sink)
+    job = notify(cloud, "webhook")
+    for usage in (900, 1000):
+        use(cloud, usage)
+        job.run()
+    receiver.status = 503
+    outcome = delivery.run_if_due()
+    assert outcome is not None
+    assert (outcome.delivered, outcome.failed, len(receiver.got)) == (0, True, 1)
+    receiver.status = 204
+    cloud.clock.advance(60)
+    outcome = delivery.run_if_due()
+    assert outcome is not None
+    assert (outcome.delivered, outcome.failed) == (2, False)
+    first, again, second = receiver.got
+    assert first[1] == again[1]
+    assert first[0]["Limes-Message-Id"] == again[0]["Limes-Message-Id"] == json.loads(again[1])["id"]
+    assert [json.loads(body)["severity"] for _, body in (again, second)] == ["warning", "critical"]
+    for headers, body in receiver.got:
+        expected = hmac.new(SECRET.encode(), headers["Limes-Timestamp"].encode() + b"." + body, hashlib.sha256)
+        assert headers["Limes-Signature"] == f"sha256={expected.hexdigest()}"
+    assert re.fullmatch(r"\d+", first[0]["Limes-Timestamp"])
+
+
+def test_what_a_webhook_refuses_holds_up_only_its_project(cloud: World, receiver: Receiver) -> None:
+    sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=5, name="notify:webhook")
+    use(cloud, 900)
+    notify(cloud, "webhook").run()
+    receiver.status = 422
+    outcome = deliver(cloud, sink).run_if_due()
+    assert outcome is not None
+    assert (outcome.delivered, outcome.refused, outcome.failed) == (0, 1, False)
+
+
+def test_a_webhook_that_nobody_answers(cloud: World) -> None:
+    url = "http://127.0.0.1:9/hook"
+    use(cloud, 900)
+    notify(cloud, "webhook").run()
+    sink = WebhookSink(url, SECRET, GuardedSession(), cloud.clock, timeout=5, name="notify:webhook")
+    outcome = deliver(cloud, sink).run_if_due()
+    assert outcome is not None
+    assert (outcome.delivered, outcome.failed) == (0, True)
+
+
+def test_the_log(cloud: World, tmp_path: Path) -> None:
+    use(cloud, 900)
+    notify(cloud).run()
+    outcome = deliver(cloud, LogSink(tmp_path / "log", "notify:log")).run_if_due()
+    assert outcome is not None
+    assert outcome.delivered == 1
+    assert [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()] == told(cloud)
