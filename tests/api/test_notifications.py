@@ -19,10 +19,16 @@ from limes.actions.reports.alerts import ReportAlerts
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
+from limes.backends.loader import Backends
+from limes.composition.cluster import Cluster
+from limes.composition.notifications import notification_jobs
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog
+from limes.core.constraints import ConstraintSet
 from limes.core.notifications import decide
+from limes.core.permissions import LowPrivRules
 from limes.outgoing import GuardedSession
+from limes.settings import Settings
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.test_attention import run
@@ -257,3 +263,23 @@ def test_the_log(cloud: World, tmp_path: Path) -> None:
     assert outcome is not None
     assert outcome.delivered == 1
     assert [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()] == told(cloud)
+
+
+def test_the_configured_jobs(cloud: World, receiver: Receiver, tmp_path: Path) -> None:
+    section = {
+        "sinks": ["log", "webhook"],
+        "log": {"path": str(tmp_path / "log")},
+        "webhook": {"url": receiver.url, "secret": SECRET},
+    }
+    settings = Settings.model_validate(
+        {"availability_zones": ["az-one"], "services": [{"service_type": "x", "type": "x"}], "notifications": section}
+    )
+    catalog = Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
+    cluster = Cluster(Backends({}, {}, None), catalog, ConstraintSet(), LowPrivRules({}, {}))  # type: ignore[arg-type]
+    jobs = notification_jobs(settings, cloud.engine, cluster, cloud.clock, NoJitter()).jobs
+    assert [job.name for job in jobs] == ["notifications", "notify:log", "notify:webhook"]
+    use(cloud, 900)
+    assert [job.step() for job in jobs] == [True, True, True]
+    assert [job.step() for job in jobs] == [False, False, False], "none is due again"
+    (line,) = (tmp_path / "log").read_text().splitlines()
+    assert [json.loads(line)["kind"], json.loads(receiver.got[0][1])["kind"]] == ["quota_used", "quota_used"]

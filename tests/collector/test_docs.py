@@ -10,6 +10,7 @@ from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.settings.audit import AuditSettings
+from limes.settings.notifications import NotificationSettings
 from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
 from tests.collector.process import cluster, settings
 
@@ -21,7 +22,8 @@ def collector(tmp_path: Path) -> Iterator[Collector]:
     engine = Engine(f"sqlite:///{tmp_path}/limes.db")
     limes_migrations.upgrade(engine)
     parts = cluster(FakeService(COMPUTE), FakeService(VOLUME), FakeCapacitor(), FakeKeystone())
-    configured = settings().model_copy(update={"audit": AuditSettings(sinks=("log",))})
+    sinks = {"audit": AuditSettings(sinks=("log",)), "notifications": NotificationSettings(sinks=("log",))}
+    configured = settings().model_copy(update=sinks)
     yield build_collector(engine, parts, configured)
     engine.close()
 
@@ -31,7 +33,7 @@ def test_every_job_is_described(collector: Collector) -> None:
         loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE").replace(":log", ":SINK")
         for loop in collector.loops
     }
-    assert len(names) == 11
+    assert len(names) == 13
     assert [name for name in names if f"| `{name}` |" not in PAGE] == []
 
 
