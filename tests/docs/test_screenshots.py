@@ -75,4 +75,4 @@ def test_a_picture_that_is_kept(name: str, browser: Browser) -> None:
 
 def test_no_other_picture_is_kept() -> None:
     assert PICTURES
-    assert sorted(path.name for path in FOLDER.iterdir()) == sorted(file_names())
+    assert sorted(path.name for path in FOLDER.glob("*.png")) == sorted(file_names())
