@@ -179,16 +179,20 @@ class Receiver:
     url: str = ""
     status: int = 204
     got: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
+    answers: threading.Event = field(default_factory=threading.Event)
+    """Cleared while it hangs."""
 
 
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
     found = Receiver()
+    found.answers.set()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             found.got.append((dict(self.headers), body))
+            found.answers.wait(60)
             self.send_response(found.status)
             self.send_header("Content-Length", "0")
             self.end_headers()
@@ -201,6 +205,7 @@ def receiver() -> Iterator[Receiver]:
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield found
+    found.answers.set()
     server.shutdown()
     thread.join()
     server.server_close()
@@ -238,12 +243,36 @@ def test_a_webhook_that_fails_and_comes_back(cloud: World, receiver: Receiver) -
 
 def test_what_a_webhook_refuses_holds_up_only_its_project(cloud: World, receiver: Receiver) -> None:
     sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=5, name="notify:webhook")
-    use(cloud, 900)
-    notify(cloud, "webhook").run()
+    job = notify(cloud, "webhook")
+    for usage in (900, 1000):
+        use(cloud, usage)
+        job.run()
+    run(cloud, "UPDATE project_resources SET usage = 31 WHERE quota = 30")
+    assert job.run() == 1
     receiver.status = 422
     outcome = deliver(cloud, sink).run_if_due()
     assert outcome is not None
-    assert (outcome.delivered, outcome.refused, outcome.failed) == (0, 1, False)
+    assert (outcome.delivered, outcome.refused, outcome.failed) == (0, 2, False)
+    assert [json.loads(body)["project"]["name"] for _, body in receiver.got] == ["berlin", "dresden"]
+    receiver.status = 204
+    cloud.clock.advance(60)
+    outcome = deliver(cloud, sink).run_if_due()
+    assert outcome is not None
+    assert (outcome.delivered, outcome.refused, outcome.failed) == (3, 0, False)
+
+
+def test_a_webhook_that_hangs(cloud: World, receiver: Receiver) -> None:
+    use(cloud, 900)
+    notify(cloud, "webhook").run()
+    receiver.answers.clear()
+    for timeout, delivered in ((0.2, 0), (20, 1)):
+        sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=timeout, name="notify:webhook")
+        outcome = deliver(cloud, sink).run_if_due()
+        assert outcome is not None
+        assert (outcome.delivered, outcome.failed) == (delivered, not delivered)
+        receiver.answers.set()
+        cloud.clock.advance(60)
+    assert len({headers["Limes-Message-Id"] for headers, _ in receiver.got}) == 1
 
 
 def test_a_webhook_that_nobody_answers(cloud: World) -> None:
