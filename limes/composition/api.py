@@ -53,14 +53,14 @@ def build_api(settings: Settings) -> ApiCollaborators:
     push = replace(build_quota_push(settings, engine, cluster), lease=lease).push_project
     change_log = open_change_log(settings, engine, cluster, clock)
     discovery = build_discovery(settings, engine, cluster, change_log)
-    ids = SystemIds()
-    revoked = open_revoked(settings)
+    ids, revoked = SystemIds(), open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)
     quota_rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
     set_domain_quota = SetDomainQuota(*quota_rules, change_log)
     set_project_quota = SetProjectQuota(*quota_rules, clock, push, change_log)
-    distribution = build_distribution(settings, engine, cluster, clock, change_log)
     set_growth_bounds = SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current)
+    distribution = build_distribution(settings, engine, cluster, clock, change_log)
+    setters = (set_project_quota, set_domain_quota, set_growth_bounds)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,
@@ -74,7 +74,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
         set_growth_bounds=set_growth_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
-        quota_requests=QuotaRequestUseCases.build(set_project_quota, set_domain_quota, set_growth_bounds),
+        quota_requests=QuotaRequestUseCases.build(*setters, cluster.auto_approval),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),
         discover_domains=lambda initiator: discovery.by(initiator).discover_domains(),

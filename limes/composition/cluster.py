@@ -16,12 +16,14 @@ from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, T
 from limes.composition.overrides import OverridesFile
 from limes.composition.references import Names
 from limes.composition.rules import (
+    auto_approval_rules,
     behavior_rules,
     commitment_rules,
     distribution_rule,
     lowpriv_rules,
     unknown_scaling_targets,
 )
+from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet, parse_constraint_set
@@ -46,6 +48,7 @@ class Cluster:
     lowpriv: LowPrivRules
     commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
     overrides: OverridesFile = field(default_factory=lambda: OverridesFile(None, Catalog([], [])))
+    auto_approval: Sequence[AutoApprovalRule] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class _Rules:
     lowpriv: LowPrivRules
     commitment_rules: CommitmentRules
     overrides: OverridesFile
+    auto_approval: Sequence[AutoApprovalRule]
 
 
 def build_cluster(
@@ -76,7 +80,15 @@ def build_cluster(
     rules = _build_rules(settings, services, backends.quota, problems)
     if problems:
         raise ConfigError(problems)
-    return Cluster(backends, rules.catalog, rules.constraints, rules.lowpriv, rules.commitment_rules, rules.overrides)
+    return Cluster(
+        backends,
+        rules.catalog,
+        rules.constraints,
+        rules.lowpriv,
+        rules.commitment_rules,
+        rules.overrides,
+        rules.auto_approval,
+    )
 
 
 def problems_of_references(settings: Settings, unclear: Collection[str] = ()) -> list[str]:
@@ -112,6 +124,7 @@ def _build_rules(
     names = Names(catalog, set(configured) - set(catalog.services))
     problems += unknown_scaling_targets(settings, names)
     lowpriv = lowpriv_rules(settings, names, problems)
+    auto_approval = auto_approval_rules(settings, catalog, problems)
     commitments = commitment_rules(settings, names, problems)
     constraints = ConstraintSet()
     if settings.constraints_path is not None and not names.unclear:
@@ -125,7 +138,7 @@ def _build_rules(
             overrides = OverridesFile(settings.quota_overrides_path, catalog)
         except ConfigError as error:
             problems += error.problems
-    return _Rules(catalog, constraints, lowpriv, commitments, overrides)
+    return _Rules(catalog, constraints, lowpriv, commitments, overrides, auto_approval)
 
 
 def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:

@@ -31,6 +31,7 @@ from limes.settings.processes import (
     ServeSettings,
     UiSettings,
 )
+from limes.settings.quota_requests import QuotaRequestSettings
 
 
 class Settings(Section):
@@ -49,6 +50,7 @@ class Settings(Section):
     resource_behavior: tuple[BehaviorSettings, ...] = ()
     quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
     commitments: CommitmentSettings = CommitmentSettings()
+    quota_requests: QuotaRequestSettings = QuotaRequestSettings()
     alerts: AlertSettings = AlertSettings()
     notifications: NotificationSettings = NotificationSettings()
     constraints_path: ConfigPath | None = None

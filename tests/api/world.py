@@ -30,6 +30,7 @@ from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.core.alerts import AlertRules
+from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet
@@ -150,6 +151,7 @@ def make_world(
     lowpriv: LowPrivRules | None = None,
     constraints: ConstraintSet | None = None,
     overrides: QuotaOverrides = NO_OVERRIDES,
+    auto_approval: Sequence[AutoApprovalRule] = (),
     commitment_rules: CommitmentRules | None = None,
     sinks: tuple[str, ...] = (),
     stale_after: float = math.inf,
@@ -189,7 +191,9 @@ def make_world(
         set_bursting=SetBursting(engine, catalog, world.push, change_log),
         set_growth_bounds=set_growth_bounds,
         commitments=commitments,
-        quota_requests=QuotaRequestUseCases.build(set_project_quota, set_domain_quota, set_growth_bounds),
+        quota_requests=QuotaRequestUseCases.build(
+            set_project_quota, set_domain_quota, set_growth_bounds, auto_approval
+        ),
         history=ShowHistory(engine),
         explain=ExplainQuota(
             catalog,

@@ -1,10 +1,12 @@
 """Many people at once at the same requests: one decision wins, and nothing is oversold."""
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from limes.core.auto_approval import AutoApprovalRule
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries import quota_requests as queries
@@ -144,3 +146,14 @@ def test_a_thousand_open_requests(world: World) -> None:
     assert len(found) == 1000
     assert act(world, "dresden", first, "approve", "germany-admin").status_code == 200
     assert asked(world, "berlin", compute={"cores": 21})
+
+
+def test_a_rule_approves_once_in_its_time(database_url_with: MigratedUrlFactory) -> None:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+    rule = AutoApprovalRule("weekly", re.compile(".*"), up_to_percent=200, every=3600)
+    world = make_world(engine, auto_approval=[rule])
+    answers = calls(*[lambda cores=cores: ask(world, "berlin", compute={"cores": cores}) for cores in range(21, 29)])
+    assert set(statuses(answers)) <= {201, 422}  # 422: another one has got as much already
+    approved = world.get(f"{PATHS['berlin']}/quota-requests?status=approved")["quota_requests"]
+    assert [request["resources"][0]["wanted_quota"] for request in approved] == [quota(world, "berlin")]
+    engine.close()

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from limes.actions.lookup import not_ready
-from limes.actions.quota_changes import QuotaChange, read_amount, without_quota
+from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount, without_quota
+from limes.actions.quota_requests.auto_approve import ApproveByRules
 from limes.actions.quota_requests.desk import Desk, Place, Target
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref
@@ -40,7 +41,8 @@ class AskForQuota:
     desk: Desk
 
     def run(self, place: Place, changes: Sequence[QuotaChange], reason: str, initiator: Initiator) -> int:
-        """Makes a request and returns its number. It replaces open ones whose resources it asks for, too.
+        """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Rules of the
+        configuration may approve it at once.
 
         Raises `NotFound`, `Unprocessable` with a line for each resource that cannot be asked for, `NotReady`, and
         `Conflict` with an open request that asks for some of the same resources and for others.
@@ -48,18 +50,24 @@ class AskForQuota:
         if not changes:
             raise Unprocessable("the request names no resource")
 
-        def work() -> int:
+        def work() -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
             target = self.desk.find(place)
-            amounts = self._read_amounts(target, changes)
             domain_id, project_id = _ids(target)
             queries.lock_requester(self.desk.engine, domain_id, project_id)
+            amounts = self._read_amounts(target, changes)
             replaced = self._replaced(domain_id, project_id, [row.ref for row in amounts])
             new = NewRequest(
                 domain_id, project_id, RequestStatus.OPEN, reason, self.desk.now(), initiator.id, initiator.name, None
             )
-            return self._store(target, new, amounts, replaced, initiator)
+            id_ = self._store(target, new, amounts, replaced, initiator)
+            if not isinstance(target, ProjectRow):
+                return id_, None
+            return id_, ApproveByRules(self.desk).run(target, id_, amounts)
 
-        return self.desk.engine.atomic(work)
+        id_, granted = self.desk.engine.atomic(work)
+        if granted is not None:
+            self.desk.set_project_quota.tell(*granted)
+        return id_
 
     def _store(
         self,

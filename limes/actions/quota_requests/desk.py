@@ -13,6 +13,7 @@ from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
+from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog
 from limes.core.quota_requests import EventKind, RequestStatus
 from limes.db.engine import Engine
@@ -55,6 +56,8 @@ class Desk:
     set_project_quota: SetProjectQuota
     set_domain_quota: SetDomainQuota
     set_growth_bounds: SetGrowthBounds
+    rules: Sequence[AutoApprovalRule] = ()
+    """By which requests of projects are approved at once."""
 
     def now(self) -> float:
         """Returns the time."""

@@ -1,5 +1,6 @@
 """All use cases of quota requests that the API offers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from limes.actions.quota_requests.ask import AskForQuota
@@ -10,6 +11,7 @@ from limes.actions.quota_requests.read import ReadRequests
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
+from limes.core.auto_approval import AutoApprovalRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,11 @@ class QuotaRequestUseCases:
 
     @classmethod
     def build(
-        cls, set_project_quota: SetProjectQuota, set_domain_quota: SetDomainQuota, set_growth_bounds: SetGrowthBounds
+        cls,
+        set_project_quota: SetProjectQuota,
+        set_domain_quota: SetDomainQuota,
+        set_growth_bounds: SetGrowthBounds,
+        rules: Sequence[AutoApprovalRule] = (),
     ) -> "QuotaRequestUseCases":
         """Returns all of them, on the use cases that set what is granted."""
         desk = Desk(
@@ -34,6 +40,7 @@ class QuotaRequestUseCases:
             set_project_quota=set_project_quota,
             set_domain_quota=set_domain_quota,
             set_growth_bounds=set_growth_bounds,
+            rules=rules,
         )
         return cls(
             ask=AskForQuota(desk), read=ReadRequests(desk), decide=DecideOnRequest(desk), pass_on=PassOnRequest(desk)

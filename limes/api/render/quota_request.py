@@ -45,6 +45,8 @@ def _amount(catalog: Catalog, row: AmountRow) -> Json:
     document |= {"present_quota": row.present, "wanted_quota": row.wanted}
     if row.granted is not None:
         document["granted_quota"] = row.granted
+    if row.rule is not None:
+        document["rule"] = row.rule
     return document
 
 

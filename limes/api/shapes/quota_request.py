@@ -24,6 +24,7 @@ class WantedQuota(TypedDict):
     present_quota: Annotated[int, Field(ge=0, description="when it was asked for")]
     wanted_quota: Amount
     granted_quota: NotRequired[Annotated[int, Field(ge=0, description="by an approval")]]
+    rule: NotRequired[Annotated[str, Field(description="the rule of the configuration that has approved it")]]
 
 
 class QuotaRequest(TypedDict):

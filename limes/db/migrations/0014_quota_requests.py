@@ -51,6 +51,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
         present = BigIntegerField()
         wanted = BigIntegerField(constraints=[Check("wanted >= 0")])
         granted = BigIntegerField(null=True)
+        rule = TextField(null=True)
 
         class Meta:
             table_name = "quota_request_amounts"

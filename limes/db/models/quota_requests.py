@@ -43,6 +43,8 @@ class QuotaRequestAmount(BaseModel):
     """When it was asked for."""
     wanted = BigIntegerField(constraints=[Check("wanted >= 0")])
     granted = BigIntegerField(null=True)
+    rule = TextField(null=True)
+    """The rule of the configuration that has approved it; None if somebody has decided."""
 
     class Meta:
         table_name = "quota_request_amounts"

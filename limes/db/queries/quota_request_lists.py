@@ -103,6 +103,36 @@ _COUNT_EVENTS = compiled(
 )
 
 
+class _Approval(NamedTuple):
+    service_type: str
+    resource_name: str
+    rule: str
+    at: float
+
+
+_APPROVALS = compiled(
+    lambda p: (
+        QuotaRequestAmount.select(
+            QuotaRequestAmount.service_type,
+            QuotaRequestAmount.resource_name,
+            QuotaRequestAmount.rule,
+            fn.MAX(QuotaRequest.decided_at),
+        )
+        .join(QuotaRequest)
+        .where(QuotaRequest.project == p.project, QuotaRequestAmount.rule.is_null(False))
+        .group_by(QuotaRequestAmount.service_type, QuotaRequestAmount.resource_name, QuotaRequestAmount.rule)
+    )
+)
+
+
+def approvals_by_rules(engine: Engine, project_id: int) -> dict[Ref, dict[str, float]]:
+    """Returns when rules have last approved resources of a project, by resource and by the name of the rule."""
+    found: dict[Ref, dict[str, float]] = {}
+    for row in engine.all(_APPROVALS, _Approval, project=project_id):
+        found.setdefault((row.service_type, row.resource_name), {})[row.rule] = row.at
+    return found
+
+
 def one(engine: Engine, request_id: int) -> RequestRow | None:
     """Returns the request of that number."""
     return engine.first(_ONE, RequestRow, id=request_id)

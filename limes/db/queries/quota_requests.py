@@ -49,6 +49,8 @@ class AmountRow(NamedTuple):
     present: int
     wanted: int
     granted: int | None
+    rule: str | None = None
+    """Which rule has approved it, if nobody else has."""
 
     @property
     def ref(self) -> Ref:
@@ -194,6 +196,13 @@ _GRANT = compiled(
         QuotaRequestAmount.resource_name == p.name,
     )
 )
+_NAME_RULE = compiled(
+    lambda p: QuotaRequestAmount.update(rule=p.rule).where(
+        QuotaRequestAmount.request == p.id,
+        QuotaRequestAmount.service_type == p.service,
+        QuotaRequestAmount.resource_name == p.name,
+    )
+)
 _AMOUNTS = compiled(
     lambda p: (
         QuotaRequestAmount.select(*AMOUNT_COLUMNS)
@@ -212,6 +221,12 @@ def write_granted(engine: Engine, request_id: int, granted: Mapping[Ref, int]) -
     """Stores how much was granted."""
     for (service, name), amount in granted.items():
         engine.write(_GRANT, id=request_id, service=service, name=name, granted=amount)
+
+
+def write_rules(engine: Engine, request_id: int, rules: Mapping[Ref, str]) -> None:
+    """Stores which rules have approved the request."""
+    for (service, name), rule in rules.items():
+        engine.write(_NAME_RULE, id=request_id, service=service, name=name, rule=rule)
 
 
 def amounts_of(engine: Engine, ids: Sequence[int]) -> dict[int, list[AmountRow]]:

@@ -48,6 +48,8 @@ def _wanted(entry: Json) -> str:
     text += f": {exact(entry['present_quota'], unit)} -> {exact(entry['wanted_quota'], unit)}"
     if granted is not None and granted != entry["wanted_quota"]:
         text += f" (granted: {exact(granted, unit)})"
+    if "rule" in entry:
+        text += f" (by rule {entry['rule']})"
     return text
 
 

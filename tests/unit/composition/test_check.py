@@ -68,6 +68,7 @@ resource_behavior:
   - {resource: storage/capacity, commitment_durations: [1 fortnight]}
   - {resource: storage/capacity, scales_with: compute/cores, scaling_factor: 2}
 lowpriv_raise: {limits: {projects: {storage: {capacity: 5, discs: 1}}}}
+quota_requests: {auto_approval: [{name: large, resource: storage/.*, up_to: 5}]}
 api: {listen: "0.0.0.0:8080", policy_file: nowhere.yaml}
 identity: {method: sample}
 """
@@ -81,6 +82,7 @@ identity: {method: sample}
         "resource_behavior[1].scales_with: there is no service 'compute'",
         "lowpriv_raise.limits.projects.storage.capacity: cannot convert value from <count> to GiB",
         "lowpriv_raise.limits.projects.storage.discs: there is no resource storage/discs; did you mean storage/capacity?",
+        "quota_requests.auto_approval[0].up_to: for storage/capacity: cannot convert value from <count> to GiB",
         "constraints: domains.acme.storage.capacity: ",
     ):
         assert problem in errors, errors
