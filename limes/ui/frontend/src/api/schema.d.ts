@@ -1283,6 +1283,8 @@ export interface components {
             wanted_quota: number;
             /** @description by an approval */
             granted_quota?: number;
+            /** @description the rule of the configuration that has approved it */
+            rule?: string;
         };
         /** @description A wanted quota. The unit is as in PUT. */
         WantedResourceBody: {
