@@ -68,6 +68,14 @@ class Cloud:
         made: dict[str, Any] = answer.json()["commitment"]
         return made
 
+    def request_cores(self, cores: int) -> int:
+        """Requests so many for berlin. Answers the request's number."""
+        services = [{"type": "compute", "resources": [{"name": "cores", "quota": cores}]}]
+        body = {"quota_request": {"reason": "launch", "services": services}}
+        answer = self.ask("POST", f"/projects/{BERLIN}/quota-requests", body)
+        number: int = answer.json()["quota_request"]["id"]
+        return number
+
     def commit(self, **fields: Any) -> dict[str, Any]:
         """10 cores in az-one for an hour, or what is said otherwise."""
         return self.post("new", **(CORES | fields))

@@ -61,6 +61,14 @@ SHOWN = {
     "limes commitment event list": "",
     "limes identity show": "",
     "limes inconsistency list": "",
+    "limes request list": "--all-domains",
+    "limes request show": "{request}",
+    "limes request create": f"{IN_BERLIN} --set compute/cores=+5 --reason launch",
+    "limes request approve": "{request}",
+    "limes request reject": "{request} --reason no",
+    "limes request withdraw": "{request}",
+    "limes request comment": "{request} 'what for?'",
+    "limes request pass-on": "{request}",
     "limes scrape error list": "",
 }
 """The commands that show something, and arguments with which they succeed in the small cloud."""
@@ -68,7 +76,7 @@ SHOWN = {
 EMPTY = {"limes domain discover", "limes project discover"}
 """What finds nothing there."""
 
-NEW = {"id", "uuid", "transfer_token", "number", "related", "request_id"}
+NEW = {"passed_on_from", "passed_on_to", "id", "uuid", "transfer_token", "number", "related", "request_id"}
 """Fields that are others with each run."""
 
 
@@ -107,6 +115,9 @@ class Story:
             made = {"one": one, "third": self.cloud.commit(), "year": year, "offered": offered}
             numbers = {name: commitment["id"] for name, commitment in made.items()}
             arguments = arguments.format(token=offered["transfer_token"], **numbers)
+        if "request" in self.command and self.command != "limes request create":
+            number = self.cloud.request_cores(200 if "pass-on" in self.command else 40)
+            arguments = arguments.format(request=number)
         return self.admin.must(f"{self.command.removeprefix('limes ')} {arguments} -f {output}")
 
 

@@ -66,7 +66,7 @@ def test_decisions_need_only_the_number(cloud: Cloud, berlin: User, germany: Use
 
 def test_pass_on(cloud: Cloud, berlin: User, germany: User, admin: User) -> None:
     number = berlin.json("request create --set compute/cores=90 --reason launch")["id"]
-    above = germany.json(f"request pass on {number}")
+    above = germany.json(f"request pass-on {number}")
     assert (above["passed_on_from"], above["project"]) == (number, None)
     assert admin.json(f"request approve {above['id']}")["status"] == "approved"
     assert berlin.json(f"request show {number}")["status"] == "approved"

@@ -1,4 +1,4 @@
-"""Asking for more quota, and deciding: `create`, `approve`, `reject`, `withdraw`, `comment` and `pass on`."""
+"""Asking for more quota, and deciding: `create`, `approve`, `reject`, `withdraw`, `comment` and `pass-on`."""
 
 import argparse
 from functools import partial

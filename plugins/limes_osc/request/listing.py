@@ -81,10 +81,7 @@ def _add_where(parser: argparse.ArgumentParser) -> None:
 
 
 class ListRequests(LimesLister):
-    """List requests for more quota, the newest first
-
-    By default those of the token's project; of its domain with all projects, if the token is for a domain.
-    """
+    """List requests for more quota, the newest first; by default those of the token's project, or of its domain"""
 
     nothing = "No requests."
     options: ClassVar[Options] = (_add_where, add_filters, add_paging, add_long)
@@ -94,7 +91,7 @@ class ListRequests(LimesLister):
             *("Passed On From", "Passed On To"),
         ],
         optional={"Project", "Decided At", "Passed On From", "Passed On To"},
-        hidden={"Requested By", "Decided At"},
+        hidden={"Requested By", "Created At", "Decided At"},
         more=["Domain ID", "Project ID"],
         unit=False,
     )
