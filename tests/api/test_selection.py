@@ -14,6 +14,10 @@ from tests.api.world import World
 WITHOUT = {
     *("/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/commitments/by-token"),
     *("/v1/admin/scrape-status", "/v1/domains/{domain_id}/scrape-status"),
+    *(
+        "/v1/domains/{domain_id}/quota-requests/{id}",
+        "/v1/domains/{domain_id}/projects/{project_id}/quota-requests/{id}",
+    ),
 }
 """What is one thing, whatever is selected."""
 

@@ -95,7 +95,7 @@ class Clients:
             f"{number} more answers of each kind",
             lambda: self.problems or all(self.counts[kind] >= count for kind, count in wanted.items()),
         )
-        assert self.problems == []
+        assert self.problems == [], self.problems
 
     def _repeat(self, work: Callable[[], None]) -> None:
         try:

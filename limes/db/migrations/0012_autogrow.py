@@ -1,4 +1,4 @@
-"""Quota that follows usage: recent usage, quota by AZ, bounds that projects set, and when quota is computed."""
+"""Quota that follows usage: recent usage, quota by AZ, and bounds that projects set."""
 
 from typing import Any
 
@@ -16,7 +16,6 @@ def up(migrator: Any, db: peewee.Database) -> None:
 COLUMNS = (
     "ALTER TABLE project_resources ADD COLUMN max_quota BIGINT CHECK (max_quota >= 0)",
     "ALTER TABLE project_resources ADD COLUMN forbids_autogrowth BOOLEAN NOT NULL DEFAULT FALSE",
-    "ALTER TABLE resources ADD COLUMN quota_due_at DOUBLE PRECISION",
 )
 OF_PROJECT_RESOURCE = SQL(
     "FOREIGN KEY (project_id, resource_id) REFERENCES project_resources (project_id, resource_id) ON DELETE CASCADE"
