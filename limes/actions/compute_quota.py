@@ -4,11 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from limes.core.allocation_words import describe_allocation
-from limes.core.autogrow import Allocation, ProjectDemand, distribute
+from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az, distribute
 from limes.core.capacity import effective
 from limes.core.catalog import AutogrowRule, Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.demand import demand_by_az
 from limes.core.growth_bounds import GrowthBounds, Limits, find_bounds
 from limes.core.overrides import QuotaOverrides
 from limes.core.units import Unit

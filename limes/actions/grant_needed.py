@@ -12,8 +12,8 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.compute_quota import growth_rule
 from limes.audit.cadf import Scope
 from limes.core.allocation_words import describe_demand
+from limes.core.autogrow import demand_by_az
 from limes.core.catalog import Catalog, Ref
-from limes.core.demand import demand_by_az
 from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import cover
 from limes.db.engine import Engine

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from limes.core.autogrow import demand_by_az
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Status
-from limes.core.demand import demand_by_az
 from limes.core.overrides import QuotaOverrides
 from limes.core.units import Unit
 from limes.db.engine import Engine

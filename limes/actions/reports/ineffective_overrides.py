@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from limes.actions.compute_quota import growth_rule
+from limes.core.autogrow import demand_by_az
 from limes.core.catalog import Catalog, Ref
-from limes.core.demand import demand_by_az
 from limes.core.overrides import QuotaOverride, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries

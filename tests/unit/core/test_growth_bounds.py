@@ -5,10 +5,9 @@ from typing import Any
 import pytest
 
 from limes.core.allocation_words import describe_allocation
-from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, distribute
+from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, demand_by_az, distribute
 from limes.core.catalog import AutogrowRule
 from limes.core.constraints import Constraint
-from limes.core.demand import demand_by_az
 from limes.core.growth_bounds import BoundSource, GrowthBounds, Limits, find_bounds
 from limes.core.units import Unit
 
