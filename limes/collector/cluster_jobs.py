@@ -1,16 +1,18 @@
 """The jobs for the whole cluster: capacity, quota that follows usage, what is done at regular intervals, and the
-delivery of audit events.
+delivery of audit events and notifications.
 
 Each works on its claims at once, so that none has anything to give back when it is closed.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from limes.actions.deliver_events import DeliverEvents
+from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
-from limes.metrics.counters import AuditCounters, OutcomeCounter
+from limes.metrics.counters import OutcomeCounter
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,37 +83,12 @@ class ClusterWideJob:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditJob:
-    """Delivers audit events to one sink. A sink that hangs delays no other one."""
+class DeliveryJob:
+    """Delivers audit events or notifications to one sink. A sink that hangs delays no other one."""
 
     action: DeliverEvents
-    counters: AuditCounters
-    workers: int = 1
-
-    @property
-    def name(self) -> str:
-        """For logs."""
-        return self.action.name
-
-    def step(self) -> bool:
-        """Delivers the events that wait if it is time to. Returns whether it was."""
-        outcome = self.action.run_if_due()
-        if outcome is None:
-            return False
-        failed = outcome.refused + (1 if outcome.failed else 0)
-        self.counters.count(self.action.sink.name, outcome.delivered, failed)
-        return True
-
-    def close(self) -> None:
-        """Nothing to give back."""
-
-
-@dataclass(frozen=True, slots=True)
-class NotificationJob:
-    """Delivers notifications to one sink."""
-
-    action: DeliverEvents
-    deliveries: OutcomeCounter
+    count: Callable[[Outcome], None]
+    """Called after each round."""
     workers: int = 1
 
     @property
@@ -124,8 +101,25 @@ class NotificationJob:
         outcome = self.action.run_if_due()
         if outcome is None:
             return False
-        self.deliveries.count(not outcome.refused and not outcome.failed, self.action.sink.name)
+        self.count(outcome)
         return True
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class OverridesJob:
+    """Has quota computed anew when the file of overrides has changed. Each collector looks at its own machine's file,
+    so that none works with an old one."""
+
+    action: FollowOverrides
+    name: str = "quota-overrides"
+    workers: int = 1
+
+    def step(self) -> bool:
+        """Looks whether the overrides have changed. Returns whether they have."""
+        return self.action.run()
 
     def close(self) -> None:
         """Nothing to give back."""

@@ -29,9 +29,8 @@ from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.clocks import ClockWatch
-from limes.collector.cluster_jobs import AuditJob, CapacityJob, ClusterWideJob, DistributionJob
+from limes.collector.cluster_jobs import CapacityJob, ClusterWideJob, DeliveryJob, DistributionJob, OverridesJob
 from limes.collector.loop import Job
-from limes.collector.overrides_job import OverridesJob
 from limes.collector.runner import Collector
 from limes.collector.service_jobs import PushJob, UsageJob
 from limes.collector.single_instance import claim_sqlite_file
@@ -297,7 +296,7 @@ def _renew_and_settle(renewal: RenewAutomatically, settle: SettleCommitments) ->
 class AuditJobs:
     """One job for each sink, with their common counters."""
 
-    jobs: list[AuditJob]
+    jobs: list[DeliveryJob]
     counters: AuditCounters
 
 
@@ -318,7 +317,7 @@ def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter)
             lease=settings.collector.lease,
             retention=audit.delivered_retention,
         )
-        jobs.append(AuditJob(action, counters))
+        jobs.append(DeliveryJob(action, partial(counters.count, name)))
     return AuditJobs(jobs, counters)
 
 

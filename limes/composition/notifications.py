@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from limes.actions.deliver_events import DeliverEvents
+from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.notify import PREFIX, Notify
 from limes.actions.reports.alerts import ReportAlerts
 from limes.actions.run_job import RunJob
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
-from limes.collector.cluster_jobs import ClusterWideJob, NotificationJob
+from limes.collector.cluster_jobs import ClusterWideJob, DeliveryJob
 from limes.collector.loop import Job
 from limes.composition.cluster import Cluster
 from limes.composition.rules import alert_rules
@@ -62,8 +63,12 @@ def notification_jobs(
             what="notification",
             job=PREFIX + name,
         )
-        jobs.append(NotificationJob(delivery, deliveries))
+        jobs.append(DeliveryJob(delivery, partial(_count_round, deliveries, PREFIX + name)))
     return NotificationJobs(jobs, [runs, deliveries])
+
+
+def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:
+    deliveries.count(not outcome.refused and not outcome.failed, sink)
 
 
 def open_notification_sink(name: str, section: NotificationSettings, clock: Clock) -> Sink:

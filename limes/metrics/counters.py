@@ -12,6 +12,7 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.core import Metric, UntypedMetricFamily
 from prometheus_client.registry import Collector
 
+from limes.actions.deliver_events import Outcome
 from limes.actions.project_tasks import Telemetry
 
 _DELIVERED = ("limes_successful_auditevent_publish", "Audit events delivered to a sink")
@@ -60,11 +61,11 @@ class AuditCounters(Collector):
         self._delivered: Tally[str] = Tally()
         self._failed: Tally[str] = Tally()
 
-    def count(self, sink: str, delivered: int, failed: int) -> None:
-        """Adds the outcome of one round of deliveries."""
+    def count(self, sink: str, outcome: Outcome) -> None:
+        """Adds the outcome of one round of deliveries. A sink that did not answer counts as one failure."""
         with self._lock:
-            self._delivered[sink] += delivered
-            self._failed[sink] += failed
+            self._delivered[sink] += outcome.delivered
+            self._failed[sink] += outcome.refused + (1 if outcome.failed else 0)
 
     def collect(self) -> Iterator[UntypedMetricFamily]:
         """Yields the present counts."""

@@ -10,7 +10,7 @@ import pytest
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, Reason
 from limes.backends import AZUsage
-from limes.collector.overrides_job import OverridesJob
+from limes.collector.cluster_jobs import OverridesJob
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import Unavailable
