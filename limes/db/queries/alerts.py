@@ -14,7 +14,16 @@ from limes.core.alerts import AlertRules, Kind
 from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Commitment, Domain, Project, ProjectResource
-from limes.db.queries.attention import PLACE, PlacedRow, Scope, count_if, fullness, in_scope, renews_itself
+from limes.db.queries.attention import (
+    PLACE,
+    PlacedRow,
+    Scope,
+    above_share,
+    count_if,
+    fullness,
+    in_scope,
+    renews_itself,
+)
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
@@ -44,21 +53,11 @@ _IS_ABOVE = (_USAGE > _QUOTA) & ~Project.has_bursting
 """Projects with bursting may use more than their quota for a while."""
 
 
-def _used(p: Parameters, level: str, *columns: Any) -> Select:
-    query = (
-        ProjectResource.select(*columns)
-        .join(Project)
-        .join(Domain)
-        .where(any_of(ProjectResource.resource, p.resources), _QUOTA.is_null(False), _QUOTA * p.warning < _USAGE)
-    )
-    return in_scope(query, p, level)
-
-
 @cache
 def _most_used(level: str) -> Compiled:
     def build(p: Parameters) -> peewee.Query:
         reached = Case(None, [(_IS_ABOVE, 2), (_QUOTA * p.critical < _USAGE, 1)], 0)
-        query = _used(p, level, *PLACE, ProjectResource.resource, _QUOTA, _USAGE, reached)
+        query = above_share(p, level, p.warning, *PLACE, ProjectResource.resource, _QUOTA, _USAGE, reached)
         return query.order_by(fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(p.limit)
 
     return compiled(build)
@@ -70,7 +69,7 @@ def _count_used(level: str) -> Compiled:
 
     def build(p: Parameters) -> peewee.Query:
         counts = (fn.COUNT(resource), count_if(_QUOTA * p.critical < _USAGE), count_if(_IS_ABOVE))
-        return _used(p, level, resource, *counts).group_by(resource)
+        return above_share(p, level, p.warning, resource, *counts).group_by(resource)
 
     return compiled(build)
 

@@ -141,12 +141,13 @@ def fullness() -> Any:
     return Case(None, [(_QUOTA > 0, _USAGE * _ONE / _QUOTA)], peewee.Value(1e18))
 
 
-def _full(p: Parameters, level: str, *columns: Any) -> Select:
+def above_share(p: Parameters, level: str, share: Any, *columns: Any) -> Select:
+    """Selects from resources of which a project uses more than this share of its quota, with `Project` and `Domain`."""
     query = (
         ProjectResource.select(*columns)
         .join(Project)
         .join(Domain)
-        .where(any_of(ProjectResource.resource, p.resources), _QUOTA.is_null(False), _QUOTA * p.share < _USAGE)
+        .where(any_of(ProjectResource.resource, p.resources), _QUOTA.is_null(False), _QUOTA * share < _USAGE)
     )
     return in_scope(query, p, level)
 
@@ -155,13 +156,13 @@ def _full(p: Parameters, level: str, *columns: Any) -> Select:
 def _fullest(level: str) -> Compiled:
     columns = (*PLACE, ProjectResource.resource, _QUOTA, _USAGE)
     order = (fullness().desc(), _USAGE.desc(), Domain.name, Project.name)
-    return compiled(lambda p: _full(p, level, *columns).order_by(*order).limit(p.limit))
+    return compiled(lambda p: above_share(p, level, p.share, *columns).order_by(*order).limit(p.limit))
 
 
 @cache
 def _full_counts(level: str) -> Compiled:
     counts = (fn.COUNT(ProjectResource.resource), count_if(_QUOTA * _MOST < _USAGE), count_if(_USAGE > _QUOTA))
-    return compiled(lambda p: _full(p, level, *counts))
+    return compiled(lambda p: above_share(p, level, p.share, *counts))
 
 
 def fullest(engine: Engine, scope: Scope, resources: Sequence[int], share: float, limit: int) -> list[FullRow]:
