@@ -43,3 +43,9 @@ def fill_growing(engine: Engine) -> None:
                 " VALUES (%s, %s, %s, %s, 1000)",
                 [project, cores, az, quota],
             )
+
+
+def bounds(path: str, field: str, cores: Any, service: str = "compute", resource: str = "cores", **more: Any) -> Any:
+    """The document that asks for one bound at the path of a project or a domain."""
+    level = "project" if "/projects/" in path else "domain"
+    return {level: {"services": [{"type": service, "resources": [{"name": resource, field: cores, **more}]}]}}

@@ -33,6 +33,7 @@ from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.test_attention import run
 from tests.api.world import BERLIN, GERMANY, SERVICES, World
+from tests.collector.lab import FakeKeystone
 
 DAY = 86400
 SECRET = "sixteen-characters"
@@ -304,7 +305,7 @@ def test_the_configured_jobs(cloud: World, receiver: Receiver, tmp_path: Path) -
         {"availability_zones": ["az-one"], "services": [{"service_type": "x", "type": "x"}], "notifications": section}
     )
     catalog = Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
-    cluster = Cluster(Backends({}, {}, None), catalog, ConstraintSet(), LowPrivRules({}, {}))  # type: ignore[arg-type]
+    cluster = Cluster(Backends({}, {}, FakeKeystone()), catalog, ConstraintSet(), LowPrivRules({}, {}))
     jobs = notification_jobs(settings, cloud.engine, cluster, cloud.clock, NoJitter()).jobs
     assert [job.name for job in jobs] == ["notifications", "notify:log", "notify:webhook"]
     use(cloud, 900)

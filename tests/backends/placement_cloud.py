@@ -1,10 +1,20 @@
 """Providers, inventories and allocations in a Placement, made over HTTP."""
 
+import contextlib
+import threading
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
+from socketserver import ThreadingMixIn
 from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import requests
+
+from limes.db.engine import Engine
+from limes.placement.startup import prepare
+from limes.system import SystemClock
+from tests.placement.world import World
 
 
 @dataclass
@@ -68,3 +78,26 @@ class PlacementCloud:
         }
         self.request("PUT", f"/allocations/{consumer}", json=document)
         return consumer
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+    request_queue_size = 64
+
+
+class _Quiet(WSGIRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def our_placement(url: str) -> Iterator[PlacementCloud]:
+    """Our own Placement on a migrated database, in threads of this process."""
+    engine = Engine(url)
+    prepare(engine, SystemClock())
+    server = make_server("127.0.0.1", 0, World(engine).app, server_class=_Server, handler_class=_Quiet)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield PlacementCloud(f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+    engine.close()

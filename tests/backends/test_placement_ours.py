@@ -1,48 +1,24 @@
 """The plugin `placement` against our own Placement, on both databases, with its quota extension."""
 
-import threading
 from collections.abc import Iterator
-from socketserver import ThreadingMixIn
-from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
 
 from limes.backends import UNLIMITED, ProjectInfo, QuotaBackend, calls
 from limes.core.catalog import Catalog, ServiceDef
-from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
-from limes.placement.startup import prepare
-from limes.system import SystemClock
 from tests.backends.conftest import load_quota
 from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params, project_named
-from tests.backends.placement_cloud import PlacementCloud
+from tests.backends.placement_cloud import PlacementCloud, our_placement
 from tests.backends.quota_cases import QuotaCases
-from tests.placement.world import World
 from tests.support.databases import MigratedUrlFactory
 from tests.support.processes import free_port
 
 
-class Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-
-class Quiet(WSGIRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def cloud(database_url_with: MigratedUrlFactory) -> Iterator[PlacementCloud]:
-    engine = Engine(database_url_with(placement_migrations))
-    prepare(engine, SystemClock())
-    server = make_server("127.0.0.1", 0, World(engine).app, server_class=Server, handler_class=Quiet)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield PlacementCloud(f"http://127.0.0.1:{server.server_port}")
-    server.shutdown()
-    server.server_close()
-    engine.close()
+    with our_placement(database_url_with(placement_migrations)) as found:
+        yield found
 
 
 @pytest.fixture

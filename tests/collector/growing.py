@@ -27,6 +27,15 @@ def make_growing(make_lab: Callable[..., Lab], rule: AutogrowRule = GROWTH, **op
     return lab
 
 
+def make_used(make_lab: Callable[..., Lab]) -> Lab:
+    """100 cores in each AZ; berlin uses 20 and 30, dresden 5 in az-one, paris nothing."""
+    lab = make_growing(make_lab)
+    provide(lab, az_one=100, az_two=100)
+    use(lab, berlin={"az-one": 20, "az-two": 30}, dresden={"az-one": 5}, paris={})
+    lab.clock.advance(10)
+    return lab
+
+
 def use(lab: Lab, **usage: Mapping[str, int]) -> None:
     """Scrapes this usage of cores, by project and AZ, after a day. Only those named are due."""
     lab.clock.advance(DAY)

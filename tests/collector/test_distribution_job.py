@@ -23,6 +23,7 @@ from tests.collector.growing import (
     due_at,
     history,
     make_growing,
+    make_used,
     provide,
     set_due,
     use,
@@ -35,12 +36,7 @@ CORES = ("compute", "cores")
 
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
-    """100 cores in each AZ; berlin uses 20 and 30, dresden 5 in az-one, paris nothing."""
-    lab = make_growing(make_lab)
-    provide(lab, az_one=100, az_two=100)
-    use(lab, berlin={"az-one": 20, "az-two": 30}, dresden={"az-one": 5}, paris={})
-    lab.clock.advance(10)
-    return lab
+    return make_used(make_lab)
 
 
 def test_the_same_state_writes_nothing(lab: Lab) -> None:

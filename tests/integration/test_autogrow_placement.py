@@ -1,12 +1,9 @@
 """Quota that grows by itself, end to end: our collector with the plugin `placement`, and our Placement, which enforces it."""
 
-import threading
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from socketserver import ThreadingMixIn
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import pytest
 import requests
@@ -17,12 +14,9 @@ from limes.composition.identity import open_cloud
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.placement.migrations import placement_migrations
-from limes.placement.startup import prepare
 from limes.settings import parse
-from limes.system import SystemClock
-from tests.backends.placement_cloud import PlacementCloud
+from tests.backends.placement_cloud import PlacementCloud, our_placement
 from tests.collector.lab import NoJitter
-from tests.placement.world import World
 from tests.support.clock import FrozenClock
 from tests.support.databases import MigratedUrlFactory
 
@@ -31,27 +25,11 @@ SHOP, LAB = "1a000000000000000000000000000001", "1a00000000000000000000000000000
 ZONE = "a0000000-0000-4000-8000-000000000001"
 
 
-class Server(ThreadingMixIn, WSGIServer):
-    daemon_threads = True
-    request_queue_size = 64
-
-
-class Quiet(WSGIRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def placement(database_url_with: MigratedUrlFactory) -> Iterator[PlacementCloud]:
     """Our Placement, with 100 cores in az-one."""
-    engine = Engine(database_url_with(placement_migrations))
-    prepare(engine, SystemClock())
-    server = make_server("127.0.0.1", 0, World(engine).app, server_class=Server, handler_class=Quiet)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield PlacementCloud(f"http://127.0.0.1:{server.server_port}")
-    server.shutdown()
-    server.server_close()
-    engine.close()
+    with our_placement(database_url_with(placement_migrations)) as found:
+        yield found
 
 
 class Cloud:

@@ -1,0 +1,86 @@
+"""Requests of domains for more quota, and requests of projects that their domain has passed on."""
+
+import pytest
+
+from tests.api.quota_requests import PATHS, act, asked, kinds, quota, show, status
+from tests.api.quotas import put
+from tests.api.world import World
+
+
+def test_a_domain_asks_for_itself(world: World) -> None:
+    id_ = asked(world, "germany", "germany-admin", compute={"cores": 150})
+    assert act(world, "germany", id_, "approve", "germany-admin").status_code == 403
+    assert act(world, "germany", id_, "approve", "cloud-admin").status_code == 200
+    assert quota(world, "germany") == 150
+    (change,) = world.get(f"{PATHS['germany']}/history")["history"]
+    assert change["detail"] == f"quota request {id_}"
+
+
+def passed_on(world: World, cores: int = 90) -> tuple[int, int]:
+    below = asked(world, "berlin", compute={"cores": cores})
+    result = act(world, "berlin", below, "pass-on", "germany-admin", comment="please")
+    assert result.status_code == 201, result.text
+    above = result.json["quota_request"]
+    assert (above["passed_on_from"], above["reason"]) == (below, "please")
+    return below, int(above["id"])
+
+
+def test_one_decision_above_releases_the_one_below(world: World) -> None:
+    """100 cores in the domain, 30 in dresden: 90 in berlin need 120."""
+    below, above = passed_on(world)
+    (wanted,) = show(world, "germany", above)["resources"]
+    assert (wanted["present_quota"], wanted["wanted_quota"]) == (100, 120)
+    assert show(world, "berlin", below)["passed_on_to"] == above
+    again = act(world, "berlin", below, "pass-on", "germany-admin")
+    assert again.status_code == 409
+    assert again.text.endswith(f"already, as quota request {above}\n")
+    result = act(world, "germany", above, "approve", "cloud-admin")
+    assert result.status_code == 200, result.text
+    assert (quota(world, "germany"), quota(world, "berlin")) == (120, 90)
+    assert (status(world, "germany", above), status(world, "berlin", below)) == ("approved", "approved")
+    assert kinds(world, "berlin", below) == ["opened", "passed_on", "approved"]
+    assert world.pushed == [(1, ("compute",))]
+
+
+def test_less_above_is_less_below(world: World) -> None:
+    below, above = passed_on(world)
+    lower = [{"type": "compute", "resources": [{"name": "cores", "quota": 110}]}]
+    assert act(world, "germany", above, "approve", "cloud-admin", services=lower).status_code == 200
+    assert (quota(world, "germany"), quota(world, "berlin")) == (110, 80)
+    assert status(world, "berlin", below) == status(world, "germany", above) == "partly_approved"
+
+
+def test_what_others_got_meanwhile_is_added(world: World) -> None:
+    below, above = passed_on(world)
+    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 60}]}]}}
+    assert put(world, PATHS["dresden"], document)[0].status_code == 202
+    assert act(world, "germany", above, "approve", "cloud-admin").status_code == 200
+    assert (quota(world, "germany"), quota(world, "berlin")) == (150, 90)
+    assert status(world, "berlin", below) == "approved"
+
+
+def test_a_refusal_above_gives_the_request_back(world: World) -> None:
+    below, above = passed_on(world)
+    act(world, "germany", above, "reject", "cloud-admin", reason="no hardware")
+    assert status(world, "berlin", below) == "open"
+    last = show(world, "berlin", below)["conversation"][-1]
+    assert (last["kind"], last["text"]) == ("returned", f"quota request {above} was rejected: no hardware")
+    assert act(world, "berlin", below, "pass-on", "germany-admin").status_code == 201
+
+
+@pytest.mark.parametrize("verb", ["withdraw", "reject", "approve"])
+def test_a_decision_below_closes_what_was_passed_on(world: World, verb: str) -> None:
+    below, above = passed_on(world)
+    lower = [{"type": "compute", "resources": [{"name": "cores", "quota": 30}]}]
+    fields = {"reject": {"reason": "no"}, "approve": {"services": lower}}.get(verb, {})
+    assert act(world, "berlin", below, verb, "germany-admin", **fields).status_code == 200
+    assert status(world, "germany", above) == "superseded"
+
+
+def test_what_fits_is_not_passed_on(world: World) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 70})
+    result = act(world, "berlin", id_, "pass-on", "germany-admin")
+    assert (result.status_code, result.text) == (
+        409,
+        f"quota request {id_} fits into the domain's quota: it can be approved\n",
+    )
