@@ -56,7 +56,7 @@ def open_as(watched: Callable[..., Watched]) -> OpenPage:
         page.goto(path)
         page.get_by_label("Token").fill(token)
         page.get_by_role("button", name="Sign in with this token").click()
-        page.locator("#content").wait_for()
+        page.locator("#content h1").wait_for()  # not only what is around each page
         return page
 
     return open_signed_in

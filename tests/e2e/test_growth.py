@@ -56,7 +56,7 @@ def open_as(browser: Browser, cloud: DashboardCloud) -> Iterator[Callable[..., P
             page.goto(path)
             page.get_by_label("Token").fill(token)
             page.get_by_role("button", name="Sign in with this token").click()
-            page.locator("#content").wait_for()
+            page.locator("#content h1").wait_for()
             return page
 
         yield open_signed_in

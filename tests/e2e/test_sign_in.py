@@ -3,11 +3,11 @@
 import re
 from collections.abc import Callable
 
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.e2e.axe import violations
 from tests.e2e.browser import OpenPage, Watched
-from tests.e2e.cloud import ACME, CLOUD_ADMIN, SHOP, SHOP_ADMIN
+from tests.e2e.cloud import ACME, ACME_ADMIN, CLOUD_ADMIN, SHOP, SHOP_ADMIN
 
 PROJECT = f"/ui/domains/{ACME}/projects/{SHOP}"
 
@@ -66,9 +66,44 @@ def test_signing_out_forgets_everything(open_as: OpenPage) -> None:
     assert page.context.cookies() == []
 
 
+def test_who_goes_on_before_the_first_page_is_there_is_not_taken_back(watched: Callable[..., Watched]) -> None:
+    """The navigation is there first. Neither what the user may do nor the code of the chosen page has come yet."""
+    page = watched().page
+    rights: list[Route] = []
+    code: list[Route] = []
+    page.route("**/v1/rights*", lambda route: rights.append(route))
+    page.route("**/Projects*.js", lambda route: code.append(route))
+    page.goto("/ui")
+    page.get_by_label("Token").fill(ACME_ADMIN)
+    page.get_by_role("button", name="Sign in with this token").click()
+    nav = page.get_by_role("navigation", name="Main")
+    nav.get_by_role("link", name="Projects").click()
+    for held in rights:
+        held.continue_()
+    page.unroute("**/v1/rights*")
+    expect(nav.get_by_role("link", name="Set quota")).to_be_visible()
+    for held in code:
+        held.continue_()
+    page.unroute("**/Projects*.js")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Projects of acme")
+
+
 def test_another_scope_of_the_same_user(open_as: OpenPage) -> None:
     page = open_as("acme-admin")
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Switch scope").click()
     page.get_by_role("button", name="analytics").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("analytics")
+
+
+def test_good_news_stays_until_somebody_is_there(open_as: OpenPage) -> None:
+    page = open_as(SHOP_ADMIN, f"{PROJECT}?do=refresh")
+    page.clock.install()
+    page.get_by_role("dialog").get_by_role("button", name="Refresh figures").click()
+    news = page.get_by_text("Limes is reading the backends")
+    expect(news).to_be_visible()
+    page.clock.fast_forward(60_000)
+    expect(news).to_be_visible()
+    page.keyboard.press("Tab")
+    page.clock.fast_forward(10_000)
+    expect(news).to_be_hidden()

@@ -31,7 +31,9 @@ function Home() {
   const { route } = useLocation();
   const scope = session.value?.scope;
   useEffect(() => {
-    if (scope && seesCloud.value !== undefined) route(pagePath(seesCloud.value ? {} : placeOf(scope)), true);
+    if (!scope || seesCloud.value === undefined) return;
+    // this page stays while the code of the next one loads: who has gone on already is not taken back
+    if (/^\/ui\/?$/.test(window.location.pathname)) route(pagePath(seesCloud.value ? {} : placeOf(scope)), true);
   }, [scope, seesCloud.value]);
   return null;
 }

@@ -57,7 +57,7 @@ export async function request<T>(path: string, options: Options = {}): Promise<A
     ...(options.signal ? { signal: options.signal } : {}),
   });
   if (!response.ok) {
-    if (response.status === 401 && token === session.value?.token) sessionEnded();
+    if (response.status === 401 && token !== undefined && token === session.value?.token) sessionEnded();
     const text = await response.text();
     throw new ApiError(response.status, text, isJson(response) ? JSON.parse(text) : undefined);
   }

@@ -10,10 +10,22 @@ export interface Notice {
 export const notices = signal<Notice[]>([]);
 let next = 1;
 
+/** Good news goes away by itself, but not before somebody is there: some seconds after the next key or click. */
 export function notify(text: string, tone: Notice["tone"] = "good"): void {
   const id = next++;
   notices.value = [...notices.value, { id, tone, text }];
-  if (tone === "good") setTimeout(() => dismiss(id), 6000);
+  if (tone === "good") onceActive(() => setTimeout(() => dismiss(id), 6000));
+}
+
+const ACTIVITIES = ["pointerdown", "keydown"] as const;
+
+function onceActive(work: () => void): void {
+  const seen = new AbortController();
+  const first = (): void => {
+    seen.abort();
+    work();
+  };
+  for (const kind of ACTIVITIES) document.addEventListener(kind, first, { capture: true, signal: seen.signal });
 }
 
 export function dismiss(id: number): void {
