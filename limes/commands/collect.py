@@ -47,9 +47,12 @@ def run(options: argparse.Namespace) -> int:
     if not options.once:
         from limes.collector.runner import run_until_signal
         from limes.composition.collector import open_collector
+        from limes.memory import tune_garbage_collector
 
         set_up_logs(settings)
-        run_until_signal(open_collector(settings))
+        collector = open_collector(settings)
+        tune_garbage_collector()
+        run_until_signal(collector)
         return 0
     outcomes = _run_rounds(settings)
     if options.json:

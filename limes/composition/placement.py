@@ -28,6 +28,7 @@ from limes.composition.replicas import with_standbys
 from limes.db.address import DatabaseAddress
 from limes.db.engine import Engine
 from limes.errors import BackendError, Unavailable
+from limes.memory import garbage_collector_paused, tune_garbage_collector
 from limes.outgoing import keystone_session
 from limes.placement.app import create_app
 from limes.placement.audit import FindGone
@@ -38,7 +39,6 @@ from limes.placement.startup import prepare
 from limes.placement.transfer.api import LocalApi, RemoteApi
 from limes.settings import Settings
 from limes.system import SystemClock, SystemIds
-from limes.web.memory import garbage_collector_paused, tune_garbage_collector
 
 _RETRIES = 3
 

@@ -39,9 +39,12 @@ def describe_allocation(demand: ProjectDemand, allocation: Allocation, bounds: G
 
 def describe_demand(azs: Mapping[str, Demand], unit: Unit) -> str:
     """Returns the demand over all AZs: `usage 50 (45 to 50 of late), committed 60`."""
-    usage, smallest, largest, committed = (
-        sum(getattr(demand, name) for demand in azs.values()) for name in ("usage", "smallest", "largest", "committed")
-    )
+    usage = smallest = largest = committed = 0
+    for demand in azs.values():  # at once: this is done for each of thousands of projects
+        usage += demand.usage
+        smallest += demand.smallest
+        largest += demand.largest
+        committed += demand.committed
     text = f"usage {unit.render(usage)}"
     if (smallest, largest) != (usage, usage):
         text += f" ({unit.render(smallest)} to {unit.render(largest)} of late)"

@@ -28,8 +28,9 @@ BuildForRows = Callable[["Parameters", int], peewee.Node]
 Finish = Callable[[peewee.Insert], peewee.Node]
 Condition = Callable[["Parameters"], peewee.ColumnBase]
 
-_MOST_ROWS_KEPT = 32
-"""Statements for more rows are built each time: that takes less than running them."""
+_FEW_ROWS = 32
+"""A statement is built once for each number of rows up to this. More rows are one value for PostgreSQL; for SQLite, the
+statement is built each time, which takes less than running it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,16 @@ class _AllRows:
     """The values of all rows that are written, each row followed by these defaults."""
 
     defaults: tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _RowsAsJSON:
+    """All rows that are written, as one value: a list of objects with these keys."""
+
+    keys: tuple[str, ...]
+
+    def render(self, rows: Collection[Collection[Any]]) -> str:
+        return orjson.dumps([dict(zip(self.keys, row, strict=True)) for row in rows]).decode()
 
 
 class Parameters:
@@ -96,6 +107,8 @@ class _StatementForRows(Statement):
             if isinstance(value, _AllRows):
                 for row in values["rows"]:
                     bound += (*row, *value.defaults)
+            elif isinstance(value, _RowsAsJSON):
+                bound.append(value.render(values["rows"]))
             elif isinstance(value, _RowValue):
                 bound.append(values["rows"][value.row][value.column])
             else:
@@ -140,7 +153,7 @@ class CompiledForRows:
         if statement is None:
             query = compile_query(self._build(Parameters(), count), dialect, database)
             statement = _StatementForRows(query.sql, query.values, dialect)
-            if count <= _MOST_ROWS_KEPT:
+            if count <= _FEW_ROWS:
                 self._statements[dialect, count] = statement
         return statement
 
@@ -151,23 +164,36 @@ def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Fi
     def build(_: Parameters, count: int) -> peewee.Node:
         named_fields = set(fields)  # fields are compared by hash: `==` makes an expression of them
         defaults = {field: value for field, value in model._meta.defaults.items() if field not in named_fields}
-        insert = model.insert_from(_Rows(len(fields), tuple(defaults.values()), count), [*fields, *defaults])
+        insert = model.insert_from(_Rows(fields, defaults, count), [*fields, *defaults])
         return insert if finish is None else finish(insert)
 
     return CompiledForRows(build)
 
 
 class _Rows(peewee.SQL):
-    """`VALUES (...), (...)`. With a node for each value, as peewee does it, a row takes 30 us."""
+    """`VALUES (...), (...)`. With a node for each value, as peewee does it, a row takes 30 us.
 
-    def __init__(self, width: int, defaults: tuple[Any, ...], count: int) -> None:
+    PostgreSQL reads many rows from one JSON value instead: it parses thousands of values in half the time.
+    """
+
+    def __init__(self, fields: Collection[peewee.Field], defaults: Mapping[peewee.Field, Any], count: int) -> None:
         super().__init__("")
-        self._width = width
-        self._defaults = defaults
+        self._fields = tuple(fields)
+        self._defaults = tuple(defaults.values())
         self._count = count
 
     def __sql__(self, ctx: peewee.Context) -> peewee.Context:
-        marks = [ctx.state.param or "?"] * (self._width + len(self._defaults))
+        mark = ctx.state.param or "?"
+        if ctx.state.dialect == "postgresql" and self._count > _FEW_ROWS:
+            names = tuple(field.column_name for field in self._fields)
+            columns = [*(f'"new"."{name}"' for name in names), *[mark] * len(self._defaults)]
+            table = self._fields[0].model._meta.table_name
+            ctx.literal("SELECT ").literal(", ".join(columns))
+            ctx.literal(f' FROM json_populate_recordset(NULL::"{table}", {mark}) AS "new"')
+            for value in (*self._defaults, _RowsAsJSON(names)):
+                ctx.value(value, False, add_param=False)
+            return ctx
+        marks = [mark] * (len(self._fields) + len(self._defaults))
         ctx.literal("VALUES " + ", ".join([f"({', '.join(marks)})"] * self._count))
         ctx.value(_AllRows(self._defaults), False, add_param=False)
         return ctx

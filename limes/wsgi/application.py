@@ -9,7 +9,7 @@ from typing import Any
 
 from prometheus_client import multiprocess
 
-from limes.web.memory import tune_garbage_collector
+from limes.memory import tune_garbage_collector
 
 
 class Application:

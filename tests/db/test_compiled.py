@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 import pytest
 from peewee import fn
 
+from limes.core.units import MAX_STORED
 from limes.db.base import bind
 from limes.db.compiled import any_of, compiled, compiled_insert, keep, lock
 from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.db.models import Domain, Project, ProjectResource, Resource, Service
 from limes.placement.migrations import placement_migrations
 from limes.placement.models import Provider, Trait
 
@@ -40,6 +43,38 @@ def test_a_list_is_one_parameter_and_may_be_empty(traits: Engine) -> None:
     assert traits.all(BY_IDS, Row, ids=[]) == []
     assert traits.column(BY_NAMES, names=["B", "it's 100 % C"]) == [2, 3]
     assert traits.column(BY_NAMES, names=()) == []
+
+
+ADD = compiled_insert(
+    Trait,
+    *(Trait.id, Trait.name, Trait.updated),
+    finish=lambda insert: insert.on_conflict(conflict_target=[Trait.id], preserve=[Trait.name]),
+)
+
+
+@pytest.mark.parametrize("count", [1, 32, 33, 3000])
+def test_any_number_of_rows_is_written(traits: Engine, count: int) -> None:
+    """Also those that PostgreSQL reads from JSON; and rows that are there already keep what is not replaced."""
+    names = ["it's", '100 % "D"', "{back\\slash}", "Zürich\n\t", "null", ""]
+    rows = [(number, f"{names[number % len(names)]} {number}", number + 0.1) for number in range(3, 3 + count)]
+    assert traits.write(ADD, rows=rows) == count
+    stored = traits.tuples(Trait.select(Trait.id, Trait.name, Trait.updated).where(Trait.id >= 3).order_by(Trait.id))
+    assert [tuple(row) for row in stored] == [(3, rows[0][1], 0.0), *rows[1:]]
+
+
+def test_rows_may_lack_values_and_get_defaults(database_url_with: Any) -> None:
+    engine = Engine(database_url_with(limes_migrations))
+    add = compiled_insert(ProjectResource, ProjectResource.project, ProjectResource.resource, ProjectResource.quota)
+    engine.write(Domain.insert(id=1, uuid="d", name="d"))
+    projects = compiled_insert(Project, Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.domain)
+    engine.write(projects, rows=[(id_, f"p{id_}", "p", "d", 1) for id_ in range(1, 51)])
+    engine.write(Service.insert(id=1, type="s"))
+    engine.write(Resource.insert(id=1, service=1, name="r"))
+    engine.write(add, rows=[(id_, 1, None if id_ % 2 else MAX_STORED) for id_ in range(1, 51)])
+    columns = (ProjectResource.quota, ProjectResource.usage, ProjectResource.forbids_autogrowth)
+    stored = engine.tuples(ProjectResource.select(*columns).order_by(ProjectResource.project))
+    assert [tuple(row) for row in stored] == [(None, 0, False), (MAX_STORED, 0, False)] * 25
+    engine.close()
 
 
 def test_the_query_is_built_once(traits: Engine) -> None:

@@ -14,6 +14,7 @@ from gunicorn.app.base import BaseApplication
 
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
+from limes.memory import tune_garbage_collector
 from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
@@ -22,7 +23,6 @@ from limes.placement.policy import PlacementPolicy
 from limes.placement.startup import prepare
 from limes.settings.placement import PlacementSettings
 from limes.system import SystemClock, SystemIds
-from limes.web.memory import tune_garbage_collector
 
 
 def settings_from(env: dict[str, str]) -> PlacementSettings:

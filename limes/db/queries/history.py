@@ -12,7 +12,8 @@ from limes.db.compiled import any_of, compiled, compiled_insert
 from limes.db.engine import Engine
 from limes.db.models import QuotaHistory
 
-_CHUNK = 500
+_CHUNK = 2000
+"""Rows of one statement: SQLite takes at most 32,766 values."""
 
 
 class HistoryRow(NamedTuple):

@@ -17,6 +17,7 @@ from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.memory import tune_garbage_collector
 from limes.system import RandomJitter, SystemClock, SystemIds
 from tests.bench.collector.cloud import DOMAINS, service
 
@@ -31,6 +32,7 @@ def measure(url: str) -> None:
     engine = Engine(url, statement_timeout=600)
     limes_migrations.upgrade(engine)
     distribute = _prepare(engine)
+    tune_garbage_collector()  # as in a collector
     print(f"quota of one resource in {PROJECTS} projects and {len(AZS)} AZs, in ms (median of {REPEATS}, largest):")
     _print("nothing changes", distribute, lambda: 0)
     _print("50 projects use more", distribute, lambda: _use_more(engine, 100))
