@@ -38,7 +38,7 @@ def add_to(commands: Commands) -> None:
         ),
     )
     source = parser.add_mutually_exclusive_group(required=True)
-    add_file_option(source, "--config-from", help="the YAML file of the Go Limes")
+    add_file_option(source, "--config-from", help="the YAML or JSON file of the Go Limes")
     source.add_argument(
         "--database",
         metavar="URL",
@@ -81,11 +81,10 @@ def _configuration(options: argparse.Namespace) -> int:
     import yaml
 
     from limes.composition.cluster import backend_problems
-    from limes.importer.configuration import convert
-    from limes.settings import read_yaml
+    from limes.importer.configuration import convert, read_original
 
     path = Path(options.config_from)
-    converted = convert(read_yaml(path), path.parent, backend_problems)
+    converted = convert(read_original(path), path.parent, backend_problems)
     text = yaml.safe_dump(converted.document, sort_keys=False, allow_unicode=True, width=120)
     if options.output:
         _write_new(Path(options.output), text)

@@ -6,16 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from limes.errors import ConfigError
+from limes.importer import liquids
 from limes.importer.notes import Note, Notes, mapping, mappings
 from limes.importer.plugin_params import CAPACITY, NO_COUNTERPART, QUOTA, Converter
-from limes.settings import parse
+from limes.settings import parse, read_yaml
 
 _DATABASE = "postgresql://limes@localhost/limes_new"
 _BEHAVIOR = (
     *("resource", "scope", "max_burst_multiplier", "overcommit_factor", "scales_with", "scaling_factor"),
     *("min_nonzero_project_quota", "commitment_durations", "commitment_is_az_aware", "commitment_min_confirm_date"),
     "annotations",
+)
+_SECTIONS_OF_2025 = (
+    *("availability_zones", "discovery", "areas", "liquids", "resource_behavior", "rate_behavior"),
+    *("quota_distribution_configs", "mail_notifications"),
 )
 _AUTOGROW = (
     *("growth_multiplier", "growth_minimum", "project_base_quota", "usage_data_retention_period"),
@@ -32,22 +39,58 @@ class Converted:
     problems: tuple[str, ...]
 
 
+def read_original(path: Path) -> Any:
+    """Returns the document in a file, YAML or JSON. Raises `ConfigError` naming the file and the place."""
+    try:
+        return orjson.loads(path.read_bytes())  # which may have tabs, unlike YAML
+    except (OSError, orjson.JSONDecodeError):
+        return read_yaml(path)
+
+
 def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[str]]) -> Converted:
     """Converts a document. Relative paths count from `folder`; `backend_problems` says what plugins find wrong with the
     result. Raises `ConfigError` if it is not a configuration of the original.
     """
-    if not isinstance(original, dict) or "services" not in original:
-        kind = "its configuration of 2025 and later (liquids)" if "liquids" in mapping(original) else "something else"
-        raise ConfigError([f"expected the YAML file of a Go Limes of 2024, with `services`; this is {kind}"])
-    notes = Notes()
-    source = notes.keep("", copy.deepcopy(original), list(_SECTIONS))
-    document = {}
-    for key, change in _SECTIONS.items():
-        if key in source:
-            document[key] = change(source[key], notes)
+    source, notes = copy.deepcopy(mapping(original)), Notes()
+    if "services" in source:
+        document = _of_2024(source, notes)
+    elif "liquids" in source:
+        document = _of_2025(source, notes)
+    else:
+        raise ConfigError(
+            [
+                "expected a configuration of the Go Limes: YAML with `services`, as until 2025, or JSON with `liquids`;"
+                " this is something else"
+            ]
+        )
     document["database"] = {"url": _DATABASE}
     notes.to_do("database.url", "a new, empty database: the original's has tables of the same names. Mind LIMES_DB_*")
     return Converted(document, tuple(notes.notes), (*_problems(document, folder), *backend_problems(document)))
+
+
+def _of_2024(original: dict[str, Any], notes: Notes) -> dict[str, Any]:
+    source = notes.keep("", original, list(_SECTIONS))
+    return {key: change(source[key], notes) for key, change in _SECTIONS.items() if key in source}
+
+
+def _of_2025(original: dict[str, Any], notes: Notes) -> dict[str, Any]:
+    source = notes.keep("", original, _SECTIONS_OF_2025)
+    document = {"availability_zones": source.get("availability_zones", [])}
+    if "discovery" in source:
+        document["discovery"] = liquids.convert_discovery(source["discovery"], notes)
+    services, capacitors, behaviors, groups = liquids.convert_liquids(source["liquids"], notes)
+    document |= {"services": services, "capacitors": capacitors}
+    if behaviors := [*liquids.convert_behaviors(source.get("resource_behavior"), notes), *behaviors]:
+        document["resource_behavior"] = behaviors
+    if groups:
+        document["commitments"] = {"conversions": groups}
+    distributions = _distributions(source.get("quota_distribution_configs"), notes)
+    document["quota_distribution_configs"] = liquids.add_default_distribution(distributions, notes)
+    for key in ("areas", "rate_behavior"):
+        if source.get(key):
+            notes.dropped(key, "areas have no other names here" if key == "areas" else "the Resource API has no rates")
+    liquids.note_mails(source.get("mail_notifications"), notes)
+    return document
 
 
 def _problems(document: dict[str, Any], folder: Path) -> list[str]:
@@ -107,7 +150,7 @@ def _behaviors(value: Any, notes: Notes) -> Any:
     return [notes.keep(f"resource_behavior[{index}]", entry, _BEHAVIOR) for index, entry in mappings(value)]
 
 
-def _distributions(value: Any, notes: Notes) -> Any:
+def _distributions(value: Any, notes: Notes) -> list[dict[str, Any]]:
     kept = []
     for index, entry in mappings(value):
         path = f"quota_distribution_configs[{index}]"

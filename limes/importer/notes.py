@@ -48,9 +48,7 @@ class Notes:
         """Returns the known keys of a section, with their values. Each other key is noted as dropped."""
         for key in section:
             if key not in known:
-                self.dropped(
-                    f"{path}.{key}" if path else str(key), "not known of the original of 2024; nothing reads it here"
-                )
+                self.dropped(f"{path}.{key}" if path else str(key), "not known of the original; nothing reads it here")
         return {key: value for key, value in section.items() if key in known}
 
 
