@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
@@ -55,6 +56,8 @@ class ApiCollaborators:
     alerts: AlertRules = field(default_factory=AlertRules)
     """From when on something is worth an alert."""
     client_address: ClientAddress = field(default_factory=ClientAddress)
+    subscriptions: Subscriptions | None = None
+    """Who does not want which mails."""
     mounts: tuple[Mount, ...] = ()
     """What is served beside the API: the dashboard."""
     compression: bool = True

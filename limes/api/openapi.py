@@ -10,11 +10,13 @@ from pydantic import BaseModel, TypeAdapter
 from limes.api.call import Operation
 from limes.api.parameters import CLUSTER, Parameter
 from limes.auth.policy import Rule
+from limes.web.call import Html
 from limes.web.operation import Table
 
 Json = dict[str, Any]
 
 _PLAIN = {"text/plain": {"schema": {"type": "string"}}}
+_PAGE = {"text/html": {"schema": {"type": "string"}}}
 _DESCRIPTION = """\
 Quota, usage and commitments of a cloud: what docs/limes-api.md and docs/commitments.md say, for machines.
 
@@ -97,7 +99,7 @@ def _responses(operation: Operation) -> Json:
             responses[str(status)] = {"$ref": f"#/components/responses/{status}"}
             continue
         shape = operation.answers[status]
-        content = {} if shape is None else _PLAIN if shape is str else _json(shape)
+        content = {} if shape is None else _content(shape)
         if status in errors or status >= 400:
             content = content | _PLAIN
         headers = {"x-openstack-request-id": {"$ref": "#/components/headers/RequestId"}}
@@ -121,6 +123,12 @@ def _errors(operations: Iterable[Operation]) -> Json:
             headers["retry-after"] = {"$ref": "#/components/headers/RetryAfter"}
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": headers, "content": _PLAIN}
     return responses
+
+
+def _content(shape: Any) -> Json:
+    if shape is str:
+        return _PLAIN
+    return _PAGE if shape is Html else _json(shape)
 
 
 def _json(shape: Any) -> Json:

@@ -6,6 +6,7 @@ policy rules follow from it.
 """
 
 from functools import cache
+from typing import Any
 
 from limes.api import openapi, policy
 from limes.api import parameters as p
@@ -19,7 +20,17 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
-from limes.api.handlers import alerts, attention, cluster, growth_bounds, project, quota, rights, version
+from limes.api.handlers import (
+    alerts,
+    attention,
+    cluster,
+    growth_bounds,
+    project,
+    quota,
+    rights,
+    unsubscribe,
+    version,
+)
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.shapes.alerts import AlertsAnswer
 from limes.api.shapes.attention import (
@@ -42,7 +53,7 @@ from limes.api.shapes.project import (
 from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer, SimulationAnswer
 from limes.api.shapes.rights import RightsAnswer
 from limes.api.shapes.version import Document, IdentityAnswer, VersionAnswer, VersionsAnswer
-from limes.web.call import Answer
+from limes.web.call import Answer, Html
 from limes.web.json import dump
 from limes.web.operation import document_rules
 
@@ -60,6 +71,12 @@ _FULLEST = (*SELECTION, p.ABOVE, p.FULLEST)
 _EXPIRING = (*SELECTION, p.AHEAD, p.EXPIRING)
 _USAGE = (*SELECTION, p.DAYS)
 _ALERTS = (*SELECTION, p.ALERTS)
+
+_UNSUBSCRIBE: tuple[dict[int, Any], tuple[int, ...], tuple[p.Parameter, ...]] = (
+    {200: Html},
+    (404, 413, 500, 503),
+    (p.UNSUBSCRIBE_TOKEN,),
+)
 
 _SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
 _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
@@ -215,6 +232,12 @@ SECTIONS = {
     },
     "commitments": COMMITMENTS,
     "quota-requests": QUOTA_REQUESTS,
+    "notifications": {
+        unsubscribe.PATH: {
+            "GET": Operation(unsubscribe.show_unsubscribe, None, *_UNSUBSCRIBE, public=True),
+            "POST": Operation(unsubscribe.unsubscribe, None, *_UNSUBSCRIBE, public=True),
+        },
+    },
     "attention": {
         "/v1/alerts": {"GET": Operation(alerts.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS)},
         f"{DOMAIN}/alerts": {

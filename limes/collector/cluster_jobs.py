@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.follow_overrides import FollowOverrides
+from limes.actions.mails.send_mails import SendMails
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.metrics.counters import OutcomeCounter
+from limes.metrics.mails import MailCounters
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,31 @@ class OverridesJob:
     def step(self) -> bool:
         """Looks whether the overrides have changed. Returns whether they have."""
         return self.action.run()
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailJob:
+    """Sends mails to one server."""
+
+    action: SendMails
+    counters: MailCounters
+    workers: int = 1
+
+    @property
+    def name(self) -> str:
+        """For logs."""
+        return self.action.name
+
+    def step(self) -> bool:
+        """Sends what is due if it is time to. Returns whether it was."""
+        outcome = self.action.run_if_due()
+        if outcome is None:
+            return False
+        self.counters.count(self.action.sink, outcome)
+        return True
 
     def close(self) -> None:
         """Nothing to give back."""

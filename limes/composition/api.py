@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.push_quota import PushQuota
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
@@ -15,7 +17,7 @@ from limes.api.collaborators import ApiCollaborators
 from limes.auth.context import Authenticator
 from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession
-from limes.composition.cluster import build_cluster
+from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import (
     client_address,
@@ -25,9 +27,11 @@ from limes.composition.identity import (
     open_revoked,
     refuse_exposure,
 )
+from limes.composition.mails import unsubscribe_links
 from limes.composition.replicas import with_standbys
 from limes.composition.rules import alert_rules
 from limes.composition.use_cases import build_discovery, build_distribution, build_quota_push, open_change_log
+from limes.db.engine import Engine
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
@@ -48,9 +52,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     )
     clock = SystemClock()
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
-    # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
-    lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
-    push = replace(build_quota_push(settings, engine, cluster), lease=lease).push_project
+    push = _quota_push(settings, engine, cluster).push_project
     change_log = open_change_log(settings, engine, cluster, clock)
     discovery = build_discovery(settings, engine, cluster, change_log)
     ids, revoked = SystemIds(), open_revoked(settings)
@@ -85,9 +87,16 @@ def build_api(settings: Settings) -> ApiCollaborators:
         max_body_size=settings.api.max_body_size,
         stale_after=settings.collector.stale_after,
         alerts=alert_rules(settings),
+        subscriptions=Subscriptions(engine, clock, unsubscribe_links(settings.notifications.mail)),
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),
         compression=settings.api.clients.compression,
     )
+
+
+def _quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
+    # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
+    lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
+    return replace(build_quota_push(settings, engine, cluster), lease=lease)
 
 
 def dashboard_mounts(

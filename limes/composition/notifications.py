@@ -4,22 +4,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from prometheus_client.registry import Collector as MetricSource
+
 from limes.actions.deliver_events import DeliverEvents, Outcome
+from limes.actions.mails.queue_mails import QueueMails
+from limes.actions.mails.send_mails import SendMails
 from limes.actions.notify import PREFIX, Notify
 from limes.actions.reports.alerts import ReportAlerts
 from limes.actions.run_job import RunJob
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
-from limes.collector.cluster_jobs import ClusterWideJob, DeliveryJob
+from limes.auth.session import CloudSession
+from limes.collector.cluster_jobs import ClusterWideJob, DeliveryJob, MailJob
 from limes.collector.loop import Job
 from limes.composition.cluster import Cluster
+from limes.composition.identity import open_cloud
+from limes.composition.mails import MAIL_SINKS, mail_contents, open_mailer, open_recipients
 from limes.composition.rules import alert_rules
 from limes.db.engine import Engine
 from limes.metrics.counters import OutcomeCounter
+from limes.metrics.mails import MailCounters, MailGauges
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
-from limes.settings.notifications import NotificationSettings
 from limes.system import Clock, Jitter, SystemIds
 
 
@@ -28,7 +35,7 @@ class NotificationJobs:
     """One job that decides what people are told, and one for each sink; none if there are no sinks."""
 
     jobs: Sequence[Job]
-    counters: Sequence[OutcomeCounter]
+    counters: Sequence[MetricSource]
 
 
 def notification_jobs(
@@ -43,19 +50,22 @@ def notification_jobs(
         ("sink",),
         [(PREFIX + name,) for name in section.sinks],
     )
+    mail_sinks = [name for name in section.sinks if name in MAIL_SINKS]
+    mails, gauges = MailCounters(mail_sinks), MailGauges(engine, clock, mail_sinks)
     if not section.sinks:
-        return NotificationJobs([], [runs, deliveries])
+        return NotificationJobs([], [runs, deliveries, mails, gauges])
     alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
     excepted = frozenset(section.except_kinds)
     decide = Notify(engine, alerts, clock, SystemIds(), section.sinks, excepted, section.hysteresis)
     run = RunJob(engine, clock, jitter, "notifications", decide.run, section.interval, lease)
     jobs: list[Job] = [ClusterWideJob(run, runs)]
+    cloud = open_cloud(settings) if mail_sinks else None
     for name in section.sinks:
         delivery = DeliverEvents(
             engine,
             clock,
             jitter,
-            open_notification_sink(name, section, clock),
+            open_notification_sink(name, settings, engine, clock, cloud),
             retry=section.retry,
             retry_max=section.retry_max,
             lease=lease,
@@ -64,18 +74,50 @@ def notification_jobs(
             job=PREFIX + name,
         )
         jobs.append(DeliveryJob(delivery, partial(_count_round, deliveries, PREFIX + name)))
-    return NotificationJobs(jobs, [runs, deliveries])
+        if cloud is not None and name in MAIL_SINKS:
+            jobs.append(MailJob(_send_mails(name, settings, engine, clock, jitter, cloud), mails))
+    return NotificationJobs(jobs, [runs, deliveries, mails, gauges])
 
 
 def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:
     deliveries.count(not outcome.refused and not outcome.failed, sink)
 
 
-def open_notification_sink(name: str, section: NotificationSettings, clock: Clock) -> Sink:
-    """Returns a sink by its name. Nothing is opened yet."""
+def _send_mails(
+    name: str, settings: Settings, engine: Engine, clock: Clock, jitter: Jitter, cloud: CloudSession
+) -> SendMails:
+    section, mail = settings.notifications, settings.notifications.mail
+    return SendMails(
+        engine,
+        clock,
+        jitter,
+        SystemIds(),
+        name,
+        open_mailer(name, section, cloud),
+        mail_contents(mail),
+        digest=mail.digest,
+        gather=mail.gather,
+        urgent=frozenset(mail.urgent),
+        give_up=mail.give_up,
+        retry=section.retry,
+        retry_max=section.retry_max,
+        lease=settings.collector.lease,
+        retention=section.delivered_retention,
+    )
+
+
+def open_notification_sink(
+    name: str, settings: Settings, engine: Engine, clock: Clock, cloud: CloudSession | None = None
+) -> Sink:
+    """Returns a sink by its name. Nothing is opened yet. For mails, it is their queue."""
+    section = settings.notifications
     if name == "log":
         return LogSink(section.log.path, PREFIX + name)
-    webhook = section.webhook
-    return WebhookSink(
-        webhook.url, webhook.secret or "", GuardedSession(), clock, timeout=webhook.timeout, name=PREFIX + name
-    )
+    if name == "webhook":
+        webhook = section.webhook
+        return WebhookSink(
+            webhook.url, webhook.secret or "", GuardedSession(), clock, timeout=webhook.timeout, name=PREFIX + name
+        )
+    mail = section.mail
+    recipients = open_recipients(name, settings, cloud or open_cloud(settings), clock)
+    return QueueMails(engine, clock, recipients, PREFIX + name, name, mail.gather, frozenset(mail.urgent))

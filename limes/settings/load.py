@@ -61,6 +61,8 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_AUDIT_RABBITMQ_URL": (("audit", "rabbitmq", "url"), str),
     "LIMES_AUDIT_RABBITMQ_PASSWORD": (("audit", "rabbitmq", "password"), str),
     "LIMES_NOTIFICATIONS_WEBHOOK_SECRET": (("notifications", "webhook", "secret"), str),
+    "LIMES_NOTIFICATIONS_SMTP_PASSWORD": (("notifications", "smtp", "password"), str),
+    "LIMES_NOTIFICATIONS_UNSUBSCRIBE_SECRET": (("notifications", "mail", "unsubscribe", "secret"), str),
     "LIMES_AUDIT_QUEUE_NAME": (("audit", "rabbitmq", "queue_name"), str),
     "LIMES_LOG_LEVEL": (("logging", "level"), str),
     "LIMES_IDENTITY_PASSWORD": (("identity", "keystone", "password"), str),

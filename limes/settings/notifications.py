@@ -6,18 +6,10 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from limes.settings.audit import AuditLogSettings, as_list
 from limes.settings.base import Section
+from limes.settings.mails import MailApiSettings, MailSettings, NotificationKind, SmtpSettings
 from limes.validation.durations import Seconds
 
-NotificationKind = Literal[
-    "backend_unreachable",
-    "usage_above_quota",
-    "quota_used",
-    "auto_renewal_failed",
-    "commitment_unconfirmed",
-    "commitment_expires",
-    "commitment_confirmed",
-    "commitment_renewed",
-]
+SinkName = Literal["log", "webhook", "smtp", "mail_api"]
 
 
 class WebhookSettings(Section):
@@ -34,8 +26,8 @@ class WebhookSettings(Section):
 class NotificationSettings(Section):
     """Notifications about alerts and commitments. `alerts` has the thresholds."""
 
-    sinks: Annotated[tuple[Literal["log", "webhook"], ...], BeforeValidator(as_list)] = ()
-    """`log`, `webhook`, or a list of both; `none` or an empty list: nobody is told anything."""
+    sinks: Annotated[tuple[SinkName, ...], BeforeValidator(as_list)] = ()
+    """One or several of `log`, `webhook`, `smtp` and `mail_api`; `none` or an empty list: nobody is told anything."""
     except_kinds: tuple[NotificationKind, ...] = ()
     """Kinds that nobody is told of."""
     hysteresis: int = Field(default=5, ge=0, le=50)
@@ -43,6 +35,11 @@ class NotificationSettings(Section):
     again."""
     log: AuditLogSettings = AuditLogSettings()
     webhook: WebhookSettings = WebhookSettings()
+    smtp: SmtpSettings = SmtpSettings()
+    mail_api: MailApiSettings = MailApiSettings()
+    mail: MailSettings = MailSettings()
+    request_waiting: Seconds = 3 * 86400.0
+    """How long a request for quota has been open when `request_waiting` is told, once."""
     interval: Seconds = 60.0
     """Between two looks for what is to be told."""
     retry: Seconds = 10.0
@@ -54,11 +51,17 @@ class NotificationSettings(Section):
 
     @model_validator(mode="after")
     def _can_be_delivered(self) -> "NotificationSettings":
+        problems = []
         if len(set(self.sinks)) < len(self.sinks):
-            raise ValueError("a sink is given twice")
-        if "webhook" in self.sinks:
-            if not self.webhook.url:
-                raise ValueError("the sink webhook needs webhook.url")
-            if len(self.webhook.secret or "") < 16:
-                raise ValueError("the sink webhook needs webhook.secret, of at least 16 characters")
+            problems.append("a sink is given twice")
+        if "webhook" in self.sinks and not self.webhook.url:
+            problems.append("the sink webhook needs webhook.url")
+        if "webhook" in self.sinks and len(self.webhook.secret or "") < 16:
+            problems.append("the sink webhook needs webhook.secret, of at least 16 characters")
+        if "smtp" in self.sinks and (problem := self.smtp.problem()):
+            problems.append(problem)
+        if "mail_api" in self.sinks and not self.mail_api.endpoint:
+            problems.append("the sink mail_api needs mail_api.endpoint")
+        if problems:
+            raise ValueError("; ".join(problems))
         return self

@@ -42,9 +42,13 @@ def identity_of(req: falcon.Request) -> Identity:
     return getattr(req.context, "identity", _ANYBODY)
 
 
+class Html(str):
+    """Stands in tables of operations for a page."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a handler answers: one of `document`, `data`, `stream` and `text`, or nothing but a status."""
+    """What a handler answers: one of `document`, `data`, `stream`, `text` and `page`, or nothing but a status."""
 
     status: int = 200
     document: Any = None
@@ -55,6 +59,8 @@ class Answer:
     """JSON that is rendered while it is sent."""
     text: str | None = None
     """Plain text of one or more lines."""
+    page: str | None = None
+    """HTML."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 

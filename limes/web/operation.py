@@ -81,6 +81,9 @@ class JsonApi(Api[AnyOperation, AnyCall]):
             resp.set_header(name, value)
         if answer.text is not None:
             answer_text(resp, answer.status, answer.text)
+        elif answer.page is not None:
+            resp.content_type = "text/html; charset=utf-8"
+            resp.text = answer.page
         elif answer.stream is not None:
             resp.content_type = falcon.MEDIA_JSON
             resp.stream = answer.stream

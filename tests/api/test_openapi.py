@@ -32,6 +32,8 @@ ROUNDS = 12
 
 COMMITMENTS = 12
 HARD_TO_HIT = {
+    ("GET", "/v1/notifications/unsubscribe"),
+    ("POST", "/v1/notifications/unsubscribe"),
     ("GET", "/v1/commitments/by-token"),
     ("POST", "/v1/domains/{domain_id}/projects/{project_id}/transfer-commitment/{id}"),
     ("POST", "/v1/domains/{domain_id}/projects/{project_id}/commitments/{id}/convert"),

@@ -16,6 +16,7 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
@@ -39,11 +40,13 @@ from limes.core.permissions import LowPrivRules
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
+from limes.mail.unsubscribe import Unsubscribe
 from limes.system import RandomJitter, SystemIds
 from limes.web.mount import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
 
+UNSUBSCRIBE_LINKS = Unsubscribe("https://limes.example.com/", "sixteen-characters")
 GERMANY, FRANCE = "uuid-for-germany", "uuid-for-france"
 BERLIN, DRESDEN, PARIS = "uuid-for-berlin", "uuid-for-dresden", "uuid-for-paris"
 
@@ -194,6 +197,7 @@ def make_world(
         quota_requests=QuotaRequestUseCases.build(
             set_project_quota, set_domain_quota, set_growth_bounds, auto_approval
         ),
+        subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
         history=ShowHistory(engine),
         explain=ExplainQuota(
             catalog,

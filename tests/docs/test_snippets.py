@@ -17,7 +17,8 @@ def test_snippet(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert block.language in TRIES, f"{block.where}: nobody knows how to try {block.language}; say why it is not run"
     monkeypatch.setenv("LIMES_CONFIG", str(tmp_path / "limes.yaml"))
     monkeypatch.setenv("LIMES_IDENTITY_PASSWORD", "secret")
-    monkeypatch.setenv("LIMES_NOTIFICATIONS_WEBHOOK_SECRET", "sixteen-characters")
+    for secret in ("WEBHOOK_SECRET", "SMTP_PASSWORD", "UNSUBSCRIBE_SECRET"):
+        monkeypatch.setenv(f"LIMES_NOTIFICATIONS_{secret}", "sixteen-characters")
     TRIES[block.language](block, tmp_path)
 
 

@@ -22,6 +22,7 @@ from limes.db.models.commitments import (
 from limes.db.models.domains import Domain, DomainResource
 from limes.db.models.history import QuotaHistory
 from limes.db.models.jobs import Job
+from limes.db.models.mails import Mail, MailItem, MailUnsubscribed
 from limes.db.models.notifications import NotificationCursor, NotificationState
 from limes.db.models.outbox import OutboxEvent
 from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
@@ -39,6 +40,9 @@ __all__ = [
     "Domain",
     "DomainResource",
     "Job",
+    "Mail",
+    "MailItem",
+    "MailUnsubscribed",
     "NotificationCursor",
     "NotificationState",
     "OutboxEvent",
@@ -83,5 +87,8 @@ MODELS: tuple[type[BaseModel], ...] = (
     OutboxEvent,
     NotificationState,
     NotificationCursor,
+    MailItem,
+    Mail,
+    MailUnsubscribed,
 )
 """Those that others refer to come first."""

@@ -1,0 +1,1 @@
+"""Notifications as mail: who gets them (`queue_mails`), how they become mails and are sent (`send_mails`)."""

@@ -1,0 +1,163 @@
+"""Puts notifications into the queue of each of their recipients. For the outbox, this is a sink.
+
+A notification whose recipients cannot be found, because Keystone does not answer, is tried again later; others go on.
+Delivering one twice queues it once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from limes.audit.sinks.base import Delivery, OutgoingEvent
+from limes.core.recipients import TO_REQUESTER, LanguageRule, Place, RecipientRule, language_of
+from limes.db.engine import Engine
+from limes.db.queries import mails as queries
+from limes.db.queries.mails import NewItem
+from limes.errors import LimesError, Unavailable
+from limes.mail.keystone_users import KeystoneUsers
+from limes.system import Clock
+
+_BUDGET = 60.0
+"""Seconds after which no further notification is begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Languages:
+    """Which language a recipient gets."""
+
+    default: str = "en"
+    rules: Sequence[LanguageRule] = ()
+
+    def of(self, place: Place) -> str:
+        """Returns the language for a project or domain."""
+        return language_of(place, self.rules, self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Recipients:
+    """Finds who is told of a notification."""
+
+    rules: Sequence[RecipientRule]
+    languages: Languages = Languages()
+    users: KeystoneUsers | None = None
+    """None without Keystone, which alone knows addresses of users."""
+    to_requester: bool = True
+
+    def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
+        """Returns the language by address. The first rule that names somebody decides on it. Raises `Unavailable`."""
+        found: dict[str, tuple[str, str]] = {}
+
+        def add(address: str, language: str) -> None:
+            found.setdefault(address.lower(), (address, language))
+
+        general = self.languages.of(place)
+        if self.users is not None and self.to_requester and kind in TO_REQUESTER and requester_id:
+            address = self.users.address_of(requester_id)
+            if address:
+                add(address, general)
+        for rule in self.rules:
+            if rule.matches(kind, place):
+                for address in self._addresses(rule, place):
+                    add(address, rule.language or general)
+        return dict(found.values())
+
+    def _addresses(self, rule: RecipientRule, place: Place) -> list[str]:
+        addresses = list(rule.addresses)
+        if self.users is not None:
+            if rule.roles_on_project and place.project_uuid:
+                addresses += self.users.with_roles("project", place.project_uuid, rule.roles_on_project)
+            if rule.roles_on_domain and place.domain_uuid:
+                addresses += self.users.with_roles("domain", place.domain_uuid, rule.roles_on_domain)
+        return addresses
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectItself:
+    """Stands for the recipients where the mail service finds them by the project."""
+
+    languages: Languages = Languages()
+
+    def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
+        """Returns the project. Nobody for what is not about a project."""
+        return {place.project_uuid: self.languages.of(place)} if place.project_uuid else {}
+
+
+@dataclass(frozen=True, slots=True)
+class QueueMails:
+    """The sink. See `limes.audit.sinks.base.Sink`."""
+
+    engine: Engine
+    clock: Clock
+    recipients: Recipients | ProjectItself
+    name: str
+    """In the outbox."""
+    mail_sink: str
+    gather: float = 60.0
+    urgent: frozenset[str] = frozenset()
+
+    def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+        """Queues notifications."""
+        try:
+            return self._deliver(events)
+        except LimesError as error:
+            return Delivery(error=str(error))
+
+    def try_out(self) -> str | None:
+        """See `Sink`: the queue is in the database."""
+        return None
+
+    def _deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+        documents = self.engine.snapshot(lambda: self._with_names([orjson.loads(event.document) for event in events]))
+        delivered: list[int] = []
+        refused: dict[int, str] = {}
+        items: list[NewItem] = []
+        blocked: set[str] = set()
+        until = self.clock.monotonic() + _BUDGET
+        for event, document in zip(events, documents, strict=True):
+            if event.stream in blocked:
+                continue
+            if (delivered or refused) and self.clock.monotonic() > until:
+                break
+            try:
+                items += self._items(event, document)
+                delivered.append(event.number)
+            except Unavailable as error:
+                refused[event.number] = str(error)
+                blocked.add(event.stream)
+        self.engine.atomic(lambda: queries.add_items(self.engine, items))
+        return Delivery(delivered, refused)
+
+    def _items(self, event: OutgoingEvent, document: Mapping[str, Any]) -> list[NewItem]:
+        kind = document["kind"]
+        requester = document.get("request", {}).get("requester", {}).get("id", "")
+        due_at = self.clock.now().timestamp() + (0 if kind in self.urgent else self.gather)
+        text = orjson.dumps(document).decode()
+        return [
+            NewItem(self.mail_sink, recipient, kind, language, event.id, text, due_at)
+            for recipient, language in self.recipients.of(kind, place_of(document), requester).items()
+        ]
+
+    def _with_names(self, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Adds the names of projects and domains, which notifications about events of commitments do not have."""
+        projects = queries.projects_by_uuid(
+            self.engine, [id_ for each in documents if (id_ := each.get("project", {}).get("id"))]
+        )
+        domains = queries.domain_names(
+            self.engine, [id_ for each in documents if (id_ := each.get("domain", {}).get("id"))]
+        )
+        for document in documents:
+            project, domain = document.get("project", {}), document.get("domain", {})
+            row = projects.get(project.get("id", ""))
+            if row is not None:
+                project.setdefault("name", row.name)
+            if domain.get("id") in domains:
+                domain.setdefault("name", domains[domain["id"]])
+        return list(documents)
+
+
+def place_of(document: Mapping[str, Any]) -> Place:
+    """Returns what a notification is about."""
+    domain, project = document.get("domain", {}), document.get("project", {})
+    return Place(domain.get("id", ""), domain.get("name", ""), project.get("id", ""), project.get("name", ""))

@@ -1,0 +1,76 @@
+"""The page that the link in a mail leads to. Needs no token but the signed one in the link.
+
+GET changes nothing, because programs that look for malware follow links. POST does, which is also what mail programs
+send with one click (RFC 8058).
+"""
+
+from html import escape
+from urllib.parse import parse_qs
+
+import falcon
+
+from limes.actions.mails.subscriptions import Subscriptions
+from limes.api.call import Call
+from limes.api.parameters import UNSUBSCRIBE_TOKEN
+from limes.errors import NotFound
+from limes.mail.unsubscribe import ALL_KINDS, PATH, Subscription
+from limes.web.call import Answer, read_body
+
+__all__ = ["PATH", "show_unsubscribe", "unsubscribe"]
+
+_MAX_BODY = 4096
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def show_unsubscribe(call: Call) -> Answer:
+    """Shows what the link in a mail unsubscribes from, as a page with a button."""
+    found = _subscriptions(call).of(_token(call))
+    return _page(f"Stop sending {_mails(found)} to {found.recipient}?", "unsubscribe", "Stop")
+
+
+def unsubscribe(call: Call) -> Answer:
+    """Unsubscribes the recipient of a mail from mails of its kind, or undoes that.
+
+    With `action=subscribe` in the form, they are sent again. Anything else unsubscribes, as mail programs do.
+    """
+    subscriptions = _subscriptions(call)
+    found = subscriptions.of(_token(call))
+    body = read_body(call.req, _MAX_BODY)
+    if body is None:
+        raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {_MAX_BODY} bytes")
+    form = parse_qs(body.decode("utf-8", "replace"))
+    if form.get("action") == ["subscribe"]:
+        subscriptions.resume(found.recipient, found.kind)
+        return _page(f"{found.recipient} gets {_mails(found)} again.", "unsubscribe", "Stop them")
+    subscriptions.end(found.recipient, found.kind)
+    return _page(f"{found.recipient} gets no more {_mails(found)}.", "subscribe", "Undo")
+
+
+def _subscriptions(call: Call) -> Subscriptions:
+    found = call.deps.subscriptions
+    if found is None or found.links is None:
+        raise NotFound("mails of this Limes have no links to unsubscribe")
+    return found
+
+
+def _token(call: Call) -> str:
+    return UNSUBSCRIBE_TOKEN.of(call.req) or ""
+
+
+def _mails(subscription: Subscription) -> str:
+    return "mails" if subscription.kind == ALL_KINDS else f"mails of the kind {subscription.kind}"
+
+
+def _page(text: str, action: str, button: str) -> Answer:
+    page = (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Limes: mails</title>'
+        '<meta name="viewport" content="width=device-width"></head>\n'
+        f'<body><p>{escape(text)}</p>\n<form method="post">'
+        f'<button name="action" value="{action}">{button}</button></form></body></html>\n'
+    )
+    return Answer(page=page, headers=_HEADERS)

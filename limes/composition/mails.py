@@ -1,0 +1,72 @@
+"""From the configuration to mail servers, templates and recipients. Nothing is opened or asked yet."""
+
+from urllib.parse import urlsplit
+
+from limes.actions.mails.queue_mails import Languages, ProjectItself, Recipients
+from limes.actions.mails.send_mails import Contents
+from limes.auth.session import CloudSession
+from limes.core.recipients import LanguageRule, Level, RecipientRule
+from limes.mail.keystone_users import KeystoneUsers
+from limes.mail.mail_api import MailApi
+from limes.mail.mailer import Mailer
+from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
+from limes.mail.templates import Templates
+from limes.mail.unsubscribe import Unsubscribe
+from limes.settings import Settings
+from limes.settings.mails import MailSettings
+from limes.settings.notifications import NotificationSettings
+from limes.system import Clock
+
+MAIL_SINKS = ("smtp", "mail_api")
+
+
+def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession) -> Mailer:
+    """Returns the server of a sink."""
+    if sink == "mail_api":
+        api = section.mail_api
+        return MailApi(cloud.adapter("mail", api.endpoint.rstrip("/"), timeout=api.timeout))
+    smtp = section.smtp
+    server = SmtpServer(smtp.host, smtp.port, smtp.security, smtp.username, smtp.password, smtp.cacert, smtp.timeout)
+    return SmtpMailer(server, Sender(smtp.sender or "", smtp.sender_name, smtp.reply_to))
+
+
+def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients | ProjectItself:
+    """Returns who gets the mails of a sink."""
+    mail = settings.notifications.mail
+    languages = Languages(mail.language, [LanguageRule(each.domain, each.language) for each in mail.languages])
+    if sink == "mail_api":
+        return ProjectItself(languages)
+    rules = [
+        RecipientRule(
+            each.addresses,
+            each.roles_on_project,
+            each.roles_on_domain,
+            each.domain,
+            each.project,
+            [Level(level) for level in each.levels],
+            frozenset(each.kinds),
+            each.language or "",
+        )
+        for each in mail.recipients
+    ]
+    return Recipients(rules, languages, open_users(settings, cloud, clock), mail.to_requester)
+
+
+def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> KeystoneUsers | None:
+    """Returns what knows the addresses of users; None without Keystone."""
+    if settings.identity.method != "keystone":
+        return None
+    mail = settings.notifications.mail
+    adapter = cloud.adapter("identity", min_version=(3, 0))
+    return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache)
+
+
+def mail_contents(mail: MailSettings) -> Contents:
+    """Returns what mails look like."""
+    return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
+
+
+def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
+    """Returns what makes and reads links to unsubscribe; None if there are none."""
+    section = mail.unsubscribe
+    return Unsubscribe(section.url, section.secret or "") if section.url and urlsplit(section.url).netloc else None

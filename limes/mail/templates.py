@@ -1,0 +1,181 @@
+"""Renders mails from templates (Jinja2, in a sandbox).
+
+For each language there is a folder. `KIND.txt` begins with the lines `Subject:` and `Several:` (the subject of a mail
+with several notifications), and after an empty line has the text. `mail.txt` and `mail.html` are what is around the
+texts; `KIND.html` is optional and replaces the text of a kind in HTML. An operator's folder may have any of them.
+A file is looked for in this order: the language, the default language, English; each in the operator's folder first.
+
+A template of an operator that cannot be rendered is logged, and ours is used instead: no mail waits for a correction.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+from markupsafe import Markup
+
+from limes.core.units import Unit
+from limes.mail.smtp import one_line
+
+log = logging.getLogger(__name__)
+
+SHIPPED = Path(__file__).parent / "templates"
+_FALLBACK = "en"
+_MOST = 50
+"""Notifications that a mail shows in full."""
+_FIELDS = (
+    "severity", "remedy", "service", "resource", "unit", "quota", "usage", "threshold", "since", "commitment",
+    "request", "days",
+)  # fmt: skip
+_NOBODY = {"id": "", "name": ""}
+
+
+class RenderError(Exception):
+    """A template cannot be rendered. The text names the template."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The parts of a mail."""
+
+    subject: str
+    text: str
+    html: str
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What else a mail shows."""
+
+    link: str = ""
+    unsubscribe: str = ""
+
+
+@dataclass(frozen=True)
+class Templates:
+    """All templates, ours and an operator's."""
+
+    folder: Path | None = None
+    default_language: str = _FALLBACK
+
+    def render(
+        self, kind: str, language: str, documents: Sequence[Mapping[str, Any]], around: Around, *, strict: bool = False
+    ) -> Rendered:
+        """Returns a mail with notifications of one kind. With `strict`, raises `RenderError` for what it would log."""
+        try:
+            return _render(self._environment, self._languages(language), kind, documents, around)
+        except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+            name = getattr(error, "name", None) or getattr(error, "filename", None) or kind
+            text = f"template {language}/{name}: {type(error).__name__}: {one_line(str(error), 300)}"
+            if strict or self.folder is None:
+                raise RenderError(text) from error
+            log.error("a mail template cannot be used, and that of Limes is used instead: %s", text)
+        return Templates(None, self.default_language).render(kind, language, documents, around)
+
+    def languages(self) -> list[str]:
+        """Returns all languages that have a folder."""
+        folders = [folder for folder in (SHIPPED, self.folder) if folder is not None and folder.is_dir()]
+        return sorted({each.name for folder in folders for each in folder.iterdir() if each.is_dir()})
+
+    def _languages(self, language: str) -> list[str]:
+        wanted = (language, language.partition("-")[0], self.default_language, _FALLBACK)
+        return list(dict.fromkeys(wanted))
+
+    @cached_property
+    def _environment(self) -> ImmutableSandboxedEnvironment:
+        folders = [str(folder) for folder in (self.folder, SHIPPED) if folder is not None]
+        environment = ImmutableSandboxedEnvironment(
+            loader=FileSystemLoader(folders),
+            undefined=StrictUndefined,
+            autoescape=lambda name: name is not None and name.endswith(".html"),
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.filters |= {"date": _date, "amount": _amount}
+        return environment
+
+
+def _render(
+    environment: ImmutableSandboxedEnvironment,
+    languages: Sequence[str],
+    kind: str,
+    documents: Sequence[Mapping[str, Any]],
+    around: Around,
+) -> Rendered:
+    def names(file: str) -> list[str]:
+        return [f"{language}/{file}" for language in languages]
+
+    several, items = "", []
+    for document in documents[:_MOST]:
+        context = {"n": normal(document), "count": len(documents), "link": around.link}
+        subject, several, text = _split(environment.select_template(names(f"{kind}.txt")).render(context))
+        item: dict[str, Any] = {"subject": subject, "text": text, "n": context["n"], "html": None}
+        try:
+            item["html"] = Markup(environment.select_template(names(f"{kind}.html")).render(context))  # noqa: S704 - it is escaped
+        except TemplateNotFound:
+            item["html"] = None
+        items.append(item)
+    subject = items[0]["subject"] if len(documents) == 1 else several
+    whole = {
+        "items": items,
+        "subject": subject,
+        "count": len(documents),
+        "more": len(documents) - len(items),
+        "link": around.link,
+        "unsubscribe": around.unsubscribe,
+        "language": languages[0],
+    }
+    text = environment.select_template(names("mail.txt")).render(whole)
+    html = environment.select_template(names("mail.html")).render(whole)
+    return Rendered(one_line(subject, 200), text.strip() + "\n", html)
+
+
+def _split(rendered: str) -> tuple[str, str, str]:
+    """Returns the subject, that of several, and the text. Raises `ValueError` if there is no subject."""
+    head, _, text = rendered.lstrip().partition("\n\n")
+    lines: dict[str, str] = {}
+    for line in head.splitlines():
+        name, _, value = line.partition(":")
+        lines.setdefault(name.strip(), value.strip())
+    if not lines.get("Subject"):
+        raise ValueError("the first line has to be `Subject: ...`")
+    return lines["Subject"], lines.get("Several") or lines["Subject"], text.strip()
+
+
+def normal(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a notification with all fields, so that templates need not ask whether there are any.
+
+    Names lose what is not printable; only reasons and comments may have several lines.
+    """
+    cleaned = {name: _cleaned(value, name) for name, value in document.items()}
+    place = {"domain": {**_NOBODY, **(cleaned.get("domain") or {})}}
+    place["project"] = {**_NOBODY, **(cleaned.get("project") or {})}
+    for each in place.values():
+        each["name"] = each["name"] or each["id"]
+    return {**dict.fromkeys(_FIELDS), **cleaned, **place}
+
+
+def _cleaned(value: Any, name: str) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _cleaned(item, str(key)) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_cleaned(item, name) for item in value]
+    if not isinstance(value, str):
+        return value
+    if name in ("reason", "comment"):
+        return "\n".join(one_line(line, 2000) for line in value.splitlines())
+    return one_line(value)
+
+
+def _date(seconds: float | None) -> str:
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _amount(value: int | None, unit: str | None = None) -> str:
+    return "" if value is None else Unit(unit or "").render(value)

@@ -1,0 +1,152 @@
+"""Mails to a real SMTP server: encryption, login, refusals for now and for good, and servers that hang or are gone."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from limes.mail.mailer import Fate, Mail, MailerDown
+from limes.mail.smtp import Sender, SmtpMailer, SmtpServer, render_message
+from limes.redaction import forget, know
+from tests.support.mail_server import PASSWORD, USER, MailServer, html_of, text_of
+from tests.support.processes import free_port
+
+MAIL = Mail(
+    "5a1f9c0e-3d2b-4c6a-8e7f-1b2a3c4d5e6f",
+    "somebody@example.com",
+    "Über 80 %",
+    "Grüße\n",
+    "<p>Grüße</p>",
+    1_798_761_600.0,
+    "de",
+    {"List-Unsubscribe": "<https://limes.example.com/u?token=x>", "Limes-Kind": "quota_used"},
+)
+SENDER = Sender("limes@cloud.example.com", "Limes, Köln", "help@example.com")
+
+
+@pytest.fixture
+def server() -> Iterator[MailServer]:
+    server = MailServer()
+    yield server
+    server.stop()
+
+
+def mailer(server: MailServer, security: str = "none", **options: Any) -> SmtpMailer:
+    options = {"timeout": 30.0, "cacert": server.certificate, **options}
+    return SmtpMailer(SmtpServer("127.0.0.1", server.port, security, **options), SENDER)
+
+
+def send(mailer: SmtpMailer, *mails: Mail) -> list[Fate]:
+    with mailer.open() as session:
+        return [session.send(mail).fate for mail in mails]
+
+
+@pytest.mark.parametrize("security", ["none", "starttls", "tls"])
+def test_a_mail(server: MailServer, security: str, tmp_path: Path) -> None:
+    login = {} if security == "none" else {"username": USER, "password": PASSWORD}
+    server.start(tmp_path, tls=security, login=bool(login))
+    client = mailer(server, security, **login)
+    assert client.try_out() is None
+    assert send(client, MAIL, replace(MAIL, recipient="other@example.com")) == [Fate.SENT, Fate.SENT]
+    (recipient, message), (other, _) = server.received
+    assert (recipient, other) == ("somebody@example.com", "other@example.com")
+    assert message["To"] == "somebody@example.com"
+    assert message["From"] == '"Limes, Köln" <limes@cloud.example.com>'
+    assert message["Reply-To"] == "help@example.com"
+    assert message["Subject"] == "Über 80 %"
+    assert message["Message-ID"] == f"<{MAIL.id}@cloud.example.com>"
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["List-Unsubscribe"] == "<https://limes.example.com/u?token=x>"
+    assert (text_of(message), html_of(message)) == ("Grüße\n", "<p>Grüße</p>\n")
+
+
+@pytest.mark.parametrize("security", ["starttls", "tls"])
+def test_a_certificate_that_nobody_knows(server: MailServer, security: str, tmp_path: Path) -> None:
+    server.start(tmp_path, tls=security)
+    error = mailer(server, security, cacert=None).try_out()
+    assert error is not None
+    assert "certificate verify failed" in error
+
+
+def test_a_server_without_encryption_gets_no_password(server: MailServer) -> None:
+    server.start()
+    error = mailer(server, "starttls", username=USER, password=PASSWORD).try_out()
+    assert error is not None
+    assert "STARTTLS" in error
+    assert server.received == []
+
+
+def test_a_wrong_password_is_not_shown(server: MailServer, tmp_path: Path) -> None:
+    know(["wrong-pass-phrase"])
+    try:
+        server.start(tmp_path, tls="tls", login=True)
+        error = mailer(server, "tls", username=USER, password="wrong-pass-phrase").try_out()
+    finally:
+        forget()
+    assert error is not None
+    assert "535" in error
+    assert "wrong-pass-phrase" not in error
+
+
+@pytest.mark.parametrize(
+    ("answer", "fate"),
+    [
+        ("550 5.1.1 no such user", Fate.NEVER),
+        ("552 mailbox full", Fate.NEVER),
+        ("450 4.2.0 greylisted", Fate.LATER),
+        ("452 mailbox full", Fate.LATER),
+        ("550 5.7.1 relaying denied", Fate.LATER),
+        ("530 5.7.0 authentication required", Fate.LATER),
+    ],
+)
+def test_a_recipient_that_is_refused_stops_no_other(server: MailServer, answer: str, fate: Fate) -> None:
+    server.start()
+    server.recipients["somebody@example.com"] = answer
+    assert send(mailer(server), MAIL, replace(MAIL, recipient="other@example.com")) == [fate, Fate.SENT]
+    assert [recipient for recipient, _ in server.received] == ["other@example.com"]
+
+
+@pytest.mark.parametrize(("answer", "fate"), [("554 this is spam", Fate.NEVER), ("451 out of disk space", Fate.LATER)])
+def test_a_mail_that_is_refused(server: MailServer, answer: str, fate: Fate) -> None:
+    server.start().data = answer
+    assert send(mailer(server), MAIL) == [fate]
+
+
+def test_a_server_that_is_closing(server: MailServer) -> None:
+    server.start().data = "421 shutting down"
+    with pytest.raises(MailerDown, match="421 shutting down"):
+        send(mailer(server), MAIL)
+
+
+def test_a_server_that_hangs(server: MailServer) -> None:
+    server.start().answers.clear()
+    with pytest.raises(MailerDown, match="timed out"):
+        send(mailer(server, timeout=0.3), MAIL)
+    assert len(server.received) == 1
+
+
+def test_a_session_is_cut_in_the_end(server: MailServer) -> None:
+    server.start().answers.clear()
+    with pytest.raises(MailerDown):
+        send(replace(mailer(server, timeout=300), session=0.3), MAIL)
+
+
+def test_nobody_listens() -> None:
+    error = SmtpMailer(SmtpServer("127.0.0.1", free_port(), "none"), SENDER).try_out()
+    assert error is not None
+    assert "refused" in error
+
+
+def test_no_header_can_be_smuggled_in() -> None:
+    nasty = "x\r\nBcc: all@example.com\n\nbody\x00\u2028y"
+    content = render_message(replace(MAIL, subject=nasty, headers={"Limes-Kind": nasty}), replace(SENDER, name=nasty))
+    head = content.decode("ascii").partition("\r\n\r\n")[0]
+    names = [line.partition(":")[0] for line in head.split("\r\n") if not line.startswith((" ", "\t"))]
+    assert "Bcc" not in names
+    assert names.count("Subject") == 1
+
+
+def test_a_repetition_is_the_same() -> None:
+    assert render_message(MAIL, SENDER) == render_message(MAIL, SENDER)
