@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limes.actions.project_tasks import HasQuota
-from limes.actions.quota_changes import QuotaOutcome
+from limes.actions.quota_changes import ChangedQuota, QuotaOutcome
 from limes.audit import events
 from limes.audit.cadf import Event, Scope, render
 from limes.audit.events import CommitmentStep
@@ -59,6 +59,8 @@ class ChangeLog:
     """Who makes the changes."""
     cause: str = ""
     """What the changes that people ask for belong to, for the history: `quota request 12`."""
+    reason: Reason = Reason.REQUEST
+    """Why quotas are set."""
 
     def by(self, initiator: Initiator) -> "ChangeLog":
         """Returns the same log for changes that `initiator` makes."""
@@ -68,6 +70,10 @@ class ChangeLog:
         """Returns the same log for changes that belong to `cause`."""
         return replace(self, cause=cause)
 
+    def for_reason(self, reason: Reason) -> "ChangeLog":
+        """Returns the same log for quotas that are set for another reason than a request."""
+        return replace(self, reason=reason)
+
     @property
     def has_sinks(self) -> bool:
         """Whether there is anybody to send events to."""
@@ -76,17 +82,15 @@ class ChangeLog:
     # -- requests ----------------------------------------------------------------------------------------------------
 
     def record_outcome(self, scope: Scope, outcome: QuotaOutcome) -> None:
-        """Records that a request has changed quotas, or was refused as a whole."""
+        """Records that a request has changed quotas or their ends, or was refused as a whole."""
         if not outcome.refusals:
-            self._record_steps(
-                scope,
-                [
-                    QuotaStep(change.ref, self.unit_of(change.ref), change.old, change.new, detail=self.cause)
-                    for change in outcome.changed
-                ],
-            )
+            self._record_steps(scope, [self._requested(change) for change in (*outcome.changed, *outcome.noted)])
         elif self.has_sinks:
             self._emit(self._refused_quotas(scope, outcome))
+
+    def _requested(self, change: ChangedQuota) -> QuotaStep:
+        detail = "; ".join(filter(None, (self.cause, change.detail)))
+        return QuotaStep(change.ref, self.unit_of(change.ref), change.old, change.new, self.reason, detail)
 
     def _refused_quotas(self, scope: Scope, outcome: QuotaOutcome) -> list[Event]:
         """Returns events for all of the request's quotas that would have changed, and those that could not even be

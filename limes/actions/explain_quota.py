@@ -28,12 +28,14 @@ from limes.core.hierarchy import (
     judge_project,
 )
 from limes.core.quota import is_forbidden, usable_quota
+from limes.core.temporary_quota import TemporaryQuota
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history
 from limes.db.queries.history import NumberedChange
 from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.project_sums import Among
+from limes.db.queries.temporary_quotas import temporary_quotas
 
 
 def _refuse_all_of_project(_: int) -> Refusal:
@@ -68,6 +70,8 @@ class Explanation:
     """What is wrong with the quota although it is acceptable."""
     growth: GrowthExplanation | None = None
     """Only of quota of a project that grows by itself, and only where it is asked for."""
+    temporary: TemporaryQuota | None = None
+    """If the quota ends by itself, or a raise is planned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +107,7 @@ class ExplainQuota:
             known = {ref: ids[ref] for ref in allowed if ref in ids and ids[ref] in scraped}
             figures = self.project.figures(project, known) if known else {}
             origins = history.latest(engine, domain_uuid, project_uuid)
+            temporary = temporary_quotas(engine, project.domain_id, project.id)
             explanations = []
             for ref, numbers in figures.items():
                 rules = self.project.rules(ref, project, allowed[ref])
@@ -115,8 +120,9 @@ class ExplainQuota:
                 acceptable = bounds(numbers.quota, judge)
                 warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
                 growth = self._growth(project.id, ref, numbers, behavior) if with_growth else None
+                ends = temporary.get(known[ref])
                 explanations.append(
-                    Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning, growth)
+                    Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning, growth, ends)
                 )
             return explanations
 
@@ -135,6 +141,7 @@ class ExplainQuota:
             known = {ref: ids[ref] for ref in allowed if ref in ids}
             figures = self.domain.figures(domain, known) if known else {}
             origins = history.latest(engine, domain_uuid, "")
+            temporary = temporary_quotas(engine, domain.id, None)
             everywhere = self._projects_quota([id_ for ref, id_ in known.items() if self.catalog.autogrow(ref)])
             explanations = []
             for ref, numbers in figures.items():
@@ -149,7 +156,10 @@ class ExplainQuota:
                     )
                 acceptable = bounds(numbers.quota, judge)
                 warning = self.domain.warning(ref, numbers, numbers.quota)
-                explanations.append(Explanation(ref, numbers, rules, acceptable, origins.get(ref), warning=warning))
+                ends = temporary.get(known[ref])
+                explanations.append(
+                    Explanation(ref, numbers, rules, acceptable, origins.get(ref), warning=warning, temporary=ends)
+                )
             return explanations
 
         return engine.snapshot(read)

@@ -1,4 +1,4 @@
-"""What setting quotas of domains and of projects has in common: request, precondition, decision and outcome."""
+"""What setting quotas of domains and of projects has in common: request, precondition and outcome."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +7,7 @@ from limes.core.catalog import Catalog, Ref
 from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal, invalid_value
 from limes.core.permissions import Permissions
 from limes.core.quota import quota_tag
+from limes.core.temporary_quota import ALWAYS, Step, TemporaryQuota, Term, check_term
 from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
 from limes.db.queries.bursting import lock_project
@@ -22,6 +23,12 @@ class QuotaChange:
     ref: Ref
     amount: int
     unit: str | None = None
+    term: Term = ALWAYS
+    """For how long it is wanted."""
+
+
+EVERYTHING = Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
+"""What Limes itself may do, and a decision that was allowed before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,14 @@ class QuotaRequest:
     """What the caller may do to those that are wanted."""
     only_raises: bool = False
     """Whether quotas that are higher already stay as they are."""
+    terms: Mapping[Ref, Term] = field(default_factory=dict)
+    """For how long they are wanted, where that was said."""
+    steps: Mapping[Ref, Step] | None = None
+    """What is due of temporary quotas, if that is what it is about."""
+
+    def term(self, ref: Ref) -> Term:
+        """Returns for how long a quota is wanted."""
+        return self.terms.get(ref, ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +59,22 @@ class ChangedQuota:
     ref: Ref
     old: int
     new: int
+    detail: str = ""
+    """More about it, for the history."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndingQuota:
+    """A quota that ends by itself, or is planned, with what it is from now on."""
+
+    temporary: TemporaryQuota
+    present: int
+
+    @property
+    def gives_back(self) -> int:
+        """What its end takes away, if usage and commitments allow that."""
+        before, quota = self.temporary.before, self.temporary.quota
+        return max(0, quota - self.present if before is None else self.present - before)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +91,12 @@ class QuotaOutcome:
     """Services whose quota stays the same, but whose backends enforce another one and are told it again."""
     warnings: Sequence[str] = ()
     """About quotas that are acceptable all the same."""
+    noted: Sequence[ChangedQuota] = ()
+    """Quotas that stay the same for now, and what is new about their ends."""
+    ending: Mapping[Ref, EndingQuota] = field(default_factory=dict)
+    """Those of the request's quotas that end by themselves, or are planned."""
+    replaced: Mapping[Ref, TemporaryQuota | None] = field(default_factory=dict)
+    """What is to be stored of them; None where nothing ends any more."""
 
 
 PermissionSource = Callable[[Ref], Permissions]
@@ -69,18 +106,20 @@ TellBackends = Callable[[int, Sequence[str]], Sequence[str]]
 """Tells the backends of these services (types) the quota of a project (id); returns one line for each error."""
 
 
-# -- the decision ------------------------------------------------------------------------------------------------------
+# -- the request -------------------------------------------------------------------------------------------------------
 
 
 def read_request(
-    catalog: Catalog, changes: Iterable[QuotaChange], permissions: PermissionSource, grows: Refusal
+    catalog: Catalog, changes: Iterable[QuotaChange], permissions: PermissionSource, grows: Refusal, now: float
 ) -> QuotaRequest:
     """Converts the wanted quotas, and asks for the permissions to change them. `grows` is the refusal of those that
     nobody sets, as they follow usage by themselves."""
+    changes = list(changes)
     wanted: dict[Ref, int] = {}
     refusals: dict[Ref, Refusal] = {}
     for change in changes:
         refusal = without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
+        refusal = refusal or check_term(change.term, now)
         if refusal is not None:
             refusals[change.ref] = refusal
             continue
@@ -88,7 +127,8 @@ def read_request(
             wanted[change.ref] = read_amount(catalog, change.ref, change.amount, change.unit)
         except UnitError as error:
             refusals[change.ref] = invalid_value(str(error))
-    return QuotaRequest(wanted, refusals, {ref: permissions(ref) for ref in wanted})
+    terms = {change.ref: change.term for change in changes if change.ref in wanted and change.term != ALWAYS}
+    return QuotaRequest(wanted, refusals, {ref: permissions(ref) for ref in wanted}, terms=terms)
 
 
 def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
@@ -111,22 +151,6 @@ def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) 
             f"value of {resource.unit.render(amount)} is too large: the maximum is {resource.unit.render(MAX_AMOUNT)}"
         )
     return amount
-
-
-def decide(
-    request: QuotaRequest, present: Callable[[Ref], int], judge: Callable[[Ref, int], Refusal | None]
-) -> QuotaOutcome:
-    """Judges each quota that differs from the present one. One refusal, here or before, refuses the whole request."""
-    refusals = dict(request.refusals)
-    attempted: list[ChangedQuota] = []
-    for ref, quota in request.wanted.items():
-        if quota == present(ref) or (request.only_raises and quota < present(ref)):
-            continue
-        attempted.append(ChangedQuota(ref, present(ref), quota))
-        refusal = judge(ref, quota)
-        if refusal is not None:
-            refusals[ref] = refusal
-    return QuotaOutcome(refusals, attempted=attempted) if refusals else QuotaOutcome(changed=attempted)
 
 
 # -- the precondition --------------------------------------------------------------------------------------------------

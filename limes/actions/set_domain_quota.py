@@ -17,10 +17,10 @@ from limes.actions.quota_changes import (
     QuotaOutcome,
     QuotaRequest,
     Unchanged,
-    decide,
     domain_tag,
     read_request,
 )
+from limes.actions.quota_decision import Ends, decide
 from limes.audit.initiator import Initiator
 from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Catalog, Ref
@@ -33,6 +33,7 @@ from limes.db.queries.capacity import lock_resources, raw_capacities
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domains import DomainRow
 from limes.db.queries.project_quotas import project_quota_sums
+from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class SetDomainQuota:
 
     def read(self, changes: Iterable[QuotaChange], permissions: PermissionSource) -> QuotaRequest:
         """Returns the wanted quotas as `apply` takes them."""
-        return read_request(self.catalog, changes, permissions, DOMAIN_QUOTA_GROWS)
+        return read_request(self.catalog, changes, permissions, DOMAIN_QUOTA_GROWS, self._now())
 
     def apply(
         self,
@@ -86,6 +87,8 @@ class SetDomainQuota:
             if outcome.changed:
                 quotas = {ids[change.ref]: change.new for change in outcome.changed}
                 queries.write_domain_quotas(self.engine, domain.id, quotas)
+            replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
+            write_temporary_quotas(self.engine, domain.id, None, replaced)
             self.change_log.by(initiator).record_outcome(scope_of(domain), outcome)
         return outcome
 
@@ -102,12 +105,17 @@ class SetDomainQuota:
         if not ids:
             return QuotaOutcome(request.refusals)
         figures = self.figures(domain, ids)
+        temporary = temporary_quotas(self.engine, domain.id, None)
+        ends = Ends({ref: temporary[id_] for ref, id_ in ids.items() if id_ in temporary}, self.catalog, self._now())
         outcome = decide(
             request,
             lambda ref: figures[ref].quota,
-            lambda ref, quota: judge_domain(quota, figures[ref], self.rules(ref, domain, request.permissions[ref])),
+            lambda ref, old, new: judge_domain(
+                new, replace(figures[ref], quota=old), self.rules(ref, domain, request.permissions[ref])
+            ),
+            ends,
         )
-        return replace(outcome, warnings=self._warnings(outcome, figures))
+        return replace(outcome, warnings=[*outcome.warnings, *self._warnings(outcome, figures)])
 
     def _warnings(self, outcome: QuotaOutcome, figures: Mapping[Ref, DomainFigures]) -> list[str]:
         """Returns warnings about quota beyond the capacity; none for a lowered quota, which makes nothing worse."""
@@ -154,3 +162,6 @@ class SetDomainQuota:
             lowpriv_limit=self.lowpriv.for_domain(ref),
             constraint=self.constraints.for_domain(ref, domain.name),
         )
+
+    def _now(self) -> float:
+        return self.change_log.clock.now().timestamp()

@@ -21,10 +21,10 @@ from limes.actions.quota_changes import (
     QuotaRequest,
     TellBackends,
     Unchanged,
-    decide,
     project_tag,
     read_request,
 )
+from limes.actions.quota_decision import Ends, decide
 from limes.audit.initiator import Initiator
 from limes.core.capacity import effective
 from limes.core.catalog import Catalog, Ref
@@ -36,6 +36,7 @@ from limes.db.queries import project_quotas as queries
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.projects import ProjectRow
+from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas
 from limes.system import Clock
 
 
@@ -78,7 +79,7 @@ class SetProjectQuota:
 
     def read(self, changes: Iterable[QuotaChange], permissions: PermissionSource) -> QuotaRequest:
         """Returns the wanted quotas as `apply` takes them."""
-        return read_request(self.catalog, changes, permissions, PROJECT_QUOTA_GROWS)
+        return read_request(self.catalog, changes, permissions, PROJECT_QUOTA_GROWS, self._now())
 
     def apply(
         self,
@@ -118,10 +119,15 @@ class SetProjectQuota:
         if not ids:
             return QuotaOutcome(request.refusals)
         figures = self.figures(project, ids)
+        temporary = temporary_quotas(self.engine, project.domain_id, project.id)
+        ends = Ends({ref: temporary[id_] for ref, id_ in ids.items() if id_ in temporary}, self.catalog, self._now())
         return decide(
             request,
             lambda ref: figures[ref].quota,
-            lambda ref, quota: judge_project(quota, figures[ref], self.rules(ref, project, request.permissions[ref])),
+            lambda ref, old, new: judge_project(
+                new, replace(figures[ref], quota=old), self.rules(ref, project, request.permissions[ref])
+            ),
+            ends,
         )
 
     def _write(
@@ -137,6 +143,8 @@ class SetProjectQuota:
             quotas = {ids[change.ref]: change.new for change in outcome.changed}
             queries.write_project_quotas(self.engine, project.id, quotas)
             change_log.request_push(project.id, sorted({change.ref[0] for change in outcome.changed}))
+        replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
+        write_temporary_quotas(self.engine, project.domain_id, project.id, replaced)
         changed = {change.ref for change in outcome.changed}
         same = {ref: id_ for ref, id_ in ids.items() if ref not in changed and request.permissions[ref].can_set}
         if same and not outcome.refusals:
@@ -147,8 +155,7 @@ class SetProjectQuota:
     def figures(self, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
         """Returns the deciding numbers for resources, given with their ids. Raises `NotReady`. Inside a transaction."""
         resources = list(ids.values())
-        now = self.clock.now().timestamp()
-        own = queries.project_decisions(self.engine, project.id, project.domain_id, resources, now)
+        own = queries.project_decisions(self.engine, project.id, project.domain_id, resources, self._now())
         if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
             raise not_ready(self.engine, project.id, missing)
         projects = queries.project_quota_sums(self.engine, project.domain_id, resources)
@@ -178,3 +185,6 @@ class SetProjectQuota:
             constraint=self.constraints.for_project(ref, project.domain_name, project.name),
             min_nonzero_quota=self.catalog.behavior(ref, project.scope).min_nonzero_project_quota,
         )
+
+    def _now(self) -> float:
+        return self.clock.now().timestamp()

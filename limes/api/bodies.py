@@ -13,6 +13,7 @@ from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota_changes import QuotaChange
 from limes.actions.set_growth_bounds import WantedBound
 from limes.core.commitments.request import CommitmentRequest
+from limes.core.temporary_quota import ALWAYS, Term
 from limes.web.call import RequestBody
 
 _Amount = Annotated[StrictInt, Field(ge=0)]
@@ -36,12 +37,46 @@ class ResourceBody(RequestBody):
     quota: _Amount
     unit: StrictStr | None = None
 
+    @property
+    def term(self) -> Term:
+        """Returns for how long it is wanted."""
+        return ALWAYS
+
+
+class TemporaryResourceBody(ResourceBody):
+    """A wanted quota, and for how long it is wanted. Times are UNIX timestamps in seconds."""
+
+    until: Annotated[
+        StrictInt | None, Field(description="when the quota goes back to what it is without this request")
+    ] = None
+    starts_at: Annotated[
+        StrictInt | None, Field(alias="from", description="when it is raised, if not at once; goes with `until`")
+    ] = None
+    keep_until: Annotated[
+        StrictBool | None,
+        Field(
+            description="whether a temporary quota that there is keeps its end; without it, a quota that changes has"
+            " none, and one that stays the same keeps it"
+        ),
+    ] = None
+
+    @property
+    def term(self) -> Term:
+        """Returns the times as the use cases take them."""
+        return Term(self.until, self.starts_at, self.keep_until)
+
 
 class ServiceBody(RequestBody):
     """Wanted quotas of a service."""
 
     type: StrictStr
     resources: tuple[ResourceBody, ...] | None = None
+
+
+class TemporaryServiceBody(ServiceBody):
+    """Wanted quotas of a service, and for how long."""
+
+    resources: tuple[TemporaryResourceBody, ...] | None = None
 
 
 class BurstingBody(RequestBody):
@@ -53,7 +88,7 @@ class BurstingBody(RequestBody):
 class DomainScopeBody(RequestBody):
     """What is wanted of a domain."""
 
-    services: tuple[ServiceBody, ...] | None = None
+    services: tuple[TemporaryServiceBody, ...] | None = None
 
 
 class DomainQuotaBody(QuotaBody):
@@ -168,7 +203,7 @@ def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
     for service in last.values():
         for resource in service.resources or ():
             ref = (service.type, resource.name)
-            changes[ref] = QuotaChange(ref, resource.quota, _unit(resource.unit))
+            changes[ref] = QuotaChange(ref, resource.quota, _unit(resource.unit), resource.term)
     return list(changes.values())
 
 

@@ -45,6 +45,7 @@ from limes.composition.use_cases import (
     build_distribution,
     build_quota_push,
     build_settlement,
+    build_temporary_quotas,
     build_utilisation,
     open_change_log,
 )
@@ -136,6 +137,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
         ("limes_keystone_syncs", "Discoveries of domains and projects", (), [()]),
         ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
         ("limes_commitment_use_runs", "Runs of the job that measures the use of commitments", (), [()]),
+        ("limes_temporary_quota_runs", "Runs of the job that begins and ends temporary quotas", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
         ("limes_history_runs", "Runs of the job that deletes old quota history", (), [()]),
         ("limes_sum_runs", "Runs of the job that folds kept sums", (), [()]),
@@ -256,6 +258,7 @@ def _cluster_wide_jobs(
     consistency = CheckConsistency(
         engine, cluster.catalog, cluster.constraints, sync_catalog, change_log.by(of_job("consistency"))
     )
+    temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log)
     forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
@@ -282,6 +285,7 @@ def _cluster_wide_jobs(
             collector.commitment_use_interval,
             "limes_commitment_use_runs",
         ),
+        job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
         job("history", forget.run, _DAY, "limes_history_runs"),
     ]

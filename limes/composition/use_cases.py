@@ -8,6 +8,10 @@ from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.push_quota import PushQuota
+from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
+from limes.audit.initiator import of_job
 from limes.composition.cluster import Cluster
 from limes.db.engine import Engine
 from limes.settings import Settings
@@ -63,6 +67,22 @@ def build_auto_renewal(engine: Engine, cluster: Cluster, clock: Clock, change_lo
 def build_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:
     """Returns the use case that looks at how much of their commitments projects use."""
     return MeasureUtilisation(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.use_days)
+
+
+def build_temporary_quotas(
+    settings: Settings, engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog
+) -> SettleTemporaryQuotas:
+    """Returns the use case that begins and ends temporary quotas."""
+    rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
+    change_log = change_log.by(of_job("temporary-quotas"))
+    return SettleTemporaryQuotas(
+        engine,
+        clock,
+        SetProjectQuota(*rules, clock, lambda project_id, services: (), change_log),
+        SetDomainQuota(*rules, change_log),
+        change_log,
+        settings.collector.temporary_quota_retry,
+    )
 
 
 def build_distribution(

@@ -31,10 +31,10 @@ class Bounds:
 
 def bounds(present: int, judge: Judge) -> Bounds:
     """Returns the smallest and the largest acceptable quota. Not everything in between needs to be acceptable."""
-    lowest, highest = _lowest(present, judge), _highest(present, judge)
+    smallest, largest = lowest(0, present, judge), _highest(present, judge)
     return Bounds(
-        Bound(lowest, (judge(lowest - 1) if lowest > 0 else None) or NO_LESS),
-        Bound(highest, (judge(highest + 1) if highest < MAX_AMOUNT else None) or NO_MORE),
+        Bound(smallest, (judge(smallest - 1) if smallest > 0 else None) or NO_LESS),
+        Bound(largest, (judge(largest + 1) if largest < MAX_AMOUNT else None) or NO_MORE),
     )
 
 
@@ -51,8 +51,9 @@ def _highest(present: int, judge: Judge) -> int:
     return present
 
 
-def _lowest(present: int, judge: Judge) -> int:
-    candidate = 0
+def lowest(start: int, present: int, judge: Judge) -> int:
+    """Returns the smallest acceptable quota from `start` on; the present quota if nothing below it is."""
+    candidate = start
     while candidate < present:
         refusal = judge(candidate)
         if refusal is None:

@@ -34,6 +34,8 @@ class Reason(enum.StrEnum):
     """The backend enforced something else."""
     AUTOGROW = "autogrow"
     """It follows usage and commitments."""
+    TEMPORARY_QUOTA = "temporary-quota"
+    """A quota for a time has begun or ended."""
     DISTRIBUTION_MODEL = "distribution-model"
     """The operator has changed how quota of the resource is distributed."""
     VANISHED = "vanished"

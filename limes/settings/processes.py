@@ -136,6 +136,10 @@ class CollectorSettings(Section):
     """Between two looks for commitments that expire, or that wait for capacity."""
     commitment_use_interval: Seconds = 3600.0
     """Between two looks at how much of their commitments projects use."""
+    temporary_quota_interval: Seconds = 15.0
+    """Between two looks for temporary quotas that begin or end."""
+    temporary_quota_retry: Seconds = 300.0
+    """Pause after one could not begin, or not be given back completely."""
     push_retry: Seconds = 30.0
     """First pause after a backend quota could not be written; it doubles up to `push_retry_max`."""
     push_retry_max: Seconds = 900.0

@@ -108,7 +108,7 @@ def test_reports_ask_the_database_no_more_where_people_set_quota(make: Callable[
     growing = make(distributions=[GROWING_CORES], fill=False)  # on the same rows
     plain.get(path), growing.get(path)
     asked, asked_more = (count_statements(one.engine, partial(one.get, path)) for one in (plain, growing))
-    assert asked_more - asked <= (3 if path.endswith("/projects") else 8 if path is PROJECT else 0)
+    assert asked_more - asked <= (3 if path.endswith("/projects") else 9 if path is PROJECT else 0)
 
 
 def test_a_cloud_in_which_all_quota_grows_has_nobody_who_sets_any(make: Callable[..., World]) -> None:

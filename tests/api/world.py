@@ -23,11 +23,12 @@ from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
 from limes.api.policy import RULES
-from limes.audit.initiator import Initiator
+from limes.audit.initiator import Initiator, of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.core.alerts import AlertRules
@@ -117,6 +118,8 @@ class World:
     client: falcon.testing.TestClient
     app: falcon.App[Any, Any]
     commitments: CommitmentUseCases
+    temporary: SettleTemporaryQuotas
+    """The collector's job."""
     pushed: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     push_errors: list[str] = field(default_factory=list)
     new_domains: list[str] = field(default_factory=list)
@@ -174,13 +177,15 @@ def make_world(
     commitments = CommitmentUseCases.build(
         engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), change_log
     )
-    world = World(engine, clock, None, None, commitments)  # type: ignore[arg-type]  # both are put in below
+    world = World(engine, clock, None, None, commitments, None)  # type: ignore[arg-type]  # they are put in below
     set_domain_quota = SetDomainQuota(
         engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), change_log
     )
     set_project_quota = SetProjectQuota(
         engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, change_log
     )
+    job_log = change_log.by(of_job("temporary-quotas"))
+    world.temporary = SettleTemporaryQuotas(engine, clock, set_project_quota, set_domain_quota, job_log, retry=300)
     set_growth_bounds = SetGrowthBounds(engine, catalog, clock, change_log, lambda: overrides)
     deps = ApiCollaborators(
         engine=engine,

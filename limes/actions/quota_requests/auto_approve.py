@@ -7,9 +7,9 @@ once. It holds because who makes a request locks the project's row first.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from limes.actions.quota_changes import QuotaOutcome
+from limes.actions.quota_changes import EVERYTHING, QuotaOutcome
 from limes.actions.quota_requests.desk import Desk
-from limes.actions.quota_requests.grant import EVERYTHING, GrantQuota, Rights
+from limes.actions.quota_requests.grant import GrantQuota, Rights
 from limes.audit.initiator import of_job
 from limes.core.auto_approval import AutoApprovalRule, Wish, first_match
 from limes.core.catalog import Ref

@@ -11,7 +11,6 @@ from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref
 from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
-from limes.core.permissions import Permissions
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domains import DomainRow
@@ -22,9 +21,6 @@ from limes.db.queries.quota_requests import AmountRow
 _MAY_NOT_BOUND = Refusal(
     RefusalKind.FORBIDDEN, "user is not allowed to raise max_quota in this project", rule=Bounding.PERMISSION
 )
-
-EVERYTHING = Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
-"""What a decision may do that was allowed before, by those who passed it on."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from limes.actions.quota_changes import QuotaOutcome
+from limes.actions.quota_changes import EVERYTHING, QuotaOutcome
 from limes.actions.quota_requests.desk import Desk
-from limes.actions.quota_requests.grant import EVERYTHING, GrantQuota, Rights
+from limes.actions.quota_requests.grant import GrantQuota, Rights
 from limes.actions.quota_requests.pass_on import read_hierarchy
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref

@@ -1,6 +1,6 @@
 """Quota and usage of domains."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from limes.actions.lookup import find_domain
 from limes.actions.quota_changes import domain_tag, tag_of_domain
@@ -14,6 +14,7 @@ from limes.db.queries.domains import DomainRow, domains
 from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_scrapes import domain_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
+from limes.db.queries.temporary_quotas import TemporaryRow, of_domains
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class DomainReport:
     service_scraped_at: dict[str, tuple[float | None, float | None]]
     azs: AZBreakdown
     """Only filled if asked for."""
+    temporary: dict[Ref, TemporaryRow] = field(default_factory=dict)
+    """Quotas that end by themselves, or that are planned."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single domain."""
 
@@ -44,7 +47,7 @@ class ReportDomains:
     def all(
         self, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
     ) -> list[DomainReport]:
-        """Returns all domains, or one page of them, in the order of their UUIDs. Five queries."""
+        """Returns all domains, or one page of them, in the order of their UUIDs. Six queries."""
 
         def read() -> list[DomainReport]:
             rows = domains(self.engine, page)
@@ -77,6 +80,9 @@ class ReportDomains:
         reports = {domain.id: DomainReport(domain, selection, {}, {}, {}, {}) for domain in rows}
         for (domain_id, resource_id), quota in domain_quotas_by_resource(self.engine, resources, domain_ids).items():
             reports[domain_id].quotas[refs[resource_id]] = quota
+        for (domain_id, resource_id), temporary in of_domains(self.engine, domain_ids).items():
+            if refs.get(resource_id) not in (None, *growing) and domain_id in reports:
+                reports[domain_id].temporary[refs[resource_id]] = temporary
         for sums in resource_sums(self.engine, resources, "domain", among):
             reports[sums.key].sums[refs[sums.resource_id]] = sums
         for report in reports.values() if growing else ():

@@ -11,11 +11,12 @@ from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
-from limes.db.queries import project_scrapes, projects
+from limes.db.queries import project_scrapes, projects, temporary_quotas
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.growth_bounds import growth_bounds
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow
+from limes.db.queries.temporary_quotas import TemporaryRow
 
 CHUNK = 200
 """Projects that `stream` reads, and holds in memory, at a time."""
@@ -57,6 +58,8 @@ class ProjectReport:
     """Only filled if asked for."""
     growing: dict[Ref, GrowingQuota] = field(default_factory=dict)
     """Of what grows by itself. There, `azs` are filled even if not asked for."""
+    temporary: dict[Ref, TemporaryRow] = field(default_factory=dict)
+    """Quotas that end by themselves, or that are planned."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single project."""
 
@@ -135,6 +138,8 @@ class ReportProjects:
                 quotas[ref] = row.resource.quota
                 if ref in refs:
                     report.resources[ref] = row.resource
+                    if row.temporary is not None:
+                        report.temporary[ref] = row.temporary
         if report is not None:
             report.tag = tag_of_project(self.catalog, quotas, {}, report.project.has_bursting)
         return report
@@ -161,6 +166,9 @@ class ReportProjects:
         for row in queries.project_resources(self.engine, list(refs), domain_id, project_ids):
             reports[row.project_id].resources[refs[row.resource_id]] = row
         growing = self._growing(details.selection)
+        self._add_temporary(
+            reports, {id_: ref for id_, ref in refs.items() if ref not in growing}, domain_id, project_ids
+        )
         growing_refs = {id_: ref for id_, ref in refs.items() if ref in growing}
         self._add_azs(reports, refs if details.with_azs else growing_refs, domain_id, project_ids)
         if growing_refs:
@@ -172,6 +180,19 @@ class ReportProjects:
                 report.committed = breakdowns.get(report.project.id, {})
         self._add_outages(reports.values(), details.stale_before)
         return list(reports.values())
+
+    def _add_temporary(
+        self,
+        reports: Mapping[int, ProjectReport],
+        refs: Mapping[int, Ref],
+        domain_id: int,
+        project_ids: Sequence[int] | None,
+    ) -> None:
+        """Adds what ends by itself: one more query, in a table of few rows."""
+        found = temporary_quotas.of_projects(self.engine, domain_id, project_ids)
+        for (project_id, resource_id), temporary in found.items():
+            if resource_id in refs and project_id in reports:
+                reports[project_id].temporary[refs[resource_id]] = temporary
 
     def _add_azs(
         self,

@@ -10,12 +10,11 @@ from limes.api.call import Call
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.preconditions import condition_of
 from limes.api.render.quota import (
-    render_backend_errors,
+    render_acceptance,
     render_change,
     render_explanation,
     render_refusals,
     render_simulation,
-    render_warnings,
     status_of,
 )
 from limes.core.catalog import Ref
@@ -29,13 +28,13 @@ def set_domain_quotas(call: Call) -> Answer:
     outcome = _change_domain(call, dry_run=False)
     if outcome.refusals:
         return Answer(status_of(outcome, 202), text=render_refusals(outcome, "domain"))
-    return Answer(202, text=render_warnings(outcome)) if outcome.warnings else Answer(202)
+    return Answer(202, text=render_acceptance(outcome))
 
 
 def simulate_domain_quotas(call: Call) -> Answer:
     """Says what PUT would answer."""
     outcome = _change_domain(call, dry_run=True)
-    return Answer(status_of(outcome, 200), render_simulation(outcome))
+    return Answer(status_of(outcome, 200), render_simulation(call.catalog, outcome))
 
 
 def set_project_quotas(call: Call) -> Answer:
@@ -43,13 +42,13 @@ def set_project_quotas(call: Call) -> Answer:
     outcome = _change_project(call, dry_run=False)
     if outcome.refusals:
         return Answer(status_of(outcome, 202), text=render_refusals(outcome, "project"))
-    return Answer(202, text=render_backend_errors(outcome)) if outcome.backend_errors else Answer(202)
+    return Answer(202, text=render_acceptance(outcome))
 
 
 def simulate_project_quotas(call: Call) -> Answer:
     """Says what PUT would answer."""
     outcome = _change_project(call, dry_run=True)
-    return Answer(status_of(outcome, 200), render_simulation(outcome))
+    return Answer(status_of(outcome, 200), render_simulation(call.catalog, outcome))
 
 
 def list_project_changes(call: Call) -> Answer:

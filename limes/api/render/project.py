@@ -12,6 +12,7 @@ from limes.api.render.common import (
     unix,
 )
 from limes.api.render.per_az import domain_azs, project_azs
+from limes.api.render.temporary_quota import render_temporary
 from limes.api.shapes import project as shapes
 from limes.api.shapes.common import Named
 from limes.api.shapes.project import Domain, DomainResource, DomainService, Project, ProjectResource, ProjectService
@@ -42,6 +43,8 @@ def _domain_resource(context: RenderContext, report: DomainReport, ref: Ref, res
         document["quota"] = quota
         if sums and sums.quota is not None:
             document["projects_quota"] = sums.quota
+        if temporary := report.temporary.get(ref):
+            document["temporary_quota"] = render_temporary(temporary, quota)
     if sums and sums.burst_usage and behavior.burst_multiplier:
         document["burst_usage"] = sums.burst_usage
     if sums and sums.has_physical_usage:
@@ -131,6 +134,8 @@ class ProjectRenderer:
                 document["backend_quota"] = row.backend_quota
             if multiplier and row.usage > quota:
                 document["burst_usage"] = burst_usage(row.usage, quota)
+            if report.temporary and (temporary := report.temporary.get(ref)):
+                document["temporary_quota"] = render_temporary(temporary, quota)
         if is_forbidden(row.max_backend_quota):
             document.pop("commitment_config", None)
         if row.physical_usage is not None:

@@ -1,9 +1,11 @@
 """Quotas: the outcome of PUT and simulate-put, their history, and explanations."""
 
 from limes.actions.explain_quota import Explanation
-from limes.actions.quota_changes import QuotaOutcome
+from limes.actions.quota_changes import EndingQuota, QuotaOutcome
 from limes.api.render.common import Json
 from limes.api.render.growth import render_growth
+from limes.api.render.temporary_quota import render_temporary
+from limes.api.shapes import quota as shapes
 from limes.api.shapes.quota import RefusalStatus, SimulationAnswer, UnacceptableResource
 from limes.core.bounds import Bound
 from limes.core.catalog import Catalog, Ref
@@ -29,10 +31,17 @@ def status_of(outcome: QuotaOutcome, success: int) -> int:
     return statuses.pop() if len(statuses) == 1 else 422
 
 
-def render_simulation(outcome: QuotaOutcome) -> SimulationAnswer:
+def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnswer:
     """Returns the document of simulate-put, sorted by service and resource."""
     if not outcome.refusals:
-        return {"success": True, "warnings": list(outcome.warnings)} if outcome.warnings else {"success": True}
+        document: SimulationAnswer = {"success": True}
+        if outcome.ending:
+            document["temporary_quotas"] = [
+                _ending(catalog, ref, outcome.ending[ref]) for ref in sorted(outcome.ending)
+            ]
+        if outcome.warnings:
+            document["warnings"] = list(outcome.warnings)
+        return document
     return {
         "success": False,
         "unacceptable_resources": [_unacceptable(ref, outcome.refusals[ref]) for ref in sorted(outcome.refusals)],
@@ -55,6 +64,19 @@ def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
     has_bounds = refusal.minimum is not None or refusal.maximum is not None
     if has_bounds and refusal.unit is not None and refusal.unit.is_measured:
         document["unit"] = refusal.unit.value
+    return document
+
+
+def _ending(catalog: Catalog, ref: Ref, ending: EndingQuota) -> shapes.EndingQuota:
+    document: shapes.EndingQuota = {
+        "service_type": ref[0],
+        "name": ref[1],
+        "temporary_quota": render_temporary(ending.temporary, ending.present),
+        "gives_back": ending.gives_back,
+    }
+    resource = catalog.find(ref)
+    if resource is not None and resource.unit.is_measured:
+        document["unit"] = resource.unit.value
     return document
 
 
@@ -82,6 +104,14 @@ def render_backend_errors(outcome: QuotaOutcome) -> str:
         " services:"
     )
     return "\n".join([head, *outcome.backend_errors])
+
+
+def render_acceptance(outcome: QuotaOutcome) -> str | None:
+    """Returns the text of a 202, if there is something to say."""
+    texts = [render_backend_errors(outcome)] if outcome.backend_errors else []
+    if outcome.warnings:
+        texts.append(render_warnings(outcome))
+    return "\n".join(texts) or None
 
 
 def render_warnings(outcome: QuotaOutcome, what: str = "quotas have") -> str:
@@ -121,6 +151,8 @@ def render_explanation(catalog: Catalog, explanation: Explanation, *, with_origi
     document |= {"quota": figures.quota, **_figures(figures)}
     if explanation.usable_quota is not None:
         document["usable_quota"] = explanation.usable_quota
+    if explanation.temporary is not None:
+        document["temporary_quota"] = render_temporary(explanation.temporary, figures.quota)
     if rules.constraint is not None:
         document["constraint"] = rules.constraint.render(rules.unit)
     if rules.min_nonzero_quota:

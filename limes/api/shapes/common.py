@@ -13,6 +13,24 @@ QuotaModel = Annotated[str, Field(pattern="^(hierarchical|autogrow)$")]
 ByDuration = Annotated[dict[str, Amount], Field(description="amounts by duration")]
 
 
+TemporaryQuota = TypedDict(
+    "TemporaryQuota",
+    {
+        "state": Annotated[
+            Literal["planned", "active", "over"],
+            Field(description="`over`: the end has passed, and not all of it could be given back so far"),
+        ],
+        "quota": Amount,
+        "quota_before": NotRequired[Annotated[int, Field(ge=0, description="to which it goes back; not if planned")]],
+        "from": Time,
+        "until": Time,
+        "over_by": NotRequired[Annotated[int, Field(ge=0, description="what was not given back so far")]],
+        "problem": NotRequired[Annotated[str, Field(description="why it could not begin, or not be given back")]],
+    },
+)
+TemporaryQuota.__doc__ = "A quota that ends by itself, or that is planned."
+
+
 class Warned(TypedDict):
     """What whoever asks should know. Not there where there is nothing."""
 

@@ -15,6 +15,7 @@ from limes.api.shapes.common import (
     ScrapeRange,
     ServiceHead,
     Staleness,
+    TemporaryQuota,
     Time,
 )
 
@@ -36,6 +37,7 @@ class DomainResource(ResourceHints):
 
     quota: NotRequired[Amount]
     projects_quota: NotRequired[Amount]
+    temporary_quota: NotRequired[TemporaryQuota]
     usage: Amount
     burst_usage: NotRequired[Amount]
     physical_usage: NotRequired[Amount]
@@ -90,6 +92,7 @@ class ProjectResource(ResourceHints):
 
     quota: NotRequired[Amount]
     usable_quota: NotRequired[Amount]
+    temporary_quota: NotRequired[TemporaryQuota]
     max_quota: NotRequired[Annotated[int, Field(ge=0, description="How far quota may grow by itself")]]
     forbid_autogrowth: NotRequired[
         Annotated[Literal[True], Field(description="Quota is what usage and commitments need")]

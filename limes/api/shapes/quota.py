@@ -5,7 +5,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from limes.api.shapes.common import Amount, Link, Time, Unit, Warned
+from limes.api.shapes.common import Amount, Link, TemporaryQuota, Time, Unit, Warned
 
 RefusalStatus = Literal[403, 409, 422]
 
@@ -23,10 +23,21 @@ class UnacceptableResource(TypedDict):
     unit: NotRequired[Unit]
 
 
+class EndingQuota(TypedDict):
+    """A quota that will end by itself, and what it would be then if usage and commitments allow that."""
+
+    service_type: str
+    name: str
+    unit: NotRequired[Unit]
+    temporary_quota: TemporaryQuota
+    gives_back: Annotated[int, Field(ge=0, description="at its end")]
+
+
 class SimulationAnswer(Warned):
     """What PUT would answer."""
 
     success: bool
+    temporary_quotas: NotRequired[list[EndingQuota]]
     unacceptable_resources: NotRequired[list[UnacceptableResource]]
 
 
@@ -53,7 +64,14 @@ class Change(TypedDict):
     old: StoredAmount | bool | None
     new: StoredAmount | bool | None
     reason: Literal[
-        "request", "auto-approval", "constraint", "backend-drift", "vanished", "autogrow", "distribution-model"
+        "request",
+        "auto-approval",
+        "constraint",
+        "backend-drift",
+        "vanished",
+        "autogrow",
+        "distribution-model",
+        "temporary-quota",
     ]
     detail: NotRequired[str]
     initiator: Initiator
@@ -153,6 +171,7 @@ class Explanation(Warned):
     other_domains_quota: NotRequired[Amount]
     capacity: Amount
     usable_quota: NotRequired[Amount]
+    temporary_quota: NotRequired[TemporaryQuota]
     constraint: NotRequired[str]
     min_nonzero_project_quota: NotRequired[Amount]
     min_acceptable_quota: QuotaBound

@@ -27,6 +27,7 @@ from limes.db.models.notifications import NotificationCursor, NotificationState
 from limes.db.models.outbox import OutboxEvent
 from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
 from limes.db.models.quota_requests import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
+from limes.db.models.temporary_quotas import TemporaryQuota
 
 __all__ = [
     "MODELS",
@@ -57,6 +58,7 @@ __all__ = [
     "QuotaRequestEvent",
     "Resource",
     "Service",
+    "TemporaryQuota",
     "UsageChanges",
     "bind",
 ]
@@ -84,6 +86,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     QuotaRequest,
     QuotaRequestAmount,
     QuotaRequestEvent,
+    TemporaryQuota,
     OutboxEvent,
     NotificationState,
     NotificationCursor,

@@ -16,9 +16,11 @@ from limes.db.models import (
     ProjectService,
     Resource,
     Service,
+    TemporaryQuota,
 )
 from limes.db.queries.project_scrapes import FAILING_SINCE
 from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, RowsOfProjects
+from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TemporaryRow
 
 
 class ProjectResourceRow(NamedTuple):
@@ -65,6 +67,7 @@ class ProjectServiceRow(NamedTuple):
     failing_since: float | None
     resource_name: str | None
     resource: ProjectResourceRow | None
+    temporary: TemporaryRow | None
 
 
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in ProjectResourceRow._fields)
@@ -107,6 +110,7 @@ def _one_project(p: Parameters) -> Select:
     """Returns a join with all services: one statement, which is its own snapshot, reads everything."""
     service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
+    temporary = (TemporaryQuota.project == Project.id) & (TemporaryQuota.resource == Resource.id)
     return (
         Project.select(
             *PROJECT_COLUMNS,
@@ -116,24 +120,27 @@ def _one_project(p: Parameters) -> Select:
             FAILING_SINCE,
             Resource.name,
             *_COLUMNS,
+            *TEMPORARY_COLUMNS,
         )
         .join(Domain)
         .join(Service, JOIN.CROSS)
         .join(ProjectService, JOIN.LEFT_OUTER, on=service)
         .join(Resource, JOIN.LEFT_OUTER, on=Resource.service == Service.id)
         .join(ProjectResource, JOIN.LEFT_OUTER, on=resource)
+        .join(TemporaryQuota, JOIN.LEFT_OUTER, on=temporary)
         .where(Project.uuid == p.uuid, Domain.uuid == p.domain)
     )
 
 
 _ONE_PROJECT = compiled(_one_project, prepare=True)
-_WIDTH = len(PROJECT_COLUMNS)
+_WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)
 
 
 def project_services(engine: Engine, domain_uuid: str, uuid: str) -> Iterator[ProjectServiceRow]:
     """Yields all services and resources of one project; nothing if that domain has no such project. One statement."""
     for row in engine.tuples(_ONE_PROJECT, uuid=uuid, domain=domain_uuid):
-        service_type, has_service, scraped_at, failing_since, resource_name, *resource = row[_WIDTH:]
+        service_type, has_service, scraped_at, failing_since, resource_name, *figures = row[_WIDTH:]
+        resource, temporary = figures[:_FIGURES], figures[_FIGURES:]
         yield ProjectServiceRow(
             ProjectRow._make(row[:_WIDTH]),
             service_type,
@@ -142,4 +149,5 @@ def project_services(engine: Engine, domain_uuid: str, uuid: str) -> Iterator[Pr
             failing_since,
             resource_name,
             None if resource[0] is None else ProjectResourceRow._make(resource),
+            None if temporary[0] is None else TemporaryRow._make(temporary),
         )

@@ -62,6 +62,7 @@ export const REASONS: Record<Change["reason"], string> = {
   "backend-drift": "changed in the backend, and put right",
   autogrow: "as usage and commitments have changed",
   "distribution-model": "as the operator has changed how quota is given",
+  "temporary-quota": "as a quota for a time has begun or ended",
   vanished: "gone from Keystone",
 };
 

@@ -1,0 +1,175 @@
+"""Quota for a time under many hands: it ends once, never below usage, and nothing is oversold."""
+
+import random
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.api.quota_requests import PATHS, quota
+from tests.api.quotas import request_quotas
+from tests.api.temporary import DAY, START, later, set_quota, temporary, use
+from tests.api.world import World, make_world
+from tests.concurrency.test_quota import CLIENTS, at_once, quotas
+from tests.support.databases import MigratedUrlFactory
+from tests.support.processes import eventually
+
+
+@pytest.fixture
+def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 4)
+    yield make_world(engine)
+    engine.close()
+
+
+@pytest.fixture
+def postgresql_world(world: World) -> World:
+    if world.engine.dialect != "postgresql":
+        pytest.skip("on SQLite a writer is alone")
+    return world
+
+
+def history(world: World, where: str) -> list[tuple[Any, ...]]:
+    """Changes, the oldest first."""
+    rows = world.get(f"{PATHS[where]}/history?limit=1000")["history"]
+    return [(row["old"], row["new"]) for row in reversed(rows)]
+
+
+def pass_time(world: World, days: float) -> None:
+    world.clock.advance(START + days * DAY - world.clock.now().timestamp())
+
+
+def waits_for_a_lock(world: World) -> bool:
+    with world.engine.connection():
+        return bool(world.engine.rows("SELECT 1 FROM pg_locks WHERE NOT granted"))
+
+
+def test_many_collectors_end_it_once(world: World) -> None:
+    for round_ in range(5):
+        day = 10 * round_ + 1
+        set_quota(world, "germany", 150, until=day)
+        set_quota(world, "berlin", 60, until=day)
+        set_quota(world, "dresden", 50, until=day)
+        pass_time(world, day)
+        at_once(*[world.temporary.run] * 8)
+        assert [quota(world, where) for where in ("germany", "berlin", "dresden")] == [100, 20, 31]
+    assert history(world, "berlin") == 5 * [(20, 60), (60, 20)]
+    assert history(world, "germany") == 5 * [(100, 150), (150, 100)]
+
+
+def test_a_put_while_it_ends(world: World) -> None:
+    """Whichever comes first: what somebody sets stays, and nothing ends later."""
+    for round_ in range(10):
+        day = 10 * round_ + 1
+        set_quota(world, "berlin", 20)
+        set_quota(world, "berlin", 50, until=day)
+        pass_time(world, day)
+        statuses: list[int] = []
+        at_once(
+            world.temporary.run,
+            lambda into=statuses: into.append(request_quotas(world, PATHS["berlin"], {"cores": 40}).status_code),
+            world.temporary.run,
+        )
+        assert statuses == [202]
+        assert (quota(world, "berlin"), temporary(world, "berlin")) == (40, None)
+        later(world, day + 1)
+        assert quota(world, "berlin") == 40
+
+
+def test_another_end_while_it_ends(world: World) -> None:
+    """It was ended, and begins anew; or the other end came first."""
+    for round_ in range(10):
+        day = 10 * round_ + 1
+        set_quota(world, "berlin", 50, until=day)
+        pass_time(world, day)
+        at_once(world.temporary.run, lambda day=day: set_quota(world, "berlin", 50, until=day + 5))
+        found = temporary(world, "berlin")
+        assert (quota(world, "berlin"), found["quota_before"], found["until"]) == (50, 20, day + 5)
+        later(world, day + 5)
+        assert (quota(world, "berlin"), temporary(world, "berlin")) == (20, None)
+
+
+def test_usage_rises_while_it_ends(postgresql_world: World) -> None:
+    """A scrape has written more usage and not committed it yet: the end waits for it."""
+    world = postgresql_world
+    set_quota(world, "berlin", 50, until=1)
+    pass_time(world, 1)
+    may_commit = threading.Event()
+
+    def scrape() -> None:
+        def work() -> None:
+            world.engine.execute(
+                "UPDATE project_resources SET usage = 44 WHERE project_id = 1"
+                " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
+            )
+            ready.set()
+            may_commit.wait(200)
+
+        world.engine.atomic(work)
+
+    ready = threading.Event()
+    threads = [threading.Thread(target=scrape)]
+    threads[0].start()
+    ready.wait(200)
+    threads.append(threading.Thread(target=world.temporary.run))
+    threads[1].start()
+    eventually("the end waits for the scrape", lambda: waits_for_a_lock(world))
+    may_commit.set()
+    for thread in threads:
+        thread.join(200)
+    assert (quota(world, "berlin"), temporary(world, "berlin")["over_by"]) == (44, 24)
+
+
+def test_storm(world: World) -> None:
+    """Temporary quotas come, are changed and end, while others take quota: never is more given than there is."""
+    done = threading.Event()
+    statuses: list[int] = []
+    passed = threading.Lock()
+
+    def client(seed: int) -> None:
+        dice = random.Random(seed)
+        for _ in range(10):
+            with passed:
+                world.clock.advance(3600)
+                days = (world.clock.now().timestamp() - START) / DAY
+            where = dice.choice(["germany", "berlin", "dresden"])
+            number = dice.randint(90, 150) if where == "germany" else dice.randint(31, 70)
+            term: dict[str, Any] = {"until": days + dice.random() * 0.5 + 0.1} if dice.random() < 0.7 else {}
+            if term and dice.random() < 0.3:
+                term["start"] = days + 0.05
+            if not term and dice.random() < 0.5:
+                term["keep_until"] = True
+            statuses.append(set_quota(world, where, number, **term).status_code)
+            use(world, 1, dice.randint(5, 31))
+
+    def collector() -> None:
+        while not done.is_set():
+            world.temporary.run()
+
+    def watcher() -> None:
+        while not done.is_set():
+            domain, projects = world.engine.snapshot(lambda: quotas(world))
+            assert projects["cores"] <= domain["cores"]
+
+    others = [threading.Thread(target=each) for each in (collector, collector, watcher)]
+    for thread in others:
+        thread.start()
+    try:
+        at_once(*[lambda seed=seed: client(seed) for seed in range(8)])
+    finally:
+        done.set()
+        for thread in others:
+            thread.join(200)
+    assert set(statuses) <= {202, 409, 422}
+    assert statuses.count(202) > 10
+    use(world, 1, 5)
+    use(world, 2, 5)
+    days = (world.clock.now().timestamp() - START) / DAY
+    for hours in range(1, 60):
+        later(world, days + hours / 24)
+    assert [temporary(world, where) for where in ("germany", "berlin", "dresden")] == [None] * 3
+    domain, projects = quotas(world)
+    assert projects["cores"] <= domain["cores"]
