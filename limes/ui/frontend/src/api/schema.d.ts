@@ -127,7 +127,7 @@ export interface components {
             old: number | boolean | null;
             new: number | boolean | null;
             /** @enum {string} */
-            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "vanished" | "autogrow" | "distribution-model";
+            reason: "request" | "auto-approval" | "constraint" | "backend-drift" | "vanished" | "autogrow" | "distribution-model" | "temporary-quota";
             detail?: string;
             initiator: components["schemas"]["Initiator"];
             request_id: string;
@@ -409,6 +409,7 @@ export interface components {
             };
             quota?: number;
             projects_quota?: number;
+            temporary_quota?: components["schemas"]["TemporaryQuota"];
             usage: number;
             burst_usage?: number;
             physical_usage?: number;
@@ -447,7 +448,7 @@ export interface components {
         /** @description What is wanted of a domain. */
         DomainScopeBody: {
             /** @default null */
-            services?: components["schemas"]["ServiceBody"][] | null;
+            services?: components["schemas"]["TemporaryServiceBody"][] | null;
         };
         /** @description A service of a domain. */
         DomainService: {
@@ -486,6 +487,16 @@ export interface components {
             duration: string;
             /** @description UNIX timestamp, in whole seconds */
             expires_at: number;
+        };
+        /** @description A quota that will end by itself, and what it would be then if usage and commitments allow that. */
+        EndingQuota: {
+            service_type: string;
+            name: string;
+            /** @description only of measured resources */
+            unit?: string;
+            temporary_quota: components["schemas"]["TemporaryQuota"];
+            /** @description at its end */
+            gives_back: number;
         };
         /** @description A commitment as it was after a change. */
         EventCommitment: {
@@ -561,6 +572,7 @@ export interface components {
             other_domains_quota?: number;
             capacity: number;
             usable_quota?: number;
+            temporary_quota?: components["schemas"]["TemporaryQuota"];
             constraint?: string;
             min_nonzero_project_quota?: number;
             min_acceptable_quota: components["schemas"]["QuotaBound"];
@@ -908,6 +920,7 @@ export interface components {
             };
             quota?: number;
             usable_quota?: number;
+            temporary_quota?: components["schemas"]["TemporaryQuota"];
             /** @description How far quota may grow by itself */
             max_quota?: number;
             /**
@@ -963,7 +976,7 @@ export interface components {
         /** @description What is wanted of a project: quotas or bursting. */
         ProjectScopeBody: {
             /** @default null */
-            services?: components["schemas"]["ServiceBody"][] | null;
+            services?: components["schemas"]["TemporaryServiceBody"][] | null;
             /** @default null */
             bursting?: components["schemas"]["BurstingBody"] | null;
         };
@@ -1056,13 +1069,6 @@ export interface components {
          * @enum {string}
          */
         RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded";
-        /** @description A wanted quota. No unit, `null` or `UNSPECIFIED` mean the resource's own; the empty string means "counted". */
-        ResourceBody: {
-            name: string;
-            quota: number;
-            /** @default null */
-            unit?: string | null;
-        };
         /** @description What describes a resource on the levels of domains and projects. */
         ResourceHints: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
@@ -1143,12 +1149,6 @@ export interface components {
         ScrapeStatusAnswer: {
             scrape_status: components["schemas"]["ScrapeStatus"];
         };
-        /** @description Wanted quotas of a service. */
-        ServiceBody: {
-            type: string;
-            /** @default null */
-            resources?: components["schemas"]["ResourceBody"][] | null;
-        };
         /** @description How the scrapes of a service go, over all projects that one asks about. */
         ServiceScrapes: {
             /** @constant */
@@ -1175,6 +1175,7 @@ export interface components {
         SimulationAnswer: {
             warnings?: string[];
             success: boolean;
+            temporary_quotas?: components["schemas"]["EndingQuota"][];
             unacceptable_resources?: components["schemas"]["UnacceptableResource"][];
         };
         /**
@@ -1182,6 +1183,53 @@ export interface components {
          * @enum {string}
          */
         Status: "planned" | "pending" | "confirmed" | "superseded" | "expired";
+        /** @description A quota that ends by itself, or that is planned. */
+        TemporaryQuota: {
+            /**
+             * @description `over`: the end has passed, and not all of it could be given back so far
+             * @enum {string}
+             */
+            state: "planned" | "active" | "over";
+            quota: number;
+            /** @description to which it goes back; not if planned */
+            quota_before?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            from: number;
+            /** @description UNIX timestamp, in whole seconds */
+            until: number;
+            /** @description what was not given back so far */
+            over_by?: number;
+            /** @description why it could not begin, or not be given back */
+            problem?: string;
+        };
+        /** @description A wanted quota, and for how long it is wanted. Times are UNIX timestamps in seconds. */
+        TemporaryResourceBody: {
+            name: string;
+            quota: number;
+            /** @default null */
+            unit?: string | null;
+            /**
+             * @description when the quota goes back to what it is without this request
+             * @default null
+             */
+            until?: number | null;
+            /**
+             * @description when it is raised, if not at once; goes with `until`
+             * @default null
+             */
+            from?: number | null;
+            /**
+             * @description whether a temporary quota that there is keeps its end; without it, a quota that changes has none, and one that stays the same keeps it
+             * @default null
+             */
+            keep_until?: boolean | null;
+        };
+        /** @description Wanted quotas of a service, and for how long. */
+        TemporaryServiceBody: {
+            type: string;
+            /** @default null */
+            resources?: components["schemas"]["TemporaryResourceBody"][] | null;
+        };
         /** @description Whose a token is, and what for. */
         TokenIdentity: {
             user: components["schemas"]["DomainMember"];
@@ -1374,6 +1422,7 @@ export type DomainService = components['schemas']['DomainService'];
 export type DomainsAnswer = components['schemas']['DomainsAnswer'];
 export type DurationBody = components['schemas']['DurationBody'];
 export type EndingCommitment = components['schemas']['EndingCommitment'];
+export type EndingQuota = components['schemas']['EndingQuota'];
 export type EventCommitment = components['schemas']['EventCommitment'];
 export type EventKind = components['schemas']['EventKind'];
 export type ExpiringCommitmentsAnswer = components['schemas']['ExpiringCommitmentsAnswer'];
@@ -1436,7 +1485,6 @@ export type QuotaRequestsAnswer = components['schemas']['QuotaRequestsAnswer'];
 export type RejectionBody = components['schemas']['RejectionBody'];
 export type RequestEvent = components['schemas']['RequestEvent'];
 export type RequestStatus = components['schemas']['RequestStatus'];
-export type ResourceBody = components['schemas']['ResourceBody'];
 export type ResourceHints = components['schemas']['ResourceHints'];
 export type ResourcesAnswer = components['schemas']['ResourcesAnswer'];
 export type ResourcesOfService = components['schemas']['ResourcesOfService'];
@@ -1449,10 +1497,12 @@ export type ScrapeErrorsAnswer = components['schemas']['ScrapeErrorsAnswer'];
 export type ScrapeProblem = components['schemas']['ScrapeProblem'];
 export type ScrapeStatus = components['schemas']['ScrapeStatus'];
 export type ScrapeStatusAnswer = components['schemas']['ScrapeStatusAnswer'];
-export type ServiceBody = components['schemas']['ServiceBody'];
 export type ServiceScrapes = components['schemas']['ServiceScrapes'];
 export type SimulationAnswer = components['schemas']['SimulationAnswer'];
 export type Status = components['schemas']['Status'];
+export type TemporaryQuota = components['schemas']['TemporaryQuota'];
+export type TemporaryResourceBody = components['schemas']['TemporaryResourceBody'];
+export type TemporaryServiceBody = components['schemas']['TemporaryServiceBody'];
 export type TokenIdentity = components['schemas']['TokenIdentity'];
 export type Transfer = components['schemas']['Transfer'];
 export type TransferBody = components['schemas']['TransferBody'];
