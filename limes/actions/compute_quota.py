@@ -97,6 +97,7 @@ class ComputeQuota:
         return Limits(
             override=overrides.for_project(ref, row.domain_name, row.project_name),
             max_quota=row.max_quota,
+            min_quota=row.min_quota,
             forbids_growth=bool(row.forbids_autogrowth),
             constraint=self.constraints.for_project(ref, row.domain_name, row.project_name),
             min_backend_quota=row.min_backend_quota,

@@ -12,7 +12,7 @@ from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
 from limes.db.queries.bursting import lock_project
 from limes.db.queries.domain_quotas import domain_quotas_by_name
-from limes.db.queries.project_quotas import project_quotas_by_name
+from limes.db.queries.project_quotas import Bounds, project_quotas_by_name
 from limes.errors import PreconditionFailed
 
 
@@ -200,17 +200,17 @@ def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool
     bursting = lock_project(engine, project_id, lock=lock)
     rows = project_quotas_by_name(engine, project_id, lock=lock)
     quotas = {ref: row.quota for ref, row in rows.items()}
-    bounds = {ref: (row.max_quota, row.forbids_autogrowth) for ref, row in rows.items()}
+    bounds = {ref: row.bounds for ref, row in rows.items()}
     return tag_of_project(catalog, quotas, bounds, bursting)
 
 
 def tag_of_project(
-    catalog: Catalog, quotas: Mapping[Ref, int | None], bounds: Mapping[Ref, tuple[int | None, bool]], bursting: bool
+    catalog: Catalog, quotas: Mapping[Ref, int | None], bounds: Mapping[Ref, Bounds], bursting: bool
 ) -> str:
     """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet.
 
-    Of quota that grows by itself, only the `bounds` count, as they are what people set: how far, and whether it may not
-    grow at all.
+    Of quota that grows by itself, only the `bounds` count, as they are what people set: how far it grows, what was
+    granted, and whether it may not grow at all.
     """
     shown = {
         ref: quota
@@ -218,9 +218,11 @@ def tag_of_project(
         if quota is not None and _tracks_quota(catalog, ref) and not catalog.autogrow(ref)
     }
     bounds = {
-        ref: (maximum, bool(forbids))
-        for ref, (maximum, forbids) in bounds.items()
-        if (maximum is not None or forbids) and _tracks_quota(catalog, ref) and catalog.autogrow(ref)
+        ref: (maximum, minimum, bool(forbids))
+        for ref, (maximum, minimum, forbids) in bounds.items()
+        if (maximum is not None or minimum is not None or forbids)
+        and _tracks_quota(catalog, ref)
+        and catalog.autogrow(ref)
     }
     return quota_tag(shown, bursting=bool(bursting), bounds=bounds)
 

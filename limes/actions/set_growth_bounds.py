@@ -1,22 +1,26 @@
-"""Sets how far quota may grow by itself: of one project, or of all projects that a domain has now.
+"""Sets how far quota may grow by itself, of one project or of all projects that a domain has now; and what a project is
+granted of it.
 
 Invariants: all that a request asks for is written and recorded, or nothing; and what it has changed is computed anew
-afterwards, as the resources are marked as due in the same transaction. Locks are taken in the order of a computation:
+afterwards, as the resources are marked as due in the same transaction. What is granted never takes more capacity than
+other projects leave that need it or were granted it. Locks are taken in the order of a computation:
 resources, then rows of projects.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from limes.actions.change_log import ChangeLog, scope_of
-from limes.actions.compute_quota import CurrentOverrides
+from limes.actions.compute_quota import ComputeQuota, CurrentOverrides, growth_rule
 from limes.actions.growth_warnings import GrowthWarnings, Targets
 from limes.actions.lookup import find_domain, find_project, not_ready
 from limes.actions.quota_changes import QuotaOutcome, Unchanged, project_tag, read_amount, without_quota
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
-from limes.core.hierarchy import QUOTA_IS_SET, Refusal, invalid_value
+from limes.core.constraints import ConstraintSet
+from limes.core.growth_bounds import largest_minimum
+from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, RefusalKind, invalid_value
 from limes.core.history import QuotaStep, What
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.units import UnitError
@@ -25,7 +29,7 @@ from limes.db.queries.autogrow import mark_due
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.growth_bounds import GrowthBoundsRow, growth_bounds, write_growth_bounds
-from limes.db.queries.projects import projects_of_domain
+from limes.db.queries.projects import ProjectRow, projects_of_domain
 from limes.system import Clock
 
 
@@ -35,7 +39,8 @@ def _no_overrides() -> QuotaOverrides:
 
 @dataclass(frozen=True, slots=True)
 class WantedBound:
-    """A wanted bound: an amount or None for `What.MAX_QUOTA`, 1 or 0 for `What.FORBID_AUTOGROWTH`."""
+    """A wanted bound: an amount or None for `What.MAX_QUOTA` and `What.MIN_QUOTA`, 1 or 0 for
+    `What.FORBID_AUTOGROWTH`."""
 
     ref: Ref
     value: int | None
@@ -59,6 +64,7 @@ class SetGrowthBounds:
     clock: Clock
     change_log: ChangeLog
     overrides: CurrentOverrides = _no_overrides
+    constraints: ConstraintSet = field(default_factory=ConstraintSet)
 
     def of_project(
         self,
@@ -86,9 +92,10 @@ class SetGrowthBounds:
             if condition is not None:
                 lock_resources(self.engine, sorted(ids.values()))
                 condition.check(project_tag(self.engine, self.catalog, project.id, lock=True))
-            if request.refusals:
-                change_log.record_refused_bounds(scope_of(project), request.what, request.refusals)
-                return QuotaOutcome(request.refusals)
+            refusals = request.refusals or self._refuse_grants(project, request)
+            if refusals:
+                change_log.record_refused_bounds(scope_of(project), request.what, refusals)
+                return QuotaOutcome(refusals)
             self._set(change_log, targets, ids, request)
             return QuotaOutcome(warnings=self._warnings().of_project(targets, ids, self._limits(request)))
 
@@ -132,13 +139,49 @@ class SetGrowthBounds:
         return _Request(what, wanted, refusals)
 
     def _value(self, what: What, bound: WantedBound) -> int | None:
-        if what is not What.MAX_QUOTA or bound.value is None:
+        if what is What.FORBID_AUTOGROWTH or bound.value is None:
             return bound.value
         return read_amount(self.catalog, bound.ref, bound.value, bound.unit)
 
     def _ids(self, request: _Request) -> dict[Ref, int]:
         all_ids = resource_ids(self.engine) if request.wanted else {}
         return {ref: all_ids[ref] for ref in request.wanted}
+
+    def refusals(self, project: ProjectRow, what: What, bounds: Iterable[WantedBound]) -> Mapping[Ref, Refusal]:
+        """Returns why these bounds cannot be set, if so. To be called inside a transaction, which locks the
+        resources."""
+        request = self._read(what, bounds)
+        return request.refusals or self._refuse_grants(project, request)
+
+    def _refuse_grants(self, project: ProjectRow, request: _Request) -> dict[Ref, Refusal]:
+        """Returns what cannot be granted, because others need the capacity or a constraint says so. Locks the
+        resources, so that it stays as it is until the transaction ends."""
+        if request.what is not What.MIN_QUOTA:
+            return {}
+        ids = self._ids(request)
+        lock_resources(self.engine, sorted(ids.values()))
+        targets = Targets(project.domain_id, {project.id: project}, is_domain=False)
+        present = {row.resource_id: row.min_quota or 0 for row in self._present(targets, ids, lock=False)}
+        compute = ComputeQuota(self.engine, self.catalog, self.constraints, self.overrides)
+        refusals = {}
+        for ref, id_ in ids.items():
+            wanted, rule = request.wanted[ref], growth_rule(self.catalog, ref)
+            if wanted is None or wanted <= present.get(id_, 0) or rule is None:
+                continue  # which takes nothing from anybody
+            constraint = self.constraints.for_project(ref, project.domain_name, project.name)
+            if constraint is not None and constraint.maximum is not None and wanted > constraint.maximum:
+                text = f"it may not exceed the operator's constraint: {constraint.render(self.change_log.unit_of(ref))}"
+                refusals[ref] = Refusal(RefusalKind.CONFLICT, text, rule=Bounding.CONSTRAINT)
+                continue
+            computed = compute.run(ref, id_, rule, self.clock.now().timestamp(), lock=False)
+            others = [demand for demand in computed.demands.values() if demand.id != project.id]
+            largest = largest_minimum(computed.capacity, others)
+            if wanted > largest:
+                text = "the rest of the capacity is needed by other projects, or was granted to them"
+                refusals[ref] = Refusal(
+                    RefusalKind.CONFLICT, text, maximum=largest, unit=computed.unit, rule=Bounding.CAPACITY
+                )
+        return refusals
 
     # -- the change ----------------------------------------------------------------------------------------------------
 

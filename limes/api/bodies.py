@@ -146,6 +146,37 @@ class DomainMaxQuotaBody(QuotaBody):
     domain: MaxQuotaScopeBody | None = None
 
 
+class MinQuotaResourceBody(RequestBody):
+    """What is granted of quota that grows by itself: `null` for nothing. The unit is as in `ResourceBody`."""
+
+    name: StrictStr
+    min_quota: _Amount | None
+    unit: StrictStr | None = None
+
+    def bound(self, service_type: str) -> WantedBound:
+        """Returns it as the use case takes it."""
+        return WantedBound((service_type, self.name), self.min_quota, _unit(self.unit))
+
+
+class MinQuotaServiceBody(RequestBody):
+    """What is granted of a service."""
+
+    type: StrictStr
+    resources: tuple[MinQuotaResourceBody, ...] | None = None
+
+
+class MinQuotaScopeBody(RequestBody):
+    """What is granted to a project."""
+
+    services: tuple[MinQuotaServiceBody, ...] | None = None
+
+
+class ProjectMinQuotaBody(QuotaBody):
+    """The document of PUT min-quota of a project."""
+
+    project: MinQuotaScopeBody | None = None
+
+
 class ForbidAutogrowthResourceBody(RequestBody):
     """Whether quota is to be only what usage and commitments need."""
 
@@ -182,10 +213,12 @@ class DomainForbidAutogrowthBody(QuotaBody):
     domain: ForbidAutogrowthScopeBody | None = None
 
 
-def wanted_bounds(scope: MaxQuotaScopeBody | ForbidAutogrowthScopeBody | None) -> list[WantedBound]:
+def wanted_bounds(
+    scope: MaxQuotaScopeBody | MinQuotaScopeBody | ForbidAutogrowthScopeBody | None,
+) -> list[WantedBound]:
     """Returns the wanted bounds. If a service or resource is repeated, the last one counts."""
     services = scope.services if scope is not None else ()
-    last: dict[str, MaxQuotaServiceBody | ForbidAutogrowthServiceBody] = {
+    last: dict[str, MaxQuotaServiceBody | MinQuotaServiceBody | ForbidAutogrowthServiceBody] = {
         service.type: service for service in services or ()
     }
     bounds = [resource.bound(service.type) for service in last.values() for resource in service.resources or ()]

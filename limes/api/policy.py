@@ -61,6 +61,11 @@ RULES = (
         "rule:project_editor",
         "Lower quotas of a project that are within the configured low-privilege limit.",
     ),
+    Rule(
+        "project:grant_quota",
+        "rule:cluster_admin",
+        "Grant a project quota that grows by itself, however little it uses.",
+    ),
     Rule("project:set_rate_limit", "rule:cluster_admin", "Kept for policy files of the original; guards nothing here."),
     Rule("project:discover", "rule:domain_editor", "Look for new projects of a domain in Keystone."),
     Rule(

@@ -83,6 +83,7 @@ def project_rights(
     """Returns what can be done with a project. `can_take_back`: whether new commitments can be deleted for a while."""
     rights = _rights(asks, target, PROJECT, "project", resources)
     rights["limit_growth"] = resources.has_growing and asks("project:edit", target)
+    rights["grant_growing"] = resources.has_growing and asks("project:grant_quota", target)
     rights["take_back_commitments"] = can_take_back and asks("project:edit", target)
     return rights
 

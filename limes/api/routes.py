@@ -16,6 +16,7 @@ from limes.api.bodies import (
     DomainQuotaBody,
     ProjectForbidAutogrowthBody,
     ProjectMaxQuotaBody,
+    ProjectMinQuotaBody,
     ProjectQuotaBody,
 )
 from limes.api.call import Call, Operation
@@ -210,6 +211,16 @@ SECTIONS = {
                 (404, 409, 412, 422, 423),
                 (p.IF_MATCH,),
                 ProjectMaxQuotaBody,
+            )
+        },
+        f"{PROJECT}/min-quota": {
+            "PUT": Operation(
+                growth_bounds.grant_to_project,
+                "project:grant_quota",
+                {202: str},
+                (404, 409, 412, 422, 423),
+                (p.IF_MATCH,),
+                ProjectMinQuotaBody,
             )
         },
         f"{PROJECT}/forbid-autogrowth": {

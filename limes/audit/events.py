@@ -12,7 +12,7 @@ from limes.core.units import Unit
 
 _OK, _REFUSED = "200", "422"
 _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
-_BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}
+_BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.MIN_QUOTA: "MinQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}
 """How payloads name the bounds of growth."""
 _BY_ITSELF = frozenset({"confirmed", "pending", "expired"})
 """What happens to commitments by time and capacity, even if it is noticed during somebody's request."""

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.push_quota import PushQuota
+from limes.actions.quota_changes import TellBackends
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
@@ -57,12 +59,9 @@ def build_api(settings: Settings) -> ApiCollaborators:
     discovery = build_discovery(settings, engine, cluster, change_log)
     ids, revoked = SystemIds(), open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)
-    quota_rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
-    set_domain_quota = SetDomainQuota(*quota_rules, change_log)
-    set_project_quota = SetProjectQuota(*quota_rules, clock, push, change_log)
-    set_growth_bounds = SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current)
+    setters = _quota_setters(engine, cluster, clock, push, change_log)
+    set_project_quota, set_domain_quota, set_growth_bounds = setters
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
-    setters = (set_project_quota, set_domain_quota, set_growth_bounds)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,
@@ -97,6 +96,14 @@ def _quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuo
     # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
     return replace(build_quota_push(settings, engine, cluster), lease=lease)
+
+
+def _quota_setters(
+    engine: Engine, cluster: Cluster, clock: Clock, push: TellBackends, change_log: ChangeLog
+) -> tuple[SetProjectQuota, SetDomainQuota, SetGrowthBounds]:
+    rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
+    growth = SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current, cluster.constraints)
+    return SetProjectQuota(*rules, clock, push, change_log), SetDomainQuota(*rules, change_log), growth
 
 
 def dashboard_mounts(

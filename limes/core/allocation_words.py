@@ -52,6 +52,8 @@ def describe_demand(azs: Mapping[str, Demand], unit: Unit) -> str:
 
 
 def _name(step: Step, bounds: GrowthBounds) -> str:
+    if bounds.minimum_from is BoundSource.MIN_QUOTA and step is Step.MINIMUM:
+        return "min_quota, which the project was granted"
     if step is Step.MINIMUM and bounds.minimum_from is not None:
         return f"the minimum of {_SOURCES[bounds.minimum_from]}"
     return _STEPS[step]

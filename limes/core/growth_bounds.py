@@ -1,13 +1,15 @@
 """What bounds a quota that grows by itself, and who has set the bound.
 
 An override pins the quota. Without one, the largest minimum and the smallest maximum count, of: the limit that the
-project's admins have set, the operator's constraint, and what the backend accepts. A minimum comes before a maximum.
+project's admins have set, what was granted to the project, the operator's constraint, and what the backend accepts. A
+minimum comes before a maximum; but nothing that was granted exceeds the constraint, or what the backend accepts.
 """
 
 import enum
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from limes.core.autogrow import ProjectBounds
+from limes.core.autogrow import ProjectBounds, ProjectDemand
 from limes.core.constraints import Constraint
 
 
@@ -18,6 +20,8 @@ class BoundSource(enum.StrEnum):
     """The operator's file of quota overrides."""
     MAX_QUOTA = "max-quota"
     """The project's admins."""
+    MIN_QUOTA = "min-quota"
+    """What was granted to the project."""
     CONSTRAINT = "constraint"
     """The operator's constraint for the project."""
     BACKEND = "backend"
@@ -30,6 +34,7 @@ class Limits:
 
     override: int | None = None
     max_quota: int | None = None
+    min_quota: int | None = None
     forbids_growth: bool = False
     constraint: Constraint | None = None
     min_backend_quota: int | None = None
@@ -54,7 +59,9 @@ def find_bounds(limits: Limits) -> GrowthBounds:
         source = BoundSource.OVERRIDE
         return GrowthBounds(ProjectBounds(limits.override, limits.override), source, source)
     constraint = limits.constraint or Constraint()
+    allowed = [each for each in (constraint.maximum, limits.max_backend_quota) if each is not None]
     minima = [
+        (min([limits.min_quota or 0, *allowed]), BoundSource.MIN_QUOTA),
         (constraint.minimum, BoundSource.CONSTRAINT),
         (limits.min_backend_quota, BoundSource.BACKEND),
     ]
@@ -70,6 +77,13 @@ def find_bounds(limits: Limits) -> GrowthBounds:
     if not minimum and maximum is None and not limits.forbids_growth:
         return _UNBOUNDED  # as for most of thousands of projects
     return GrowthBounds(ProjectBounds(minimum, maximum, limits.forbids_growth), minimum_from, maximum_from)
+
+
+def largest_minimum(capacity: Mapping[str, int], others: Iterable[ProjectDemand]) -> int:
+    """Returns how much a project can be granted at most, given the capacity by AZ and all other projects: what is left
+    of it after what they need and were granted."""
+    taken = sum(max(sum(each.needed for each in other.azs.values()), other.bounds.minimum) for other in others)
+    return max(0, sum(capacity.values()) - taken)
 
 
 def _amount(bound: tuple[int, BoundSource]) -> int:

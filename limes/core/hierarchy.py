@@ -108,7 +108,7 @@ NO_QUOTA = Refusal(RefusalKind.FORBIDDEN, "resource does not track quota")
 PROJECT_QUOTA_GROWS = Refusal(
     RefusalKind.CONFLICT,
     "it follows usage and commitments by itself (quota_distribution_model is autogrow) and cannot be set;"
-    " to limit it, set max_quota or forbid_autogrowth; to raise it, make a commitment",
+    " to limit it, set max_quota or forbid_autogrowth; to raise it, make a commitment or a quota request",
     rule=Bounding.MODEL,
 )
 DOMAIN_QUOTA_GROWS = Refusal(

@@ -16,6 +16,7 @@ class What(enum.StrEnum):
     BURSTING = "bursting"
     """Of the whole project: 1 for on, 0 for off."""
     MAX_QUOTA = "max_quota"
+    MIN_QUOTA = "min_quota"
     """How far quota may grow by itself."""
     FORBID_AUTOGROWTH = "forbid_autogrowth"
     """Whether it may grow by itself beyond what is needed: 1 for not, 0 for yes."""

@@ -70,11 +70,12 @@ def quota_tag(
     quotas: Mapping[Ref, int],
     *,
     bursting: bool | None = None,
-    bounds: Mapping[Ref, tuple[int | None, bool]] | None = None,
+    bounds: Mapping[Ref, tuple[int | None, int | None, bool]] | None = None,
 ) -> str:
     """Returns a short name of all quotas and bursting of a domain or project, by which clients notice a change.
 
-    For quota that grows by itself, `bounds` are what counts: its largest value, and whether growth is forbidden.
+    For quota that grows by itself, `bounds` are what counts: its largest and smallest value, and whether growth is
+    forbidden.
 
     Equal for equal quotas and bursting, different for different ones. Usage and scrapes do not change it.
 

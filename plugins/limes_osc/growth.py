@@ -1,4 +1,5 @@
-"""`set` of bounds for quota that grows by itself: `--max-quota`, `--forbid-autogrowth` and `--allow-autogrowth`.
+"""`set` of bounds for quota that grows by itself: `--max-quota`, `--forbid-autogrowth` and `--allow-autogrowth`; of a
+project also `--min-quota`.
 
 They are read and written with the entity tag, as quotas are (`limes_osc.quota`). For a domain, each of its projects
 gets the same bound, so there is nothing to compare with.
@@ -45,6 +46,18 @@ def add_growth_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def add_grant_option(parser: argparse.ArgumentParser) -> None:
+    """Adds what cloud admins grant a project."""
+    parser.add_argument(
+        "--min-quota",
+        metavar="<service>/<resource>=<amount>",
+        action="append",
+        default=[],
+        help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
+        " it back; may be repeated",
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Bound:
     """One bound, as it is and as it is to be. It is unknown how it is in all projects of a domain."""
@@ -54,11 +67,11 @@ class Bound:
     old: int | bool | None
     new: int | bool | None
     is_domain: bool
+    what: str = "autogrowth"
 
     def render(self) -> str:
         """For people: `compute/cores: max quota: none -> 50`."""
-        what = "autogrowth" if isinstance(self.new, bool) else "max quota"
-        head = f"{'/'.join(self.ref)}: {what}"
+        head = f"{'/'.join(self.ref)}: {self.what}"
         if self.is_domain:
             return f"{head} in all projects: {self._word(self.new)}"
         if self.new == self.old:
@@ -78,7 +91,9 @@ class BoundsChange:
         """Reads the present bounds. `level` is `domain` or `project`. Raises `CommandError`."""
         self._limes, self._level, self._path = limes, level, path
         texts, switches = _wanted(args)
-        self._field = "max_quota" if texts else "forbid_autogrowth"
+        self._field = "forbid_autogrowth"
+        if texts:
+            self._field = "max_quota" if args.max_quota else "min_quota"
         refs = [*texts, *switches]
         query = sorted({("service", service) for service, _ in refs} | {("resource", name) for _, name in refs})
         report, self._condition = limes.get_with_condition(path, query)
@@ -89,7 +104,8 @@ class BoundsChange:
         unit, is_domain = unit_of(resource), self._level == "domain"
         if ref in switches:
             return Bound(ref, unit, resource.get("forbid_autogrowth", False), switches[ref], is_domain)
-        return Bound(ref, unit, resource.get("max_quota"), _limit(ref, texts[ref], unit), is_domain)
+        wanted = _limit(ref, texts[ref], unit)
+        return Bound(ref, unit, resource.get(self._field), wanted, is_domain, self._field.replace("_", " "))
 
     @property
     def is_empty(self) -> bool:
@@ -116,15 +132,25 @@ class BoundsChange:
 
 def wants_bounds(args: argparse.Namespace) -> bool:
     """Returns whether one of the options was given."""
-    return bool(args.max_quota or args.forbid_autogrowth or args.allow_autogrowth)
+    return bool(args.max_quota or _grants(args) or args.forbid_autogrowth or args.allow_autogrowth)
+
+
+def _grants(args: argparse.Namespace) -> list[str]:
+    """Returns what is granted. Domains have no such option."""
+    return list(getattr(args, "min_quota", []))
 
 
 def _wanted(args: argparse.Namespace) -> tuple[dict[Ref, str], dict[Ref, bool]]:
     """Returns the wanted limits as texts, or whether growth is to be forbidden. Raises `CommandError`."""
-    if args.max_quota and (args.forbid_autogrowth or args.allow_autogrowth):
+    grants = _grants(args)
+    if (args.max_quota or grants) and (args.forbid_autogrowth or args.allow_autogrowth):
         raise CommandError("limits are not set in the same request as whether quota grows: use two commands")
+    if args.max_quota and grants:
+        raise CommandError("limits and grants are not set in the same request: use two commands")
     if args.max_quota:
         return read_wanted_quotas(args.max_quota, "--max-quota"), {}
+    if grants:
+        return read_wanted_quotas(grants, "--min-quota"), {}
     switches: dict[Ref, bool] = {}
     for refs, value in ((args.forbid_autogrowth, True), (args.allow_autogrowth, False)):
         for ref in refs:

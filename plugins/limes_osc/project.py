@@ -9,7 +9,7 @@ from limes_osc.base import LimesCommand, LimesLister, Options, Table
 from limes_osc.client import Json
 from limes_osc.columns import Columns, Row
 from limes_osc.domain import identity_cells
-from limes_osc.growth import wants_bounds
+from limes_osc.growth import add_grant_option, wants_bounds
 from limes_osc.options import add_domain_option, add_paging, add_report_options, paging_of, report_query
 from limes_osc.quota import SetQuotas, SimulateQuotas, confirm
 from limes_osc.reports import columns_of, headers_of, rows_of
@@ -71,7 +71,7 @@ def _add_bursting(parser: argparse.ArgumentParser) -> None:
 class SetProject(OfProject, SetQuotas):
     """Set quotas of a project, or how far they may grow by themselves, or switch its bursting"""
 
-    options: ClassVar[Options] = (_add_bursting,)
+    options: ClassVar[Options] = (add_grant_option, _add_bursting)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""

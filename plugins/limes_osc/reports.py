@@ -30,6 +30,7 @@ _FIGURES = {
         **_SEEN,
         "Backend Quota": "backend_quota",
         "Max Quota": "max_quota",
+        "Min Quota": "min_quota",
     },
 }
 _AZ_FIGURES = {

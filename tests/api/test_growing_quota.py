@@ -17,7 +17,7 @@ def world(make: Callable[..., World]) -> World:
 
 PROJECT_TEXT = (
     "it follows usage and commitments by itself (quota_distribution_model is autogrow) and cannot be set;"
-    " to limit it, set max_quota or forbid_autogrowth; to raise it, make a commitment"
+    " to limit it, set max_quota or forbid_autogrowth; to raise it, make a commitment or a quota request"
 )
 DOMAIN_TEXT = (
     "it is the sum of the quotas of the projects, which follow usage and commitments by themselves"

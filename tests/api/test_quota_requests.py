@@ -293,10 +293,7 @@ def test_a_limit_is_not_raised_if_a_quota_is_refused(growing: World) -> None:
     assert changes(before, all_rows(growing.engine)) == {}
 
 
-def test_quota_that_grows_without_a_limit_cannot_be_asked_for(growing: World) -> None:
-    result = ask(growing, "berlin", compute={"cores": 30})
-    assert result.status_code == 422
-    assert "has no max_quota that a request could raise" in result.text
+def test_sums_of_quota_that_grows_cannot_be_asked_for(growing: World) -> None:
     result = ask(growing, "germany", "germany-admin", compute={"cores": 30})
     assert result.status_code == 422
     assert "it is the sum of the quotas of the projects" in result.text

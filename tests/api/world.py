@@ -186,7 +186,9 @@ def make_world(
     )
     job_log = change_log.by(of_job("temporary-quotas"))
     world.temporary = SettleTemporaryQuotas(engine, clock, set_project_quota, set_domain_quota, job_log, retry=300)
-    set_growth_bounds = SetGrowthBounds(engine, catalog, clock, change_log, lambda: overrides)
+    set_growth_bounds = SetGrowthBounds(
+        engine, catalog, clock, change_log, lambda: overrides, constraints or ConstraintSet()
+    )
     deps = ApiCollaborators(
         engine=engine,
         catalog=catalog,

@@ -30,7 +30,7 @@ GROWING = [
 ]
 DRESDEN = PROJECT.replace("berlin", "dresden")
 RESOURCES = ("cores", "ram")
-FIELDS = {"max-quota": "max_quota", "forbid-autogrowth": "forbid_autogrowth"}
+FIELDS = {"max-quota": "max_quota", "min-quota": "min_quota", "forbid-autogrowth": "forbid_autogrowth"}
 
 BOUNDS = """
     SELECT p.uuid, r.name, pr.max_quota, pr.forbids_autogrowth FROM project_resources pr
@@ -150,3 +150,22 @@ def test_of_several_clients_that_saw_the_same_one_wins(world: World) -> None:
 
     at_once(*[functools.partial(client, number) for number in range(CLIENTS)])
     assert sorted(statuses) == [202] + [412] * (CLIENTS - 1)
+
+
+def test_grants_never_exceed_the_capacity(world: World) -> None:
+    """Admins grant both projects as much as they can, again and again: of 201 cores, no more than there are."""
+    statuses: list[int] = []
+
+    def client(seed: int) -> None:
+        dice = random.Random(seed)
+        for _ in range(10):
+            path, amount = dice.choice([PROJECT, DRESDEN]), dice.choice([None, 60, 90, 120, 150])
+            statuses.append(put(world, path, "min-quota", {"cores": amount}))
+            granted = world.engine.rows(
+                "SELECT SUM(CASE WHEN pr.min_quota > pr.usage THEN pr.min_quota ELSE pr.usage END)"
+                " FROM project_resources pr JOIN resources r ON r.id = pr.resource_id AND r.name = 'cores'"
+            )
+            assert granted[0][0] <= 201
+
+    at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
+    assert set(statuses) == {202, 409}

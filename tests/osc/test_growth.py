@@ -64,6 +64,23 @@ def test_a_limit(admin: User) -> None:
     assert (entry["what"], entry["old"], entry["new"]) == ("max_quota", 20, None)
 
 
+def test_what_is_granted(cloud: Cloud, openstack: OpenStackClient, admin: User) -> None:
+    cloud_admin = user(cloud, openstack, "cloud-admin")
+    said = cloud_admin.must(f"project set {BERLIN_IN_GERMANY} --min-quota compute/cores=20")
+    assert said == "compute/cores: min quota: none -> 20\n"
+    [cores] = admin.json(f"project show {BERLIN_IN_GERMANY} --resource cores")
+    assert cores["min_quota"] == 20
+    outcome = cloud_admin.run(f"project set {BERLIN_IN_GERMANY} --min-quota compute/cores=1000")
+    assert (outcome.status, "maximum acceptable project quota is 270" in outcome.errors) == (1, True)
+    outcome = admin.run(f"project set {BERLIN_IN_GERMANY} --min-quota compute/cores=25")
+    assert (outcome.status, "Forbidden" in outcome.errors or "403" in outcome.errors) == (1, True)
+    outcome = admin.run(f"project set {BERLIN_IN_GERMANY} --min-quota compute/cores=2 --max-quota compute/cores=3")
+    assert "use two commands" in outcome.errors
+    assert cloud_admin.must(f"project set {BERLIN_IN_GERMANY} --min-quota compute/cores=none").endswith(
+        ": 20 -> none\n"
+    )
+
+
 def test_a_limit_below_what_is_needed(admin: User) -> None:
     outcome = admin.run(f"project set {BERLIN_IN_GERMANY} --max-quota compute/cores=2")
     assert outcome.status == 0

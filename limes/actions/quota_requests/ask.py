@@ -24,11 +24,6 @@ from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_requests import AmountRow, NewRequest
 from limes.errors import Conflict, Unprocessable
 
-_NO_MAXIMUM = (
-    "it follows usage and commitments by itself (quota_distribution_model is autogrow), and has no max_quota that a"
-    " request could raise; to get more than that, make a commitment"
-)
-
 
 class _Problem(Exception):
     """Why a resource cannot be asked for."""
@@ -145,9 +140,7 @@ class AskForQuota:
         if not self.desk.catalog.autogrow(ref):
             return What.QUOTA, rows[ref].quota or 0
         maximum = rows[ref].max_quota
-        if maximum is None:
-            raise _Problem(_NO_MAXIMUM)
-        return What.MAX_QUOTA, maximum
+        return (What.MIN_QUOTA, rows[ref].quota or 0) if maximum is None else (What.MAX_QUOTA, maximum)
 
     def _present_of_domain(self, ref: Ref, quotas: Mapping[Ref, int]) -> tuple[What, int]:
         if self.desk.catalog.autogrow(ref):

@@ -1,6 +1,6 @@
 """Sets what a request is granted, with the use cases that PUT has."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limes.actions.change_log import ChangeLog
@@ -18,9 +18,8 @@ from limes.db.queries.growth_bounds import growth_bounds
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_requests import AmountRow
 
-_MAY_NOT_BOUND = Refusal(
-    RefusalKind.FORBIDDEN, "user is not allowed to raise max_quota in this project", rule=Bounding.PERMISSION
-)
+_BOUNDS = (What.MAX_QUOTA, What.MIN_QUOTA)
+"""What is set where quota grows by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +27,8 @@ class Rights:
     """What whoever decides may do, in the terms of PUT."""
 
     quota: PermissionSource
-    bounds: bool = True
-    """Whether they may set `max_quota`."""
+    bounds: Collection[What] = _BOUNDS
+    """Which of these they may set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,48 +55,52 @@ class GrantQuota:
         initiator: Initiator,
     ) -> QuotaOutcome:
         """Raises quotas of a project, and limits of quota that grows by itself, or says why not."""
-        bounds = {row.ref: granted[row.ref] for row in rows if row.what == What.MAX_QUOTA.value}
-        if bounds and not rights.bounds:
-            return QuotaOutcome(dict.fromkeys(bounds, _MAY_NOT_BOUND))
-        ids = self._lock(bounds)
+        bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
+        if forbidden := {ref: _forbid(what) for ref, what in bounds.items() if what not in rights.bounds}:
+            return QuotaOutcome(forbidden)
+        grants = replace(self.desk.set_growth_bounds, change_log=self._log(request_id))
+        wanted = self._wanted_bounds(project, bounds, granted)
+        for what, each in wanted.items():
+            if refusals := grants.refusals(project, what, each):
+                return QuotaOutcome(refusals)
         use_case = replace(self.desk.set_project_quota, change_log=self._log(request_id))
         quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
         request = replace(use_case.read(_changes(quotas), rights.quota), only_raises=True)
         _, outcome = use_case.apply(project.domain_uuid, project.uuid, request, initiator)
-        if outcome.refusals or not bounds:
-            return outcome
-        refused = self._raise_bounds(project, request_id, bounds, ids, initiator).refusals
-        return replace(outcome, refusals=refused) if refused else outcome
+        if not outcome.refusals:
+            for what, each in wanted.items():
+                grants.of_project(project.domain_uuid, project.uuid, what, each, initiator)
+        return outcome
 
-    def _lock(self, bounds: Mapping[Ref, int]) -> dict[Ref, int]:
-        all_ids = resource_ids(self.desk.engine) if bounds else {}
+    def _wanted_bounds(
+        self, project: ProjectRow, bounds: Mapping[Ref, What], granted: Mapping[Ref, int]
+    ) -> dict[What, list[WantedBound]]:
+        """Locks and returns the bounds to raise, without limits that were raised or lifted meanwhile, and without
+        grants that are as large already."""
+        if not bounds:
+            return {}
+        engine, all_ids = self.desk.engine, resource_ids(self.desk.engine)
         ids = {ref: all_ids[ref] for ref in bounds}
-        if ids:
-            lock_resources(self.desk.engine, sorted(ids.values()))
-        return ids
-
-    def _raise_bounds(
-        self,
-        project: ProjectRow,
-        request_id: int,
-        bounds: Mapping[Ref, int],
-        ids: Mapping[Ref, int],
-        initiator: Initiator,
-    ) -> QuotaOutcome:
-        """Raises limits, without those that were raised or lifted meanwhile."""
-        engine = self.desk.engine
+        lock_resources(engine, sorted(ids.values()))
         rows = growth_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
-        present = {row.resource_id: row.max_quota for row in rows}
-        wanted = []
-        for ref, amount in bounds.items():
-            maximum = present.get(ids[ref])
-            if maximum is not None and maximum < amount:
-                wanted.append(WantedBound(ref, amount))
-        use_case = replace(self.desk.set_growth_bounds, change_log=self._log(request_id))
-        return use_case.of_project(project.domain_uuid, project.uuid, What.MAX_QUOTA, wanted, initiator)
+        present = {row.resource_id: row for row in rows}
+        wanted: dict[What, list[WantedBound]] = {}
+        for ref, what in bounds.items():
+            row = present.get(ids[ref])
+            bound = None if row is None else row.value_of(what)
+            if bound is None and what is What.MIN_QUOTA:
+                bound = 0
+            if bound is not None and bound < granted[ref]:
+                wanted.setdefault(what, []).append(WantedBound(ref, granted[ref]))
+        return wanted
 
     def _log(self, request_id: int) -> ChangeLog:
         return self.desk.change_log.because(f"quota request {request_id}")
+
+
+def _forbid(what: What) -> Refusal:
+    text = f"user is not allowed to raise {what.value} in this project"
+    return Refusal(RefusalKind.FORBIDDEN, text, rule=Bounding.PERMISSION)
 
 
 def _changes(quotas: Mapping[Ref, int]) -> list[QuotaChange]:

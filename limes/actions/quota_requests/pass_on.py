@@ -89,6 +89,11 @@ class PassOnRequest:
             for row in queries.amounts_of(engine, [request_id])[request_id]
             if row.what == What.QUOTA.value
         }
+        if not wanted:
+            raise Conflict(
+                f"quota request {request_id} asks for quota that grows by itself, which comes from no domain: cloud"
+                " admins can approve it where it is"
+            )
         # whoever passes it on agrees to it: the approval above is the last one
         if not all(permissions(ref).can_raise for ref in wanted):
             raise Forbidden("Forbidden")

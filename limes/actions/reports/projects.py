@@ -14,6 +14,7 @@ from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects, temporary_quotas
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.growth_bounds import growth_bounds
+from limes.db.queries.project_quotas import Bounds
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.temporary_quotas import TemporaryRow
@@ -39,8 +40,14 @@ class GrowingQuota:
     """What there is of a quota that grows by itself besides its amount."""
 
     max_quota: int | None
+    min_quota: int | None
     forbids_growth: bool
     by_az: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def bounds(self) -> Bounds:
+        """Returns what people have set."""
+        return self.max_quota, self.min_quota, self.forbids_growth
 
 
 @dataclass(slots=True)
@@ -113,7 +120,7 @@ class ReportProjects:
             report = self._read([project], details, project.domain_id, [project.id])[0]
             if details.selection.is_whole(self.catalog):
                 quotas = {ref: row.quota for ref, row in report.resources.items()}
-                bounds = {ref: (each.max_quota, each.forbids_growth) for ref, each in report.growing.items()}
+                bounds = {ref: each.bounds for ref, each in report.growing.items()}
                 report.tag = tag_of_project(self.catalog, quotas, bounds, project.has_bursting)
             else:
                 report.tag = project_tag(self.engine, self.catalog, project.id)
@@ -216,7 +223,7 @@ class ReportProjects:
     ) -> None:
         """Adds quota by AZ, and what bounds it: two more queries."""
         for bounds in growth_bounds(self.engine, list(refs), domain_id, project_ids, lock=False):
-            quota = GrowingQuota(bounds.max_quota, bool(bounds.forbids_autogrowth))
+            quota = GrowingQuota(bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth))
             reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
         for row in queries.project_az_quotas(self.engine, list(refs), domain_id, project_ids):
             reports[row.project_id].growing[refs[row.resource_id]].by_az[row.az] = row.quota

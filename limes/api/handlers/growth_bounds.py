@@ -8,6 +8,7 @@ from limes.api.bodies import (
     DomainMaxQuotaBody,
     ProjectForbidAutogrowthBody,
     ProjectMaxQuotaBody,
+    ProjectMinQuotaBody,
     wanted_bounds,
 )
 from limes.api.call import Call
@@ -21,6 +22,12 @@ def limit_project(call: Call) -> Answer:
     """Limits how far quota of a project grows by itself: 202, perhaps with a warning, or what is not acceptable."""
     _find_project(call)
     return _set_of_project(call, What.MAX_QUOTA, wanted_bounds(call.body(ProjectMaxQuotaBody).project))
+
+
+def grant_to_project(call: Call) -> Answer:
+    """Grants a project quota, however little it uses, or takes that back: 202, or what is not acceptable."""
+    _find_project(call)
+    return _set_of_project(call, What.MIN_QUOTA, wanted_bounds(call.body(ProjectMinQuotaBody).project))
 
 
 def stop_project(call: Call) -> Answer:

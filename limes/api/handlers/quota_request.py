@@ -18,6 +18,7 @@ from limes.api.quota_request_bodies import (
 )
 from limes.api.render.quota import render_refusals, status_of
 from limes.api.render.quota_request import render_request, render_with_conversation
+from limes.core.history import What
 from limes.core.quota_requests import RequestStatus
 from limes.db.queries.quota_request_lists import Filters
 from limes.errors import BadRequest, NotFound
@@ -141,13 +142,18 @@ def _create(call: Call) -> Answer:
 
 def _approve(call: Call, level: str) -> Answer:
     place, number, body = _place(call), _number(call), call.body(ApprovalBody)
-    rights = Rights(lambda ref: call.quota_permissions(level, ref), call.allows("project:edit"))
+    rights = Rights(lambda ref: call.quota_permissions(level, ref), _may_bound(call))
     outcome = call.deps.quota_requests.decide.approve(
         place, number, quota_changes(body.services), body.comment, rights, call.initiator()
     )
     if outcome.refusals:
         return Answer(status_of(outcome, 200), text=render_refusals(outcome, level))
     return _answer(call, call.deps.quota_requests.read.one(place, number), outcome=outcome)
+
+
+def _may_bound(call: Call) -> list[What]:
+    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
+    return [what for what, rule in rules.items() if call.allows(rule)]
 
 
 def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 200) -> Answer:

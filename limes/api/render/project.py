@@ -3,7 +3,7 @@
 from typing import NamedTuple, cast
 
 from limes.actions.reports.domains import DomainReport
-from limes.actions.reports.projects import ProjectReport
+from limes.actions.reports.projects import GrowingQuota, ProjectReport
 from limes.api.render.common import (
     RenderContext,
     json_lists,
@@ -141,10 +141,7 @@ class ProjectRenderer:
         if row.physical_usage is not None:
             document["physical_usage"] = row.physical_usage
         if grows and (growing := report.growing.get(ref)):
-            if growing.max_quota is not None:
-                document["max_quota"] = growing.max_quota
-            if growing.forbids_growth:
-                document["forbid_autogrowth"] = True
+            _add_bounds(document, growing)
         if context.with_azs or grows:
             self._add_azs(document, report, column)
         return document
@@ -161,6 +158,15 @@ class ProjectRenderer:
             subresources = [az.subresources for az in azs]
             if any(subresources):
                 document["subresources"] = json_lists(subresources)
+
+
+def _add_bounds(document: ProjectResource, growing: GrowingQuota) -> None:
+    if growing.max_quota is not None:
+        document["max_quota"] = growing.max_quota
+    if growing.min_quota is not None:
+        document["min_quota"] = growing.min_quota
+    if growing.forbids_growth:
+        document["forbid_autogrowth"] = True
 
 
 class _Column(NamedTuple):

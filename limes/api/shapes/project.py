@@ -94,6 +94,9 @@ class ProjectResource(ResourceHints):
     usable_quota: NotRequired[Amount]
     temporary_quota: NotRequired[TemporaryQuota]
     max_quota: NotRequired[Annotated[int, Field(ge=0, description="How far quota may grow by itself")]]
+    min_quota: NotRequired[
+        Annotated[int, Field(ge=0, description="What was granted of quota that grows by itself, even if less is used")]
+    ]
     forbid_autogrowth: NotRequired[
         Annotated[Literal[True], Field(description="Quota is what usage and commitments need")]
     ]

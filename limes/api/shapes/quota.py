@@ -57,7 +57,7 @@ class Change(TypedDict):
 
     number: Annotated[int, Field(ge=1)]
     at: Time
-    what: Literal["quota", "backend_quota", "bursting", "max_quota", "forbid_autogrowth"]
+    what: Literal["quota", "backend_quota", "bursting", "max_quota", "min_quota", "forbid_autogrowth"]
     service: NotRequired[str]
     resource: NotRequired[str]
     unit: NotRequired[Unit]
@@ -131,7 +131,7 @@ class GrowthBound(TypedDict):
     """A bound of such a quota, and whose it is."""
 
     quota: Amount
-    source: Literal["override", "max-quota", "constraint", "backend"]
+    source: Literal["override", "max-quota", "min-quota", "constraint", "backend"]
 
 
 class GrowthAdvice(TypedDict):

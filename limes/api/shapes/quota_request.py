@@ -19,7 +19,10 @@ class WantedQuota(TypedDict):
     resource: str
     unit: NotRequired[Unit]
     what: Annotated[
-        Literal["quota", "max_quota"], Field(description="`max_quota` where quota grows by itself up to that")
+        Literal["quota", "max_quota", "min_quota"],
+        Field(
+            description="where quota grows by itself: `max_quota` if that limits it, else `min_quota`, which is granted"
+        ),
     ]
     present_quota: Annotated[int, Field(ge=0, description="when it was asked for")]
     wanted_quota: Amount

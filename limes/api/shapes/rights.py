@@ -63,6 +63,7 @@ class ProjectRights(QuotaRights):
     change_commitments: Annotated[bool, Field(description="renew, merge, convert, change the duration")]
     move_commitments: Annotated[bool, Field(description="mark for transfer, and take what others have marked")]
     delete_commitments: Annotated[bool, Field(description="those that are not confirmed")]
+    grant_growing: Annotated[bool, Field(description="quota that grows by itself: what a project gets at least")]
     take_back_commitments: Annotated[bool, Field(description="those that were made a short while ago")]
 
 

@@ -15,6 +15,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
 
 COLUMNS = (
     "ALTER TABLE project_resources ADD COLUMN max_quota BIGINT CHECK (max_quota >= 0)",
+    "ALTER TABLE project_resources ADD COLUMN min_quota BIGINT CHECK (min_quota >= 0)",
     "ALTER TABLE project_resources ADD COLUMN forbids_autogrowth BOOLEAN NOT NULL DEFAULT FALSE",
 )
 OF_PROJECT_RESOURCE = SQL(

@@ -47,7 +47,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
         request = ForeignKeyField(QuotaRequest, on_delete="CASCADE", index=False)
         service_type = TextField()
         resource_name = TextField()
-        what = TextField(constraints=[Check("what IN ('quota', 'max_quota')")])
+        what = TextField(constraints=[Check("what IN ('quota', 'max_quota', 'min_quota')")])
         present = BigIntegerField()
         wanted = BigIntegerField(constraints=[Check("wanted >= 0")])
         granted = BigIntegerField(null=True)

@@ -101,6 +101,8 @@ class ProjectResource(BaseModel):
     """Which quotas the backend accepts of this project; null where it does not say."""
     max_quota = BigIntegerField(null=True, constraints=[Check("max_quota >= 0")])
     """How far quota may grow by itself at most, as the project's admins said. Null: no limit of theirs."""
+    min_quota = BigIntegerField(null=True, constraints=[Check("min_quota >= 0")])
+    """What was granted to the project of a quota that grows by itself, even if it uses less. Null: nothing."""
     forbids_autogrowth = BooleanField(default=False, constraints=[SQL("DEFAULT FALSE")])
     """Whether quota only covers usage and commitments, as the project's admins said."""
 

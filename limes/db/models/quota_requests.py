@@ -37,7 +37,7 @@ class QuotaRequestAmount(BaseModel):
     request = ForeignKeyField(QuotaRequest, on_delete="CASCADE", index=False)
     service_type = TextField()
     resource_name = TextField()
-    what = TextField(constraints=[Check("what IN ('quota', 'max_quota')")])
+    what = TextField(constraints=[Check("what IN ('quota', 'max_quota', 'min_quota')")])
     """As `limes.core.history.What`."""
     present = BigIntegerField()
     """When it was asked for."""

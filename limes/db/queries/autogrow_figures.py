@@ -34,6 +34,7 @@ class ProjectQuotaRow(NamedTuple):
     domain_name: str
     quota: int | None
     max_quota: int | None
+    min_quota: int | None
     forbids_autogrowth: bool
     min_backend_quota: int | None
     max_backend_quota: int | None
@@ -83,7 +84,7 @@ class _Queries:
             return (
                 _PR.select(
                     *(_PR.project, Project.uuid, Project.name, Domain.uuid, Domain.name, _PR.quota, _PR.max_quota),
-                    *(_PR.forbids_autogrowth, _PR.min_backend_quota, _PR.max_backend_quota),
+                    *(_PR.min_quota, _PR.forbids_autogrowth, _PR.min_backend_quota, _PR.max_backend_quota),
                 )
                 .join(Project, on=_PR.project == Project.id)
                 .join(Domain)

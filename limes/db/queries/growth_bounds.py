@@ -1,7 +1,10 @@
 """What projects have said about how far their quota may grow by itself."""
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from typing import NamedTuple
+
+from peewee import BigIntegerField, Node
 
 from limes.core.history import What
 from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled, compiled_update, lock
@@ -16,11 +19,14 @@ class GrowthBoundsRow(NamedTuple):
     project_id: int
     resource_id: int
     max_quota: int | None
+    min_quota: int | None
     forbids_autogrowth: bool
 
     def value_of(self, what: What) -> int | None:
         """Returns one of the bounds, as the history has it."""
-        return self.max_quota if what is What.MAX_QUOTA else int(self.forbids_autogrowth)
+        if what is What.FORBID_AUTOGROWTH:
+            return int(self.forbids_autogrowth)
+        return self.min_quota if what is What.MIN_QUOTA else self.max_quota
 
 
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in GrowthBoundsRow._fields)
@@ -55,17 +61,24 @@ def growth_bounds(
     return engine.all(query, GrowthBoundsRow, resources=resources, projects=project_ids)
 
 
-_SET_MAXIMUM = compiled_update(
-    ProjectResource.resource, ProjectResource.max_quota, lambda p: any_of(ProjectResource.project, p.projects)
-)
+_AMOUNTS = {What.MAX_QUOTA: ProjectResource.max_quota, What.MIN_QUOTA: ProjectResource.min_quota}
+_SET_AMOUNT = {
+    what: compiled_update(ProjectResource.resource, field, lambda p: any_of(ProjectResource.project, p.projects))
+    for what, field in _AMOUNTS.items()
+}
 _SET_FORBIDDEN = compiled_update(
     ProjectResource.resource, ProjectResource.forbids_autogrowth, lambda p: any_of(ProjectResource.project, p.projects)
 )
-_DROP_MAXIMUM = compiled(
-    lambda p: ProjectResource.update(max_quota=None).where(
+
+
+def _drop(field: BigIntegerField, p: Parameters) -> Node:
+    query: Node = ProjectResource.update({field: None}).where(
         any_of(ProjectResource.resource, p.resources), any_of(ProjectResource.project, p.projects)
     )
-)
+    return query
+
+
+_DROP_AMOUNT = {what: compiled(partial(_drop, field)) for what, field in _AMOUNTS.items()}
 
 
 def write_growth_bounds(
@@ -75,9 +88,9 @@ def write_growth_bounds(
     if what is What.FORBID_AUTOGROWTH:
         engine.write(_SET_FORBIDDEN, rows=[(id_, bool(value)) for id_, value in values], projects=project_ids)
         return
-    limits = [(id_, value) for id_, value in values if value is not None]
-    unlimited = [id_ for id_, value in values if value is None]
-    if limits:
-        engine.write(_SET_MAXIMUM, rows=limits, projects=project_ids)
-    if unlimited:
-        engine.write(_DROP_MAXIMUM, resources=unlimited, projects=project_ids)
+    amounts = [(id_, value) for id_, value in values if value is not None]
+    dropped = [id_ for id_, value in values if value is None]
+    if amounts:
+        engine.write(_SET_AMOUNT[what], rows=amounts, projects=project_ids)
+    if dropped:
+        engine.write(_DROP_AMOUNT[what], resources=dropped, projects=project_ids)

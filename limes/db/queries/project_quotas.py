@@ -48,7 +48,17 @@ class SetByPeople(NamedTuple):
 
     quota: int | None
     max_quota: int | None
+    min_quota: int | None
     forbids_autogrowth: bool
+
+    @property
+    def bounds(self) -> "Bounds":
+        """Returns what bounds quota that grows by itself."""
+        return self.max_quota, self.min_quota, self.forbids_autogrowth
+
+
+Bounds = tuple[int | None, int | None, bool]
+"""`max_quota`, `min_quota`, and whether growth is forbidden."""
 
 
 class _Sum(NamedTuple):
@@ -187,7 +197,9 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 def _by_name(p: Parameters) -> Select:
     quota = ProjectResource.alias("pr")
     return (
-        quota.select(Service.type, Resource.name, quota.quota, quota.max_quota, quota.forbids_autogrowth)
+        quota.select(
+            *(Service.type, Resource.name, quota.quota, quota.max_quota, quota.min_quota, quota.forbids_autogrowth)
+        )
         .join(Resource, on=quota.resource == Resource.id)
         .join(Service)
         .where(quota.project == p.project)

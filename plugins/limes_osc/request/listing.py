@@ -43,8 +43,8 @@ class Conversation(FormattableColumn[list[dict[str, Any]]]):
 def _wanted(entry: Json) -> str:
     unit, granted = unit_of(entry), entry.get("granted_quota")
     text = f"{entry['service']}/{entry['resource']}"
-    if entry["what"] == "max_quota":
-        text += " (max quota)"
+    if entry["what"] != "quota":
+        text += f" ({entry['what'].replace('_', ' ')})"
     text += f": {exact(entry['present_quota'], unit)} -> {exact(entry['wanted_quota'], unit)}"
     if granted is not None and granted != entry["wanted_quota"]:
         text += f" (granted: {exact(granted, unit)})"

@@ -17,6 +17,7 @@ const STEPS: Record<Step["step"], string> = {
 const SOURCES: Record<NonNullable<Growth["maximum"]>["source"], string> = {
   override: "set by the operator",
   "max-quota": "limit of growth",
+  "min-quota": "granted to the project",
   constraint: "the operator’s constraint",
   backend: "what the backend accepts",
 };

@@ -71,6 +71,7 @@ export const SUBJECTS: Record<Change["what"], string> = {
   backend_quota: "quota in the backend",
   bursting: "bursting",
   max_quota: "limit of growth",
+  min_quota: "granted quota",
   forbid_autogrowth: "growth forbidden",
 };
 
