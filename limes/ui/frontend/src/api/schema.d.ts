@@ -119,7 +119,7 @@ export interface components {
             /** @description UNIX timestamp, in whole seconds */
             at: number;
             /** @enum {string} */
-            what: "quota" | "backend_quota" | "bursting" | "max_quota" | "forbid_autogrowth";
+            what: "quota" | "backend_quota" | "bursting" | "max_quota" | "min_quota" | "forbid_autogrowth";
             service?: string;
             resource?: string;
             /** @description only of measured resources */
@@ -654,7 +654,7 @@ export interface components {
         GrowthBound: {
             quota: number;
             /** @enum {string} */
-            source: "override" | "max-quota" | "constraint" | "backend";
+            source: "override" | "max-quota" | "min-quota" | "constraint" | "backend";
         };
         /** @description What such a quota follows in one availability zone. */
         GrowthDemand: {
@@ -743,6 +743,24 @@ export interface components {
         /** @description The document of merge. */
         MergeBody: {
             commitment_ids: number[];
+        };
+        /** @description What is granted of quota that grows by itself: `null` for nothing. The unit is as in `ResourceBody`. */
+        MinQuotaResourceBody: {
+            name: string;
+            min_quota: number | null;
+            /** @default null */
+            unit?: string | null;
+        };
+        /** @description What is granted to a project. */
+        MinQuotaScopeBody: {
+            /** @default null */
+            services?: components["schemas"]["MinQuotaServiceBody"][] | null;
+        };
+        /** @description What is granted of a service. */
+        MinQuotaServiceBody: {
+            type: string;
+            /** @default null */
+            resources?: components["schemas"]["MinQuotaResourceBody"][] | null;
         };
         /** @description A project whose backend enforces another quota. */
         MismatchedQuota: {
@@ -877,6 +895,11 @@ export interface components {
             /** @default null */
             project?: components["schemas"]["MaxQuotaScopeBody"] | null;
         };
+        /** @description The document of PUT min-quota of a project. */
+        ProjectMinQuotaBody: {
+            /** @default null */
+            project?: components["schemas"]["MinQuotaScopeBody"] | null;
+        };
         /** @description Quota and usage of a project's resource in one availability zone. */
         ProjectPerAZ: {
             /** @description amounts by duration */
@@ -923,6 +946,8 @@ export interface components {
             temporary_quota?: components["schemas"]["TemporaryQuota"];
             /** @description How far quota may grow by itself */
             max_quota?: number;
+            /** @description What was granted of quota that grows by itself, even if less is used */
+            min_quota?: number;
             /**
              * @description Quota is what usage and commitments need
              * @constant
@@ -970,6 +995,8 @@ export interface components {
             move_commitments: boolean;
             /** @description those that are not confirmed */
             delete_commitments: boolean;
+            /** @description quota that grows by itself: what a project gets at least */
+            grant_growing: boolean;
             /** @description those that were made a short while ago */
             take_back_commitments: boolean;
         };
@@ -1322,10 +1349,10 @@ export interface components {
             /** @description only of measured resources */
             unit?: string;
             /**
-             * @description `max_quota` where quota grows by itself up to that
+             * @description where quota grows by itself: `max_quota` if that limits it, else `min_quota`, which is granted
              * @enum {string}
              */
-            what: "quota" | "max_quota";
+            what: "quota" | "max_quota" | "min_quota";
             /** @description when it was asked for */
             present_quota: number;
             wanted_quota: number;
@@ -1451,6 +1478,9 @@ export type MaxQuotaResourceBody = components['schemas']['MaxQuotaResourceBody']
 export type MaxQuotaScopeBody = components['schemas']['MaxQuotaScopeBody'];
 export type MaxQuotaServiceBody = components['schemas']['MaxQuotaServiceBody'];
 export type MergeBody = components['schemas']['MergeBody'];
+export type MinQuotaResourceBody = components['schemas']['MinQuotaResourceBody'];
+export type MinQuotaScopeBody = components['schemas']['MinQuotaScopeBody'];
+export type MinQuotaServiceBody = components['schemas']['MinQuotaServiceBody'];
 export type MismatchedQuota = components['schemas']['MismatchedQuota'];
 export type Named = components['schemas']['Named'];
 export type NewCommitment = components['schemas']['NewCommitment'];
@@ -1470,6 +1500,7 @@ export type Project = components['schemas']['Project'];
 export type ProjectAnswer = components['schemas']['ProjectAnswer'];
 export type ProjectForbidAutogrowthBody = components['schemas']['ProjectForbidAutogrowthBody'];
 export type ProjectMaxQuotaBody = components['schemas']['ProjectMaxQuotaBody'];
+export type ProjectMinQuotaBody = components['schemas']['ProjectMinQuotaBody'];
 export type ProjectPerAz = components['schemas']['ProjectPerAZ'];
 export type ProjectQuotaBody = components['schemas']['ProjectQuotaBody'];
 export type ProjectResource = components['schemas']['ProjectResource'];
