@@ -13,7 +13,7 @@ from limes.api.quota_request_bodies import (
 )
 from limes.api.shapes.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
 
-_FILTERS = (*SELECTION, p.STATUS, p.LEVEL, p.REQUESTS, p.BEFORE_REQUEST)
+_FILTERS = (*SELECTION, p.STATUS, p.LEVEL, p.PASSED_ON, p.REQUESTS, p.BEFORE_REQUEST)
 _ONE = {200: QuotaRequestAnswer}
 _MADE = {201: QuotaRequestAnswer}
 _NEW_ERRORS = (404, 409, 422, 423)

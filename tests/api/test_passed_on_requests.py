@@ -42,6 +42,21 @@ def test_one_decision_above_releases_the_one_below(world: World) -> None:
     assert world.pushed == [(1, ("compute",))]
 
 
+def test_a_list_of_what_waits_for_another(world: World) -> None:
+    """A request that came back from above waits for the domain again."""
+    below, above = passed_on(world)
+    other = asked(world, "dresden", "dresden-admin", compute={"cores": 31})
+
+    def waiting(passed_on: str) -> list[int]:
+        found = world.get(f"{PATHS['germany']}/quota-requests?status=open&level=project&passed_on={passed_on}")
+        assert found["total"] == len(found["quota_requests"])
+        return [request["id"] for request in found["quota_requests"]]
+
+    assert (waiting("true"), waiting("false")) == ([below], [other])
+    act(world, "germany", above, "reject", "cloud-admin", reason="no")
+    assert (waiting("true"), waiting("false")) == ([], [other, below])
+
+
 def test_less_above_is_less_below(world: World) -> None:
     below, above = passed_on(world)
     lower = [{"type": "compute", "resources": [{"name": "cores", "quota": 110}]}]

@@ -239,7 +239,8 @@ def test_lists(world: World) -> None:
     second = world.get(link["href"])
     assert [request["id"] for request in second["quota_requests"]] == [one]
     assert second["quota_request_links"] == []
-    for bad in ("status=maybe", "level=cloud", "limit=0", "marker=x"):
+    assert (first["total"], second["total"], world.get("/v1/quota-requests?level=domain")["total"]) == (3, 3, 1)
+    for bad in ("status=maybe", "level=cloud", "passed_on=perhaps", "limit=0", "marker=x"):
         assert world.request("GET", "/v1/quota-requests", query_string=bad).status_code == 400
 
 

@@ -29,6 +29,15 @@ class Described:
 
 
 @dataclass(frozen=True, slots=True)
+class Page:
+    """Some of the requests that were asked for."""
+
+    requests: Sequence[Described]
+    total: int
+    """How many there are in all."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReadRequests:
     """The use cases. Lists have the newest first; `before` is the number of a request."""
 
@@ -38,10 +47,10 @@ class ReadRequests:
         """Raises `NotFound` if there is no such domain or project."""
         self.desk.find(place)
 
-    def of(self, place: Place, filters: Filters, before: int, limit: int) -> Sequence[Described]:
+    def of(self, place: Place, filters: Filters, before: int, limit: int) -> Page:
         """Lists the requests of a project; or those of a domain and of all its projects. Raises `NotFound`."""
 
-        def read() -> Sequence[Described]:
+        def read() -> Page:
             target = self.desk.find(place)
             if isinstance(target, ProjectRow):
                 return self._page(replace(filters, project_id=target.id), before, limit)
@@ -49,7 +58,7 @@ class ReadRequests:
 
         return self.desk.engine.snapshot(read)
 
-    def everywhere(self, filters: Filters, before: int, limit: int) -> Sequence[Described]:
+    def everywhere(self, filters: Filters, before: int, limit: int) -> Page:
         """Lists the requests of all domains and projects."""
         return self.desk.engine.snapshot(lambda: self._page(filters, before, limit))
 
@@ -77,8 +86,9 @@ class ReadRequests:
 
         self.desk.engine.atomic(work)
 
-    def _page(self, filters: Filters, before: int, limit: int) -> Sequence[Described]:
-        return self._describe(lists.page(self.desk.engine, filters, before, limit))
+    def _page(self, filters: Filters, before: int, limit: int) -> Page:
+        rows = lists.page(self.desk.engine, filters, before, limit)
+        return Page(self._describe(rows), lists.count(self.desk.engine, filters))
 
     def _describe(self, rows: Sequence[RequestRow]) -> Sequence[Described]:
         ids = [row.id for row in rows]

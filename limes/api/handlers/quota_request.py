@@ -1,11 +1,11 @@
 """Requests for more quota: of a project, of a domain, and of all of them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from limes.actions.quota_changes import QuotaOutcome
 from limes.actions.quota_requests.desk import Place
 from limes.actions.quota_requests.grant import Rights
-from limes.actions.quota_requests.read import Described
+from limes.actions.quota_requests.read import Described, Page
 from limes.api import parameters
 from limes.api.bodies import quota_changes
 from limes.api.call import Call
@@ -25,6 +25,7 @@ from limes.errors import BadRequest, NotFound
 from limes.web.call import Answer
 
 _LEVELS = {"project": True, "domain": False}
+_YES_OR_NO = {"true": True, "false": False}
 _NO_CHANGES = QuotaOutcome()
 
 
@@ -122,10 +123,11 @@ def _list(call: Call) -> Answer:
     return _answer_list(call, call.deps.quota_requests.read.of(_place(call), _filters(call), before, limit), limit)
 
 
-def _answer_list(call: Call, found: Sequence[Described], limit: int) -> Answer:
+def _answer_list(call: Call, page: Page, limit: int) -> Answer:
+    found = page.requests
     links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
     documents = [render_request(call.catalog, each) for each in found]
-    return Answer(document={"quota_requests": documents, "quota_request_links": links})
+    return Answer(document={"quota_requests": documents, "quota_request_links": links, "total": page.total})
 
 
 def _show(call: Call) -> Answer:
@@ -189,9 +191,13 @@ def _filters(call: Call) -> Filters:
             raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
     if level is not None and level not in _LEVELS:
         raise BadRequest("query parameter level: expected project or domain")
+    passed_on = parameters.PASSED_ON.of(call.req)
+    if passed_on is not None and passed_on not in _YES_OR_NO:
+        raise BadRequest("query parameter passed_on: expected true or false")
     selection = call.selection()
     return Filters(
         of_projects=None if level is None else _LEVELS[level],
+        passed_on=None if passed_on is None else _YES_OR_NO[passed_on],
         statuses=statuses,
         refs=None if selection.is_whole(call.catalog) else selection.refs,
     )

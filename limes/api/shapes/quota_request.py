@@ -72,3 +72,4 @@ class QuotaRequestsAnswer(TypedDict):
 
     quota_requests: list[QuotaRequest]
     quota_request_links: list[Link]
+    total: Annotated[int, Field(ge=0, description="how many there are, on all pages")]

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from peewee import JOIN, fn
 
 from limes.core.catalog import Ref
-from limes.db.compiled import any_of, compiled
+from limes.core.quota_requests import RequestStatus
+from limes.db.compiled import Select, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.queries.quota_requests import EVENT_COLUMNS, EventRow
@@ -38,6 +39,8 @@ class Filters:
     project_id: int | None = None
     of_projects: bool | None = None
     """Only those of projects, or only those of domains."""
+    passed_on: bool | None = None
+    """Only those that wait for a request of the domain, or only others."""
     statuses: Collection[str] | None = None
     refs: Collection[Ref] | None = None
     """Those that ask for at least one of these."""
@@ -48,6 +51,7 @@ _COLUMNS = (
     QuotaRequest.requester_name, QuotaRequest.decided_at, QuotaRequest.passed_on_from, Domain.uuid, Domain.name,
     Project.uuid, Project.name,
 )  # fmt: skip
+_ABOVE = QuotaRequest.alias()
 _SELECT = (
     QuotaRequest.select(*_COLUMNS)
     .join(Domain)
@@ -59,12 +63,27 @@ _SELECT = (
 def page(engine: Engine, filters: Filters, before: int, limit: int) -> list[RequestRow]:
     """Returns at most `limit` requests with an id below `before`, the newest first."""
     query = _SELECT.where(QuotaRequest.id < before).order_by(QuotaRequest.id.desc()).limit(limit)
+    return engine.all(_filtered(query, filters), RequestRow)
+
+
+def count(engine: Engine, filters: Filters) -> int:
+    """Returns how many requests there are."""
+    (number,) = engine.column(_filtered(QuotaRequest.select(fn.COUNT(QuotaRequest.id)), filters))
+    return int(number)
+
+
+def _filtered(query: Select, filters: Filters) -> Select:
     if filters.domain_id is not None:
         query = query.where(QuotaRequest.domain == filters.domain_id)
     if filters.project_id is not None:
         query = query.where(QuotaRequest.project == filters.project_id)
     if filters.of_projects is not None:
         query = query.where(QuotaRequest.project.is_null(not filters.of_projects))
+    if filters.passed_on is not None:
+        waiting = _ABOVE.select(_ABOVE.passed_on_from).where(
+            _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
+        )
+        query = query.where(QuotaRequest.id.in_(waiting) if filters.passed_on else QuotaRequest.id.not_in(waiting))
     if filters.statuses is not None:
         query = query.where(any_of(QuotaRequest.status, sorted(filters.statuses)))
     if filters.refs is not None:
@@ -73,7 +92,7 @@ def page(engine: Engine, filters: Filters, before: int, limit: int) -> list[Requ
             any_of(QuotaRequestAmount.service_type.concat("/").concat(QuotaRequestAmount.resource_name), pairs)
         )
         query = query.where(QuotaRequest.id.in_(amounts))
-    return engine.all(query, RequestRow)
+    return query
 
 
 _ONE = compiled(lambda p: _SELECT.where(QuotaRequest.id == p.id))

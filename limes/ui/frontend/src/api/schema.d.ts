@@ -1078,6 +1078,8 @@ export interface components {
         QuotaRequestsAnswer: {
             quota_requests: components["schemas"]["QuotaRequest"][];
             quota_request_links: components["schemas"]["Link"][];
+            /** @description how many there are, on all pages */
+            total: number;
         };
         /** @description The document to reject with. */
         RejectionBody: {
