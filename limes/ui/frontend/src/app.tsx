@@ -18,9 +18,13 @@ const QuotaPage = lazy(() => import("./pages/QuotaPage"));
 const Commitments = lazy(() => import("./pages/Commitments"));
 const CommitmentProjects = lazy(() => import("./pages/CommitmentProjects"));
 const ScrapeErrors = lazy(() => import("./pages/ScrapeErrors"));
+const Alerts = lazy(() => import("./pages/Alerts"));
 const Backends = lazy(() => import("./pages/Backends"));
 const Expiring = lazy(() => import("./pages/Expiring"));
 const Fullest = lazy(() => import("./pages/Fullest"));
+const NewRequest = lazy(() => import("./pages/NewRequest"));
+const RequestPage = lazy(() => import("./pages/RequestPage"));
+const Requests = lazy(() => import("./pages/Requests"));
 const Usage = lazy(() => import("./pages/Usage"));
 const Utilisation = lazy(() => import("./pages/Utilisation"));
 
@@ -56,6 +60,8 @@ export function App() {
             <Route path="/ui/full" component={Fullest} />
             <Route path="/ui/expiring" component={Expiring} />
             <Route path="/ui/usage" component={Usage} />
+            <Route path="/ui/alerts" component={Alerts} />
+            <Route path="/ui/requests" component={Requests} />
             <Route path={DOMAIN} component={Overview} />
             <Route path={`${DOMAIN}/full`} component={Fullest} />
             <Route path={`${DOMAIN}/expiring`} component={Expiring} />
@@ -64,6 +70,12 @@ export function App() {
             <Route path={`${DOMAIN}/projects`} component={Projects} />
             <Route path={`${DOMAIN}/quota`} component={QuotaPage} />
             <Route path={`${DOMAIN}/history`} component={History} />
+            {[DOMAIN, PROJECT].flatMap((at) => [
+              <Route key={`${at} alerts`} path={`${at}/alerts`} component={Alerts} />,
+              <Route key={`${at} requests`} path={`${at}/requests`} component={Requests} />,
+              <Route key={`${at} new`} path={`${at}/requests/new`} component={NewRequest} />,
+              <Route key={`${at} request`} path={`${at}/requests/:id`} component={RequestPage} />,
+            ])}
             <Route path={PROJECT} component={Overview} />
             <Route path={`${PROJECT}/quota`} component={QuotaPage} />
             <Route path={`${PROJECT}/expiring`} component={Expiring} />

@@ -2,6 +2,7 @@
 import { apiPath, type Place } from "../lib/paths";
 import { get } from "./client";
 import type {
+  AlertsAnswer,
   ExpiringCommitmentsAnswer,
   FullestAnswer,
   ScrapeStatus,
@@ -26,6 +27,10 @@ export function loadFullest(at: Place, limit: number, signal?: AbortSignal): Pro
 
 export function loadExpiring(at: Place, days: number, limit: number, signal?: AbortSignal): Promise<ExpiringCommitmentsAnswer> {
   return get<ExpiringCommitmentsAnswer>(path(at, "/expiring-commitments"), { query: { days, limit }, signal });
+}
+
+export function loadAlerts(at: Place, limit: number, signal?: AbortSignal): Promise<AlertsAnswer> {
+  return get<AlertsAnswer>(path(at, "/alerts"), { query: { limit }, signal });
 }
 
 /** Of one resource, or without it of all for which there are such figures. */

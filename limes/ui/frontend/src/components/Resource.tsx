@@ -6,6 +6,7 @@ import { stateOf, stateText } from "../lib/state";
 import { format, percent } from "../lib/units";
 import { GrowthActions } from "../growth/GrowthActions";
 import { isStopped, limitOf } from "../growth/bounds";
+import { newRequestPath } from "../requests/words";
 import { useRights } from "../session/rights";
 import { Meter } from "./Meter";
 import { Scale } from "./Scale";
@@ -25,12 +26,15 @@ interface Lead {
 }
 
 /** Where the questions about a resource are answered. */
-function leads({ service, name, limit, raw }: Figures, level: Level, place: Place, rights: Rights | undefined): Lead[] {
+function leads(figures: Figures, level: Level, place: Place, rights: Rights | undefined): Lead[] {
+  const { service, name, limit, raw, grows } = figures;
   const { cloud, domain, project } = rights ?? {};
   const seesProjects = level === "cloud" ? cloud?.list_projects : domain?.list_projects;
   const seesHistory = level === "domain" ? domain?.show_history : project?.show_history;
   const seesUsage = level === "cloud" ? cloud?.show : true;
   const of = `resource=${encodeURIComponent(`${service}/${name}`)}`;
+  const own = level === "cloud" ? undefined : rights?.[level];
+  const mayRequest = own?.request_quota && !own.raise_quota && limit !== undefined && (!grows || limitOf(figures) !== undefined);
   const isCommittable = "commitment_config" in raw;
   const root = level === "cloud" ? (rest: string): string => `/ui${rest}` : (rest: string): string => pagePath(place, rest);
   const all: (Lead | false | undefined)[] = [
@@ -38,6 +42,7 @@ function leads({ service, name, limit, raw }: Figures, level: Level, place: Plac
     level === "cloud" && cloud?.list_domains && { title: "Use by domain", href: root(`/domains?${of}&sort=-usage`) },
     isCommittable && seesUsage && { title: "Usage over time", href: root(`/usage?${of}`) },
     level !== "cloud" && limit !== undefined && seesHistory && { title: "History and explanation", href: root(`/history?${of}`) },
+    mayRequest && { title: "Request more", href: newRequestPath(place, [{ service, name }]) },
     isCommittable && (level === "project" || seesProjects) && { title: "Commitments", href: root(`/commitments?${of}`) },
   ];
   return all.filter((one): one is Lead => Boolean(one));

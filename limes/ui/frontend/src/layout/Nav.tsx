@@ -30,8 +30,10 @@ function ofCloud(may?: Rights["cloud"]): Entry[] {
     { title: "Overview", href: "/ui/cloud" },
     { title: "Domains", href: "/ui/domains" },
     { title: "Projects", href: "/ui/projects", isForbidden: may && !may.list_projects },
+    { title: "Requests", href: "/ui/requests", isForbidden: !may?.list_requests },
     { title: "Commitments", href: "/ui/commitments", isForbidden: may && !may.list_projects },
     { title: "Usage over time", href: "/ui/usage", isForbidden: may && !may.show },
+    { title: "Alerts", href: "/ui/alerts", isForbidden: !may?.show_alerts },
     { title: "Inconsistencies", href: "/ui/inconsistencies", isForbidden: may && !may.show_inconsistencies },
     { title: "Scrape errors", href: "/ui/scrape-errors", isForbidden: may && !may.show_errors },
   ];
@@ -42,9 +44,11 @@ function ofDomain(at: Place, may?: Rights["domain"]): Entry[] {
     { title: "Overview", href: pagePath(at), isForbidden: may && !may.show },
     { title: "Projects", href: pagePath(at, "/projects"), isForbidden: may && !may.list_projects },
     { title: "Set quota", href: pagePath(at, "/quota"), isForbidden: !may?.set_quota },
+    { title: "Requests", href: pagePath(at, "/requests"), isForbidden: !may?.show_requests },
     { title: "Commitments", href: pagePath(at, "/commitments"), isForbidden: may && !may.list_projects },
     { title: "Usage over time", href: pagePath(at, "/usage"), isForbidden: may && !may.show },
     { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
+    { title: "Alerts", href: pagePath(at, "/alerts"), isForbidden: !may?.show_alerts },
     { title: "Backends", href: pagePath(at, "/backends"), isForbidden: may && !may.show },
   ];
 }
@@ -53,10 +57,12 @@ function ofProject(at: Place, may?: Rights["project"]): Entry[] {
   return [
     { title: "Overview", href: pagePath(at), isForbidden: may && !may.show },
     { title: "Set quota", href: pagePath(at, "/quota"), isForbidden: !may?.set_quota },
+    { title: "Requests", href: pagePath(at, "/requests"), isForbidden: !may?.show_requests },
     { title: "Commitments", href: pagePath(at, "/commitments"), isForbidden: may && !may.show },
     { title: "Utilisation", href: pagePath(at, "/utilisation"), isForbidden: may && !may.show },
     { title: "Usage over time", href: pagePath(at, "/usage"), isForbidden: may && !may.show },
     { title: "History", href: pagePath(at, "/history"), isForbidden: may && !may.show_history },
+    { title: "Alerts", href: pagePath(at, "/alerts"), isForbidden: !may?.show_alerts },
   ];
 }
 
@@ -82,7 +88,6 @@ interface GroupProps {
   title: string;
   entries: Entry[];
   path: string;
-  /** How much fails, by the address of an entry. */
   badges?: Badges;
 }
 
@@ -99,7 +104,7 @@ function Group({ kind, title, entries, path, badges }: GroupProps) {
         {allowed.map((one) => (
           <li key={one.href}>
             <a href={one.href} {...(path === one.href ? { "aria-current": "page" as const } : {})}>
-              {one.title} <Badge count={badges?.[one.href] ?? 0} />
+              {one.title} <Badge of={badges?.[one.href]} />
             </a>
           </li>
         ))}

@@ -4,6 +4,7 @@ import { useLocation } from "preact-iso";
 import { useEffect, useState } from "preact/hooks";
 import { Logo } from "../components/Logo";
 import { cloudTitle } from "../session/store";
+import { Bell } from "./Bell";
 import { CloudBadge } from "./badges";
 import { Nav } from "./Nav";
 import { Notices } from "./Notices";
@@ -31,6 +32,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <Logo /> <span>{cloudTitle.value}</span>
         </a>
         <div class="bar-end">
+          <Bell />
           <ThemeSwitch />
           <UserMenu />
         </div>

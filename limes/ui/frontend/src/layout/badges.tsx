@@ -1,11 +1,20 @@
-// How many backends fail, as numbers in the navigation.
+// How many backends fail and how many requests wait, as numbers in the navigation.
 import type { Rights } from "../api/rights";
 import { type Place, pagePath } from "../lib/paths";
 import { failingOf } from "../overview/failing";
 import { useScrapeStatus } from "../overview/status";
+import { useWaiting } from "../requests/waiting";
+import { listPath } from "../requests/words";
 import { useRights } from "../session/rights";
 
-export type Badges = Readonly<Record<string, number>>;
+export interface Count {
+  count: number;
+  /** What is counted, for those who only hear it. */
+  word: "failing" | "waiting";
+}
+
+/** By the address of an entry. */
+export type Badges = Readonly<Record<string, Count>>;
 
 function useFailing(at: Place | undefined): number {
   const status = useScrapeStatus(at);
@@ -16,20 +25,32 @@ function useFailing(at: Place | undefined): number {
 export function useBadges({ domain, project }: Place, rights: Rights | undefined): Badges {
   const ofCloud = useFailing(rights?.cloud.show_errors ? {} : undefined);
   const ofDomain = useFailing(domain && !project && rights?.domain.show ? { domain } : undefined);
-  return { "/ui/scrape-errors": ofCloud, [pagePath({ domain }, "/backends")]: ofDomain };
+  const askedOfCloud = useWaiting({});
+  const askedOfDomain = useWaiting({ domain });
+  return {
+    "/ui/scrape-errors": { count: ofCloud, word: "failing" },
+    "/ui/requests": { count: askedOfCloud, word: "waiting" },
+    ...(domain
+      ? {
+          [pagePath({ domain }, "/backends")]: { count: ofDomain, word: "failing" },
+          [listPath({ domain })]: { count: askedOfDomain, word: "waiting" },
+        }
+      : {}),
+  };
 }
 
-export function Badge({ count }: { count: number }) {
-  if (count === 0) return null;
+export function Badge({ of }: { of: Count | undefined }) {
+  if (!of || of.count === 0) return null;
   return (
-    <span class="badge">
-      {count.toLocaleString("en")}
-      <span class="visually-hidden"> failing</span>
+    <span class="badge" data-word={of.word}>
+      {of.count.toLocaleString("en")}
+      <span class="visually-hidden"> {of.word}</span>
     </span>
   );
 }
 
 /** On the button that opens the navigation. */
 export function CloudBadge() {
-  return <Badge count={useFailing(useRights({})?.cloud.show_errors ? {} : undefined)} />;
+  const failing = useFailing(useRights({})?.cloud.show_errors ? {} : undefined);
+  return <Badge of={{ count: failing, word: "failing" }} />;
 }

@@ -3,6 +3,7 @@
 // To add one, write a `TileSource` and put it into `TILES`.
 import { loadExpiring, loadFullest } from "../api/attention";
 import { loadInconsistencies } from "../api/findings";
+import { countRequests } from "../api/requests";
 import type { Report } from "../api/report";
 import type { Rights } from "../api/rights";
 import type { ScrapeStatus } from "../api/schema";
@@ -11,6 +12,8 @@ import { type Level, levelOf, pagePath, type Place } from "../lib/paths";
 import { shareOf, type State, stateOf, worst } from "../lib/state";
 import { relative } from "../lib/time";
 import { counted } from "../lib/words";
+import { WAITING } from "../requests/shown";
+import { listPath } from "../requests/words";
 import { failingIn, failingOf } from "./failing";
 
 export interface Tile {
@@ -127,9 +130,19 @@ const INCONSISTENCIES: TileSource = {
   },
 };
 
+const REQUESTS: TileSource = {
+  key: "requests",
+  title: "Requests waiting",
+  isAllowed: ({ cloud, domain, project }, at) => (at.domain ? domain.show_requests && project.decide_requests : cloud.list_requests && domain.decide_requests),
+  load: async (at) => {
+    const count = await countRequests(at, at.domain ? WAITING.domain : WAITING.cloud);
+    return { count, state: count > 0 ? "high" : "ok", text: count > 0 ? "For your decision" : "None", href: listPath(at) };
+  },
+};
+
 const TILES: Record<Level, TileSource[]> = {
-  cloud: [RESOURCES, PROJECTS, EXPIRING, BACKENDS, INCONSISTENCIES],
-  domain: [RESOURCES, PROJECTS, EXPIRING, BACKENDS],
+  cloud: [RESOURCES, PROJECTS, REQUESTS, EXPIRING, BACKENDS, INCONSISTENCIES],
+  domain: [RESOURCES, PROJECTS, REQUESTS, EXPIRING, BACKENDS],
   project: [RESOURCES, EXPIRING, SERVICES],
 };
 

@@ -1,6 +1,7 @@
 // Cloud, domain or project: what needs attention, and then all resources by area and service, with bars, fullest first.
 import { useRoute } from "preact-iso";
 import { useState } from "preact/hooks";
+import { FirstAlerts } from "../alerts/FirstAlerts";
 import { loadReport, type Report } from "../api/report";
 import { Content } from "../components/Content";
 import { Field } from "../components/Field";
@@ -17,7 +18,8 @@ import { Banner } from "../overview/Banner";
 import { failingIn, failingOf } from "../overview/failing";
 import { statusError, useScrapeStatus } from "../overview/status";
 import { Tiles } from "../overview/Tiles";
-import { useMaySetQuota, useRights } from "../session/rights";
+import { newRequestPath } from "../requests/words";
+import { useMayOnlyAsk, useMaySetQuota, useRights } from "../session/rights";
 import { ProjectActions } from "./ProjectActions";
 
 export default function Overview() {
@@ -27,6 +29,7 @@ export default function Overview() {
   const report = useLoad((signal) => loadReport(at, signal), [at]);
   const maySetQuota = useMaySetQuota(at);
   const mayBuy = useRights(at)?.project.buy_commitments ?? false;
+  const mayOnlyAsk = useMayOnlyAsk(at);
   const id = project ?? domain;
   const level = levelOf(at);
   const actions = level !== "cloud" && report.data && (
@@ -35,6 +38,11 @@ export default function Overview() {
       {level === "project" && mayBuy && report.data.services.some(({ resources }) => resources.some((one) => "commitment_config" in one.raw)) && (
         <a class="button" href={pagePath(at, "/commitments?do=buy")}>
           Buy commitment
+        </a>
+      )}
+      {mayOnlyAsk && (
+        <a class="button" href={newRequestPath(at, [])}>
+          Request more
         </a>
       )}
       {maySetQuota && (
@@ -71,6 +79,7 @@ function Attention({ at, report }: { at: Place; report: Report | undefined }) {
     <>
       <Banner failing={failing} more={MORE[levelOf(at)]?.(at)} />
       <Tiles {...{ at, rights, report, status }} error={at.project ? undefined : statusError(at)} />
+      <FirstAlerts at={at} />
     </>
   );
 }

@@ -3,7 +3,8 @@ import { useRoute } from "preact-iso";
 import { crumbsTo, Page } from "../components/Page";
 import { nameOf, useDomainName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
-import { useMaySetQuota, useRights } from "../session/rights";
+import { newRequestPath } from "../requests/words";
+import { useAskingHelps, useMayOnlyAsk, useMaySetQuota, useRights } from "../session/rights";
 import { QuotaForm } from "../quota/QuotaForm";
 
 export default function QuotaPage() {
@@ -12,8 +13,14 @@ export default function QuotaPage() {
   useDomainName(at);
   const rights = useRights(at);
   const maySetQuota = useMaySetQuota(at);
+  const askingHelps = useAskingHelps(at);
+  const request = useMayOnlyAsk(at) && (
+    <a class="button" href={newRequestPath(at, [])}>
+      Request more
+    </a>
+  );
   return (
-    <Page title="Set quota" kind={nameOf(project ?? domain ?? "")} crumbs={crumbsTo(at, true)}>
+    <Page title="Set quota" kind={nameOf(project ?? domain ?? "")} crumbs={crumbsTo(at, true)} actions={request}>
       {maySetQuota && (
         <>
           <p class="lead">
@@ -26,6 +33,7 @@ export default function QuotaPage() {
       {rights && !maySetQuota && (
         <p class="empty">
           Your role may look at these quotas, not change them. <a href={pagePath(at)}>Show them</a>
+          {askingHelps && <> or <a href={newRequestPath(at, [])}>request more</a></>}
         </p>
       )}
     </Page>

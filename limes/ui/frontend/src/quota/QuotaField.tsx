@@ -13,9 +13,11 @@ interface Props {
   amount: number | undefined;
   problem: string | undefined;
   refused: UnacceptableResource | undefined;
+  /** Where one asks for it. */
+  request: string | undefined;
 }
 
-export function QuotaField({ row, text, type, amount, problem, refused }: Props) {
+export function QuotaField({ row, text, type, amount, problem, refused, request }: Props) {
   const id = useId();
   const { figures, explanation } = row;
   const { unit, usage, committed, distributed } = figures;
@@ -37,7 +39,9 @@ export function QuotaField({ row, text, type, amount, problem, refused }: Props)
         <span class="muted">now</span> {format(row.quota, unit)}
       </div>
       {row.isFixed ? (
-        <p class="muted">Your role may not change this</p>
+        <p class="muted">
+          Your role may not change this {request && <Request href={request} title={figures.title} />}
+        </p>
       ) : (
         <div class="quota-new">
           <input
@@ -57,9 +61,18 @@ export function QuotaField({ row, text, type, amount, problem, refused }: Props)
           <p id={`${id}-verdict`} class="verdict" role="status">
             {shown}
           </p>
+          {request && <Request href={request} title={figures.title} />}
         </div>
       )}
     </div>
+  );
+}
+
+function Request({ href, title }: { href: string; title: string }) {
+  return (
+    <a class="button small request-more" href={href}>
+      Request more<span class="visually-hidden"> of {title}</span>
+    </a>
   );
 }
 

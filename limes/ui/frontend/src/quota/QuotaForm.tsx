@@ -1,7 +1,7 @@
 // Sets quotas of a domain or project, with the API's verdict while one types.
 import { useState } from "preact/hooks";
 import { ApiError } from "../api/client";
-import { loadQuotas, type QuotaRow, saveQuotas, type Quotas, type Ref } from "../api/quota";
+import { type Edit, loadQuotas, type QuotaRow, saveQuotas, type Quotas, type Ref } from "../api/quota";
 import { keyOf } from "../api/report";
 import { Commands } from "../commands/Commands";
 import { settingQuotas } from "../commands/quota";
@@ -9,6 +9,8 @@ import { Content } from "../components/Content";
 import { useLoad } from "../lib/load";
 import { notify } from "../lib/notices";
 import type { Place } from "../lib/paths";
+import { newRequestPath } from "../requests/words";
+import { useAskingHelps } from "../session/rights";
 import { read, type Typed } from "./edits";
 import { QuotaField } from "./QuotaField";
 import { useSimulation, type Verdict } from "./simulation";
@@ -33,6 +35,7 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
   const [typed, setTyped] = useState<Typed>({});
   const [problem, setProblem] = useState("");
   const [isBusy, setIsBusy] = useState(false);
+  const askingHelps = useAskingHelps(place);
   const { edits, problems } = read(data.rows, typed);
   const verdict = useSimulation(place, edits, data.etag);
   const isGood = edits.length > 0 && problems.size === 0 && verdict.refused?.size === 0;
@@ -56,6 +59,10 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
     }
   }
 
+  const refusedRaises = edits.filter((edit) => {
+    const row = data.rows.find((one) => keyOf(one) === keyOf(edit));
+    return verdict.refused?.has(keyOf(edit)) && row !== undefined && edit.amount > row.quota;
+  });
   const services = [...new Set(data.rows.map((one) => one.service))];
   if (data.rows.length === 0) return <p class="empty">No resource here has a quota that is set.</p>;
   return (
@@ -82,6 +89,7 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
                 amount={edits.find((edit) => keyOf(edit) === keyOf(one))?.amount}
                 problem={problems.get(keyOf(one))}
                 refused={verdict.refused?.get(keyOf(one))}
+                request={askingHelps ? requestFor(place, one, refusedRaises) : undefined}
               />
             ))}
         </fieldset>
@@ -108,6 +116,12 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
       </footer>
     </form>
   );
+}
+
+/** The way out of a refusal: a request for all that was refused, or for what the user may not change at all. */
+function requestFor(place: Place, row: QuotaRow, refusedRaises: Edit[]): string | undefined {
+  if (row.isFixed) return newRequestPath(place, [{ service: row.service, name: row.name }]);
+  return refusedRaises.some((one) => keyOf(one) === keyOf(row)) ? newRequestPath(place, refusedRaises) : undefined;
 }
 
 function summary(changes: number, problems: number, verdict: Verdict): string {

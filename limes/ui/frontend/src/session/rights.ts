@@ -41,6 +41,26 @@ export function useRights(at: Place): Rights | undefined {
   return known.value[key];
 }
 
+/** Whether the user may ask for more quota of the domain or project. */
+export function useMayAsk(at: Place): boolean {
+  const rights = useRights(at);
+  const level = levelOf(at);
+  return level !== "cloud" && (rights?.[level].request_quota ?? false);
+}
+
+/** Whether asking helps where a quota is refused: those who decide on the quota of domains have nobody to ask. */
+export function useAskingHelps(at: Place): boolean {
+  const rights = useRights(at);
+  return useMayAsk(at) && !rights?.domain.decide_requests;
+}
+
+/** Whether that is the only way to more quota, as the user may not raise it. */
+export function useMayOnlyAsk(at: Place): boolean {
+  const rights = useRights(at);
+  const level = levelOf(at);
+  return useAskingHelps(at) && level !== "cloud" && !rights?.[level].raise_quota;
+}
+
 /** Whether the user may set quotas of the domain or project itself. */
 export function useMaySetQuota(at: Place): boolean {
   const rights = useRights(at);

@@ -1,0 +1,100 @@
+// Asks for more quota: how much of what, and why.
+import { useLocation } from "preact-iso";
+import { useState } from "preact/hooks";
+import { keyOf, type Report } from "../api/report";
+import { ask } from "../api/requests";
+import { Commands } from "../commands/Commands";
+import { asking } from "../commands/requests";
+import { TextArea } from "../components/TextArea";
+import { notify } from "../lib/notices";
+import { useSubmit } from "../lib/submit";
+import { formatExact } from "../lib/units";
+import { useRecount } from "./waiting";
+import { WishField } from "./WishField";
+import { readWishes, type Wish, wishesOf } from "./wishes";
+import { requestPath, statusText } from "./words";
+
+type Typed = Readonly<Record<string, string>>;
+
+interface Props {
+  report: Report;
+  /** What the address asks for. */
+  asked: ReadonlyMap<string, number | undefined>;
+}
+
+function firstTyped(wishes: readonly Wish[], asked: Props["asked"]): Typed {
+  return Object.fromEntries(
+    wishes.flatMap(({ figures }) => {
+      const amount = asked.get(keyOf(figures));
+      return amount === undefined ? [] : [[keyOf(figures), formatExact(amount, figures.unit)]];
+    }),
+  );
+}
+
+export function AskForm({ report, asked }: Props) {
+  const { place } = report;
+  const { route } = useLocation();
+  const recount = useRecount(place);
+  const wishes = wishesOf(report);
+  const [typed, setTyped] = useState<Typed>(() => firstTyped(wishes, asked));
+  const [reason, setReason] = useState("");
+  const { isBusy, problem, run } = useSubmit();
+  const { edits, problems } = readWishes(wishes, typed);
+  const isGood = edits.length > 0 && problems.size === 0 && reason.trim() !== "";
+  const units = new Map(wishes.map(({ figures }) => [keyOf(figures), figures.unit]));
+  const named = wishes.filter(({ figures }) => asked.has(keyOf(figures)));
+  const others = wishes.filter((one) => !named.includes(one));
+
+  async function send(): Promise<void> {
+    const { quota_request: made, warnings = [] } = await ask(place, edits, reason.trim());
+    const outcome = made.status === "open" ? `Request ${made.id} waits for a decision.` : `Request ${made.id}: ${statusText(made.status)} at once.`;
+    notify([outcome, ...warnings].join(" "), warnings.length > 0 ? "warning" : "good");
+    recount();
+    route(requestPath(made));
+  }
+
+  const fields = (some: readonly Wish[]) =>
+    some.map((wish) => {
+      const key = keyOf(wish.figures);
+      return (
+        <WishField
+          key={key}
+          wish={wish}
+          text={typed[key] ?? ""}
+          type={(text) => setTyped((before) => ({ ...before, [key]: text }))}
+          isChanged={edits.some((one) => keyOf(one) === key)}
+          problem={problems.get(key)}
+        />
+      );
+    });
+
+  if (wishes.length === 0) return <p class="empty">There is no quota here that one could ask for.</p>;
+  return (
+    <form
+      class="quota-form stack"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isGood && !isBusy) void run(send);
+      }}
+    >
+      {named.length > 0 && <div class="card">{fields(named)}</div>}
+      {others.length > 0 && (
+        <details class="action" open={named.length === 0}>
+          <summary>{named.length > 0 ? "Other resources" : "Resources"}</summary>
+          {fields(others)}
+        </details>
+      )}
+      <TextArea label="Reason" value={reason} required hint="Those who decide read it. Plain text, up to 2,000 characters." onInput={setReason} />
+      <Commands of={isGood ? asking(place, edits, reason.trim(), (edit) => units.get(keyOf(edit)) ?? "") : undefined} />
+      <div role="alert">{problem && <p class="problem request-problem">{problem}</p>}</div>
+      <footer class="form-foot">
+        <p role="status" aria-live="polite">
+          {problems.size > 0 ? "Some amounts cannot be asked for." : edits.length === 0 ? "Write the quota that you want to have." : reason.trim() === "" ? "A reason is needed." : ""}
+        </p>
+        <button class="primary" disabled={!isGood || isBusy}>
+          {isBusy ? "Sending…" : "Send the request"}
+        </button>
+      </footer>
+    </form>
+  );
+}

@@ -1,0 +1,46 @@
+// Which requests a list shows: what waits for a decision first, for those who decide.
+import type { Query } from "../api/requests";
+import { type Level, levelOf, type Place } from "../lib/paths";
+
+export interface Shown {
+  title: string;
+  query: Query;
+  /** Instead of rows, where there are none. */
+  nothing: string;
+}
+
+const CLOSED = ["approved", "partly_approved", "rejected", "withdrawn", "superseded"];
+
+/** What waits for those who decide on this level. */
+export const WAITING: Record<Exclude<Level, "project">, Query> = {
+  cloud: { level: "domain", status: "open" },
+  domain: { level: "project", status: "open", passed_on: "false" },
+};
+
+const OPEN: Shown = { title: "Open", query: { status: "open" }, nothing: "No request is open." };
+const DECIDED: Shown = { title: "Closed", query: { status: CLOSED }, nothing: "No request was decided on yet." };
+const ALL: Shown = { title: "All", query: {}, nothing: "Nobody has asked for more quota yet." };
+
+const LISTS: Record<Level, Record<string, Shown>> = {
+  cloud: {
+    waiting: { title: "Waiting for you", query: WAITING.cloud, nothing: "No request of a domain waits for a decision." },
+    projects: { title: "Open, of projects", query: { level: "project", status: "open" }, nothing: "No request of a project is open." },
+    closed: DECIDED,
+    all: ALL,
+  },
+  domain: {
+    waiting: { title: "Waiting for you", query: WAITING.domain, nothing: "No request of a project waits for a decision." },
+    passed: { title: "Passed on", query: { ...WAITING.domain, passed_on: "true" }, nothing: "No open request was passed on." },
+    own: { title: "Of the domain", query: { level: "domain" }, nothing: "Nobody has asked for more quota of the domain yet." },
+    closed: DECIDED,
+    all: ALL,
+  },
+  project: { open: OPEN, closed: DECIDED, all: ALL },
+};
+
+/** The choices at a place. Those who decide begin with what waits for them, others with everything. */
+export function listsOf(at: Place, mayDecide: boolean): Record<string, Shown> {
+  const { waiting, ...others } = LISTS[levelOf(at)];
+  const open: Record<string, Shown> = waiting ? { open: OPEN } : {};
+  return mayDecide && waiting ? { waiting, ...others } : { ...open, ...others };
+}

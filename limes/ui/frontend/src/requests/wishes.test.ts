@@ -1,0 +1,53 @@
+import { expect, it } from "vitest";
+import type { Figures, Report } from "../api/report";
+import type { WantedQuota } from "../api/schema";
+import { readGrants } from "./amounts";
+import { listsOf } from "./shown";
+import { newRequestPath, readAsk, statusText, wantedText } from "./words";
+import { readWishes, wishesOf } from "./wishes";
+
+const figures = (name: string, limit: number | undefined, more: Partial<Figures> = {}) =>
+  ({ service: "compute", name, unit: name === "ram" ? "MiB" : "", limit, grows: false, raw: {}, ...more }) as Figures;
+const report = (...resources: Figures[]) => ({ services: [{ resources }] }) as unknown as Report;
+const wanted = (resource: string, wanted_quota: number, unit?: string) =>
+  ({ service: "compute", resource, what: "quota", present_quota: 10, wanted_quota, unit }) as WantedQuota;
+
+it("asks for what has a quota, or a limit of growth", () => {
+  const growing = figures("ram", 100, { grows: true });
+  const limited = figures("ram", 100, { grows: true, raw: { max_quota: 150 } as Figures["raw"] });
+  expect(wishesOf(report(figures("cores", 40), figures("things", undefined), growing, limited)).map((one) => one.present)).toEqual([40, 150]);
+});
+
+it("reads what is more than there is", () => {
+  const wishes = wishesOf(report(figures("cores", 40), figures("ram", 2048)));
+  const { edits, problems } = readWishes(wishes, { "compute/cores": "+20", "compute/ram": "2 GiB", "compute/other": "1" });
+  expect(edits).toEqual([{ service: "compute", name: "cores", amount: 60 }]);
+  expect([...problems]).toEqual([["compute/ram", "Not more than the present 2 GiB"]]);
+});
+
+it("grants everything, or what was lowered", () => {
+  const both = [wanted("cores", 60), wanted("ram", 4096, "MiB")];
+  expect(readGrants(both, {}).lowered).toEqual([]);
+  expect(readGrants(both, { "compute/cores": "60" }).lowered).toEqual([]);
+  expect(readGrants(both, { "compute/ram": "3 GiB" }).lowered.map((one) => one.amount)).toEqual([60, 3072]);
+  expect([...readGrants(both, { "compute/cores": "61", "compute/ram": "many" }).problems.keys()]).toEqual(["compute/cores", "compute/ram"]);
+});
+
+it("keeps wishes in an address", () => {
+  const path = newRequestPath({ domain: "d", project: "p" }, [{ service: "compute", name: "cores", amount: 60 }, { service: "compute", name: "ram" }]);
+  const text = new URL(path, "http://limes").searchParams.get("ask")!;
+  expect([...readAsk(text)]).toEqual([["compute/cores", 60], ["compute/ram", undefined]]);
+  expect([...readAsk("nonsense,=,compute/cores=1e9")]).toEqual([["compute/cores", undefined]]);
+});
+
+it("says what is wanted and granted", () => {
+  expect(wantedText(wanted("ram", 4096, "MiB"))).toBe("ram: 10 MiB to 4 GiB");
+  expect(wantedText({ ...wanted("cores", 60), granted_quota: 30 })).toBe("cores: 10 to 60 (30 granted)");
+  expect(statusText("partly_approved")).toBe("Partly approved");
+});
+
+it("shows first what waits for whoever decides", () => {
+  expect(Object.keys(listsOf({ domain: "d" }, true))[0]).toBe("waiting");
+  expect(Object.keys(listsOf({ domain: "d" }, false))[0]).toBe("open");
+  expect(Object.keys(listsOf({ domain: "d", project: "p" }, true))).toEqual(["open", "closed", "all"]);
+});

@@ -1,0 +1,42 @@
+// What can be asked for at a place, and what somebody has typed of it.
+import type { Edit } from "../api/quota";
+import { type Figures, keyOf, type Report } from "../api/report";
+import { limitOf } from "../growth/bounds";
+import { format, parse } from "../lib/units";
+
+export interface Wish {
+  figures: Figures;
+  /** The quota that there is; where it grows by itself, how far. */
+  present: number;
+}
+
+/** Resources without quota cannot be asked for, nor those that grow without a limit. */
+export function wishesOf(report: Report): Wish[] {
+  return report.services
+    .flatMap((one) => one.resources)
+    .flatMap((figures) => {
+      const present = figures.grows ? limitOf(figures) : figures.limit;
+      return present === undefined ? [] : [{ figures, present }];
+    });
+}
+
+export interface Reading {
+  edits: Edit[];
+  /** What cannot be read or asked for, by `keyOf`. */
+  problems: Map<string, string>;
+}
+
+export function readWishes(wishes: readonly Wish[], typed: Readonly<Record<string, string>>): Reading {
+  const edits: Edit[] = [];
+  const problems = new Map<string, string>();
+  for (const { figures, present } of wishes) {
+    const key = keyOf(figures);
+    const text = typed[key]?.trim() ?? "";
+    if (text === "") continue;
+    const { amount, problem } = parse(text, figures.unit, present);
+    if (amount === undefined) problems.set(key, problem);
+    else if (amount <= present) problems.set(key, `Not more than the present ${format(present, figures.unit)}`);
+    else edits.push({ service: figures.service, name: figures.name, amount });
+  }
+  return { edits, problems };
+}
