@@ -11,6 +11,7 @@ from limes_osc.client import Json
 from limes_osc.columns import Columns, Row
 from limes_osc.options import add_filters, add_long, add_paging, add_unit, filters_of, paging_of, selects
 from limes_osc.targets import OfDomain, OfProject, Targeted
+from limes_osc.temporary import Temporary
 from limes_osc.times import moment
 
 _STEPS = {
@@ -115,8 +116,8 @@ class ExplainQuotas(Targeted, LimesLister):
     _growth = ("Made Of", "Raised By")
     _origin = ("Changed At", "Changed By", "Reason")
     _columns = Columns(
-        ["Service", "Resource", *_figures, "Constraint", *_bounds, *_growth, *_origin],
-        optional={*_figures, "Constraint", *_growth, *_origin} - {"Quota"},
+        ["Service", "Resource", *_figures, "Temporary", "Constraint", *_bounds, *_growth, *_origin],
+        optional={*_figures, "Temporary", "Constraint", *_growth, *_origin} - {"Quota"},
         hidden={*_figures, "Constraint", *_origin} - {"Quota"},
         notable=dict.fromkeys(("Min Rule", "Max Rule"), lambda _: False),  # they are behind the bounds
     )
@@ -138,6 +139,7 @@ class ExplainQuotas(Targeted, LimesLister):
             "Service": entry["service"],
             "Resource": entry["resource"],
             **{title: Amount(entry[key], unit, wanted) for title, key in self._figures.items() if key in entry},
+            "Temporary": Temporary(entry["temporary_quota"], unit) if "temporary_quota" in entry else None,
             "Constraint": entry.get("constraint"),
             "Min": Bound(least["quota"], unit, wanted, least["rule"]),
             "Min Rule": least["rule"],

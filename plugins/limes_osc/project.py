@@ -16,6 +16,7 @@ from limes_osc.reports import columns_of, headers_of, rows_of
 from limes_osc.scope import domain_path
 from limes_osc.show import ShowReport
 from limes_osc.targets import OfProject
+from limes_osc.temporary import read_term
 
 
 def _add_whose(parser: argparse.ArgumentParser) -> None:
@@ -77,7 +78,7 @@ class SetProject(OfProject, SetQuotas):
         """Raises `CommandError` if something is refused; then nothing was changed."""
         if parsed_args.bursting is None:
             super().take_action(parsed_args)
-        elif parsed_args.set or wants_bounds(parsed_args):
+        elif parsed_args.set or wants_bounds(parsed_args) or read_term(parsed_args):
             raise CommandError("quotas and bursting cannot be set in the same request")
         else:
             self._switch_bursting(parsed_args)

@@ -6,13 +6,14 @@ the present quotas (`+10%`) and what the user has agreed to never overwrites wha
 
 import argparse
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import ClassVar
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.amounts import Amount, display_unit
+from limes_osc.amounts import Amount, display_unit, unit_of
 from limes_osc.base import LimesLister, Options, Table
 from limes_osc.cells import Text
 from limes_osc.client import Json, LimesClient, document_of
@@ -22,7 +23,9 @@ from limes_osc.growth import BoundsChange, add_growth_options, wants_bounds
 from limes_osc.options import add_unit
 from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, read_refusals, read_wanted_quotas
 from limes_osc.targets import Targeted
+from limes_osc.temporary import Temporary, add_term_options, read_term
 
+_NO_ENDS: Mapping[Ref, Temporary] = MappingProxyType({})
 _SIMULATED = (403, 409, 422)
 """The statuses of simulate-put that go with a document."""
 
@@ -49,20 +52,30 @@ def add_yes_option(parser: argparse.ArgumentParser) -> None:
 class QuotaChange:
     """Changes of one domain's or project's quotas, and what Limes says of them."""
 
-    def __init__(self, limes: LimesClient, level: str, path: str, wanted: dict[Ref, str]) -> None:
-        """Reads the present quotas. `level` is `domain` or `project`. Raises `CommandError`."""
-        self._limes, self._path = limes, path
+    def __init__(self, limes: LimesClient, level: str, path: str, wanted: dict[Ref, str], term: Json) -> None:
+        """Reads the present quotas. `level` is `domain` or `project`, `term` says for how long they are wanted. Raises
+        `CommandError`."""
+        self._limes, self._path, self._term = limes, path, term
         query = sorted({("service", service) for service, _ in wanted} | {("resource", name) for _, name in wanted})
         report, self._condition = limes.get_with_condition(path, query)
         self.changes = plan(wanted, report[level], partial(read_inventory, limes))
-        self._body = body_of(level, self.changes)
+        self._body = body_of(level, self.changes, term)
         self.answer: Json = {}
         """What the simulation has answered."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether all quotas are already as wanted."""
-        return all(change.new == change.old for change in self.changes)
+        """Whether all quotas are already as wanted, and nothing is said about their ends."""
+        is_same = all(change.new == change.old for change in self.changes)
+        return is_same and self._term.get("keep_until", True) and "until" not in self._term
+
+    @property
+    def ends(self) -> dict[Ref, Temporary]:
+        """How the quotas would end, as the simulation has answered."""
+        return {
+            (entry["service_type"], entry["name"]): Temporary(entry["temporary_quota"], unit_of(entry))
+            for entry in self.answer.get("temporary_quotas", ())
+        }
 
     def simulate(self) -> dict[Ref, Refusal]:
         """Returns what would be refused."""
@@ -74,15 +87,16 @@ class QuotaChange:
     def write(self) -> str:
         """Changes the quotas. Returns what is still to be done, if a backend could not be told yet."""
         text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
-        return "" if self.answer.get("warnings") else text  # which was said already
+        return text.partition("quotas have been accepted, with a warning:")[0].strip()  # that was said already
 
 
-def render(changes: Iterable[Change], refusals: dict[Ref, Refusal]) -> str:
-    """Returns one line for each change, with what is wrong with it."""
+def render(changes: Iterable[Change], refusals: dict[Ref, Refusal], ends: Mapping[Ref, Temporary] = _NO_ENDS) -> str:
+    """Returns one line for each change, with its end, and with what is wrong with it."""
     lines = []
     for change in changes:
-        refusal = refusals.get(change.ref)
-        lines.append(change.render() + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
+        refusal, end = refusals.get(change.ref), ends.get(change.ref)
+        text = change.render() + (f", {end.in_words()}" if end else "")
+        lines.append(text + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
     return "\n".join(lines)
 
 
@@ -99,18 +113,18 @@ def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
 class SetQuotas(Targeted):
     """Sets quotas: shows the changes, asks, and makes them."""
 
-    options: ClassVar[Options] = (add_set_option, add_growth_options, add_yes_option)
+    options: ClassVar[Options] = (add_set_option, add_term_options, add_growth_options, add_yes_option)
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
         if wants_bounds(parsed_args):
             self._set_bounds(parsed_args)
             return
-        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wanted_quotas(parsed_args.set))
+        wanted = _wanted(self, parsed_args)
         refusals = wanted.simulate()
         if refusals:
             raise CommandError(f"nothing was changed:\n{render(wanted.changes, refusals)}")
-        self.say(render(wanted.changes, {}))
+        self.say(render(wanted.changes, {}, wanted.ends))
         self.warned(wanted.answer)
         if not wanted.is_empty:
             confirm(parsed_args)
@@ -118,7 +132,7 @@ class SetQuotas(Targeted):
                 self.warn(pending)
 
     def _set_bounds(self, args: argparse.Namespace) -> None:
-        if args.set:
+        if args.set or read_term(args):
             raise CommandError("quotas and bounds of growth cannot be set in the same request")
         wanted = BoundsChange(self.limes, self.level, self.path(args), args)
         self.say(wanted.render())
@@ -131,7 +145,7 @@ class SetQuotas(Targeted):
 class SimulateQuotas(Targeted, LimesLister):
     """Shows what setting quotas would do."""
 
-    options: ClassVar[Options] = (add_set_option, add_unit)
+    options: ClassVar[Options] = (add_set_option, add_term_options, add_unit)
     _columns = Columns(
         [
             "Service",
@@ -142,7 +156,9 @@ class SimulateQuotas(Targeted, LimesLister):
             "Min Acceptable",
             "Max Acceptable",
             "Message",
+            "Temporary",
         ],
+        optional={"Temporary"},
         notable=dict.fromkeys(("Min Acceptable", "Max Acceptable", "Message"), lambda _: False),  # all in "Acceptable"
     )
     _refused = False
@@ -153,15 +169,20 @@ class SimulateQuotas(Targeted, LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each change."""
-        wanted = QuotaChange(self.limes, self.level, self.path(parsed_args), read_wanted_quotas(parsed_args.set))
+        wanted = _wanted(self, parsed_args)
         refusals = wanted.simulate()
         self._refused = bool(refusals)
         self.warned(wanted.answer)
-        rows = (_row(change, refusals.get(change.ref), parsed_args) for change in wanted.changes)
+        ends = wanted.ends
+        rows = (_row(change, refusals.get(change.ref), ends.get(change.ref), parsed_args) for change in wanted.changes)
         return self.table(parsed_args, self._columns, rows)
 
 
-def _row(change: Change, refusal: Refusal | None, args: argparse.Namespace) -> Row:
+def _wanted(command: Targeted, args: argparse.Namespace) -> QuotaChange:
+    return QuotaChange(command.limes, command.level, command.path(args), read_wanted_quotas(args.set), read_term(args))
+
+
+def _row(change: Change, refusal: Refusal | None, end: Temporary | None, args: argparse.Namespace) -> Row:
     def amount(value: int | None) -> Amount | None:
         return None if value is None else Amount(value, change.unit, args.unit, exactly=True)
 
@@ -174,5 +195,6 @@ def _row(change: Change, refusal: Refusal | None, args: argparse.Namespace) -> R
         "Min Acceptable": amount(refusal.minimum) if refusal else None,
         "Max Acceptable": amount(refusal.maximum) if refusal else None,
         "Message": refusal.message if refusal else None,
+        "Temporary": end,
         "Unit": display_unit(change.unit, args.unit).value,
     }

@@ -1,7 +1,9 @@
 """Changes of quotas: what `--set` asks for, as numbers and as text, and why a change would be refused."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from osc_lib.exceptions import CommandError
 
@@ -12,6 +14,8 @@ from limes_osc.filters import Inventory
 
 Ref = tuple[str, str]
 """Service type and resource name."""
+
+_ALWAYS: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +135,11 @@ def why_missing(service: str, resource: str, report: Json, read_inventory: Calla
     return "there is no such resource here"
 
 
-def body_of(level: str, changes: Sequence[Change]) -> Json:
-    """Returns the document for PUT and simulate-put."""
+def body_of(level: str, changes: Sequence[Change], term: Mapping[str, Any] = _ALWAYS) -> Json:
+    """Returns the document for PUT and simulate-put. `term` are the fields that each quota gets besides."""
     services: dict[str, list[Json]] = {}
     for change in changes:
-        quota: Json = {"name": change.resource, "quota": change.new}
+        quota: Json = {"name": change.resource, "quota": change.new, **term}
         if change.unit.is_measured:
             quota["unit"] = change.unit.value
         services.setdefault(change.service, []).append(quota)

@@ -10,6 +10,7 @@ from limes_osc.cells import ByDuration, Listed, Text
 from limes_osc.client import Json
 from limes_osc.columns import Columns, Row
 from limes_osc.options import selects
+from limes_osc.temporary import Temporary
 from limes_osc.times import Age, moment
 
 PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
@@ -63,6 +64,7 @@ def columns_of(level: str, args: argparse.Namespace, *whose: str) -> Columns:
     figures = [
         *(_AZ_FIGURES if args.per_az else _FIGURES)[level],
         *(_BY_DURATION if args.per_az else ()),
+        *(["Temporary"] if level != "cluster" and not args.per_az else []),
         *(["Autogrowth"] if level == "project" and not args.per_az else []),
         *([_PARTS[level].title()] if args.detail and level in _PARTS else []),
     ]
@@ -111,6 +113,8 @@ def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json,
         row.pop("Usable Quota", None)
     if figures.get("infinite_backend_quota"):
         row["Backend Quota"] = Amount(-1, unit, args.unit)
+    if "temporary_quota" in figures:
+        row["Temporary"] = Temporary(figures["temporary_quota"], unit)
     if figures.get("forbid_autogrowth"):
         row["Autogrowth"] = "forbidden"
     for title, key in _BY_DURATION.items():

@@ -1,5 +1,6 @@
 """Times: ISO 8601 in UTC for programs, and for people what can be read at a glance."""
 
+import argparse
 import math
 import time
 from datetime import UTC, datetime
@@ -19,6 +20,24 @@ def iso(seconds: float) -> str:
 def iso_after(seconds: float) -> str:
     """Returns the same, not before that time."""
     return iso(math.ceil(seconds))
+
+
+def read_time(text: str) -> int:
+    """Returns a UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        message = f"{text!r} is not a time (expected for example 2027-01-31, 2027-01-31T12:00:00Z or a UNIX time)"
+        raise argparse.ArgumentTypeError(message) from None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+
+
+def short(seconds: float) -> str:
+    """Returns a UNIX time to the minute, or the day if it is midnight: `2027-01-31`."""
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    return text.removesuffix(" 00:00")
 
 
 def duration(seconds: float) -> str:

@@ -102,6 +102,7 @@ def test_simulate(cloud: Cloud, admin: User) -> None:
             "min_acceptable": None,
             "max_acceptable": 70,
             "message": "domain quota exceeded",
+            "temporary": None,
             "unit": "",
         },
         {
@@ -113,6 +114,7 @@ def test_simulate(cloud: Cloud, admin: User) -> None:
             "min_acceptable": None,
             "max_acceptable": None,
             "message": None,
+            "temporary": None,
             "unit": "MiB",
         },
     ]

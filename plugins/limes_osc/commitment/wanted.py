@@ -3,7 +3,6 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import ClassVar
 
@@ -18,21 +17,10 @@ from limes_osc.options import read_pair
 from limes_osc.quota_changes import why_missing
 from limes_osc.suggestion import suggest
 from limes_osc.targets import InProject
+from limes_osc.times import read_time
 
 ANY = "any"
 """The zone of commitments that are for all zones together."""
-
-
-def read_time(text: str) -> int:
-    """Returns a UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
-    if text.isascii() and text.isdigit():
-        return int(text)
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        message = f"{text!r} is not a time (expected for example 2027-01-31, 2027-01-31T12:00:00Z or a UNIX time)"
-        raise argparse.ArgumentTypeError(message) from None
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
 def add_wanted(parser: argparse.ArgumentParser) -> None:
