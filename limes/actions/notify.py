@@ -17,9 +17,12 @@ from limes.actions.reports.attention import Where
 from limes.core.alerts import Kind, Severity, ThresholdRule, UsageThresholds
 from limes.core.notifications import ALERT_KINDS, CONFIRMED, RENEWED, Key, decide
 from limes.core.selection import select
+from limes.core.temporary_quota import TemporaryState
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events, outbox
 from limes.db.queries import notifications as queries
+from limes.db.queries.attention import PlacedRow
+from limes.db.queries.temporary_alerts import TemporaryAlertRow
 from limes.system import Clock, IdSource
 
 PREFIX = "notify:"
@@ -33,6 +36,9 @@ _REMEDIES: Mapping[str, str] = {
     Kind.AUTO_RENEWAL_FAILED: "Limes tries again until the commitment ends; renew it by hand or make another one.",
     Kind.COMMITMENT_UNCONFIRMED: "It is confirmed as soon as there is capacity. Another zone may have some now.",
     Kind.COMMITMENT_EXPIRES: "Renew it, or switch its automatic renewal on.",
+    Kind.TEMPORARY_QUOTA_OVER: "Delete what is not needed any more, and Limes tries again; or ask for more quota.",
+    Kind.TEMPORARY_QUOTA_WAITS: "Give quota back, or have the domain's raised: Limes tries again until its end.",
+    Kind.TEMPORARY_QUOTA_ENDS: "Delete what is not needed any more, or ask for another end.",
     CONFIRMED: "Nothing has to be done.",
     RENEWED: "Nothing has to be done.",
 }
@@ -112,10 +118,14 @@ class Notify:
                     "auto_renew_error": commitment.renewal_error or None,
                 }
             }
+        if alert.temporary is not None:
+            details |= _temporary(alert.temporary)
         if alert.since is not None:
             details["since"] = int(alert.since)
         place = {} if project is None else _place(project.uuid, project.name, project.domain_uuid, project.domain_name)
         stream = project.uuid if project is not None else alert.service
+        if project is None and alert.temporary is not None:
+            stream, place = alert.temporary.place.domain_uuid, _domain(alert.temporary.place)
         return stream, self._document(alert.kind, alert.severity, now, {**place, **_given(details)})
 
     # -- events of commitments -----------------------------------------------------------------------------------------
@@ -159,6 +169,9 @@ def _kind_of(event: str, document: Mapping[str, Any], replaced: set[str]) -> str
 def _key(alert: Alert) -> Key:
     if alert.commitment is not None:
         return alert.kind.value, alert.commitment.uuid
+    if alert.temporary is not None and alert.resource is not None:
+        place = alert.temporary.place
+        return alert.kind.value, "/".join((place.uuid or place.domain_uuid, *alert.resource.ref))
     if alert.project is not None and alert.resource is not None:
         # usage above the quota is the last step of what begins near it
         return Kind.QUOTA_USED.value, "/".join((alert.project.uuid, *alert.resource.ref))
@@ -173,6 +186,20 @@ def _level(alert: Alert) -> int:
 
 def _place(uuid: str, name: str, domain_uuid: str, domain_name: str) -> dict[str, Any]:
     return {"domain": {"id": domain_uuid, "name": domain_name}, "project": {"id": uuid, "name": name}}
+
+
+def _domain(place: PlacedRow) -> dict[str, Any]:
+    return {"domain": {"id": place.domain_uuid, "name": place.domain_name}}
+
+
+def _temporary(row: TemporaryAlertRow) -> dict[str, Any]:
+    """Returns what ends, or has not begun."""
+    temporary = row.temporary
+    term = {"quota": temporary.quota, "from": int(temporary.starts_at), "until": int(temporary.until)}
+    is_over = temporary.state == TemporaryState.OVER.value and temporary.before is not None
+    over_by = max(0, row.present - (temporary.before or 0)) if is_over else None
+    more = {"quota_before": temporary.before, "over_by": over_by, "problem": temporary.problem or None}
+    return {"quota": row.present, "temporary_quota": _given(term | more)}
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -38,6 +38,12 @@ class Kind(enum.StrEnum):
     """A commitment was not confirmed by its date and waits for capacity."""
     COMMITMENT_EXPIRES = "commitment_expires"
     """A confirmed commitment ends soon and was not renewed."""
+    TEMPORARY_QUOTA_OVER = "temporary_quota_over"
+    """A temporary quota has ended, and not all of it could be given back so far."""
+    TEMPORARY_QUOTA_WAITS = "temporary_quota_waits"
+    """A temporary quota could not begin when it was planned to."""
+    TEMPORARY_QUOTA_ENDS = "temporary_quota_ends"
+    """A temporary quota ends soon."""
 
 
 _BOTH = (Severity.CRITICAL, Severity.WARNING)
@@ -51,6 +57,9 @@ SEVERITIES: Mapping[Kind, tuple[Severity, ...]] = {
     Kind.AUTO_RENEWAL_FAILED: (Severity.CRITICAL,),
     Kind.COMMITMENT_UNCONFIRMED: (Severity.CRITICAL,),
     Kind.COMMITMENT_EXPIRES: _BOTH,
+    Kind.TEMPORARY_QUOTA_OVER: (Severity.WARNING,),
+    Kind.TEMPORARY_QUOTA_WAITS: (Severity.WARNING,),
+    Kind.TEMPORARY_QUOTA_ENDS: (Severity.WARNING,),
 }
 """The severities that alerts of a kind can have."""
 
@@ -86,6 +95,8 @@ class AlertRules:
     expiry_critical: float = 7 * _DAY
     unreachable_after: float = 3600.0
     """For how long a backend must have failed."""
+    temporary_quota_ends: float = 3 * _DAY
+    """How long before its end a temporary quota is worth a warning, if it lasts at least twice as long."""
 
     def usage_thresholds(self, ref: Ref, *, grows: bool) -> UsageThresholds:
         """Returns those of a resource; `grows` says whether its quota grows by itself."""

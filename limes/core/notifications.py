@@ -15,6 +15,9 @@ ALERT_KINDS = (
     Kind.AUTO_RENEWAL_FAILED,
     Kind.COMMITMENT_UNCONFIRMED,
     Kind.COMMITMENT_EXPIRES,
+    Kind.TEMPORARY_QUOTA_OVER,
+    Kind.TEMPORARY_QUOTA_WAITS,
+    Kind.TEMPORARY_QUOTA_ENDS,
 )
 """The kinds of alerts that people are told of. The others are for operators, who have the metrics."""
 CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"

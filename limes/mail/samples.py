@@ -21,6 +21,14 @@ _COMMITMENT = {
     "expires_at": _AT + 28 * 86400,
     "auto_renew_error": "there is not enough capacity in az-one",
 }
+_TEMPORARY = {
+    "quota": 2048,
+    "quota_before": 1024,
+    "from": _AT - 14 * 86400,
+    "until": _AT,
+    "over_by": 376,
+    "problem": "quota may not be lower than current usage",
+}
 _REQUEST = {
     "id": 12,
     "status": "partly_approved",
@@ -44,6 +52,15 @@ _DETAILS: Mapping[str, Mapping[str, Any]] = {
     "commitment_expires": {**_PLACE, **_RAM, "severity": "warning", "commitment": _COMMITMENT},
     "commitment_confirmed": {**_PLACE, **_RAM, "commitment": _COMMITMENT},
     "commitment_renewed": {**_PLACE, **_RAM, "commitment": _COMMITMENT},
+    "temporary_quota_over": {**_PLACE, **_RAM, "quota": 1400, "temporary_quota": _TEMPORARY, "since": _AT},
+    "temporary_quota_waits": {
+        **_PLACE,
+        **_RAM,
+        "quota": 1024,
+        "temporary_quota": _TEMPORARY,
+        "since": _AT - 14 * 86400,
+    },
+    "temporary_quota_ends": {**_PLACE, **_RAM, "quota": 2048, "temporary_quota": _TEMPORARY},
     "request_opened": {**_PLACE, "request": {**_REQUEST, "status": "open", "comment": ""}},
     "request_decided": {**_PLACE, "request": _REQUEST},
     "request_passed_on": {**_PLACE, "request": {**_REQUEST, "status": "open"}},

@@ -39,6 +39,9 @@ class AlertSettings(Section):
     """The same for when the alert gets critical."""
     unreachable_after: Seconds = 3600.0
     """For how long scrapes must have failed."""
+    temporary_quota_ends: Seconds = 3 * 86400.0
+    """How long before its end a temporary quota is worth a warning. Only those that last at least twice as long
+    count."""
 
     @model_validator(mode="after")
     def _in_order(self) -> "AlertSettings":

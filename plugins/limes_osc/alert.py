@@ -12,6 +12,7 @@ from limes_osc.client import Json
 from limes_osc.columns import Columns, Row
 from limes_osc.options import add_filters, add_long, add_unit, filters_of, selects
 from limes_osc.scope import domain_path
+from limes_osc.temporary import Temporary
 from limes_osc.times import moment
 
 _WORDS = {
@@ -24,6 +25,9 @@ _WORDS = {
     "auto_renewal_failed": "commitment {id} of {amount}\nis not renewed",
     "commitment_unconfirmed": "commitment {id} of {amount}\nis not confirmed",
     "commitment_expires": "commitment {id} of {amount}\nends",
+    "temporary_quota_over": "temporary quota\n{end}",
+    "temporary_quota_waits": "raise waits:\n{end}",
+    "temporary_quota_ends": "temporary quota\n{end}",
 }
 """What an alert says to people, with the names of its figures."""
 
@@ -91,20 +95,23 @@ def _row(alert: Json, args: argparse.Namespace) -> Row:
         name: Amount(value, unit, args.unit, exactly=True) for name, value in amounts.items() if value is not None
     }
     words = {**alert, **commitment, **{name: amount.human_readable() for name, amount in figures.items()}}
-    kind = alert["kind"]
+    kind, message = alert["kind"], commitment.get("auto_renew_error")
+    if temporary := alert.get("temporary_quota"):
+        words["end"] = "\n".join(Temporary(temporary, unit).lines())
+        message = temporary.get("problem")
     return {
         "Severity": alert["severity"],
         "Kind": Text(kind, _WORDS[kind].format_map(words) if kind in _WORDS else None),
-        "Domain Name": project.get("domain", {}).get("name"),
+        "Domain Name": project.get("domain", alert.get("domain", {})).get("name"),
         "Project ID": project.get("id"),
         "Project Name": project.get("name"),
         "Service": alert.get("service"),
         "Resource": alert.get("resource"),
         "Capacitor": alert.get("capacitor"),
         "Since": moment(alert.get("since") or (commitment.get("confirm_by") if "unconfirmed" in kind else None)),
-        "Until": moment(commitment.get("expires_at")),
+        "Until": moment(commitment.get("expires_at", (temporary or {}).get("until"))),
         **{name.title(): amount for name, amount in figures.items()},
         "Commitment": commitment.get("id"),
-        "Message": Text(commitment.get("auto_renew_error", "")) if commitment.get("auto_renew_error") else None,
+        "Message": Text(message) if message else None,
         "Unit": shown_unit(alert, args.unit),
     }

@@ -13,6 +13,7 @@ from limes.db.engine import Engine
 from limes.db.queries import alerts as queries
 from limes.db.queries.alerts import CommitmentRow, UsedRow
 from limes.db.queries.attention import EVERYWHERE, PlacedRow, Scope, ServiceScrapes, capacitor_scrapes, service_scrapes
+from limes.db.queries.temporary_alerts import TemporaryAlertRow, count_temporary_alerts, temporary_alerts
 
 Counts = Counter[tuple[Kind, Severity, str]]
 """Numbers of alerts by kind, severity and service type. The last one is empty for capacitors."""
@@ -31,6 +32,7 @@ class Alert:
     threshold: int | None = None
     """Of which percentage the usage is above."""
     commitment: CommitmentRow | None = None
+    temporary: TemporaryAlertRow | None = None
     scrapes: ServiceScrapes | None = None
     capacitor: str = ""
     since: float | None = None
@@ -69,7 +71,12 @@ class ReportAlerts:
         def read() -> Alerts:
             asked = self._asked(where, selection, now)
             scrapes = list(self._scrapes(asked))
-            rows = [*scrapes, *self._quotas(asked, limit), *self._commitments(asked, limit)]
+            rows = [
+                *scrapes,
+                *self._quotas(asked, limit),
+                *self._commitments(asked, limit),
+                *self._temporary(asked, limit),
+            ]
             order = {kind: number for number, kind in enumerate(Kind)}
             rows.sort(key=lambda alert: (alert.severity is not Severity.CRITICAL, order[alert.kind]))  # keeps the rest
             return Alerts(rows[:limit], self._count(asked, scrapes))
@@ -104,6 +111,8 @@ class ReportAlerts:
             counts[Kind.AUTO_RENEWAL_FAILED, critical, service] += row.renewal_failed
             counts[Kind.COMMITMENT_EXPIRES, critical, service] += row.expiring_critical
             counts[Kind.COMMITMENT_EXPIRES, warning, service] += row.expiring - row.expiring_critical
+        for each in count_temporary_alerts(self.engine, asked.scope, list(asked.resources), self.rules, asked.now):
+            counts[Kind(each.kind), warning, asked.resources[each.resource_id].ref[0]] += each.number
         return counts
 
     # -- quotas and commitments ----------------------------------------------------------------------------------------
@@ -130,6 +139,17 @@ class ReportAlerts:
             named = asked.resources[row.resource_id]
             severity = Severity.CRITICAL if row.is_critical else Severity.WARNING
             yield Alert(Kind(row.kind), severity, row.project, named.ref[0], named, commitment=row)
+
+    def _temporary(self, asked: _Asked, limit: int) -> Iterator[Alert]:
+        ids = list(asked.resources)
+        for row in temporary_alerts(self.engine, asked.scope, ids, self.rules, asked.now, limit):
+            named, kind = asked.resources[row.resource_id], Kind(row.kind)
+            project = row.place if row.place.uuid else None
+            since = {
+                Kind.TEMPORARY_QUOTA_OVER: row.temporary.until,
+                Kind.TEMPORARY_QUOTA_WAITS: row.temporary.starts_at,
+            }
+            yield Alert(kind, Severity.WARNING, project, named.ref[0], named, temporary=row, since=since.get(kind))
 
     # -- what fails ----------------------------------------------------------------------------------------------------
 

@@ -3,10 +3,12 @@
 from limes.actions.reports.alerts import Alert, Alerts
 from limes.api.render.attention import place
 from limes.api.render.common import unix
+from limes.api.render.temporary_quota import render_temporary
 from limes.api.shapes import alerts as shapes
 from limes.core.alerts import Kind, Severity
 from limes.db.queries.alerts import CommitmentRow
 from limes.db.queries.attention import ServiceScrapes
+from limes.db.queries.temporary_alerts import TemporaryAlertRow
 
 
 def render_alerts(alerts: Alerts) -> shapes.AlertsAnswer:
@@ -39,6 +41,8 @@ def _alert(alert: Alert) -> shapes.Alert:
         document["threshold"] = alert.threshold
     if alert.commitment is not None:
         document["commitment"] = _commitment(alert.commitment)
+    if alert.temporary is not None:
+        _add_temporary(document, alert.temporary)
     if alert.scrapes is not None:
         _add_scrapes(document, alert.kind, alert.scrapes)
     return document
@@ -58,6 +62,13 @@ def _commitment(row: CommitmentRow) -> shapes.AlertedCommitment:
     if row.renewal_error:
         document["auto_renew_error"] = row.renewal_error
     return document
+
+
+def _add_temporary(document: shapes.Alert, row: TemporaryAlertRow) -> None:
+    if not row.place.uuid:
+        document["domain"] = {"id": row.place.domain_uuid, "name": row.place.domain_name}
+    document["quota"] = row.present
+    document["temporary_quota"] = render_temporary(row.temporary, row.present)
 
 
 def _add_scrapes(document: shapes.Alert, kind: Kind, row: ServiceScrapes) -> None:

@@ -7,7 +7,7 @@ from typing_extensions import TypedDict
 
 from limes.api.shapes.attention import Count, Some
 from limes.api.shapes.commitment import PositiveAmount
-from limes.api.shapes.common import Amount, PlacedNamed, Time, Unit
+from limes.api.shapes.common import Amount, Named, PlacedNamed, TemporaryQuota, Time, Unit
 from limes.core.alerts import Kind, Severity
 
 _KIND = "^(" + "|".join(Kind) + ")$"
@@ -33,6 +33,7 @@ class Alert(TypedDict):
     kind: Annotated[str, Field(pattern=_KIND)]
     severity: Annotated[str, Field(pattern=_SEVERITY)]
     project: NotRequired[PlacedNamed]
+    domain: NotRequired[Annotated[Named, Field(description="if it is about the domain's own quota")]]
     service: NotRequired[str]
     resource: NotRequired[str]
     unit: NotRequired[Unit]
@@ -40,6 +41,7 @@ class Alert(TypedDict):
     usage: NotRequired[Amount]
     threshold: NotRequired[Annotated[int, Field(ge=1, le=100, description="usage is above so many percent of quota")]]
     commitment: NotRequired[AlertedCommitment]
+    temporary_quota: NotRequired[TemporaryQuota]
     projects: NotRequired[Annotated[int, Field(ge=1, description="how many there are")]]
     failing_projects: NotRequired[Annotated[int, Field(ge=1, description="whose last scrape failed")]]
     unwritten_projects: NotRequired[Annotated[int, Field(ge=1, description="whose quota the backend did not take")]]
