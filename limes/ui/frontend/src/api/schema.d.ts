@@ -12,6 +12,8 @@ export interface components {
             kind: string;
             severity: string;
             project?: components["schemas"]["PlacedNamed"];
+            /** @description if it is about the domain's own quota */
+            domain?: components["schemas"]["Named"];
             service?: string;
             resource?: string;
             /** @description only of measured resources */
@@ -21,6 +23,7 @@ export interface components {
             /** @description usage is above so many percent of quota */
             threshold?: number;
             commitment?: components["schemas"]["AlertedCommitment"];
+            temporary_quota?: components["schemas"]["TemporaryQuota"];
             /** @description how many there are */
             projects?: number;
             /** @description whose last scrape failed */
