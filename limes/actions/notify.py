@@ -12,22 +12,24 @@ from typing import Any
 
 import orjson
 
+from limes.actions.quota_requests.announce import request_documents
 from limes.actions.reports.alerts import Alert, ReportAlerts
 from limes.actions.reports.attention import Where
 from limes.core.alerts import Kind, Severity, ThresholdRule, UsageThresholds
-from limes.core.notifications import ALERT_KINDS, CONFIRMED, RENEWED, Key, decide
+from limes.core.notifications import ALERT_KINDS, CONFIRMED, PREFIX, RENEWED, Key, decide
+from limes.core.recipients import REQUEST_WAITING
 from limes.core.selection import select
 from limes.core.temporary_quota import TemporaryState
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events, outbox
 from limes.db.queries import notifications as queries
 from limes.db.queries.attention import PlacedRow
+from limes.db.queries.quota_request_lists import waiting as open_requests
 from limes.db.queries.temporary_alerts import TemporaryAlertRow
 from limes.system import Clock, IdSource
 
-PREFIX = "notify:"
-"""Before the names of sinks, which tells notifications from audit events in the outbox."""
 _ALL = 1_000_000
+_DAY = 86400.0
 _EVENTS = 1000
 _REMEDIES: Mapping[str, str] = {
     Kind.BACKEND_UNREACHABLE: "Limes tries again by itself; the backend's operators can find out why.",
@@ -41,6 +43,7 @@ _REMEDIES: Mapping[str, str] = {
     Kind.TEMPORARY_QUOTA_ENDS: "Delete what is not needed any more, or ask for another end.",
     CONFIRMED: "Nothing has to be done.",
     RENEWED: "Nothing has to be done.",
+    REQUEST_WAITING: "Approve or reject it, or pass it on.",
 }
 
 
@@ -55,6 +58,8 @@ class Notify:
     sinks: Sequence[str]
     except_kinds: frozenset[str] = frozenset()
     hysteresis: int = 5
+    request_waiting: float = 3 * _DAY
+    """How long, in seconds, a request for quota has been open when that is told."""
 
     def run(self) -> int:
         """Writes what is new for each sink. Returns how many notifications that are."""
@@ -78,9 +83,19 @@ class Notify:
         found = {_key(alert): alert for alert in self._read(self.alerts, now)}
         nearly = {_key(alert): _level(alert) for alert in self._read(self._lowered(), now)}
         present = {key: _level(alert) for key, alert in found.items()}
+        waiting = {} if REQUEST_WAITING in self.except_kinds else open_requests(self.engine, now - self.request_waiting)
+        present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
         decision = decide(queries.states(self.engine), present, nearly)
         queries.change_states(self.engine, decision.ended, decision.told)
-        return [self._message(found[key], now) for key in decision.told]
+        late = {int(subject): waiting[int(subject)] for kind, subject in decision.told if kind == REQUEST_WAITING}
+        alerts = [self._message(found[key], now) for key in decision.told if key in found]
+        return [*alerts, *self._late_requests(late, now)]
+
+    def _late_requests(self, since: Mapping[int, float], now: float) -> Iterator[tuple[str, dict[str, Any]]]:
+        for stream, document in request_documents(self.engine, self.alerts.catalog, sorted(since)):
+            at = since[document["request"]["id"]]
+            details = {**document, "since": int(at), "days": int((now - at) // _DAY)}
+            yield stream, self._document(REQUEST_WAITING, None, now, details)
 
     def _read(self, report: ReportAlerts, now: float) -> Iterator[Alert]:
         rows = report.run(Where(), select(report.catalog), now, _ALL).rows

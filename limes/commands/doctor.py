@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from limes.doctor.examination import Diagnosis
     from limes.doctor.finding import Finding
 
-CHECKS = ("configuration", "policy", "database", "keystone", "backends", "audit", "metrics")
+CHECKS = ("configuration", "policy", "database", "keystone", "backends", "audit", "notifications", "metrics")
 """The names of `limes.doctor.examination.CHECKS`, which is slow to import."""
 
 _EXIT_CODES = {"ok": 0, "warning": 1, "problem": 2}
@@ -34,7 +34,8 @@ SECTIONS = {
     "database": "the-database",
     "keystone": "keystone-and-tokens",
     "backends": "scrapes-fail",
-    "audit": "audit-events-do-not-arrive",
+    "audit": "audit-events-notifications-and-mails-do-not-arrive",
+    "notifications": "audit-events-notifications-and-mails-do-not-arrive",
     "metrics": "metrics-are-missing",
 }
 """The section of docs/troubleshooting.md on what each check finds."""
@@ -46,7 +47,8 @@ def add_to(commands: Commands) -> None:
         "doctor",
         help="look for what is wrong, and say how to fix it",
         description=(
-            "Looks at configuration, policy, database, Keystone, backends, audit, metrics and clocks; changes nothing."
+            "Looks at configuration, policy, database, Keystone, backends, audit, notifications, metrics and clocks;"
+            " changes nothing."
         ),
     )
     parser.add_argument("--project", metavar="ID", help="the project to ask backends about (default: the first)")

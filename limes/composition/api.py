@@ -30,6 +30,7 @@ from limes.composition.identity import (
     refuse_exposure,
 )
 from limes.composition.mails import unsubscribe_links
+from limes.composition.notifications import announcements
 from limes.composition.replicas import with_standbys
 from limes.composition.rules import alert_rules
 from limes.composition.use_cases import build_discovery, build_distribution, build_quota_push, open_change_log
@@ -62,6 +63,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     setters = _quota_setters(engine, cluster, clock, push, change_log)
     set_project_quota, set_domain_quota, set_growth_bounds = setters
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
+    announce = announcements(settings, engine, cluster)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,
@@ -75,7 +77,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
         set_growth_bounds=set_growth_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
-        quota_requests=QuotaRequestUseCases.build(*setters, cluster.auto_approval),
+        quota_requests=QuotaRequestUseCases.build(*setters, cluster.auto_approval, announce),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),
         discover_domains=lambda initiator: discovery.by(initiator).discover_domains(),

@@ -9,7 +9,8 @@ from prometheus_client.registry import Collector as MetricSource
 from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
-from limes.actions.notify import PREFIX, Notify
+from limes.actions.notify import Notify
+from limes.actions.quota_requests.announce import Announce
 from limes.actions.reports.alerts import ReportAlerts
 from limes.actions.run_job import RunJob
 from limes.audit.sinks.base import Sink
@@ -22,6 +23,7 @@ from limes.composition.cluster import Cluster
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS, mail_contents, open_mailer, open_recipients
 from limes.composition.rules import alert_rules
+from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.metrics.counters import OutcomeCounter
 from limes.metrics.mails import MailCounters, MailGauges
@@ -56,7 +58,9 @@ def notification_jobs(
         return NotificationJobs([], [runs, deliveries, mails, gauges])
     alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
     excepted = frozenset(section.except_kinds)
-    decide = Notify(engine, alerts, clock, SystemIds(), section.sinks, excepted, section.hysteresis)
+    decide = Notify(
+        engine, alerts, clock, SystemIds(), section.sinks, excepted, section.hysteresis, section.request_waiting
+    )
     run = RunJob(engine, clock, jitter, "notifications", decide.run, section.interval, lease)
     jobs: list[Job] = [ClusterWideJob(run, runs)]
     cloud = open_cloud(settings) if mail_sinks else None
@@ -77,6 +81,12 @@ def notification_jobs(
         if cloud is not None and name in MAIL_SINKS:
             jobs.append(MailJob(_send_mails(name, settings, engine, clock, jitter, cloud), mails))
     return NotificationJobs(jobs, [runs, deliveries, mails, gauges])
+
+
+def announcements(settings: Settings, engine: Engine, cluster: Cluster) -> Announce:
+    """Returns what tells people of requests for quota; nobody if there are no sinks."""
+    section = settings.notifications
+    return Announce(engine, cluster.catalog, SystemIds(), section.sinks, frozenset(section.except_kinds))
 
 
 def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:

@@ -17,6 +17,7 @@ from limes.composition.common import (
     open_checked_engine,
 )
 from limes.composition.identity import open_cloud
+from limes.composition.notify_commands import template_problems
 from limes.composition.references import reference_warnings
 from limes.core.catalog import Ref
 from limes.core.commitments.request import refs_without_zones
@@ -51,6 +52,7 @@ def check_configuration() -> Checked:
     warnings = (
         *reference_warnings(settings, catalog, cluster.backends, cluster.overrides.current(), cluster.constraints),
         *map(_without_zones, refs_without_zones(catalog)),
+        *template_problems(settings.notifications.mail),
     )
     return Checked(len(catalog.services), len(catalog.refs()), warnings)
 

@@ -5,6 +5,9 @@ from typing import NamedTuple
 
 from limes.core.alerts import Kind
 
+PREFIX = "notify:"
+"""Before the names of sinks, which tells notifications from audit events in the outbox."""
+
 Key = tuple[str, str]
 """Kind and subject."""
 

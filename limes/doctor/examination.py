@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from limes import __version__
 from limes.composition.checks import load_checkable_settings
 from limes.composition.common import find_config
-from limes.doctor import backends, configuration, database, delivery, keystone, policy
+from limes.doctor import backends, configuration, database, delivery, keystone, notifications, policy
 from limes.doctor.finding import Context, Finding, Level, problem, skipped
 from limes.errors import ConfigError, LimesError
 from limes.redaction import HIDDEN, TELLING_KEY, pattern_of, redact, secrets_of
@@ -28,6 +28,7 @@ CHECKS: Mapping[str, Check] = {
     "keystone": keystone.check,
     "backends": backends.check,
     "audit": delivery.check_sinks,
+    "notifications": notifications.check,
     "metrics": delivery.check_metrics_folder,
 }
 

@@ -41,6 +41,14 @@ class KeystoneUsers:
     """Until when Keystone is not asked, and why; the last one counts."""
     _cache: dict[tuple[str, ...], tuple[float, Any]] = field(default_factory=dict)
 
+    def try_out(self) -> str | None:
+        """Returns why role assignments cannot be listed; None if they can."""
+        try:
+            self._get("/role_assignments?scope.project.id=none&effective")
+        except Unavailable as error:
+            return str(error)
+        return None
+
     def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
         """Returns the addresses of the users who have one of these roles on a `project` or `domain`, also by way of
         groups, inheritance and implied roles."""

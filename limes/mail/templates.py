@@ -34,6 +34,21 @@ _FIELDS = (
     "request", "days",
 )  # fmt: skip
 _NOBODY = {"id": "", "name": ""}
+_PARTS: Mapping[str, Mapping[str, Any]] = {
+    "commitment": dict.fromkeys(
+        (
+            "id", "uuid", "availability_zone", "amount", "unit", "duration", "confirm_by", "expires_at",
+            "auto_renew_error",
+        )
+    ),
+    "request": {
+        **dict.fromkeys(("id", "status", "reason", "comment", "passed_on_from", "passed_on_to")),
+        "requester": _NOBODY,
+        "decided_by": _NOBODY,
+        "resources": (),
+    },
+}  # fmt: skip
+"""The fields of parts that not all notifications have."""
 
 
 class RenderError(Exception):
@@ -158,12 +173,16 @@ def normal(document: Mapping[str, Any]) -> dict[str, Any]:
     place["project"] = {**_NOBODY, **(cleaned.get("project") or {})}
     for each in place.values():
         each["name"] = each["name"] or each["id"]
-    return {**dict.fromkeys(_FIELDS), **cleaned, **place}
+    parts = {name: {**fields, **cleaned[name]} for name, fields in _PARTS.items() if name in cleaned}
+    return {**dict.fromkeys(_FIELDS), "level": "cloud", **cleaned, **parts, **place}
 
 
 def _cleaned(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
-        return {str(key): _cleaned(item, str(key)) for key, item in value.items()}
+        cleaned = {str(key): _cleaned(item, str(key)) for key, item in value.items()}
+        if cleaned.get("name") == "":
+            cleaned["name"] = cleaned.get("id", "")
+        return cleaned
     if isinstance(value, list):
         return [_cleaned(item, name) for item in value]
     if not isinstance(value, str):

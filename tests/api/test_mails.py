@@ -3,7 +3,7 @@
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,17 +12,19 @@ import pytest
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.mails.queue_mails import Languages, ProjectItself, QueueMails, Recipients
 from limes.actions.mails.send_mails import Contents, SendMails, Sent
-from limes.core.recipients import LanguageRule, Level, RecipientRule
+from limes.core.recipients import REQUEST_KINDS, LanguageRule, Level, RecipientRule
 from limes.db.queries import mails as queries
 from limes.db.queries import outbox
 from limes.errors import Unavailable
 from limes.mail.mailer import Mail, Outcome
-from limes.mail.samples import sample
+from limes.mail.samples import KINDS, sample
 from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
-from limes.mail.templates import Templates
+from limes.mail.templates import Around, Templates
 from limes.mail.unsubscribe import Subscription
 from limes.system import SystemIds
-from tests.api.test_notifications import NoJitter
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
+from tests.api.test_attention import run
+from tests.api.test_notifications import NoJitter, notify, told
 from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
 from tests.support.mail_server import MailServer, text_of
 from tests.support.statements import count_statements
@@ -454,3 +456,38 @@ def test_an_address_is_no_markup(world: World) -> None:
     page = ask(world, "GET", unsubscribe_path("<script>@example.com"))
     assert "<script>" not in page.text
     assert "&lt;script&gt;@example.com" in page.text
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: str) -> None:
+    world = make(behaviors=BEHAVIORS)
+    run(world, "UPDATE project_resources SET usage = 0")
+    job = notify(world)
+    job.run()
+    made = commit(world, duration="1 year", confirm_by=NOW + DAY)
+    world.clock.advance(2 * DAY)
+    commit(world, duration="1 year", amount=1)  # which settles the resource
+    job.run()
+    run(world, "UPDATE project_commitments SET auto_renews = %s, expires_at = %s", True, NOW + 20 * DAY)
+    assert world.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew").status_code < 300
+    ends = commit(world, duration="1 year", amount=1)["id"]
+    end = "UPDATE project_commitments SET created_at = 1, confirmed_at = 1, expires_at = %s WHERE id = %s"
+    run(world, end, NOW + 20 * DAY, ends)
+    waits = commit(world, duration="1 year", amount=1, confirm_by=NOW + 9 * DAY)["id"]
+    run(world, "UPDATE project_commitments SET confirm_by = %s WHERE id = %s", NOW - DAY, waits)
+    run(world, "UPDATE project_services SET scrape_error = 'no', failing_since = 1")
+    run(world, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    job.run()
+    run(
+        world,
+        "UPDATE project_commitments SET auto_renews = %s, renewal_error = 'no capacity' WHERE id = %s",
+        True,
+        ends,
+    )
+    run(world, "UPDATE project_resources SET usage = 1100 WHERE quota = 1024")
+    job.run()
+    documents = told(world)
+    for document in documents:
+        mail = Templates().render(document["kind"], language, [document], Around(), strict=True)
+        assert "None" not in mail.subject + mail.text + mail.html, mail.text
+    assert {each["kind"] for each in documents} == set(KINDS) - REQUEST_KINDS

@@ -18,6 +18,7 @@ from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.quota_history import ShowHistory
+from limes.actions.quota_requests.announce import Announce
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
@@ -160,6 +161,7 @@ def make_world(
     auto_approval: Sequence[AutoApprovalRule] = (),
     commitment_rules: CommitmentRules | None = None,
     sinks: tuple[str, ...] = (),
+    notify_sinks: tuple[str, ...] = (),
     stale_after: float = math.inf,
     alerts: AlertRules | None = None,
     fill: bool = True,
@@ -202,7 +204,11 @@ def make_world(
         set_growth_bounds=set_growth_bounds,
         commitments=commitments,
         quota_requests=QuotaRequestUseCases.build(
-            set_project_quota, set_domain_quota, set_growth_bounds, auto_approval
+            set_project_quota,
+            set_domain_quota,
+            set_growth_bounds,
+            auto_approval,
+            Announce(engine, catalog, SystemIds(), notify_sinks),
         ),
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
         history=ShowHistory(engine),

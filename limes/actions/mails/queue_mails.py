@@ -109,7 +109,8 @@ class QueueMails:
         return None
 
     def _deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        documents = self.engine.snapshot(lambda: self._with_names([orjson.loads(event.document) for event in events]))
+        documents = [orjson.loads(event.document) for event in events]
+        documents = self.engine.snapshot(lambda: queries.with_names(self.engine, documents))
         delivered: list[int] = []
         refused: dict[int, str] = {}
         items: list[NewItem] = []
@@ -138,23 +139,6 @@ class QueueMails:
             NewItem(self.mail_sink, recipient, kind, language, event.id, text, due_at)
             for recipient, language in self.recipients.of(kind, place_of(document), requester).items()
         ]
-
-    def _with_names(self, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Adds the names of projects and domains, which notifications about events of commitments do not have."""
-        projects = queries.projects_by_uuid(
-            self.engine, [id_ for each in documents if (id_ := each.get("project", {}).get("id"))]
-        )
-        domains = queries.domain_names(
-            self.engine, [id_ for each in documents if (id_ := each.get("domain", {}).get("id"))]
-        )
-        for document in documents:
-            project, domain = document.get("project", {}), document.get("domain", {})
-            row = projects.get(project.get("id", ""))
-            if row is not None:
-                project.setdefault("name", row.name)
-            if domain.get("id") in domains:
-                domain.setdefault("name", domains[domain["id"]])
-        return list(documents)
 
 
 def place_of(document: Mapping[str, Any]) -> Place:

@@ -178,7 +178,7 @@ class SendMails:
         given_up = result.fate is Fate.NEVER or (result.fate is Fate.LATER and self._now() - row.made_at > self.give_up)
         outcome.count(result, given_up=given_up)
         if result.fate is not Fate.SENT and not given_up:
-            log.warning("mail %s to %s waits: %s", row.id, row.recipient, result.reason)
+            log.warning("mail %s to %s is tried again: %s", row.id, row.recipient, result.reason)
             self._try_later(row, result.reason)
             return
         if given_up:

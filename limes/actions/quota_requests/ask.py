@@ -55,9 +55,10 @@ class AskForQuota:
                 domain_id, project_id, RequestStatus.OPEN, reason, self.desk.now(), initiator.id, initiator.name, None
             )
             id_ = self._store(target, new, amounts, replaced, initiator)
-            if not isinstance(target, ProjectRow):
-                return id_, None
-            return id_, ApproveByRules(self.desk).run(target, id_, amounts)
+            granted = ApproveByRules(self.desk).run(target, id_, amounts) if isinstance(target, ProjectRow) else None
+            if granted is None:
+                self.desk.announce_opened(id_)
+            return id_, granted
 
         id_, granted = self.desk.engine.atomic(work)
         if granted is not None:

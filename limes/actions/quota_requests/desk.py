@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.lookup import find_domain, find_project
+from limes.actions.quota_requests.announce import Announce
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
@@ -58,6 +59,8 @@ class Desk:
     set_growth_bounds: SetGrowthBounds
     rules: Sequence[AutoApprovalRule] = ()
     """By which requests of projects are approved at once."""
+    announce: Announce | None = None
+    """Tells people; None: nobody is told."""
 
     def now(self) -> float:
         """Returns the time."""
@@ -88,13 +91,20 @@ class Desk:
     def record(
         self, target: Target, ids: Sequence[int], kind: EventKind, text: str, initiator: Initiator, **details: object
     ) -> None:
-        """Adds to the conversations of requests, and tells the audit."""
+        """Adds to the conversations of requests, and tells the audit and those whom it concerns."""
         now = self.now()
         queries.add_events(
             self.engine, [EventRow(id_, now, kind.value, text, initiator.id, initiator.name) for id_ in ids]
         )
         for id_ in ids:
             self.change_log.by(initiator).record_quota_request(scope_of(target), id_, kind.value, details)
+        if self.announce is not None:
+            self.announce.step(kind, ids, now, text, initiator, details.get("passed_on_to"))
+
+    def announce_opened(self, request_id: int) -> None:
+        """Tells those who decide that there is something to decide."""
+        if self.announce is not None:
+            self.announce.opened(request_id, self.now())
 
     def close(
         self,

@@ -78,6 +78,7 @@ class PassOnRequest:
             desk.record(
                 domain, [id_], EventKind.OPENED, "", initiator, reason=reason, wanted=wanted, passed_on_from=origin.id
             )
+            desk.announce_opened(id_)
             return id_
 
         return desk.engine.atomic(work)

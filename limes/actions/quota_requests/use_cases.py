@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from limes.actions.quota_requests.announce import Announce
 from limes.actions.quota_requests.ask import AskForQuota
 from limes.actions.quota_requests.decide import DecideOnRequest
 from limes.actions.quota_requests.desk import Desk
@@ -30,6 +31,7 @@ class QuotaRequestUseCases:
         set_domain_quota: SetDomainQuota,
         set_growth_bounds: SetGrowthBounds,
         rules: Sequence[AutoApprovalRule] = (),
+        announce: Announce | None = None,
     ) -> "QuotaRequestUseCases":
         """Returns all of them, on the use cases that set what is granted."""
         desk = Desk(
@@ -41,6 +43,7 @@ class QuotaRequestUseCases:
             set_domain_quota=set_domain_quota,
             set_growth_bounds=set_growth_bounds,
             rules=rules,
+            announce=announce,
         )
         return cls(
             ask=AskForQuota(desk), read=ReadRequests(desk), decide=DecideOnRequest(desk), pass_on=PassOnRequest(desk)

@@ -64,7 +64,11 @@ class WebhookSink:
         return Delivery(delivered, refused)
 
     def try_out(self) -> str | None:
-        """See `Sink`. Whether anybody answers is only known after a request, so this says nothing."""
+        """See `Sink`. Any answer will do: only a notification would tell more, and that is not sent to try it."""
+        try:
+            self.session.head(self.url, timeout=self.timeout)
+        except (requests.RequestException, LimesError) as error:
+            return f"no answer: {type(error).__name__}"
         return None
 
     def _post(self, event: OutgoingEvent) -> int:

@@ -1,11 +1,11 @@
 """Mails: what waits to become part of one, what is being sent, and who does not want any."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from peewee import fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert, compiled_update, lock
+from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, compiled_update, lock
 from limes.db.engine import Engine
 from limes.db.models import Domain, Job, Mail, MailItem, MailUnsubscribed, Project
 from limes.db.rows import named
@@ -215,23 +215,7 @@ def backlogs(engine: Engine) -> list[Backlog]:
 
 # -- places and people -------------------------------------------------------------------------------------------------
 
-
-class PlaceRow(NamedTuple):
-    """A project with its domain."""
-
-    uuid: str
-    name: str
-    domain_uuid: str
-    domain_name: str
-
-
-_PROJECTS = compiled(
-    lambda p: (
-        Project.select(Project.uuid, Project.name, Domain.uuid, Domain.name)
-        .join(Domain)
-        .where(any_of(Project.uuid, p.uuids))
-    )
-)
+_PROJECTS = compiled(lambda p: Project.select(Project.uuid, Project.name).where(any_of(Project.uuid, p.uuids)))
 _DOMAINS = compiled(lambda p: Domain.select(Domain.uuid, Domain.name).where(any_of(Domain.uuid, p.uuids)))
 _UNSUBSCRIBED = compiled(
     lambda p: MailUnsubscribed.select(MailUnsubscribed.recipient, MailUnsubscribed.kind).where(
@@ -257,14 +241,19 @@ _SUBSCRIBE = compiled(
 )
 
 
-def projects_by_uuid(engine: Engine, uuids: Collection[str]) -> dict[str, PlaceRow]:
-    """Returns projects, by UUID."""
-    return {row.uuid: row for row in engine.all(_PROJECTS, PlaceRow, uuids=uuids)} if uuids else {}
+def with_names(engine: Engine, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Adds the names of projects and domains, which notifications about events of commitments do not have."""
+    projects = _named(engine, _PROJECTS, [id_ for each in documents if (id_ := each.get("project", {}).get("id"))])
+    domains = _named(engine, _DOMAINS, [id_ for each in documents if (id_ := each.get("domain", {}).get("id"))])
+    for document in documents:
+        for names, part in ((projects, document.get("project", {})), (domains, document.get("domain", {}))):
+            if part.get("id") in names:
+                part.setdefault("name", names[part["id"]])
+    return list(documents)
 
 
-def domain_names(engine: Engine, uuids: Collection[str]) -> dict[str, str]:
-    """Returns the names of domains, by UUID."""
-    return dict(engine.tuples(_DOMAINS, uuids=uuids)) if uuids else {}
+def _named(engine: Engine, query: Compiled, uuids: Sequence[str]) -> dict[str, str]:
+    return dict(engine.tuples(query, uuids=uuids)) if uuids else {}
 
 
 def unsubscribed(engine: Engine, recipients: Collection[str]) -> set[tuple[str, str]]:

@@ -92,6 +92,14 @@ def retry_later(engine: Engine, number: int, next_try_at: float, error: str) -> 
     engine.write(_RETRY_LATER, number=number, next_try_at=next_try_at, error=error)
 
 
+_DOCUMENT = compiled(lambda p: _Event.select(_Event.document).where(_Event.event_id == p.id).limit(1))
+
+
+def document_of(engine: Engine, event_id: str) -> str | None:
+    """Returns an event by its id, for whichever sink it is."""
+    return next(iter(engine.column(_DOCUMENT, id=event_id)), None)
+
+
 _DELIVERED = compiled(
     lambda p: _Event.select(_Event.number).where(_Event.sink == p.sink, _Event.delivered_at < p.before).limit(p.limit)
 )

@@ -95,7 +95,19 @@ def _filtered(query: Select, filters: Filters) -> Select:
     return query
 
 
+def _waiting() -> Select:
+    above = QuotaRequest.alias()
+    passed_on = above.select(above.passed_on_from).where(
+        above.passed_on_from.is_null(False), above.status == RequestStatus.OPEN.value
+    )
+    return QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at).where(
+        QuotaRequest.status == RequestStatus.OPEN.value, QuotaRequest.id.not_in(passed_on)
+    )
+
+
 _ONE = compiled(lambda p: _SELECT.where(QuotaRequest.id == p.id))
+_BY_IDS = compiled(lambda p: _SELECT.where(any_of(QuotaRequest.id, p.ids)).order_by(QuotaRequest.id))
+_WAITING = compiled(lambda p: _waiting().where(QuotaRequest.created_at <= p.before).order_by(QuotaRequest.id))
 _EVENTS = compiled(
     lambda p: (
         QuotaRequestEvent.select(*EVENT_COLUMNS)
@@ -155,6 +167,17 @@ def approvals_by_rules(engine: Engine, project_id: int) -> dict[Ref, dict[str, f
 def one(engine: Engine, request_id: int) -> RequestRow | None:
     """Returns the request of that number."""
     return engine.first(_ONE, RequestRow, id=request_id)
+
+
+def by_ids(engine: Engine, ids: Sequence[int]) -> list[RequestRow]:
+    """Returns requests, in the order of their numbers."""
+    return engine.all(_BY_IDS, RequestRow, ids=ids) if ids else []
+
+
+def waiting(engine: Engine, before: float) -> dict[int, float]:
+    """Returns the open requests that were made before that time, with the times. Not those that were passed on: they
+    wait for the decision above."""
+    return dict(engine.tuples(_WAITING, before=before))
 
 
 def conversation(engine: Engine, request_id: int) -> list[EventRow]:

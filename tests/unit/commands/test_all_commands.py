@@ -17,6 +17,7 @@ SILENT = {
     "limes plugin set-quota",  # does, and shows nothing
     "limes completion",  # prints a script
     "limes config init",  # writes a file
+    *("limes notify unsubscribe", "limes notify subscribe"),  # change one thing
 }
 
 

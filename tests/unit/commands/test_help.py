@@ -20,7 +20,7 @@ def test_an_action_of_placement_may_be_left_out(
     assert capsys.readouterr().out.startswith(usage)
 
 
-@pytest.mark.parametrize("group", [(), ("db",), ("config",), ("plugin",)])
+@pytest.mark.parametrize("group", [(), ("db",), ("config",), ("plugin",), ("notify",)])
 def test_a_group_of_commands_alone_prints_its_help(capsys: pytest.CaptureFixture[str], group: tuple[str, ...]) -> None:
     assert main(group) == 0
     captured = capsys.readouterr()

@@ -1,0 +1,108 @@
+"""Tells people of requests for quota, in the transactions in which something happens to them.
+
+So each step is told once, and none is lost if a process dies. Delivery is that of all notifications.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from limes.audit.initiator import Initiator
+from limes.core.catalog import Catalog
+from limes.core.notifications import PREFIX
+from limes.core.quota_requests import EventKind
+from limes.core.recipients import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
+from limes.db.engine import Engine
+from limes.db.queries import outbox
+from limes.db.queries.quota_request_lists import RequestRow, by_ids
+from limes.db.queries.quota_requests import AmountRow, amounts_of
+from limes.system import IdSource
+
+_KINDS: Mapping[EventKind, str] = {
+    EventKind.APPROVED: REQUEST_DECIDED,
+    EventKind.PARTLY_APPROVED: REQUEST_DECIDED,
+    EventKind.REJECTED: REQUEST_DECIDED,
+    EventKind.PASSED_ON: REQUEST_PASSED_ON,
+}
+"""What people are told of the steps of a request. That it was opened is told by itself, as rules may approve it at
+once."""
+_REMEDIES = {
+    REQUEST_OPENED: "Approve or reject it, or pass it on.",
+    REQUEST_DECIDED: "Nothing has to be done.",
+    REQUEST_PASSED_ON: "Nothing has to be done. It is approved together with the request that it was passed on as.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Announce:
+    """Writes notifications into the outbox. To be called inside the transaction."""
+
+    engine: Engine
+    catalog: Catalog
+    ids: IdSource
+    sinks: Sequence[str]
+    except_kinds: frozenset[str] = frozenset()
+
+    def opened(self, request_id: int, at: float) -> None:
+        """Tells that somebody asks for quota."""
+        self._tell(REQUEST_OPENED, [request_id], at, {})
+
+    def step(
+        self, kind: EventKind, ids: Sequence[int], at: float, text: str, initiator: Initiator, passed_on_to: object
+    ) -> None:
+        """Tells of a decision, and that a request was passed on; of other steps nobody is told."""
+        told = _KINDS.get(kind)
+        if told is not None:
+            who = {"id": initiator.id, "name": initiator.name}
+            self._tell(told, ids, at, {"comment": text, "decided_by": who, "passed_on_to": passed_on_to})
+
+    def _tell(self, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
+        if not self.sinks or kind in self.except_kinds:
+            return
+        rows = []
+        for stream, document in request_documents(self.engine, self.catalog, ids):
+            id_ = self.ids.uuid()
+            head = {"id": id_, "kind": kind, "at": int(at), "remedy": _REMEDIES[kind]}
+            document["request"] |= {name: value for name, value in details.items() if value is not None}
+            text = orjson.dumps(head | document).decode()
+            rows += [(at, PREFIX + sink, stream, id_, text) for sink in self.sinks]
+        outbox.append(self.engine, rows)
+
+
+def request_documents(engine: Engine, catalog: Catalog, ids: Sequence[int]) -> list[tuple[str, dict[str, Any]]]:
+    """Returns requests as notifications show them, each with its stream, in the order of their numbers."""
+    amounts = amounts_of(engine, ids)
+    return [
+        (row.project_uuid or row.domain_uuid, _document(catalog, row, amounts[row.id])) for row in by_ids(engine, ids)
+    ]
+
+
+def _document(catalog: Catalog, row: RequestRow, amounts: Sequence[AmountRow]) -> dict[str, Any]:
+    project = {} if row.project_uuid is None else {"project": {"id": row.project_uuid, "name": row.project_name}}
+    return {
+        "level": "project" if project else "domain",
+        "domain": {"id": row.domain_uuid, "name": row.domain_name},
+        **project,
+        "request": {
+            "id": row.id,
+            "status": row.status,
+            "reason": row.reason,
+            "requester": {"id": row.requester_id, "name": row.requester_name},
+            "passed_on_from": row.passed_on_from,
+            "resources": [_resource(catalog, amount) for amount in amounts],
+        },
+    }
+
+
+def _resource(catalog: Catalog, amount: AmountRow) -> dict[str, Any]:
+    resource = catalog.find(amount.ref)
+    return {
+        "service": amount.service_type,
+        "resource": amount.resource_name,
+        "unit": (resource.unit.value or None) if resource else None,
+        "present": amount.present,
+        "wanted": amount.wanted,
+        "granted": amount.granted,
+    }

@@ -1,0 +1,149 @@
+"""What `limes notify` and the doctor work with."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from limes.actions.mails.send_mails import Contents
+from limes.actions.mails.subscriptions import Subscriptions
+from limes.composition.common import load_settings, open_checked_engine
+from limes.composition.identity import open_cloud
+from limes.composition.mails import mail_contents, open_mailer
+from limes.db.engine import Engine
+from limes.db.queries.mails import with_names
+from limes.db.queries.outbox import document_of
+from limes.errors import BadRequest, NotFound, StartupError
+from limes.mail.mailer import Fate, Mail, MailerDown
+from limes.mail.samples import KINDS, sample
+from limes.mail.templates import Around, Rendered, RenderError, Templates
+from limes.mail.unsubscribe import Subscription
+from limes.settings import Settings
+from limes.settings.mails import MailSettings
+from limes.system import SystemClock, SystemIds
+
+_SOMEBODY = "somebody@example.com"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A mail as it would be sent."""
+
+    kind: str
+    language: str
+    mail: Rendered
+
+
+def preview_mails(
+    kinds: Sequence[str], languages: Sequence[str], event: str | None, count: int, send_to: str | None
+) -> list[Preview]:
+    """Renders mails with samples, or with the notification of an id. Sends them if `send_to` is an address.
+
+    Raises `NotFound`, `BadRequest` for a template that cannot be rendered, and `StartupError` if nothing can be sent.
+    """
+    settings = load_settings()
+    contents = mail_contents(settings.notifications.mail)
+    documents = {kind: sample(kind) for kind in kinds or KINDS}
+    if event is not None:
+        document = _read_event(settings, event)
+        documents = {document["kind"]: document}
+    known = contents.templates.languages()
+    if unknown := sorted(set(languages) - set(known)):
+        raise NotFound(f"there are no templates in {', '.join(unknown)}; there are some in {', '.join(known)}")
+    found = [
+        Preview(kind, language, _render(contents, kind, language, [document] * count, send_to))
+        for kind, document in documents.items()
+        for language in languages or [settings.notifications.mail.language]
+    ]
+    if send_to is not None:
+        _send(settings, found, send_to)
+    return found
+
+
+def _read_event(settings: Settings, event: str) -> dict[str, Any]:
+    engine = open_checked_engine(settings, "limes-notify")
+    try:
+        text = engine.snapshot(lambda: document_of(engine, event))
+        if text is None:
+            raise NotFound(f"there is no notification {event}: they are kept for notifications.delivered_retention")
+        document: dict[str, Any] = orjson.loads(text)
+        if document.get("kind") not in KINDS:
+            raise NotFound(f"{event} is no notification")
+        (named,) = engine.snapshot(lambda: with_names(engine, [document]))
+    finally:
+        engine.close()
+    return named
+
+
+def _render(
+    contents: Contents, kind: str, language: str, documents: Sequence[dict[str, Any]], recipient: str | None
+) -> Rendered:
+    link = contents.unsubscribe.link(Subscription(recipient or _SOMEBODY, kind)) if contents.unsubscribe else ""
+    try:
+        return contents.templates.render(kind, language, documents, Around(contents.link, link), strict=True)
+    except RenderError as error:
+        raise BadRequest(str(error)) from None
+
+
+def _send(settings: Settings, previews: Sequence[Preview], recipient: str) -> None:
+    section = settings.notifications
+    if problem := section.smtp.problem():
+        raise StartupError(f"notifications: {problem}")
+    ids, now = SystemIds(), SystemClock().now().timestamp()
+    try:
+        with open_mailer("smtp", section, open_cloud(settings)).open() as session:
+            for each in previews:
+                mail = Mail(
+                    ids.uuid(), recipient, each.mail.subject, each.mail.text, each.mail.html, now, each.language
+                )
+                outcome = session.send(mail)
+                if outcome.fate is not Fate.SENT:
+                    raise StartupError(f"the server does not take the mail to {recipient}: {outcome.reason}")
+    except MailerDown as error:
+        raise StartupError(str(error)) from None
+
+
+@contextmanager
+def open_subscriptions() -> Iterator[Subscriptions]:
+    """Opens the list of those who do not want mails."""
+    settings = load_settings()
+    engine: Engine = open_checked_engine(settings, "limes-notify")
+    try:
+        yield Subscriptions(engine, SystemClock())
+    finally:
+        engine.close()
+
+
+def template_problems(mail: MailSettings) -> list[str]:
+    """Returns what is wrong with an operator's templates and languages. Mails are sent all the same, with our texts."""
+    templates = mail_contents(mail).templates
+    known = templates.languages()
+    of_rules = [*(rule.language for rule in mail.languages), *(rule.language for rule in mail.recipients)]
+    asked = [mail.language, *(language for language in of_rules if language)]
+    problems = [
+        f"notifications.mail: there are no templates for the language {language!r}, so mails are in {mail.language!r}"
+        for language in dict.fromkeys(asked)
+        if language not in known and language.partition("-")[0] not in known
+    ]
+    if mail.templates is not None and not mail.templates.is_dir():
+        problems.append(f"notifications.mail.templates: {mail.templates} is no folder")
+    elif mail.templates is not None:
+        problems += [
+            problem
+            for language in known
+            for kind in KINDS
+            for count in (1, 2)
+            if (problem := _problem(templates, kind, language, count))
+        ]
+    return list(dict.fromkeys(problems))
+
+
+def _problem(templates: Templates, kind: str, language: str, count: int) -> str:
+    around = Around("https://example.com", "https://example.com")
+    try:
+        templates.render(kind, language, [sample(kind)] * count, around, strict=True)
+    except RenderError as error:
+        return f"notifications.mail.templates: {error}"
+    return ""
