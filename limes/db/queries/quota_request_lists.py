@@ -8,7 +8,7 @@ from peewee import JOIN, fn
 
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
-from limes.db.compiled import Select, any_of, compiled
+from limes.db.compiled import any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.queries.quota_requests import EVENT_COLUMNS, EventRow
@@ -80,9 +80,7 @@ def _filtered(query: Select, filters: Filters) -> Select:
     if filters.of_projects is not None:
         query = query.where(QuotaRequest.project.is_null(not filters.of_projects))
     if filters.passed_on is not None:
-        waiting = _ABOVE.select(_ABOVE.passed_on_from).where(
-            _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
-        )
+        waiting = _PASSED_ON_NOW
         query = query.where(QuotaRequest.id.in_(waiting) if filters.passed_on else QuotaRequest.id.not_in(waiting))
     if filters.statuses is not None:
         query = query.where(any_of(QuotaRequest.status, sorted(filters.statuses)))
@@ -95,19 +93,22 @@ def _filtered(query: Select, filters: Filters) -> Select:
     return query
 
 
-def _waiting() -> Select:
-    above = QuotaRequest.alias()
-    passed_on = above.select(above.passed_on_from).where(
-        above.passed_on_from.is_null(False), above.status == RequestStatus.OPEN.value
-    )
-    return QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at).where(
-        QuotaRequest.status == RequestStatus.OPEN.value, QuotaRequest.id.not_in(passed_on)
-    )
-
-
 _ONE = compiled(lambda p: _SELECT.where(QuotaRequest.id == p.id))
 _BY_IDS = compiled(lambda p: _SELECT.where(any_of(QuotaRequest.id, p.ids)).order_by(QuotaRequest.id))
-_WAITING = compiled(lambda p: _waiting().where(QuotaRequest.created_at <= p.before).order_by(QuotaRequest.id))
+_PASSED_ON_NOW = _ABOVE.select(_ABOVE.passed_on_from).where(
+    _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
+)
+_WAITING = compiled(
+    lambda p: (
+        QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at)
+        .where(
+            QuotaRequest.status == RequestStatus.OPEN.value,
+            QuotaRequest.created_at <= p.before,
+            QuotaRequest.id.not_in(_PASSED_ON_NOW),
+        )
+        .order_by(QuotaRequest.id)
+    )
+)
 _EVENTS = compiled(
     lambda p: (
         QuotaRequestEvent.select(*EVENT_COLUMNS)
