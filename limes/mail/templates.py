@@ -174,7 +174,8 @@ def normal(document: Mapping[str, Any]) -> dict[str, Any]:
     for each in place.values():
         each["name"] = each["name"] or each["id"]
     parts = {name: {**fields, **cleaned[name]} for name, fields in _PARTS.items() if name in cleaned}
-    return {**dict.fromkeys(_FIELDS), "level": "cloud", **cleaned, **parts, **place}
+    level = "project" if place["project"]["id"] else "domain" if place["domain"]["id"] else "cloud"
+    return {**dict.fromkeys(_FIELDS), "level": level, **cleaned, **parts, **place}
 
 
 def _cleaned(value: Any, name: str) -> Any:

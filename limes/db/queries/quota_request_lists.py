@@ -8,7 +8,7 @@ from peewee import JOIN, fn
 
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import Select, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.queries.quota_requests import EVENT_COLUMNS, EventRow
