@@ -13,6 +13,7 @@ from limes.actions.commitments.auto_renew import RenewAutomatically
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import growing_resources
 from limes.actions.deliver_events import DeliverEvents
+from limes.actions.distribute_quota import DistributionOutcome
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.project_tasks import Telemetry
 from limes.actions.quota_history import ForgetHistory
@@ -20,7 +21,7 @@ from limes.actions.reports.alerts import ReportAlerts
 from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.run_job import RunJob
-from limes.actions.scrape_capacity import ScrapeCapacity
+from limes.actions.scrape_capacity import CapacityOutcome, ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
 from limes.audit.initiator import of_job
@@ -29,7 +30,7 @@ from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.clocks import ClockWatch
-from limes.collector.cluster_jobs import CapacityJob, ClusterWideJob, DeliveryJob, DistributionJob, OverridesJob
+from limes.collector.cluster_job import ClusterJob
 from limes.collector.loop import Job
 from limes.collector.runner import Collector
 from limes.collector.service_jobs import PushJob, UsageJob
@@ -220,7 +221,12 @@ def _capacity_job(
         retry=collector.capacity_retry,
         lease=collector.lease,
     )
-    return CapacityJob(action, scrapes, workers=max(1, min(collector.threads, len(cluster.backends.capacity))))
+
+    def count(outcome: CapacityOutcome) -> None:
+        scrapes.count(outcome.success, outcome.capacitor)
+
+    workers = max(1, min(collector.threads, len(cluster.backends.capacity)))
+    return ClusterJob("scrape-capacity", action.run_next, count, workers)
 
 
 def _distribution_jobs(
@@ -235,9 +241,15 @@ def _distribution_jobs(
     """Returns the jobs about quota that follows usage."""
     change_log = change_log.by(of_job("distribute-quota"))
     action = replace(build_distribution(settings, engine, cluster, clock, change_log), jitter=jitter)
+    follow = FollowOverrides(engine, cluster.catalog, clock, cluster.overrides.current)
+
+    def count(outcome: DistributionOutcome) -> None:
+        counters["limes_quota_distributions"].count(outcome.success, *outcome.ref)
+
     return [
-        DistributionJob(action, counters["limes_quota_distributions"]),
-        OverridesJob(FollowOverrides(engine, cluster.catalog, clock, cluster.overrides.current)),
+        ClusterJob("distribute-quota", action.run_next, count),
+        # each collector looks at its own machine's file, so that none works with an old one
+        ClusterJob("quota-overrides", lambda: follow.run() or None, lambda _: None),
     ]
 
 
@@ -262,7 +274,8 @@ def _cluster_wide_jobs(
     forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
-        return ClusterWideJob(RunJob(engine, clock, jitter, name, work, interval, collector.lease), counters[counter])
+        run = RunJob(engine, clock, jitter, name, work, interval, collector.lease)
+        return ClusterJob(name, run.run_if_due, counters[counter].count)
 
     folding = [job("sums", partial(fold_sums, engine), _FOLD_INTERVAL, "limes_sum_runs")] if are_kept(engine) else []
     return [
@@ -300,7 +313,7 @@ def _renew_and_settle(renewal: RenewAutomatically, settle: SettleCommitments) ->
 class AuditJobs:
     """One job for each sink, with their common counters."""
 
-    jobs: list[DeliveryJob]
+    jobs: list[Job]
     counters: AuditCounters
 
 
@@ -308,7 +321,7 @@ def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter)
     """Returns the jobs for the configured sinks. Nothing is opened yet."""
     audit = settings.audit
     counters = AuditCounters(audit.sinks)
-    jobs = []
+    jobs: list[Job] = []
     for name in audit.sinks:
         action = DeliverEvents(
             engine,
@@ -321,7 +334,7 @@ def audit_jobs(settings: Settings, engine: Engine, clock: Clock, jitter: Jitter)
             lease=settings.collector.lease,
             retention=audit.delivered_retention,
         )
-        jobs.append(DeliveryJob(action, partial(counters.count, name)))
+        jobs.append(ClusterJob(action.name, action.run_if_due, partial(counters.count, name)))
     return AuditJobs(jobs, counters)
 
 

@@ -17,7 +17,7 @@ from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
 from limes.auth.session import CloudSession
-from limes.collector.cluster_jobs import ClusterWideJob, DeliveryJob, MailJob
+from limes.collector.cluster_job import ClusterJob
 from limes.collector.loop import Job
 from limes.composition.cluster import Cluster
 from limes.composition.identity import open_cloud
@@ -62,7 +62,7 @@ def notification_jobs(
         engine, alerts, clock, SystemIds(), section.sinks, excepted, section.hysteresis, section.request_waiting
     )
     run = RunJob(engine, clock, jitter, "notifications", decide.run, section.interval, lease)
-    jobs: list[Job] = [ClusterWideJob(run, runs)]
+    jobs: list[Job] = [ClusterJob(run.name, run.run_if_due, runs.count)]
     cloud = open_cloud(settings) if mail_sinks else None
     for name in section.sinks:
         delivery = DeliverEvents(
@@ -77,9 +77,11 @@ def notification_jobs(
             what="notification",
             job=PREFIX + name,
         )
-        jobs.append(DeliveryJob(delivery, partial(_count_round, deliveries, PREFIX + name)))
+        count = partial(_count_round, deliveries, PREFIX + name)
+        jobs.append(ClusterJob(delivery.name, delivery.run_if_due, count))
         if cloud is not None and name in MAIL_SINKS:
-            jobs.append(MailJob(_send_mails(name, settings, engine, clock, jitter, cloud), mails))
+            send = _send_mails(name, settings, engine, clock, jitter, cloud)
+            jobs.append(ClusterJob(send.name, send.run_if_due, partial(mails.count, name)))
     return NotificationJobs(jobs, [runs, deliveries, mails, gauges])
 
 

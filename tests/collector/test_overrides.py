@@ -10,7 +10,6 @@ import pytest
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, Reason
 from limes.backends import AZUsage
-from limes.collector.cluster_jobs import OverridesJob
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import Unavailable
@@ -117,19 +116,19 @@ def nothing_is_due(lab: Lab) -> None:
 
 def test_a_change_of_the_file_has_quota_computed(lab: Lab) -> None:
     overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9, CAPACITY: 1}})]
-    job = OverridesJob(FollowOverrides(lab.engine, lab.catalog, lab.clock, lambda: overrides[0]))
+    follow = FollowOverrides(lab.engine, lab.catalog, lab.clock, lambda: overrides[0])
     nothing_is_due(lab)
-    assert job.step() is True
+    assert follow.run() is True
     assert due(lab) == {"cores": True, "ram": False}
     nothing_is_due(lab)
-    assert job.step() is False, "it has seen them"
+    assert follow.run() is False, "it has seen them"
     assert not any(due(lab).values())
     overrides[0] = QuotaOverrides({("germany", "berlin"): {CORES: 9}, ("germany", "bonn"): {RAM: 1}})
-    assert job.step() is True
+    assert follow.run() is True
     assert due(lab) == {"cores": False, "ram": True}, "only what differs; nothing computes quota that people set"
     nothing_is_due(lab)
     overrides[0] = NO_OVERRIDES
-    assert job.step() is True
+    assert follow.run() is True
     assert due(lab) == {"cores": True, "ram": True}
 
 
