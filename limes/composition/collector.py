@@ -51,6 +51,7 @@ from limes.composition.use_cases import (
     open_change_log,
 )
 from limes.core.catalog import Ref
+from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.kept_sums import are_kept
@@ -152,11 +153,16 @@ def _gauges(
     alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
     find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
     return [
-        ScrapeGauges(engine, names, clock, settings.collector.stale_after, settings.audit.sinks),
+        ScrapeGauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
         OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid),
         AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
         CircuitGauge(cluster.backends.circuits),
     ]
+
+
+def _sinks(settings: Settings) -> list[str]:
+    """Returns the names that sinks have in the outbox."""
+    return [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]
 
 
 def _service_jobs(

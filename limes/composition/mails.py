@@ -17,17 +17,19 @@ from limes.settings.mails import MailSettings
 from limes.settings.notifications import NotificationSettings
 from limes.system import Clock
 
+_SESSION = 0.8
+"""The share of a lease after which a connection is cut."""
 MAIL_SINKS = ("smtp", "mail_api")
 
 
-def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession) -> Mailer:
-    """Returns the server of a sink."""
+def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, lease: float = 300.0) -> Mailer:
+    """Returns the server of a sink. `lease`, in seconds, is that of the job which sends mails."""
     if sink == "mail_api":
         api = section.mail_api
         return MailApi(cloud.adapter("mail", api.endpoint.rstrip("/"), timeout=api.timeout))
     smtp = section.smtp
     server = SmtpServer(smtp.host, smtp.port, smtp.security, smtp.username, smtp.password, smtp.cacert, smtp.timeout)
-    return SmtpMailer(server, Sender(smtp.sender or "", smtp.sender_name, smtp.reply_to))
+    return SmtpMailer(server, Sender(smtp.sender or "", smtp.sender_name, smtp.reply_to), _SESSION * lease)
 
 
 def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients | ProjectItself:

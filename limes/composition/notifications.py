@@ -105,7 +105,7 @@ def _send_mails(
         jitter,
         SystemIds(),
         name,
-        open_mailer(name, section, cloud),
+        open_mailer(name, section, cloud, settings.collector.lease),
         mail_contents(mail),
         digest=mail.digest,
         gather=mail.gather,

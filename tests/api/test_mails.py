@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from keystoneauth1.session import Session
+from keystoneauth1.token_endpoint import Token
 
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.mails.queue_mails import Languages, ProjectItself, QueueMails, Recipients
@@ -16,18 +18,23 @@ from limes.core.recipients import REQUEST_KINDS, LanguageRule, Level, RecipientR
 from limes.db.queries import mails as queries
 from limes.db.queries import outbox
 from limes.errors import Unavailable
+from limes.mail.mail_api import MailApi
 from limes.mail.mailer import Mail, Outcome
 from limes.mail.samples import KINDS, sample
 from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
 from limes.mail.templates import Around, Templates
 from limes.mail.unsubscribe import Subscription
+from limes.metrics.mails import MailCounters, MailGauges
+from limes.outgoing import TimedAdapter
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.test_attention import run
-from tests.api.test_notifications import NoJitter, notify, told
+from tests.api.test_notifications import NoJitter, Receiver, notify, receiver, told
 from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
 from tests.support.mail_server import MailServer, text_of
 from tests.support.statements import count_statements
+
+__all__ = ["receiver"]
 
 DAY = 86400
 ALICE, BOB = "alice@example.com", "bob@example.com"
@@ -492,3 +499,56 @@ def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: st
         assert "None" not in mail.subject + mail.text + mail.html, mail.text
     others = {kind for kind in KINDS if kind.startswith("temporary_")} | REQUEST_KINDS
     assert {each["kind"] for each in documents} == set(KINDS) - others
+
+
+# -- the mail API, and metrics -----------------------------------------------------------------------------------------
+
+
+def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Receiver) -> None:
+    post.recipients = ProjectItself(Languages("de"))
+    post.notify("quota_used")
+    post.notify("quota_used")
+    post.notify("backend_unreachable")
+    adapter = TimedAdapter(Session(Token(None, "our-token")), 20, endpoint_override=receiver.url)
+    receiver.status = 503
+    job = replace(post.job(), mailer=MailApi(adapter))
+    post.world.clock.advance(61)
+    outcome = job.run_if_due()
+    assert outcome is not None
+    assert (outcome.sent, outcome.error) == (0, "HTTP 503")
+    receiver.status = 200
+    post.world.clock.advance(61)
+    assert job.run_if_due() == Sent(sent=1)
+    (first, body), (again, same) = receiver.got
+    assert body == same
+    assert first["Limes-Message-Id"] == again["Limes-Message-Id"]
+    document = json.loads(body)
+    assert (document["project_id"], document["subject"]) == (BERLIN, "2 Quotas sind fast ausgeschöpft")
+    assert "unsubscribe" not in document["mail_text"]
+
+
+def test_metrics(post: Post) -> None:
+    counters, gauges = MailCounters(["smtp"]), MailGauges(post.world.engine, post.world.clock, ["smtp"])
+    post.recipients = Recipients([RecipientRule([ALICE, BOB, "carol@example.com"])])
+    post.server.recipients |= {ALICE: "450 greylisted", BOB: "550 no such user"}
+    post.notify("quota_used")
+    counters.count("smtp", post.send())
+    assert figures(counters) == {"sent": 1, "dropped": 1, "retried": 1, "unreachable": 0}
+    post.world.clock.advance(30)
+    assert [(family.name, family.samples[0].value) for family in gauges.collect()] == [
+        ("limes_mails_waiting", 1),
+        ("limes_mails_age_seconds", 30),
+    ]
+    post.server.stop()
+    counters.count("smtp", post.send())
+    assert figures(counters)["unreachable"] == 1
+    post.server.start()
+    post.server.recipients.clear()
+    counters.count("smtp", post.send())
+    assert figures(counters)["sent"] == 2
+    assert [family.samples[0].value for family in gauges.collect()] == [0, 0]
+
+
+def figures(counters: MailCounters) -> dict[str, float]:
+    (family,) = counters.collect()
+    return {sample.labels["outcome"]: sample.value for sample in family.samples}
