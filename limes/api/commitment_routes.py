@@ -23,6 +23,7 @@ _COMMITMENT = f"{_COMMITMENTS}/{{id}}"
 
 SELECTION: tuple[p.Parameter, ...] = (p.SERVICE, p.AREA, p.RESOURCE)
 _SUMMARY = (*SELECTION, p.AHEAD)
+_CHANGES = (p.IN_DOMAINS, p.IN_PROJECTS, p.IN_AZS, p.AFTER_CHANGE, p.CHANGED_SINCE, p.CHANGED_UNTIL)
 _TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
 
 _ERRORS = (404, 409, 422, 423)
@@ -97,7 +98,7 @@ COMMITMENTS = {
             commitment.list_events,
             "cluster:list_commitments",
             {200: CommitmentEventsAnswer},
-            parameters=(*SELECTION, p.SINCE, p.EVENTS),
+            parameters=(*SELECTION, *_CHANGES, p.SINCE, p.EVENTS),
         )
     },
     "/v1/commitment-summary": {

@@ -188,6 +188,7 @@ class _Rows(peewee.SQL):
             names = tuple(field.column_name for field in self._fields)
             columns = [*(f'"new"."{name}"' for name in names), *[mark] * len(self._defaults)]
             table = self._fields[0].model._meta.table_name
+            # SQL text: peewee has no words for a function that gives rows of a table
             ctx.literal("SELECT ").literal(", ".join(columns))
             ctx.literal(f' FROM json_populate_recordset(NULL::"{table}", {mark}) AS "new"')
             for value in (*self._defaults, _RowsAsJSON(names)):

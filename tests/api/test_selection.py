@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.settle import SettleCommitments
 from limes.api import parameters
 from limes.api.routes import ROUTES
 from limes.core.commitments.rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, commit
+from tests.api.commitments import BEHAVIORS, NOW, commit
 from tests.api.world import World
 
 WITHOUT = {
@@ -92,6 +93,54 @@ def test_changes_of_commitments(make: Callable[..., World]) -> None:
     assert changes("service=compute&resource=ram&since=4") == ([(6, "ram")], 6)
     assert changes("area=storage") == ([], 6)
     assert changes("area=storage&since=6") == ([], 6)
+
+
+def test_changes_of_commitments_by_what_they_are(make: Callable[..., World]) -> None:
+    world = make(behaviors=BEHAVIORS)
+    berlin = commit(world)
+    world.clock.advance(100)
+    commit(world, "dresden", availability_zone="az-two", duration="1 year")
+    world.clock.advance(100)
+    commit(world, confirm_by=NOW + 100_000)
+    world.clock.advance(7200)  # the first one has ended
+    SettleCommitments(world.commitments.create.ledger).run()
+
+    def changes(query: str) -> list[tuple[Any, ...]]:
+        found = world.get(f"/v1/commitments?{query}")["events"]
+        return [(event["number"], event["event"], event["commitment"]["status"]) for event in found]
+
+    first, second, third, ended = (
+        (1, "created", "confirmed"),
+        (2, "created", "confirmed"),
+        (3, "created", "planned"),
+        (4, "expired", "expired"),
+    )
+    assert changes("") == [first, second, third, ended]
+    assert changes("status=expired") == [ended]
+    assert changes("status=expired&status=planned") == [third, ended]
+    assert changes("project_id=uuid-for-dresden") == [second]
+    assert changes("domain_id=uuid-for-germany") == [first, second, third, ended]
+    assert changes("domain_id=uuid-for-france") == []
+    assert changes("availability_zone=az-two&resource=cores") == [second]
+    assert changes("resource=ram&project_id=uuid-for-dresden") == []
+    assert changes(f"changed_since={NOW + 100}") == [second, third, ended]
+    assert changes(f"changed_since={NOW + 100}&changed_until={NOW + 200}") == [second]
+    assert changes(f"changed_until={NOW + 100}&status=confirmed") == [first]
+    assert changes("since=1&limit=1&status=confirmed") == [second]
+    assert berlin["id"] == 1
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("status=maybe", "expected one of planned, pending, confirmed, superseded, expired"),
+        ("changed_since=x", "changed_since: expected a whole number"),
+        ("changed_since=5&changed_until=4", "it is after changed_until"),
+    ],
+)
+def test_a_filter_that_makes_no_sense(make: Callable[..., World], query: str, text: str) -> None:
+    result = make(behaviors=BEHAVIORS).request("GET", "/v1/commitments", query_string=query)
+    assert (result.status_code, text in result.text) == (400, True)
 
 
 def test_a_selection_is_looked_for_until_there_is_something_to_tell(

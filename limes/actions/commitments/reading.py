@@ -1,8 +1,10 @@
 """Reading commitments and their events. Nothing is written."""
 
+import math
 import re
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -23,6 +25,30 @@ _TOKEN = re.compile(r"[0-9a-f]{1,100}")
 """Anything else is no transfer token, and perhaps not a text that the database accepts."""
 
 _EVENTS_AT_ONCE = 10_000
+_FOR_EVER = 2.0**40
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeFilter:
+    """Which changes are wanted."""
+
+    values: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By field of the commitment, as it was after the change."""
+    since: float = 0
+    until: float = math.inf
+    """Times of changes, in seconds since the epoch; `until` itself is not among them."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Returns whether everything is wanted."""
+        return not self.values and self.since <= 0 and self.until >= _FOR_EVER
+
+    def accepts(self, commitment: Mapping[str, Any]) -> bool:
+        """Returns whether a change of that time is wanted, after which the commitment is like this."""
+        return all(commitment[name] in wanted for name, wanted in self.values.items())
+
+
+EVERY_CHANGE = ChangeFilter()
 
 
 class Events(NamedTuple):
@@ -85,24 +111,28 @@ class ReadCommitments:
 
         return ledger.engine.snapshot(read)
 
-    def events(self, since: int, limit: int, selection: Selection) -> Events:
+    def events(self, since: int, limit: int, selection: Selection, changes: ChangeFilter = EVERY_CHANGE) -> Events:
         """Returns at most `limit` changes of commitments, over all projects, that come after number `since`.
 
         The answer is only empty if there are no more: with a selection, events are read until one matches.
         """
         engine = self.ledger.engine
-        if selection.is_whole(self.ledger.catalog):  # also of resources that are not configured any more
+        is_whole = selection.is_whole(self.ledger.catalog)  # also resources that are not configured any more
+        if is_whole and changes.is_empty:
             events = engine.snapshot(lambda: commitment_events.after(engine, since, limit))
             return Events(events, events[-1].number if events else since)
-        return engine.snapshot(lambda: self._selected_events(since, limit, set(selection.refs)))
+        refs = None if is_whole else set(selection.refs)
+        return engine.snapshot(lambda: self._selected_events(since, limit, refs, changes))
 
-    def _selected_events(self, since: int, limit: int, refs: set[Ref]) -> Events:
+    def _selected_events(self, since: int, limit: int, refs: set[Ref] | None, changes: ChangeFilter) -> Events:
         shown: list[NumberedEvent] = []
-        while not shown and (batch := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE)):
+        times = (changes.since, changes.until)
+        while not shown and (batch := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE, times)):
             for event in batch:
                 since = event.number
                 commitment = orjson.loads(event.document)
-                if (commitment["service_type"], commitment["resource_name"]) in refs:
+                is_selected = refs is None or (commitment["service_type"], commitment["resource_name"]) in refs
+                if is_selected and changes.accepts(commitment):
                     shown.append(event)
                 if len(shown) == limit:
                     return Events(shown, since)

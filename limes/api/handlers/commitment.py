@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import orjson
 
 from limes.actions.commitments.ledger import Described
+from limes.actions.commitments.reading import ChangeFilter
 from limes.actions.lookup import find_project
 from limes.actions.reports.attention import Where
 from limes.actions.reports.commitment_summary import SummarizeCommitments
@@ -20,7 +21,7 @@ from limes.api.render.commitment import (
     render_verdict,
 )
 from limes.api.shapes.common import Warned
-from limes.core.commitments.commitment import describe
+from limes.core.commitments.commitment import Status, describe
 from limes.errors import BadRequest, Forbidden, NotFound
 from limes.web.call import Answer
 
@@ -157,7 +158,7 @@ def show_by_token(call: Call) -> Answer:
 def list_events(call: Call) -> Answer:
     """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
     since, limit = parameters.SINCE.of(call.req), parameters.EVENTS.of(call.req)
-    changes = call.deps.commitments.read.events(since, limit, call.selection())
+    changes = call.deps.commitments.read.events(since, limit, call.selection(), _changes(call))
     events = [
         {
             "number": event.number,
@@ -168,6 +169,26 @@ def list_events(call: Call) -> Answer:
         for event in changes.shown
     ]
     return Answer(document={"events": events, "next": changes.next})
+
+
+def _changes(call: Call) -> ChangeFilter:
+    """The wanted changes. Raises `BadRequest`."""
+    since, until = parameters.CHANGED_SINCE.of(call.req), parameters.CHANGED_UNTIL.of(call.req)
+    if since > until:
+        raise BadRequest("query parameter changed_since: it is after changed_until")
+    statuses = parameters.AFTER_CHANGE.of(call.req)
+    known = [status.value for status in Status]
+    if statuses is not None and not set(statuses) <= set(known):
+        raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
+    wanted = {
+        "domain_id": parameters.IN_DOMAINS.of(call.req),
+        "project_id": parameters.IN_PROJECTS.of(call.req),
+        "availability_zone": parameters.IN_AZS.of(call.req),
+        "status": statuses,
+    }
+    return ChangeFilter(
+        {name: frozenset(values) for name, values in wanted.items() if values is not None}, since, until
+    )
 
 
 def list_conversions(call: Call) -> Answer:

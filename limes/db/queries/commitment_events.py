@@ -16,6 +16,7 @@ from limes.db.engine import Engine
 from limes.db.models import CommitmentEvent, CommitmentEventCounter
 
 _LIMIT = 500
+_FOR_EVER = 2.0**53
 
 
 class EventRow(NamedTuple):
@@ -62,16 +63,20 @@ _COLUMNS = (CommitmentEvent.number, CommitmentEvent.at, CommitmentEvent.event, C
 _AFTER = compiled(
     lambda p: (
         CommitmentEvent.select(*_COLUMNS)
-        .where(CommitmentEvent.number > p.number)
+        .where(CommitmentEvent.number > p.number, CommitmentEvent.at >= p.since, CommitmentEvent.at < p.until)
         .order_by(CommitmentEvent.number)
         .limit(p.limit)
     )
 )
 
 
-def after(engine: Engine, number: int, limit: int) -> list[NumberedEvent]:
-    """Returns at most `limit` events that come after this number."""
-    return engine.all(_AFTER, NumberedEvent, number=number, limit=limit)
+def after(
+    engine: Engine, number: int, limit: int, times: tuple[float, float] = (0.0, _FOR_EVER)
+) -> list[NumberedEvent]:
+    """Returns at most `limit` events that come after this number, from the first of these times on and before the
+    second."""
+    since, until = times
+    return engine.all(_AFTER, NumberedEvent, number=number, limit=limit, since=since, until=until)
 
 
 class _Document(NamedTuple):

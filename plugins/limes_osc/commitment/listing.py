@@ -210,6 +210,20 @@ def _add_since(parser: argparse.ArgumentParser) -> None:
         "--since", metavar="<number>", type=int, default=0, help="Only changes after the one of this number"
     )
     parser.add_argument("--limit", metavar="<number>", type=int, help="At most this many (default: 1000)")
+    parser.add_argument("--status", metavar="<status>", action="append", default=[], help="Only changes to this status")
+    parser.add_argument("--az", metavar="<az>", action="append", default=[], help="Only in this availability zone")
+    for name in ("domain", "project"):
+        text = f"Only of this {name}; may be repeated, as --status and --az"
+        parser.add_argument(f"--{name}-id", metavar="<id>", action="append", default=[], help=text)
+    for name, text in (("since", "at this time or later"), ("until", "before this time")):
+        parser.add_argument(f"--changed-{name}", metavar="<time>", type=int, help=f"Only changes {text} (UNIX)")
+
+
+_FILTERS = {
+    **{"status": "status", "availability_zone": "az", "domain_id": "domain_id", "project_id": "project_id"},
+    **{"changed_since": "changed_since", "changed_until": "changed_until"},
+}
+"""Query parameters, each with the option that gives its values."""
 
 
 class ListEvents(LimesLister):
@@ -242,6 +256,10 @@ class ListEvents(LimesLister):
         """Returns one row for each change; the last number is the `--since` of the next call."""
         query = [("since", str(parsed_args.since))]
         query += [("limit", str(parsed_args.limit))] if parsed_args.limit is not None else []
+        for parameter, option in _FILTERS.items():
+            given = getattr(parsed_args, option)
+            values = given if isinstance(given, list) else [] if given is None else [given]
+            query += [(parameter, str(value)) for value in values]
         events = self.limes.get("/commitments", query)["events"]
         return self.table(parsed_args, self._columns, (_event(event, parsed_args.unit) for event in events))
 
