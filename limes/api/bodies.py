@@ -86,8 +86,9 @@ class BurstingBody(RequestBody):
 
 
 class DomainScopeBody(RequestBody):
-    """What is wanted of a domain."""
+    """What is wanted of a domain. Quotas in `services` win over those of the set."""
 
+    quota_set: StrictStr | None = None
     services: tuple[TemporaryServiceBody, ...] | None = None
 
 

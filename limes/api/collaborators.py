@@ -1,7 +1,7 @@
 """What the Limes API works with. `limes.composition` builds it from the configuration, tests as they need."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
@@ -18,6 +18,7 @@ from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog
+from limes.core.quota_sets import QuotaSet
 from limes.db.engine import Engine
 from limes.system import Clock, IdSource
 from limes.web.client_address import ClientAddress
@@ -55,6 +56,8 @@ class ApiCollaborators:
     """Seconds after which figures are marked as stale."""
     alerts: AlertRules = field(default_factory=AlertRules)
     """From when on something is worth an alert."""
+    quota_sets: Mapping[str, QuotaSet] = field(default_factory=dict)
+    """Preset sizes by name."""
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
     """Who does not want which mails."""

@@ -39,10 +39,11 @@ class WantedServiceBody(ServiceBody):
 
 
 class NewQuotaRequest(RequestBody):
-    """What is asked for, and why."""
+    """What is asked for, and why. Of a set, only what is more than the present quotas."""
 
     model_config = _STRICT
-    services: tuple[WantedServiceBody, ...]
+    quota_set: StrictStr | None = None
+    services: tuple[WantedServiceBody, ...] = ()
     reason: _NeededText
 
 

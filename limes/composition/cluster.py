@@ -14,6 +14,7 @@ from limes.backends.breaker import BreakerRules, CircuitBreaker
 from limes.backends.loader import Backends, BackendSpec, load, load_services
 from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.composition.overrides import OverridesFile
+from limes.composition.quota_sets import quota_sets
 from limes.composition.references import Names
 from limes.composition.rules import (
     auto_approval_rules,
@@ -28,6 +29,7 @@ from limes.core.catalog import Catalog, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.core.permissions import LowPrivRules
+from limes.core.quota_sets import QuotaSet
 from limes.errors import BackendError, ConfigError
 from limes.outgoing import keystone_session
 from limes.settings import Settings, read_yaml
@@ -49,6 +51,7 @@ class Cluster:
     commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
     overrides: OverridesFile = field(default_factory=lambda: OverridesFile(None, Catalog([], [])))
     auto_approval: Sequence[AutoApprovalRule] = ()
+    quota_sets: Mapping[str, QuotaSet] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,7 @@ class _Rules:
     commitment_rules: CommitmentRules
     overrides: OverridesFile
     auto_approval: Sequence[AutoApprovalRule]
+    quota_sets: Mapping[str, QuotaSet]
 
 
 def build_cluster(
@@ -88,6 +92,7 @@ def build_cluster(
         rules.commitment_rules,
         rules.overrides,
         rules.auto_approval,
+        rules.quota_sets,
     )
 
 
@@ -125,6 +130,7 @@ def _build_rules(
     problems += unknown_scaling_targets(settings, names)
     lowpriv = lowpriv_rules(settings, names, problems)
     auto_approval = auto_approval_rules(settings, catalog, problems)
+    sets = quota_sets(settings, names, problems)
     commitments = commitment_rules(settings, names, problems)
     constraints = ConstraintSet()
     if settings.constraints_path is not None and not names.unclear:
@@ -138,7 +144,7 @@ def _build_rules(
             overrides = OverridesFile(settings.quota_overrides_path, catalog)
         except ConfigError as error:
             problems += error.problems
-    return _Rules(catalog, constraints, lowpriv, commitments, overrides, auto_approval)
+    return _Rules(catalog, constraints, lowpriv, commitments, overrides, auto_approval, sets)
 
 
 def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:

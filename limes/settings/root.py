@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from limes.settings.alerts import AlertSettings
 from limes.settings.audit import AuditSettings
@@ -32,6 +32,7 @@ from limes.settings.processes import (
     UiSettings,
 )
 from limes.settings.quota_requests import QuotaRequestSettings
+from limes.settings.quota_sets import QuotaSetSettings
 
 
 class Settings(Section):
@@ -51,6 +52,8 @@ class Settings(Section):
     quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
     commitments: CommitmentSettings = CommitmentSettings()
     quota_requests: QuotaRequestSettings = QuotaRequestSettings()
+    quota_sets: dict[Name, QuotaSetSettings] = Field(default_factory=dict)
+    """Preset sizes of quota: a name such as `medium` -> what it stands for. One word sets or asks for all of it."""
     alerts: AlertSettings = AlertSettings()
     notifications: NotificationSettings = NotificationSettings()
     constraints_path: ConfigPath | None = None

@@ -39,6 +39,7 @@ from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.permissions import LowPrivRules
+from limes.core.quota_sets import QuotaSet
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
@@ -164,6 +165,7 @@ def make_world(
     notify_sinks: tuple[str, ...] = (),
     stale_after: float = math.inf,
     alerts: AlertRules | None = None,
+    quota_sets: Mapping[str, QuotaSet] | None = None,
     fill: bool = True,
     mounts: tuple[Mount, ...] = (),
     policy: Policy | None = None,
@@ -232,6 +234,7 @@ def make_world(
         catalog_url=catalog_url,
         allowed_origins=allowed_origins,
         stale_after=stale_after,
+        quota_sets=quota_sets or {},
         alerts=alerts or AlertRules(),
         mounts=mounts,
         compression=compression,

@@ -4,7 +4,7 @@ Invariant: at most one open request of a project asks for a resource, and the sa
 keep it, a transaction locks the row of the project or domain before it looks for open requests.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from limes.actions.lookup import not_ready
@@ -35,9 +35,16 @@ class AskForQuota:
 
     desk: Desk
 
-    def run(self, place: Place, changes: Sequence[QuotaChange], reason: str, initiator: Initiator) -> int:
+    def run(
+        self,
+        place: Place,
+        changes: Sequence[QuotaChange],
+        reason: str,
+        initiator: Initiator,
+        of_set: Collection[Ref] = (),
+    ) -> int:
         """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Rules of the
-        configuration may approve it at once.
+        configuration may approve it at once. Of the resources `of_set` only those are asked for of which there is less.
 
         Raises `NotFound`, `Unprocessable` with a line for each resource that cannot be asked for, `NotReady`, and
         `Conflict` with an open request that asks for some of the same resources and for others.
@@ -49,7 +56,7 @@ class AskForQuota:
             target = self.desk.find(place)
             domain_id, project_id = _ids(target)
             queries.lock_requester(self.desk.engine, domain_id, project_id)
-            amounts = self._read_amounts(target, changes)
+            amounts = self._read_amounts(target, changes, of_set)
             replaced = self._replaced(domain_id, project_id, [row.ref for row in amounts])
             new = NewRequest(
                 domain_id, project_id, RequestStatus.OPEN, reason, self.desk.now(), initiator.id, initiator.name, None
@@ -102,7 +109,7 @@ class AskForQuota:
 
     # -- what is asked for ---------------------------------------------------------------------------------------------
 
-    def _read_amounts(self, target: Target, changes: Sequence[QuotaChange]) -> list[AmountRow]:
+    def _read_amounts(self, target: Target, changes: Sequence[QuotaChange], of_set: Collection[Ref]) -> list[AmountRow]:
         desk, is_project = self.desk, isinstance(target, ProjectRow)
         of_project = project_quotas_by_name(desk.engine, target.id, lock=False) if is_project else {}
         of_domain = {} if is_project else domain_quotas_by_name(desk.engine, target.id, lock=False)
@@ -118,6 +125,8 @@ class AskForQuota:
                     if is_project
                     else self._present_of_domain(change.ref, of_domain)
                 )
+                if wanted <= present and change.ref in of_set:
+                    continue
                 self._check_raise(change.ref, wanted, present)
             except _Problem as problem:
                 problems.append(f"cannot ask for {'/'.join(change.ref)} quota: {problem}")
@@ -127,6 +136,8 @@ class AskForQuota:
             raise Unprocessable("\n".join(sorted(problems)))
         if missing:
             raise not_ready(desk.engine, target.id, missing)
+        if not rows:
+            raise Unprocessable("there is at least as much of everything already: there is nothing to ask for")
         return rows
 
     def _amount(self, change: QuotaChange) -> int:

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from limes.actions.lookup import find_domain, find_project
-from limes.actions.quota_changes import QuotaOutcome
+from limes.actions.quota_changes import QuotaChange, QuotaOutcome
 from limes.api import parameters
-from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, quota_changes
+from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody
 from limes.api.call import Call
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.preconditions import condition_of
+from limes.api.quota_sets import changes_with_set
 from limes.api.render.quota import (
     render_acceptance,
     render_change,
@@ -98,7 +99,7 @@ def _change_domain(call: Call, *, dry_run: bool) -> QuotaOutcome:
     permissions = LowPrivCounter("domain", lambda ref: call.quota_permissions("domain", ref))
     outcome = call.deps.set_domain_quota.run(
         domain_id,
-        quota_changes(body.services or ()),
+        _wanted(call, body),
         permissions,
         call.initiator(),
         dry_run=dry_run,
@@ -115,7 +116,7 @@ def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
     body = call.body(ProjectQuotaBody).project or ProjectScopeBody()
     if body.bursting is not None:
         call.require("project:edit")
-        if body.services:
+        if body.services or body.quota_set is not None:
             raise BadRequest("it is currently not allowed to set bursting.enabled and quotas in the same request")
         errors = call.deps.set_bursting.run(
             domain_id,
@@ -130,7 +131,7 @@ def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
     outcome = call.deps.set_project_quota.run(
         domain_id,
         project_id,
-        quota_changes(body.services or ()),
+        _wanted(call, body),
         permissions,
         call.initiator(),
         dry_run=dry_run,
@@ -139,6 +140,10 @@ def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
     if not dry_run:
         permissions.count(outcome)
     return outcome
+
+
+def _wanted(call: Call, body: DomainScopeBody) -> list[QuotaChange]:
+    return changes_with_set(call.deps.quota_sets, body.quota_set, body.services or ())[0]
 
 
 def _selected(call: Call) -> list[Ref] | None:

@@ -16,6 +16,7 @@ from limes.api.quota_request_bodies import (
     OptionalCommentBody,
     RejectionBody,
 )
+from limes.api.quota_sets import changes_with_set
 from limes.api.render.quota import render_refusals, status_of
 from limes.api.render.quota_request import render_request, render_with_conversation
 from limes.core.history import What
@@ -138,7 +139,8 @@ def _create(call: Call) -> Answer:
     place, requests = _place(call), call.deps.quota_requests
     requests.read.check_place(place)
     wanted = call.body(NewQuotaRequestBody).quota_request
-    id_ = requests.ask.run(place, quota_changes(wanted.services), wanted.reason, call.initiator())
+    changes, of_set = changes_with_set(call.deps.quota_sets, wanted.quota_set, wanted.services)
+    id_ = requests.ask.run(place, changes, wanted.reason, call.initiator(), of_set)
     return _answer(call, requests.read.one(place, id_), 201)
 
 

@@ -1,6 +1,7 @@
 """Fields that the three levels share."""
 
 import math
+from collections.abc import Container, Iterable
 from typing import Any
 
 import orjson
@@ -9,16 +10,19 @@ from limes.api.shapes.common import (
     CommitmentConfig,
     Committable,
     Hints,
+    QuotaSetShape,
     ResourceHead,
     ResourceHints,
     ResourcesAnswer,
     ResourcesOfService,
     ScrapeRange,
     ServiceHead,
+    SetQuota,
     Staleness,
 )
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.core.commitments.request import committable_azs
+from limes.core.quota_sets import QuotaSet
 from limes.core.selection import Selection
 from limes.system import Clock
 
@@ -153,7 +157,7 @@ def add_scrape_range(
     context.add_staleness(document, oldest)
 
 
-def render_resources(context: RenderContext, selection: Selection) -> ResourcesAnswer:
+def render_resources(context: RenderContext, selection: Selection, sets: Iterable[QuotaSet] = ()) -> ResourcesAnswer:
     """GET /v1/resources: as everywhere, whatever is configured for single domains and projects."""
     catalog = context.catalog
     services: list[ResourcesOfService] = []
@@ -161,7 +165,25 @@ def render_resources(context: RenderContext, selection: Selection) -> ResourcesA
         refs = [((service.type, resource.name), resource) for resource in resources]
         heads = [context.head(ref, resource, catalog.behavior(ref)) for ref, resource in refs]
         services.append({**service_head(service), "resources": heads})
-    return {"services": services, "availability_zones": list(catalog.availability_zones)}
+    shapes = [_quota_set(catalog, each, set(selection.refs)) for each in sets]
+    return {"services": services, "availability_zones": list(catalog.availability_zones), "quota_sets": shapes}
+
+
+def _quota_set(catalog: Catalog, of: QuotaSet, selected: Container[Ref]) -> QuotaSetShape:
+    services: dict[str, list[SetQuota]] = {}
+    for ref, quota in of.quotas.items():
+        resource = catalog.find(ref)
+        if resource is None or ref not in selected:
+            continue
+        document: SetQuota = {"name": ref[1], "quota": quota}
+        if resource.unit.is_measured:
+            document["unit"] = resource.unit.value
+        services.setdefault(ref[0], []).append(document)
+    return {
+        "name": of.name,
+        "description": of.description,
+        "services": [{"type": type_, "resources": resources} for type_, resources in services.items()],
+    }
 
 
 def service_head(service: ServiceDef) -> ServiceHead:

@@ -123,11 +123,35 @@ class ResourcesOfService(ServiceHead):
     resources: list[ResourceHints]
 
 
+class SetQuota(TypedDict):
+    """A quota of a preset size."""
+
+    name: str
+    quota: Amount
+    unit: NotRequired[Unit]
+
+
+class SetService(TypedDict):
+    """The quotas of a service in a preset size, in the form that PUT takes."""
+
+    type: str
+    resources: list[SetQuota]
+
+
+class QuotaSetShape(TypedDict):
+    """A preset size, as `quota_set` names it."""
+
+    name: str
+    description: str
+    services: list[SetService]
+
+
 class ResourcesAnswer(TypedDict):
     """What there is, without figures."""
 
     services: list[ResourcesOfService]
     availability_zones: list[str]
+    quota_sets: list[QuotaSetShape]
 
 
 class Commitments(TypedDict):

@@ -69,6 +69,10 @@ resource_behavior:
   - {resource: storage/capacity, scales_with: compute/cores, scaling_factor: 2}
 lowpriv_raise: {limits: {projects: {storage: {capacity: 5, discs: 1}}}}
 quota_requests: {auto_approval: [{name: large, resource: storage/.*, up_to: 5}]}
+quota_sets:
+  small: {quotas: {storage: {capacity: 5 MHz, discs: 1}, compute: {cores: 1}}}
+  large: {quotas: {storage: {capacity: -5 GiB}}}
+  huge: {quotas: {storage: {capacity: 9999999999999999 TiB}}}
 api: {listen: "0.0.0.0:8080", policy_file: nowhere.yaml}
 identity: {method: sample}
 """
@@ -84,6 +88,11 @@ identity: {method: sample}
         "lowpriv_raise.limits.projects.storage.discs: there is no resource storage/discs; did you mean storage/capacity?",
         "quota_requests.auto_approval[0].up_to: for storage/capacity: cannot convert value from <count> to GiB",
         "constraints: domains.acme.storage.capacity: ",
+        "quota_sets.small.quotas.storage.capacity: ",
+        "quota_sets.small.quotas.storage.discs: there is no resource storage/discs; did you mean storage/capacity?",
+        "quota_sets.small.quotas.compute.cores: there is no service 'compute'",
+        "quota_sets.large.quotas.storage.capacity: ",
+        "quota_sets.huge.quotas.storage.capacity: ",
     ):
         assert problem in errors, errors
 
