@@ -78,7 +78,7 @@ class SetProject(OfProject, SetQuotas):
         """Raises `CommandError` if something is refused; then nothing was changed."""
         if parsed_args.bursting is None:
             super().take_action(parsed_args)
-        elif parsed_args.set or wants_bounds(parsed_args) or read_term(parsed_args):
+        elif parsed_args.set or parsed_args.quota_set or wants_bounds(parsed_args) or read_term(parsed_args):
             raise CommandError("quotas and bursting cannot be set in the same request")
         else:
             self._switch_bursting(parsed_args)

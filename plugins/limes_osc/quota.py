@@ -21,7 +21,8 @@ from limes_osc.columns import Columns, Row
 from limes_osc.filters import read_inventory
 from limes_osc.growth import BoundsChange, add_growth_options, wants_bounds
 from limes_osc.options import add_unit
-from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, read_refusals, read_wanted_quotas
+from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, read_refusals
+from limes_osc.quota_sets import add_quota_set_option, wanted_quotas
 from limes_osc.targets import Targeted
 from limes_osc.temporary import Temporary, add_term_options, read_term
 
@@ -113,7 +114,13 @@ def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
 class SetQuotas(Targeted):
     """Sets quotas: shows the changes, asks, and makes them."""
 
-    options: ClassVar[Options] = (add_set_option, add_term_options, add_growth_options, add_yes_option)
+    options: ClassVar[Options] = (
+        add_set_option,
+        add_quota_set_option,
+        add_term_options,
+        add_growth_options,
+        add_yes_option,
+    )
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
@@ -132,7 +139,7 @@ class SetQuotas(Targeted):
                 self.warn(pending)
 
     def _set_bounds(self, args: argparse.Namespace) -> None:
-        if args.set or read_term(args):
+        if args.set or args.quota_set or read_term(args):
             raise CommandError("quotas and bounds of growth cannot be set in the same request")
         wanted = BoundsChange(self.limes, self.level, self.path(args), args)
         self.say(wanted.render())
@@ -145,7 +152,7 @@ class SetQuotas(Targeted):
 class SimulateQuotas(Targeted, LimesLister):
     """Shows what setting quotas would do."""
 
-    options: ClassVar[Options] = (add_set_option, add_term_options, add_unit)
+    options: ClassVar[Options] = (add_set_option, add_quota_set_option, add_term_options, add_unit)
     _columns = Columns(
         [
             "Service",
@@ -179,7 +186,8 @@ class SimulateQuotas(Targeted, LimesLister):
 
 
 def _wanted(command: Targeted, args: argparse.Namespace) -> QuotaChange:
-    return QuotaChange(command.limes, command.level, command.path(args), read_wanted_quotas(args.set), read_term(args))
+    wanted = wanted_quotas(command.limes, args.quota_set, args.set)
+    return QuotaChange(command.limes, command.level, command.path(args), wanted, read_term(args))
 
 
 def _row(change: Change, refusal: Refusal | None, end: Temporary | None, args: argparse.Namespace) -> Row:

@@ -14,6 +14,7 @@ from gunicorn.app.base import BaseApplication
 
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
+from limes.core.quota_sets import QuotaSet
 from limes.db.engine import Engine
 from tests.api.commitments import BEHAVIORS
 from tests.api.growing import GROWING_CORES, fill_growing
@@ -34,9 +35,12 @@ RICH = BehaviorRule(
 CONVERTIBLE = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},))
 
 
+SIZES = {"medium": QuotaSet("medium", "some users", {("compute", "cores"): 25, ("compute", "ram"): 512})}
+
+
 def cloud(engine: Engine, *, fill: bool) -> World:
     """The cloud with everything switched on."""
-    options: dict[str, Any] = {"burst_multiplier": 0.5, "behaviors": [*BEHAVIORS, RICH]}
+    options: dict[str, Any] = {"burst_multiplier": 0.5, "behaviors": [*BEHAVIORS, RICH], "quota_sets": SIZES}
     if "GROWING" in os.environ:
         options["distributions"] = [GROWING_CORES]
     world = make_world(engine, fill=fill, commitment_rules=CONVERTIBLE, **options)

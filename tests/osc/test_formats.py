@@ -58,6 +58,7 @@ SHOWN = {
     "limes commitment offer list": "",
     "limes commitment offer show": "--token {token}",
     "limes commitment utilisation list": IN_BERLIN,
+    "limes quota-set list": "",
     "limes commitment event list": "",
     "limes identity show": "",
     "limes inconsistency list": "",

@@ -9,6 +9,7 @@ from limes_osc.client import document_of
 from limes_osc.filters import read_inventory
 from limes_osc.quota import add_set_option
 from limes_osc.quota_changes import Change, body_of, plan, read_wanted_quotas
+from limes_osc.quota_sets import add_quota_set_option
 from limes_osc.request.listing import EVERYWHERE, Conversation, OneRequest, find_path, row_of
 from limes_osc.scope import domain_path
 
@@ -30,7 +31,7 @@ def _add_comment(parser: argparse.ArgumentParser) -> None:
 class CreateRequest(LimesShowOne):
     """Ask for more quota of a project, or of a domain"""
 
-    options: ClassVar[Options] = (add_set_option, _add_reason, _add_place)
+    options: ClassVar[Options] = (add_set_option, add_quota_set_option, _add_reason, _add_place)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns the request."""
@@ -40,10 +41,13 @@ class CreateRequest(LimesShowOne):
             if args.of_domain
             else self.scopes.project(args.project, args.domain, "--project").path
         )
-        wanted = read_wanted_quotas(args.set)
-        report = self.limes.get(path)[level]
-        changes = plan(wanted, report, partial(read_inventory, self.limes))
-        body = {"quota_request": {**_services(changes), "reason": args.reason}}
+        document: dict[str, Any] = {"reason": args.reason}
+        if args.quota_set is not None:
+            document["quota_set"] = args.quota_set
+        if args.set or args.quota_set is None:
+            report = self.limes.get(path)[level]
+            document |= _services(plan(read_wanted_quotas(args.set), report, partial(read_inventory, self.limes)))
+        body = {"quota_request": document}
         answer = self.limes.request("POST", f"{path}{EVERYWHERE}", (), body)
         request = self.warned(document_of(answer))["quota_request"]
         return self.fields(args, row_of(request) | {"Conversation": Conversation(request["conversation"])})
