@@ -25,6 +25,10 @@ from tests.e2e.cloud import (
 
 DOMAIN, PROJECT = f"/ui/domains/{ACME}", f"/ui/domains/{ACME}/projects/{SHOP}"
 API = f"/v1/domains/{ACME}/projects/{SHOP}"
+SIZES = {
+    "small": {"description": "to try things out", "quotas": {"compute": {"cores": 30, "ram": "60 GiB"}}},
+    "medium": {"quotas": {"compute": {"cores": 64, "ram": "80 GiB"}}},
+}
 MARKUP = "<b onclick=alert(1)>launch</b> & <img src=x onerror=alert(1)>"
 
 
@@ -32,7 +36,7 @@ MARKUP = "<b onclick=alert(1)>launch</b> & <img src=x onerror=alert(1)>"
 def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardCloud]:
     """This file's own."""
     domains = {"method": "static", "params": {"domains": discovery_of("acme", "school")}}
-    made = DashboardCloud(tmp_path_factory.mktemp("requests"), discovery=domains)
+    made = DashboardCloud(tmp_path_factory.mktemp("requests"), discovery=domains, quota_sets=SIZES)
     try:
         yield made.start()
     finally:
@@ -114,6 +118,32 @@ def test_a_refused_quota_becomes_a_request(open_as: OpenPage) -> None:
     assert violations(page) == []
     nav_entry(page, "Requests").click()
     expect(page.get_by_role("row", name="Virtual cores: 40 to 60")).to_contain_text("Bert")
+
+
+def test_a_preset_size_is_asked_for(open_as: OpenPage) -> None:
+    """Of which there is enough RAM already."""
+    page = open_as(SHOP_ADMIN, f"{PROJECT}/requests/new")
+    page.get_by_label("Preset size").select_option("medium")
+    expect(page.get_by_label("Virtual cores")).to_have_value("64")
+    expect(page.get_by_label("ram")).to_have_value("")
+    assert violations(page) == []
+    page.get_by_label("Reason").fill("launch")
+    page.get_by_role("button", name="Send the request").click()
+    expect(page.get_by_role("row", name="Virtual cores")).to_contain_text("64")
+    expect(page.get_by_role("row", name="ram")).to_have_count(0)
+
+
+def test_a_preset_size_is_set(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(ACME_ADMIN, f"{PROJECT}/quota")
+    page.get_by_label("Preset size").select_option("small")
+    expect(page.get_by_text("to try things out")).to_be_visible()
+    expect(page.get_by_label("Virtual cores")).to_have_value("30")
+    expect(page.get_by_label("ram")).to_have_value("60 GiB")
+    page.get_by_label("Virtual cores").fill("35")
+    page.get_by_role("button", name="Save 2 quotas").click()
+    expect(page.get_by_text("Quota of shop saved.")).to_be_visible()
+    assert cores_of(cloud) == 35
+    cloud.put_quota(API, compute={"ram": 80 * 1024})
 
 
 def test_who_may_not_ask_is_not_offered_it(open_as: OpenPage, cloud: DashboardCloud) -> None:

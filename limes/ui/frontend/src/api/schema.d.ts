@@ -448,8 +448,10 @@ export interface components {
             /** @description for more quota */
             decide_requests: boolean;
         };
-        /** @description What is wanted of a domain. */
+        /** @description What is wanted of a domain. Quotas in `services` win over those of the set. */
         DomainScopeBody: {
+            /** @default null */
+            quota_set?: string | null;
             /** @default null */
             services?: components["schemas"]["TemporaryServiceBody"][] | null;
         };
@@ -811,9 +813,12 @@ export interface components {
         NewProjectsAnswer: {
             new_projects: components["schemas"]["Id"][];
         };
-        /** @description What is asked for, and why. */
+        /** @description What is asked for, and why. Of a set, only what is more than the present quotas. */
         NewQuotaRequest: {
-            services: components["schemas"]["WantedServiceBody"][];
+            /** @default null */
+            quota_set?: string | null;
+            /** @default [] */
+            services?: components["schemas"]["WantedServiceBody"][];
             reason: string;
         };
         /** @description The document to ask for quota with. */
@@ -1006,6 +1011,8 @@ export interface components {
         /** @description What is wanted of a project: quotas or bursting. */
         ProjectScopeBody: {
             /** @default null */
+            quota_set?: string | null;
+            /** @default null */
             services?: components["schemas"]["TemporaryServiceBody"][] | null;
             /** @default null */
             bursting?: components["schemas"]["BurstingBody"] | null;
@@ -1084,6 +1091,12 @@ export interface components {
             /** @description how many there are, on all pages */
             total: number;
         };
+        /** @description A preset size, as `quota_set` names it. */
+        QuotaSetShape: {
+            name: string;
+            description: string;
+            services: components["schemas"]["SetService"][];
+        };
         /** @description The document to reject with. */
         RejectionBody: {
             reason: string;
@@ -1121,6 +1134,7 @@ export interface components {
         ResourcesAnswer: {
             services: components["schemas"]["ResourcesOfService"][];
             availability_zones: string[];
+            quota_sets: components["schemas"]["QuotaSetShape"][];
         };
         /** @description A service, and what its resources are. */
         ResourcesOfService: {
@@ -1202,6 +1216,18 @@ export interface components {
             unwritten_projects?: number;
             /** @description UNIX timestamp, in whole seconds */
             checked_at?: number;
+        };
+        /** @description A quota of a preset size. */
+        SetQuota: {
+            name: string;
+            quota: number;
+            /** @description only of measured resources */
+            unit?: string;
+        };
+        /** @description The quotas of a service in a preset size, in the form that PUT takes. */
+        SetService: {
+            type: string;
+            resources: components["schemas"]["SetQuota"][];
         };
         /** @description What PUT would answer. */
         SimulationAnswer: {
@@ -1518,6 +1544,7 @@ export type QuotaRequest = components['schemas']['QuotaRequest'];
 export type QuotaRequestAnswer = components['schemas']['QuotaRequestAnswer'];
 export type QuotaRequestWithConversation = components['schemas']['QuotaRequestWithConversation'];
 export type QuotaRequestsAnswer = components['schemas']['QuotaRequestsAnswer'];
+export type QuotaSetShape = components['schemas']['QuotaSetShape'];
 export type RejectionBody = components['schemas']['RejectionBody'];
 export type RequestEvent = components['schemas']['RequestEvent'];
 export type RequestStatus = components['schemas']['RequestStatus'];
@@ -1534,6 +1561,8 @@ export type ScrapeProblem = components['schemas']['ScrapeProblem'];
 export type ScrapeStatus = components['schemas']['ScrapeStatus'];
 export type ScrapeStatusAnswer = components['schemas']['ScrapeStatusAnswer'];
 export type ServiceScrapes = components['schemas']['ServiceScrapes'];
+export type SetQuota = components['schemas']['SetQuota'];
+export type SetService = components['schemas']['SetService'];
 export type SimulationAnswer = components['schemas']['SimulationAnswer'];
 export type Status = components['schemas']['Status'];
 export type TemporaryQuota = components['schemas']['TemporaryQuota'];

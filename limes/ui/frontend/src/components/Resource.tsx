@@ -34,7 +34,7 @@ function leads(figures: Figures, level: Level, place: Place, rights: Rights | un
   const seesUsage = level === "cloud" ? cloud?.show : true;
   const of = `resource=${encodeURIComponent(`${service}/${name}`)}`;
   const own = level === "cloud" ? undefined : rights?.[level];
-  const mayRequest = own?.request_quota && !own.raise_quota && limit !== undefined && (!grows || limitOf(figures) !== undefined);
+  const mayRequest = own?.request_quota && !own.raise_quota && limit !== undefined && (!grows || level === "project");
   const isCommittable = "commitment_config" in raw;
   const root = level === "cloud" ? (rest: string): string => `/ui${rest}` : (rest: string): string => pagePath(place, rest);
   const all: (Lead | false | undefined)[] = [

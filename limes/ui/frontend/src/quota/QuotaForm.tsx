@@ -13,6 +13,8 @@ import { newRequestPath } from "../requests/words";
 import { useAskingHelps } from "../session/rights";
 import { read, type Typed } from "./edits";
 import { QuotaField } from "./QuotaField";
+import { filledIn } from "./sizes";
+import { SizePicker } from "./SizePicker";
 import { useSimulation, type Verdict } from "./simulation";
 
 interface Props {
@@ -24,14 +26,22 @@ interface Props {
 
 export function QuotaForm({ place, only, saved }: Props) {
   const quotas = useLoad((signal) => loadQuotas(place, only, signal), [place, only]);
-  return <Content of={quotas}>{(data) => <Form {...{ place, data, saved, reload: quotas.reload }} />}</Content>;
+  return <Content of={quotas}>{(data) => <Form {...{ place, data, saved, reload: quotas.reload }} hasSizes={!only} />}</Content>;
 }
 
 const unitIn = (rows: QuotaRow[]) => (edit: Ref) => rows.find((one) => keyOf(one) === keyOf(edit))?.figures.unit ?? "";
 
 const CONFLICT = "Someone else has changed quotas in the meantime. The figures are now up to date: check them, then save.";
 
-function Form({ place, data, saved, reload }: { place: Place; data: Quotas; saved: () => void; reload: () => void }) {
+interface FormProps {
+  place: Place;
+  data: Quotas;
+  saved: () => void;
+  reload: () => void;
+  hasSizes: boolean;
+}
+
+function Form({ place, data, saved, reload, hasSizes }: FormProps) {
   const [typed, setTyped] = useState<Typed>({});
   const [problem, setProblem] = useState("");
   const [isBusy, setIsBusy] = useState(false);
@@ -63,6 +73,7 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
     const row = data.rows.find((one) => keyOf(one) === keyOf(edit));
     return verdict.refused?.has(keyOf(edit)) && row !== undefined && edit.amount > row.quota;
   });
+  const fields = data.rows.filter((one) => !one.isFixed).map((one) => ({ key: keyOf(one), unit: one.figures.unit, present: one.quota }));
   const services = [...new Set(data.rows.map((one) => one.service))];
   if (data.rows.length === 0) return <p class="empty">No resource here has a quota that is set.</p>;
   return (
@@ -73,6 +84,7 @@ function Form({ place, data, saved, reload }: { place: Place; data: Quotas; save
         if (isGood && !isBusy) void save();
       }}
     >
+      {hasSizes && <SizePicker choose={(amounts) => setTyped(filledIn(fields, amounts, false))} />}
       {services.map((service) => (
         <fieldset key={service} class="card">
           <legend class="card-head">

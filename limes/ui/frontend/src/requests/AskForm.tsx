@@ -9,6 +9,8 @@ import { TextArea } from "../components/TextArea";
 import { notify } from "../lib/notices";
 import { useSubmit } from "../lib/submit";
 import { formatExact } from "../lib/units";
+import { filledIn } from "../quota/sizes";
+import { SizePicker } from "../quota/SizePicker";
 import { useRecount } from "./waiting";
 import { WishField } from "./WishField";
 import { readWishes, type Wish, wishesOf } from "./wishes";
@@ -37,6 +39,7 @@ export function AskForm({ report, asked }: Props) {
   const recount = useRecount(place);
   const wishes = wishesOf(report);
   const [typed, setTyped] = useState<Typed>(() => firstTyped(wishes, asked));
+  const [isOpen, setIsOpen] = useState(() => ![...asked.keys()].some((key) => wishes.some(({ figures }) => keyOf(figures) === key)));
   const [reason, setReason] = useState("");
   const { isBusy, problem, run } = useSubmit();
   const { edits, problems } = readWishes(wishes, typed);
@@ -77,9 +80,16 @@ export function AskForm({ report, asked }: Props) {
         if (isGood && !isBusy) void run(send);
       }}
     >
+      <SizePicker
+        choose={(amounts) => {
+          const all = wishes.map(({ figures, present }) => ({ key: keyOf(figures), unit: figures.unit, present }));
+          setTyped(filledIn(all, amounts, true));
+          setIsOpen(true);
+        }}
+      />
       {named.length > 0 && <div class="card">{fields(named)}</div>}
       {others.length > 0 && (
-        <details class="action" open={named.length === 0}>
+        <details class="action" open={isOpen}>
           <summary>{named.length > 0 ? "Other resources" : "Resources"}</summary>
           {fields(others)}
         </details>

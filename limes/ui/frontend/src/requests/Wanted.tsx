@@ -14,6 +14,9 @@ export interface Grants {
   room: ReadonlyMap<string, Room>;
 }
 
+/** What of a quota that grows by itself is asked for. */
+const WHAT: Partial<Record<WantedQuota["what"], string>> = { max_quota: "limit of growth", min_quota: "at least" };
+
 /** With `grants` there are fields for the amounts. */
 export function Wanted({ of, grants }: { of: QuotaRequest; grants?: Grants | undefined }) {
   const isGranted = of.resources.some((one) => one.granted_quota !== undefined);
@@ -53,7 +56,7 @@ function Row({ one, isGranted, grants }: { one: WantedQuota; isGranted: boolean;
   return (
     <tr>
       <th scope="row" title={`${one.service}/${one.resource}`}>
-        {title} {one.what === "max_quota" && <small>limit of growth</small>}
+        {title} {one.what !== "quota" && <small>{WHAT[one.what]}</small>}
       </th>
       <td class="number">{format(one.present_quota, one.unit)}</td>
       <td class="number">{format(one.wanted_quota, one.unit)}</td>

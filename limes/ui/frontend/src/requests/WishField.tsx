@@ -23,7 +23,7 @@ export function WishField({ wish: { figures, present }, text, type, isChanged, p
         </label>
         <Meter {...{ usage, committed, distributed, unit }} limit={present} limitName="quota" />
         <p class="muted">
-          {format(usage, unit)} used{figures.grows && " · grows by itself, up to a limit that you can ask to raise"}
+          {format(usage, unit)} used{figures.grows && " · grows by itself"}
         </p>
       </div>
       <div class="quota-now">

@@ -8,14 +8,15 @@ import { readWishes, wishesOf } from "./wishes";
 
 const figures = (name: string, limit: number | undefined, more: Partial<Figures> = {}) =>
   ({ service: "compute", name, unit: name === "ram" ? "MiB" : "", limit, grows: false, raw: {}, ...more }) as Figures;
-const report = (...resources: Figures[]) => ({ services: [{ resources }] }) as unknown as Report;
+const report = (...resources: Figures[]) => ({ level: "project", services: [{ resources }] }) as unknown as Report;
 const wanted = (resource: string, wanted_quota: number, unit?: string) =>
   ({ service: "compute", resource, what: "quota", present_quota: 10, wanted_quota, unit }) as WantedQuota;
 
-it("asks for what has a quota, or a limit of growth", () => {
+it("asks for what has a quota or a limit of growth; a domain not for what grows", () => {
   const growing = figures("ram", 100, { grows: true });
   const limited = figures("ram", 100, { grows: true, raw: { max_quota: 150 } as Figures["raw"] });
-  expect(wishesOf(report(figures("cores", 40), figures("things", undefined), growing, limited)).map((one) => one.present)).toEqual([40, 150]);
+  expect(wishesOf(report(figures("cores", 40), figures("things", undefined), growing, limited)).map((one) => one.present)).toEqual([40, 100, 150]);
+  expect(wishesOf({ ...report(figures("cores", 40), growing), level: "domain" }).map((one) => one.present)).toEqual([40]);
 });
 
 it("reads what is more than there is", () => {

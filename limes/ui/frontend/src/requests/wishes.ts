@@ -6,17 +6,21 @@ import { format, parse } from "../lib/units";
 
 export interface Wish {
   figures: Figures;
-  /** The quota that there is; where it grows by itself, how far. */
+  /** The quota that there is, or how far it grows by itself. */
   present: number;
 }
 
-/** Resources without quota cannot be asked for, nor those that grow without a limit. */
+/**
+ * Resources without quota cannot be asked for. Where quota grows by itself, a project asks for a higher limit; without a
+ * limit, for more than it has now; a domain has nothing of its own to ask for.
+ */
 export function wishesOf(report: Report): Wish[] {
   return report.services
     .flatMap((one) => one.resources)
     .flatMap((figures) => {
-      const present = figures.grows ? limitOf(figures) : figures.limit;
-      return present === undefined ? [] : [{ figures, present }];
+      const present = limitOf(figures) ?? figures.limit;
+      const isForProjects = figures.grows && report.level !== "project";
+      return present === undefined || isForProjects ? [] : [{ figures, present }];
     });
 }
 

@@ -1,7 +1,7 @@
 // The services and resources that there are: names and units, which all pages need, without waiting for figures.
 import { computed, signal } from "@preact/signals";
 import { get } from "../api/client";
-import type { ResourcesAnswer } from "../api/schema";
+import type { QuotaSetShape, ResourcesAnswer } from "../api/schema";
 
 type Listed = ResourcesAnswer["services"][number]["resources"][number];
 
@@ -18,12 +18,16 @@ export interface ResourceInfo {
   commitments: Listed["commitment_config"];
 }
 
+/** The preset sizes of quota. */
+export const quotaSets = signal<readonly QuotaSetShape[]>([]);
+
 /** In the order of reports; undefined until it is there. */
 export const resources = signal<readonly ResourceInfo[] | undefined>(undefined);
 const byKey = computed(() => new Map((resources.value ?? []).map((one) => [`${one.service}/${one.name}`, one])));
 
 export async function learnResources(): Promise<void> {
-  const { services } = await get<ResourcesAnswer>("/v1/resources");
+  const { services, quota_sets: sets } = await get<ResourcesAnswer>("/v1/resources");
+  quotaSets.value = sets;
   resources.value = services.flatMap(({ type, area, resources: listed }) =>
     listed.map((one) => ({
       service: type,
