@@ -26,6 +26,7 @@ EVERYTHING: dict[str, Any] = {
     "image": {"repository": "registry.west.example.com/limes", "tag": "1.2.3", "pullPolicy": "Always"},
     "imagePullSecrets": [{"name": "registry"}],
     "secretName": "passwords",
+    "configFiles": {"overrides.yaml": "{}"},
     "extraEnv": [{"name": "LIMES_LOG_LEVEL", "value": "DEBUG"}],
     "ingress": {"className": "nginx", "api": {"host": "limes.example.com", "tlsSecret": "limes-tls"}},
     "serviceMonitor": {"enabled": True},
@@ -129,12 +130,24 @@ def test_the_configuration_is_one_and_its_ports_are_those_of_the_services() -> N
     assert container["ports"] == [{"name": "http", "containerPort": 9000}]
 
 
+def test_other_files_are_beside_the_configuration() -> None:
+    files = {"overrides.yaml": "acme:\n  shop:\n    compute: {cores: 10}\n", "policy.yaml": "{}"}
+    values = {"config": {"quota_overrides_path": "overrides.yaml"}, "configFiles": files}
+    documents = render(values)
+    for name in ("ConfigMap/limes", "ConfigMap/limes-migrate"):
+        data = documents[name]["data"]
+        assert sorted(data) == ["limes.yaml", "overrides.yaml", "policy.yaml"]
+        assert yaml.safe_load(data["overrides.yaml"]) == {"acme": {"shop": {"compute": {"cores": 10}}}}
+        assert yaml.safe_load(data["limes.yaml"])["quota_overrides_path"] == "overrides.yaml"
+
+
 def test_another_configuration_restarts_the_pods() -> None:
     def checksum(values: dict[str, Any]) -> Any:
         return render(values)["Deployment/limes-api"]["spec"]["template"]["metadata"]["annotations"]
 
     assert checksum({}) == checksum({"api": {"replicas": 3}})
     assert checksum({}) != checksum({"config": {"bursting": {"max_multiplier": 0.1}}})
+    assert checksum({}) != checksum({"configFiles": {"policy.yaml": "{}"}})
 
 
 def test_the_database_is_upgraded_before_anything_else() -> None:

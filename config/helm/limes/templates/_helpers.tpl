@@ -13,6 +13,10 @@ helm.sh/chart: {{ .root.Chart.Name }}-{{ .root.Chart.Version }}
 {{- define "limes.config" -}}
 limes.yaml: |
   {{- toYaml .Values.config | nindent 2 }}
+{{- range $name, $text := .Values.configFiles }}
+{{ $name }}: |
+  {{- $text | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{/* Everything in a pod's specification that all processes share: root, args, config (the name of the ConfigMap), resources. */}}
