@@ -20,6 +20,7 @@ from tests.e2e.cloud import (
     ANALYTICS_ADMIN,
     CLOUD_ADMIN,
     SCHOOL,
+    SHOP,
     SHOP_ADMIN,
     DashboardCloud,
 )
@@ -221,3 +222,26 @@ def test_bursting_on_and_off(
             expect(page.get_by_role("main").get_by_role("button", name="Switch bursting off")).to_be_visible()
     finally:
         cloud.process.stop()
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_request_for_quota(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
+    page = open_as(SHOP_ADMIN, f"/ui/domains/{ACME}/projects/{SHOP}/requests/new?ask=compute/cores=90")
+    page.get_by_label("Reason").fill("it's a launch & more")
+    paste(copied_from(page.get_by_role("main"), tool), SHOP_ADMIN)
+    requests = f"/v1/domains/{ACME}/projects/{SHOP}/quota-requests"
+    (made,) = cloud.request("GET", f"{requests}?status=open").json()["quota_requests"]
+    assert (made["reason"], made["resources"][0]["wanted_quota"]) == ("it's a launch & more", 90)
+
+    page.goto(f"/ui/domains/{ACME}/projects/{SHOP}/requests/{made['id']}")
+    form = page.get_by_role("form", name="Answer")
+    form.get_by_label("Comment").fill("please")
+    paste(copied_from(form, tool), SHOP_ADMIN)
+    decider = open_as(ACME_ADMIN, page.url)
+    form = decider.get_by_role("form", name="Answer")
+    form.get_by_label("Answer").select_option(label="Reject")
+    form.get_by_label("Reason").fill("not now")
+    paste(copied_from(form, tool), ACME_ADMIN)
+    found = cloud.request("GET", f"{requests}/{made['id']}").json()["quota_request"]
+    assert [event["text"] for event in found["conversation"]] == ["", "please", "not now"]
+    assert found["status"] == "rejected"

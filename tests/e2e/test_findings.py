@@ -86,7 +86,7 @@ def test_a_tile_whose_figures_do_not_come_says_so(open_as: OpenPage) -> None:
     tiles = page.get_by_role("list", name="What needs attention").get_by_role("listitem")
     for title in ("Failing backends", "Inconsistencies"):
         expect(tiles.filter(has_text=title)).to_contain_text("Not known: the request failed")
-    expect(tiles.get_by_role("link")).to_have_count(3)
+    expect(tiles.get_by_role("link")).to_have_count(4)
     assert violations(page) == []
 
 

@@ -1,9 +1,11 @@
 """Asking for more quota where it is refused, and deciding: of each role, in a cloud of its own."""
 
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -144,6 +146,20 @@ def test_a_preset_size_is_set(open_as: OpenPage, cloud: DashboardCloud) -> None:
     expect(page.get_by_text("Quota of shop saved.")).to_be_visible()
     assert cores_of(cloud) == 35
     cloud.put_quota(API, compute={"ram": 80 * 1024})
+
+
+def test_quota_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(ACME_ADMIN, f"{PROJECT}/quota")
+    page.get_by_label("Virtual cores").fill("50")
+    page.get_by_label("Until").fill("2001-01-01T10:00")
+    expect(page.get_by_text("1 of 1 would be refused.")).to_be_visible()
+    page.get_by_label("Until").fill(f"{datetime.now() + timedelta(days=14):%Y-%m-%dT10:00}")
+    assert violations(page) == []
+    page.get_by_role("button", name="Save quota").click()
+    expect(page.get_by_text(re.compile("50 until .*, 10:00, then 40"))).to_be_visible()
+    page.goto(PROJECT)
+    page.locator("summary.resource").filter(has_text="Virtual cores").click()
+    expect(page.get_by_text(re.compile("50 until .*, 10:00, then 40"))).to_be_visible()
 
 
 def test_who_may_not_ask_is_not_offered_it(open_as: OpenPage, cloud: DashboardCloud) -> None:

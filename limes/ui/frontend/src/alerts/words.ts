@@ -5,6 +5,7 @@ import { pagePath, type Place } from "../lib/paths";
 import type { State } from "../lib/state";
 import { formatDate, formatTime, relative } from "../lib/time";
 import { format, percent } from "../lib/units";
+import { temporaryText } from "../quota/temporary";
 import { counted } from "../lib/words";
 
 export const stateOfAlert = ({ severity }: Alert): State => (severity === "critical" ? "over" : "high");
@@ -22,6 +23,8 @@ function commitment({ commitment: one, service = "", resource = "", unit }: Aler
   return `The commitment of ${amount} ${resourceTitle(service, resource)} in ${zoneName(one.availability_zone)}`;
 }
 
+const temporary = ({ temporary_quota: one, unit }: Alert): string => (one ? `, ${temporaryText(one, unit)}${one.problem ? `: ${one.problem}` : ""}` : "");
+
 const TEXTS: Record<string, (alert: Alert) => string> = {
   backend_unreachable: (one) => `The backend of ${one.service} cannot be reached${since(one)}`,
   capacity_unreachable: (one) => `Capacitor ${one.capacitor} cannot be reached${since(one)}`,
@@ -32,6 +35,9 @@ const TEXTS: Record<string, (alert: Alert) => string> = {
   auto_renewal_failed: (one) => `${commitment(one)} could not renew itself${one.commitment?.auto_renew_error ? `: ${one.commitment.auto_renew_error}` : ""}`,
   commitment_unconfirmed: (one) =>
     `${commitment(one)} is not confirmed${one.commitment?.confirm_by === undefined ? "" : `, though it was to start on ${formatDate(one.commitment.confirm_by)}`}`,
+  temporary_quota_ends: (one) => `${titleOf(one)}: quota for a time${temporary(one)}`,
+  temporary_quota_over: (one) => `${titleOf(one)}: quota for a time could not be given back${temporary(one)}`,
+  temporary_quota_waits: (one) => `${titleOf(one)}: a planned raise waits${temporary(one)}`,
   commitment_expires: (one) => `${commitment(one)} ends${one.commitment ? ` ${relative(one.commitment.expires_at)}, on ${formatDate(one.commitment.expires_at)}` : ""}`,
 };
 

@@ -48,11 +48,11 @@ function isFixed({ quota, min_acceptable_quota: min, max_acceptable_quota: max }
   return min.quota === quota && max.quota === quota && min.rule === "permission" && max.rule === "permission";
 }
 
-/** What PUT takes. */
-export function quotaBody(place: Place, edits: Edit[]): unknown {
+/** What PUT takes. With `until`, in UNIX seconds, the quotas go back by themselves. */
+export function quotaBody(place: Place, edits: Edit[], until?: number): unknown {
   const services = [...new Set(edits.map((one) => one.service))].map((type) => ({
     type,
-    resources: edits.filter((one) => one.service === type).map((one) => ({ name: one.name, quota: one.amount })),
+    resources: edits.filter((one) => one.service === type).map((one) => ({ name: one.name, quota: one.amount, until })),
   }));
   return { [levelOf(place)]: { services } };
 }
@@ -71,17 +71,18 @@ export interface Simulated {
 export async function simulate(
   place: Place,
   edits: Edit[],
+  until: number | undefined,
   etag: string | null,
   signal: AbortSignal,
 ): Promise<Simulated> {
-  const { unacceptable_resources: refused = [], warnings = [] } = await ask(place, edits, etag, signal);
+  const { unacceptable_resources: refused = [], warnings = [] } = await ask(place, quotaBody(place, edits, until), etag, signal);
   return { refused: new Map(refused.map((one) => [keyOf({ service: one.service_type, name: one.resource_name }), one])), warnings };
 }
 
 /** The answer has the status that PUT would have, so a refusal looks like an error. */
-async function ask(place: Place, edits: Edit[], etag: string | null, signal: AbortSignal): Promise<SimulationAnswer> {
+async function ask(place: Place, body: unknown, etag: string | null, signal: AbortSignal): Promise<SimulationAnswer> {
   try {
-    return await post(apiPath(place, "/simulate-put"), quotaBody(place, edits), { headers: ifMatch(etag), signal });
+    return await post(apiPath(place, "/simulate-put"), body, { headers: ifMatch(etag), signal });
   } catch (error) {
     if (error instanceof ApiError && error.document !== undefined) return error.document as SimulationAnswer;
     throw error;
@@ -89,7 +90,7 @@ async function ask(place: Place, edits: Edit[], etag: string | null, signal: Abo
 }
 
 /** Sets quotas, all or none. Answers what the API says besides, such as that a backend was not told yet. */
-export async function saveQuotas(place: Place, edits: Edit[], etag: string | null): Promise<string> {
-  const answer = await request<string>(apiPath(place), { method: "PUT", body: quotaBody(place, edits), headers: ifMatch(etag) });
+export async function saveQuotas(place: Place, edits: Edit[], until: number | undefined, etag: string | null): Promise<string> {
+  const answer = await request<string>(apiPath(place), { method: "PUT", body: quotaBody(place, edits, until), headers: ifMatch(etag) });
   return answer.data.trim();
 }

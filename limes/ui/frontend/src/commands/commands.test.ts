@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Wanted } from "../api/commitments";
 import type { Bound } from "../api/growth";
+import type { Step } from "../api/requests";
 import type { Commitment } from "../api/schema";
 import { type Change, clientCommand, curlCommand } from "./change";
 import * as commitments from "./commitments";
 import { boundingGrowth } from "./growth";
 import { refreshing, switchingBursting } from "./project";
 import { settingQuotas } from "./quota";
+import { asking, stepping } from "./requests";
 import { quoted } from "./shell";
 
 const AT = { domain: "d1", project: "p1" };
@@ -76,6 +78,22 @@ describe("what the client is told", () => {
     const sets = "--set compute/cores=44 --set compute/ram=0MiB --yes";
     expect(client(settingQuotas(AT, edits, unitOf))).toBe(`project set p1 --domain d1 ${sets}`);
     expect(client(settingQuotas({ domain: "d1" }, edits, unitOf))).toBe(`domain set d1 ${sets}`);
+    expect(client(settingQuotas(AT, edits.slice(0, 1), unitOf, 1_800_000_000))).toBe(
+      "project set p1 --domain d1 --set compute/cores=44 --until 2027-01-15T08:00:00Z --yes",
+    );
+  });
+
+  it("for requests for more quota", () => {
+    const edits = [{ service: "compute", name: "ram", amount: 2048 }];
+    const unitOf = (): string => "MiB";
+    expect(client(asking(AT, edits, "it's new", unitOf))).toBe("request create --project p1 --domain d1 --set compute/ram=2GiB --reason 'it'\\''s new'");
+    expect(client(asking({ domain: "d1" }, edits, "new", unitOf))).toBe("request create --of-domain --domain d1 --set compute/ram=2GiB --reason new");
+    const told = (step: Step): string => client(stepping(AT, 7, step, unitOf));
+    expect(told({ verb: "approve", comment: "half", lowered: edits })).toBe("request approve 7 --set compute/ram=2GiB --comment half");
+    expect(told({ verb: "approve", comment: "", lowered: [] })).toBe("request approve 7");
+    expect(told({ verb: "reject", reason: "no" })).toBe("request reject 7 --reason no");
+    expect(told({ verb: "pass-on", comment: "" })).toBe("request pass-on 7");
+    expect(told({ verb: "comments", comment: "what for?" })).toBe("request comment 7 'what for?'");
   });
 });
 

@@ -13,7 +13,8 @@ import { format, formatExact } from "../lib/units";
 import { PlanResult } from "./PlanResult";
 import type { Offer } from "./offers";
 import { useVerdict } from "./verdict";
-import { fitting, localOf, readPurchase, type Purchase } from "./purchase";
+import { localOf } from "../lib/time";
+import { fitting, readPurchase, type Purchase } from "./purchase";
 
 interface Props {
   at: Place;

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Offer } from "./offers";
-import { fitting, localOf, readPurchase, secondsOf } from "./purchase";
+import { localOf, secondsOf } from "../lib/time";
+import { fitting, readPurchase } from "./purchase";
 
 const ram = { key: "compute/ram", service: "compute", resource: "ram", unit: "MiB", durations: ["1 year"], zones: ["west-1", "west-2"] } as Offer;
 const purchase = { resource: "compute/ram", zone: "west-2", duration: "1 year", amount: "2 GiB", confirmBy: "", renews: false };

@@ -1,6 +1,7 @@
 // What has been filled into the form of a new commitment, read.
 import type { Wanted } from "../api/commitments";
 import type { Commitment } from "../api/schema";
+import { secondsOf } from "../lib/time";
 import { parse } from "../lib/units";
 import { usualDuration } from "./durations";
 import type { Offer } from "./offers";
@@ -13,18 +14,6 @@ export interface Purchase {
   /** Of an input of type datetime-local, so in the browser's time zone; empty for at once. */
   confirmBy: string;
   renews: boolean;
-}
-
-/** UNIX seconds of a datetime-local. */
-export function secondsOf(local: string): number | undefined {
-  const time = new Date(local).getTime();
-  return Number.isNaN(time) ? undefined : Math.floor(time / 1000);
-}
-
-/** The same moment as a datetime-local, rounded up to the minute. */
-export function localOf(seconds: number): string {
-  const time = new Date(Math.ceil(seconds / 60) * 60_000);
-  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
 /** Choices that an offer does not have are replaced by its first zone, and by the duration that `usualDuration` says. */

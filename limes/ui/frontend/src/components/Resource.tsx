@@ -7,6 +7,7 @@ import { format, percent } from "../lib/units";
 import { GrowthActions } from "../growth/GrowthActions";
 import { isStopped, limitOf } from "../growth/bounds";
 import { newRequestPath } from "../requests/words";
+import { temporaryText } from "../quota/temporary";
 import { useRights } from "../session/rights";
 import { Meter } from "./Meter";
 import { Scale } from "./Scale";
@@ -111,6 +112,10 @@ function Facts({ figures, level }: { figures: Figures; level: Level }) {
   if ("usable_quota" in raw && raw.usable_quota !== raw.quota) add("Usable quota (bursting)", raw.usable_quota);
   if ("backend_quota" in raw) add("Quota in the backend", raw.backend_quota);
   add("Usage beyond quota (bursting)", raw.burst_usage);
+  if ("temporary_quota" in raw && raw.temporary_quota) {
+    const { problem } = raw.temporary_quota;
+    facts.push(["Quota for a time", temporaryText(raw.temporary_quota, unit) + (problem ? `: ${problem}` : "")]);
+  }
   if (raw.contained_in) facts.push(["Part of", raw.contained_in]);
   if ("scales_with" in raw && raw.scales_with) facts.push(["Scales with", `${raw.scales_with.resource_name} × ${raw.scales_with.factor}`]);
   return (

@@ -5,7 +5,7 @@ import { useEffect, useState } from "preact/hooks";
 import { Logo } from "../components/Logo";
 import { cloudTitle } from "../session/store";
 import { Bell } from "./Bell";
-import { CloudBadge } from "./badges";
+import { OwnBadges } from "./badges";
 import { Nav } from "./Nav";
 import { Notices } from "./Notices";
 import { ThemeSwitch } from "./ThemeSwitch";
@@ -26,7 +26,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
           <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true">
             <path d="M3 5h14M3 10h14M3 15h14" stroke="currentColor" stroke-width="2" stroke-linecap="round" />
           </svg>
-          <CloudBadge />
+          <OwnBadges />
         </button>
         <a class="brand" href="/ui">
           <Logo /> <span>{cloudTitle.value}</span>

@@ -1,4 +1,5 @@
 // How many backends fail and how many requests wait, as numbers in the navigation.
+import { useOwnPlace } from "../alerts/alerts";
 import type { Rights } from "../api/rights";
 import { type Place, pagePath } from "../lib/paths";
 import { failingOf } from "../overview/failing";
@@ -49,8 +50,15 @@ export function Badge({ of }: { of: Count | undefined }) {
   );
 }
 
-/** On the button that opens the navigation. */
-export function CloudBadge() {
+/** On the button that opens the navigation: of what the user has signed in for. */
+export function OwnBadges() {
   const failing = useFailing(useRights({})?.cloud.show_errors ? {} : undefined);
-  return <Badge of={{ count: failing, word: "failing" }} />;
+  const own = useOwnPlace();
+  const waiting = useWaiting(own);
+  return (
+    <>
+      <Badge of={{ count: failing, word: "failing" }} />
+      <Badge of={{ count: waiting, word: "waiting" }} />
+    </>
+  );
 }

@@ -23,3 +23,15 @@ export function relative(seconds: number, now = Date.now() / 1000): string {
   }
   return "just now";
 }
+
+/** UNIX seconds of a datetime-local. */
+export function secondsOf(local: string): number | undefined {
+  const time = new Date(local).getTime();
+  return Number.isNaN(time) ? undefined : Math.floor(time / 1000);
+}
+
+/** The same moment as a datetime-local, rounded up to the minute. */
+export function localOf(seconds: number): string {
+  const time = new Date(Math.ceil(seconds / 60) * 60_000);
+  return new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

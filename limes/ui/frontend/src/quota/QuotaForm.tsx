@@ -6,9 +6,11 @@ import { keyOf } from "../api/report";
 import { Commands } from "../commands/Commands";
 import { settingQuotas } from "../commands/quota";
 import { Content } from "../components/Content";
+import { Field } from "../components/Field";
 import { useLoad } from "../lib/load";
 import { notify } from "../lib/notices";
 import type { Place } from "../lib/paths";
+import { secondsOf } from "../lib/time";
 import { newRequestPath } from "../requests/words";
 import { useAskingHelps } from "../session/rights";
 import { read, type Typed } from "./edits";
@@ -43,11 +45,13 @@ interface FormProps {
 
 function Form({ place, data, saved, reload, hasSizes }: FormProps) {
   const [typed, setTyped] = useState<Typed>({});
+  const [end, setEnd] = useState("");
+  const until = end === "" ? undefined : secondsOf(end);
   const [problem, setProblem] = useState("");
   const [isBusy, setIsBusy] = useState(false);
   const askingHelps = useAskingHelps(place);
   const { edits, problems } = read(data.rows, typed);
-  const verdict = useSimulation(place, edits, data.etag);
+  const verdict = useSimulation(place, edits, until, data.etag);
   const isGood = edits.length > 0 && problems.size === 0 && verdict.refused?.size === 0;
   const isStale = verdict.error instanceof ApiError && verdict.error.status === 412;
 
@@ -55,9 +59,10 @@ function Form({ place, data, saved, reload, hasSizes }: FormProps) {
     setIsBusy(true);
     setProblem("");
     try {
-      const remark = await saveQuotas(place, edits, data.etag);
+      const remark = await saveQuotas(place, edits, until, data.etag);
       notify(remark ? `Saved. ${remark}` : `Quota of ${data.name} saved.`, remark ? "warning" : "good");
       setTyped({});
+      setEnd("");
       saved();
       reload();
     } catch (error) {
@@ -106,13 +111,23 @@ function Form({ place, data, saved, reload, hasSizes }: FormProps) {
             ))}
         </fieldset>
       ))}
+      {edits.length > 0 && (
+        <Field
+          label="Until"
+          name="until"
+          type="datetime-local"
+          value={end}
+          hint="Empty: for good. Otherwise the quotas go back by themselves then, as far as usage and commitments allow."
+          onInput={setEnd}
+        />
+      )}
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       {verdict.warnings.map((text) => (
         <p key={text} class="problem-note" role="status">
           {text}
         </p>
       ))}
-      <Commands of={edits.length > 0 && problems.size === 0 ? settingQuotas(place, edits, unitIn(data.rows)) : undefined} />
+      <Commands of={edits.length > 0 && problems.size === 0 ? settingQuotas(place, edits, unitIn(data.rows), until) : undefined} />
       <footer class="form-foot" data-state={edits.length + problems.size > 0 ? "changed" : "same"}>
         <p role="status" aria-live="polite">
           {summary(edits.length, problems.size, verdict)}

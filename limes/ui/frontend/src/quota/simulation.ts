@@ -14,16 +14,16 @@ export interface Verdict {
 
 const NOTHING: Verdict = { refused: undefined, warnings: [], error: undefined };
 
-export function useSimulation(place: Place, edits: Edit[], etag: string | null): Verdict {
-  const wanted = JSON.stringify([place, edits, etag]);
+export function useSimulation(place: Place, edits: Edit[], until: number | undefined, etag: string | null): Verdict {
+  const wanted = JSON.stringify([place, edits, etag, until]);
   const settled = useDebounced(wanted);
   const [verdict, setVerdict] = useState<Verdict & { on: string }>({ on: "", ...NOTHING });
 
   useEffect(() => {
-    const [at, changes, tag] = JSON.parse(settled) as [Place, Edit[], string | null];
+    const [at, changes, tag, end] = JSON.parse(settled) as [Place, Edit[], string | null, number | null];
     if (changes.length === 0) return;
     const controller = new AbortController();
-    simulate(at, changes, tag, controller.signal).then(
+    simulate(at, changes, end ?? undefined, tag, controller.signal).then(
       (simulated) => setVerdict({ on: settled, ...simulated, error: undefined }),
       (error: Error) => {
         if (!controller.signal.aborted) setVerdict({ on: settled, ...NOTHING, error });

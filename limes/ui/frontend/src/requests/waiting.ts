@@ -15,10 +15,10 @@ export function useMayDecide(at: Place): boolean {
   return level === "cloud" ? rights.cloud.list_requests && rights.domain.decide_requests : rights.domain.show_requests && rights.project.decide_requests;
 }
 
-/** Zero where the user does not decide. */
-export function useWaiting(at: Place): number {
-  const mayDecide = useMayDecide(at);
-  return waiting.use(mayDecide ? { domain: at.domain } : undefined) ?? 0;
+/** Zero where the user does not decide, and without a place. */
+export function useWaiting(at: Place | undefined): number {
+  const mayDecide = useMayDecide(at ?? {});
+  return waiting.use(at && mayDecide ? { domain: at.domain } : undefined) ?? 0;
 }
 
 /** What counts again after a decision, where it may be one for both levels. */
