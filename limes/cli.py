@@ -6,7 +6,20 @@ import sys
 from collections.abc import Sequence
 
 from limes import __version__
-from limes.commands import collect, completion, config, db, doctor, http, import_limes, notify, plugin, serve, status
+from limes.commands import (
+    collect,
+    completion,
+    config,
+    db,
+    doctor,
+    http,
+    import_limes,
+    metrics,
+    notify,
+    plugin,
+    serve,
+    status,
+)
 from limes.errors import ConfigError, LimesError
 
 
@@ -18,7 +31,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"limes {__version__}")
     parser.set_defaults(group=parser)
     commands = parser.add_subparsers(metavar="COMMAND", required=False)
-    for module in (serve, http, collect, status, doctor, db, config, notify, plugin, import_limes):
+    for module in (serve, http, collect, metrics, status, doctor, db, config, notify, plugin, import_limes):
         module.add_to(commands)
     completion.add_to(commands, parser)
     return parser

@@ -1,4 +1,4 @@
-"""The collector's own small HTTP server, with `/healthcheck` and `/metrics`."""
+"""A small HTTP server with `/healthcheck` and `/metrics`, for processes that serve nothing else."""
 
 import logging
 import os
@@ -42,7 +42,7 @@ class _Handler(WSGIRequestHandler):
 
 
 class MetricsEndpoint:
-    """The metrics of the process and of its collector."""
+    """The metrics of the process, of its registry, and of the cloud."""
 
     def __init__(self, registry: CollectorRegistry, data: DataMetrics | None = None) -> None:
         self._registry = registry
@@ -72,9 +72,14 @@ class MetricsEndpoint:
 
 @contextmanager
 def operational_server(
-    listen: str, engine: Engine, registry: CollectorRegistry, data: DataMetrics | None = None
+    listen: str,
+    engine: Engine,
+    registry: CollectorRegistry,
+    data: DataMetrics | None = None,
+    setting: str = "collector.listen",
 ) -> Iterator[int]:
-    """Serves on `HOST:PORT` while the block lasts, and yields the port. Raises `StartupError` if it cannot listen."""
+    """Serves on `HOST:PORT` while the block lasts, and yields the port. Raises `StartupError`, which names the setting,
+    if it cannot listen."""
     app = falcon.App(router=Router(head=True))
     app.add_route("/healthcheck", HealthcheckEndpoint(engine))
     app.add_route("/metrics", MetricsEndpoint(registry, data))
@@ -85,7 +90,7 @@ def operational_server(
             host, int(port), app, server_class=_ServerV6 if ":" in host else _Server, handler_class=_Handler
         )
     except OSError as error:
-        raise explain_failure("collector.listen", listen, error) from error
+        raise explain_failure(setting, listen, error) from error
     thread = threading.Thread(target=server.serve_forever, name="http", daemon=True)
     thread.start()
     try:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from typing import Protocol
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -123,9 +124,21 @@ class Collector:
         return not unfinished
 
 
-def run_until_signal(collector: Collector, grace: float = 10.0) -> None:
-    """Starts the collector, and stops it on SIGTERM or SIGINT. Call it last, from the main thread: the signals stay
-    handled, so that a second one does not cut off the end."""
+class Process(Protocol):
+    """What runs until it is told to stop."""
+
+    def start(self) -> None:
+        """Begins, and returns."""
+        ...
+
+    def stop(self, grace: float) -> bool:
+        """Ends within so many seconds. Returns whether nothing was cut off."""
+        ...
+
+
+def run_until_signal(process: Process, grace: float = 10.0) -> None:
+    """Starts it, and stops it on SIGTERM or SIGINT. Call it last, from the main thread: the signals stay handled, so
+    that a second one does not cut off the end."""
     # A signal just before a thread begins to wait for a lock does not wake it, and another thread may get the signal.
     # But the byte that is written for it can always be read.
     reader, writer = socket.socketpair()
@@ -133,6 +146,6 @@ def run_until_signal(collector: Collector, grace: float = 10.0) -> None:
     signal.set_wakeup_fd(writer.fileno())
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    collector.start()
+    process.start()
     log.info("received %s", signal.Signals(reader.recv(1)[0]).name)
-    collector.stop(grace)
+    process.stop(grace)

@@ -17,8 +17,6 @@ from limes.actions.distribute_quota import DistributionOutcome
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.project_tasks import Telemetry
 from limes.actions.quota_history import ForgetHistory
-from limes.actions.reports.alerts import ReportAlerts
-from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import CapacityOutcome, ScrapeCapacity
@@ -38,8 +36,8 @@ from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
+from limes.composition.metrics import gauges_of_cloud
 from limes.composition.notifications import notification_jobs
-from limes.composition.rules import alert_rules
 from limes.composition.use_cases import (
     build_auto_renewal,
     build_discovery,
@@ -51,14 +49,12 @@ from limes.composition.use_cases import (
     open_change_log,
 )
 from limes.core.catalog import Ref
-from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.kept_sums import are_kept
-from limes.metrics.alerts import AlertGauges
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.data import DataMetrics
-from limes.metrics.gauges import CircuitGauge, ScrapeGauges
+from limes.metrics.gauges import CircuitGauge
 from limes.metrics.overrides import OverrideGauges
 from limes.settings import Settings
 from limes.settings.audit import AuditSettings
@@ -115,7 +111,7 @@ def build_collector(
         *notifications.jobs,
     ]
     counted.start_at_zero([job.name for job in jobs])
-    gauges = _gauges(engine, cluster, settings, names, clock)
+    gauges = _gauges(engine, cluster, settings, clock)
     data = settings.collector.data_metrics
     return Collector(
         engine,
@@ -147,22 +143,13 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
 
 
-def _gauges(
-    engine: Engine, cluster: Cluster, settings: Settings, names: dict[str, str], clock: Clock
-) -> list[MetricSource]:
-    alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
+def _gauges(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> list[MetricSource]:
     find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
     return [
-        ScrapeGauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
+        *gauges_of_cloud(engine, cluster, settings, clock),
         OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid),
-        AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
         CircuitGauge(cluster.backends.circuits),
     ]
-
-
-def _sinks(settings: Settings) -> list[str]:
-    """Returns the names that sinks have in the outbox."""
-    return [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]
 
 
 def _service_jobs(

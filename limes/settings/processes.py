@@ -99,6 +99,15 @@ class DataMetricsSettings(Section):
     """Leaves out figures of projects that are zero. Environment: `LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO`."""
 
 
+class MetricsSettings(Section):
+    """`limes metrics`: a process of its own for the figures of the cloud, whatever happens to collectors."""
+
+    listen: ListenAddress = "127.0.0.1:8084"
+    """Its `/metrics` and `/healthcheck`."""
+    skip_zero: bool = False
+    """Leaves out figures of projects that are zero."""
+
+
 class CircuitBreakerSettings(Section):
     """When a backend that does not answer is left alone, by each process for itself."""
 

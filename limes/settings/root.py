@@ -28,6 +28,7 @@ from limes.settings.processes import (
     DatabaseSettings,
     LiquidSettings,
     LoggingSettings,
+    MetricsSettings,
     ServeSettings,
     UiSettings,
 )
@@ -67,6 +68,7 @@ class Settings(Section):
     api: ApiSettings = ApiSettings()
     ui: UiSettings = UiSettings()
     collector: CollectorSettings = CollectorSettings()
+    metrics: MetricsSettings = MetricsSettings()
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
     answers: AnswerSettings = AnswerSettings()
     audit: AuditSettings = AuditSettings()

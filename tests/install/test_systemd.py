@@ -61,5 +61,5 @@ def test_all_of_them_are_hardened_alike() -> None:
     own = {"ExecStart", "ExecReload", "Type", "NotifyAccess", "TimeoutStartSec", "TimeoutStopSec"}
     own |= {"KillMode", "Restart", "RestartSec"}
     common = [{key: value for key, value in read(unit)["Service"].items() if key not in own} for unit in UNITS]
-    assert len(UNITS) == 4
+    assert len(UNITS) == 5
     assert all(one == common[0] for one in common)

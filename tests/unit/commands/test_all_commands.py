@@ -13,7 +13,7 @@ import pytest
 from limes.cli import build_parser, main
 
 SILENT = {
-    *("limes serve", "limes api", "limes placement", "limes liquid"),  # these become servers
+    *("limes serve", "limes api", "limes placement", "limes liquid", "limes metrics"),  # these become servers
     "limes plugin set-quota",  # does, and shows nothing
     "limes completion",  # prints a script
     "limes config init",  # writes a file

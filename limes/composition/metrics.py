@@ -1,0 +1,42 @@
+"""What `limes metrics` works with, and the gauges that it shares with collectors."""
+
+from prometheus_client.registry import Collector as MetricSource
+
+from limes.actions.reports.alerts import ReportAlerts
+from limes.actions.reports.inconsistencies import ReportInconsistencies
+from limes.collector.metrics_process import MetricsProcess
+from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.common import open_checked_engine
+from limes.composition.identity import open_cloud
+from limes.composition.rules import alert_rules
+from limes.core.notifications import PREFIX
+from limes.db.engine import Engine
+from limes.metrics.alerts import AlertGauges
+from limes.metrics.data import DataMetrics
+from limes.metrics.gauges import ScrapeGauges
+from limes.settings import Settings
+from limes.system import Clock, SystemClock
+
+
+def open_metrics(settings: Settings) -> MetricsProcess:
+    """Opens everything. Raises `ConfigError`, `StartupError` and `Unavailable`."""
+    engine = open_checked_engine(settings, "limes-metrics")
+    cluster = build_cluster(settings, open_cloud(settings))
+    clock, section = SystemClock(), settings.metrics
+    gauges = gauges_of_cloud(engine, cluster, settings, clock)
+    return MetricsProcess(engine, gauges, DataMetrics(engine, cluster.catalog, section.skip_zero), section.listen)
+
+
+def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> list[MetricSource]:
+    """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs somebody."""
+    names = {service.service_type: service.type for service in settings.services}
+    alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
+    return [
+        ScrapeGauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
+        AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
+    ]
+
+
+def _sinks(settings: Settings) -> list[str]:
+    """Returns the names that sinks have in the outbox."""
+    return [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]
