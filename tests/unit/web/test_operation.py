@@ -19,8 +19,11 @@ from limes.web.call import Answer, Call
 from limes.web.errors import PlainErrors
 from limes.web.operation import JsonApi, Operation, Router, add_routes, document_rules, operations_of, public_paths
 
+FOR_EVERYBODY = {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/resources"}
+SIGNED = {"/v1/notifications/unsubscribe"}
+"""Where a signature in the address says who may do what."""
 TABLES = {
-    "limes": (ROUTES, RULES, {"/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/resources"}),
+    "limes": (ROUTES, RULES, FOR_EVERYBODY | SIGNED),
     "placement": (PLACEMENT_ROUTES, placement_rules(True), {"/"}),
     "liquid": (LIQUID_ROUTES, LIQUID_RULES, set()),
 }
