@@ -276,6 +276,22 @@ def test_what_does_not_fit_is_passed_on(open_as: OpenPage, cloud: DashboardCloud
     cloud.put_quota(API, compute={"cores": 40})
 
 
+def test_a_domain_asks_for_itself(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(ACME_ADMIN, DOMAIN)
+    page.get_by_role("link", name="Request more", exact=True).first.click()
+    page.get_by_label("Virtual cores").fill("+100")
+    page.get_by_label("Reason").fill("a new customer")
+    page.get_by_role("button", name="Send the request").click()
+    expect(status(page)).to_have_text("Open")
+    form = page.get_by_role("form", name="Answer")
+    expect(form.get_by_role("button", name="Comment", exact=True)).to_be_visible()
+    expect(form.get_by_label("Answer").get_by_role("option", name="Approve")).to_have_count(0)
+    above = open_as(CLOUD_ADMIN, page.url)
+    answer(above, "Approve", "welcome")
+    expect(status(above)).to_have_text("Approved")
+    assert cores_of(cloud, f"/v1/domains/{ACME}") == 300
+
+
 def test_a_thousand_open_requests(open_as: OpenPage, cloud: DashboardCloud) -> None:
     with sqlite3.connect(cloud._folder / "limes.db") as database:
         (domain,) = database.execute("SELECT id FROM domains WHERE uuid = ?", [ACME]).fetchone()
