@@ -15,7 +15,12 @@ RULES = (
     ),
     Rule("domain_scope", "domain_id:%(domain_id)s", "The token is scoped to the domain in the path."),
     Rule("cluster_admin", "role:cloud_resource_admin", "Who administrates the quota of the whole cloud."),
-    Rule("cluster_viewer", "rule:cluster_admin or role:cloud_resource_viewer", "Who sees the whole cloud."),
+    Rule("billing", "role:cloud_billing_viewer", "Who reads all reports and commitments to write bills."),
+    Rule(
+        "cluster_viewer",
+        "rule:cluster_admin or role:cloud_resource_viewer or rule:billing",
+        "Who sees the whole cloud, and changes nothing.",
+    ),
     Rule(
         "domain_editor",
         "rule:cluster_admin or (role:resource_admin and rule:domain_scope)",

@@ -12,7 +12,7 @@ NO_DOMAIN = "no such domain (if it was just created, try to POST /domains/discov
 
 DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 
-CLOUD = {"cloud-admin", "cloud-viewer"}
+CLOUD = {"cloud-admin", "cloud-viewer", "billing"}
 DOMAIN_VIEWERS = CLOUD | {"germany-admin", "germany-viewer"}
 PROJECT_VIEWERS = DOMAIN_VIEWERS | {"berlin-admin", "berlin-member", "berlin-reader"}
 PROJECT_EDITORS = {"cloud-admin", "germany-admin", "berlin-admin"}

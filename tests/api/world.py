@@ -69,6 +69,7 @@ SERVICES = [
 IDENTITIES = {
     "cloud-admin": Identity("u1", "Cloud Admin", project_id="p0", roles=("cloud_resource_admin",)),
     "cloud-viewer": Identity("u2", "Cloud Viewer", project_id="p0", roles=("cloud_resource_viewer",)),
+    "billing": Identity("u11", "Billing", project_id="p0", roles=("cloud_billing_viewer",)),
     "germany-admin": Identity("u3", domain_id=GERMANY, domain_name="germany", roles=("resource_admin",)),
     "germany-viewer": Identity("u4", domain_id=GERMANY, domain_name="germany", roles=("resource_viewer",)),
     "france-admin": Identity("u5", domain_id=FRANCE, domain_name="france", roles=("resource_admin",)),
