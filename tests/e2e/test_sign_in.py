@@ -15,6 +15,7 @@ PROJECT = f"/ui/domains/{ACME}/projects/{SHOP}"
 def test_a_sample_identity_is_one_click_away(watched: Callable[..., Watched]) -> None:
     page = watched().page
     page.goto("/ui")
+    expect(page.get_by_role("button", name="Bert")).to_be_visible()
     assert violations(page) == []
     page.get_by_role("button", name="Bert").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("shop")
