@@ -27,7 +27,7 @@ def test_keys_and_titles_choose_the_same_columns(login: Login) -> None:
 def test_a_column_that_does_not_exist(login: Login) -> None:
     admin = login("cloud-admin")
     said = admin.refused("project show berlin -c Resource -c Quotas -f value")
-    assert said == "there is no column 'Quotas': did you mean Quota or Max Quota?\n"
+    assert said == "there is no column 'Quotas': did you mean Quota or Min Quota?\n"
     assert "there is no column 'size': there are: AZ, Area," in admin.refused(
         "project show berlin --per-az -c size -f csv"
     )

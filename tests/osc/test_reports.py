@@ -37,6 +37,7 @@ def test_a_project_for_programs(login: Login) -> None:
             "physical_usage": 128,
             "backend_quota": 2048,
             "max_quota": None,
+            "min_quota": None,
             "temporary": None,
             "autogrowth": None,
             "unit": "MiB",

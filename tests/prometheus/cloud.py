@@ -15,6 +15,14 @@ from tests.support.prometheus import CONFIG
 ROOT = CONFIG.parent
 
 
+MAIL = {
+    "sinks": ["smtp"],
+    "smtp": {"host": "127.0.0.1", "security": "none", "sender": "limes@example.com"},
+    "mail": {"recipients": [{"addresses": ["ops@example.com"], "kinds": ["request_opened"]}]},
+}
+"""So that its metrics are there. Nobody asks for quota, so nothing is sent."""
+
+
 class Cloud:
     """The quickstart's cloud, but with a database server and more workers."""
 
@@ -28,6 +36,7 @@ class Cloud:
         document["database"]["url"] = database_url
         document["api"]["workers"] = document["placement"]["workers"] = 2
         document["collector"] |= {"poll_interval": 0.2, "data_metrics": {"expose": True}}
+        document["notifications"] = MAIL
         document["audit"] = {"sinks": "log", "log": {"path": str(folder / "audit.log")}}
         self.targets = {
             "limes-api": document["api"]["listen"],
