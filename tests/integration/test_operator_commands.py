@@ -44,6 +44,7 @@ class Shell:
         for key in ("services", "capacitors"):
             self.document[key] = [entry for entry in self.document[key] if entry["type"] != "placement"]
         self.document["resource_behavior"] = []
+        self.document["quota_sets"] = {}
         self.configure()
 
     @property
