@@ -132,7 +132,9 @@ def _render(
         subject, several, text = _split(environment.select_template(names(f"{kind}.txt")).render(context))
         item: dict[str, Any] = {"subject": subject, "text": text, "n": context["n"], "html": None}
         try:
-            item["html"] = Markup(environment.select_template(names(f"{kind}.html")).render(context))  # noqa: S704 - it is escaped
+            html = environment.select_template(names(f"{kind}.html")).render(context)
+            # the environment escapes all that is filled into .html; the rest is the operator's own
+            item["html"] = Markup(html)  # noqa: S704
         except TemplateNotFound:
             item["html"] = None
         items.append(item)

@@ -4,9 +4,9 @@ A notification whose recipients cannot be found, because Keystone does not answe
 Delivering one twice queues it once.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -16,7 +16,6 @@ from limes.db.engine import Engine
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import NewItem
 from limes.errors import LimesError, Unavailable
-from limes.mail.keystone_users import KeystoneUsers
 from limes.system import Clock
 
 _BUDGET = 60.0
@@ -35,13 +34,25 @@ class Languages:
         return language_of(place, self.rules, self.default)
 
 
+class Users(Protocol):
+    """Who knows the addresses of users: Keystone. All methods raise `Unavailable` if it does not answer."""
+
+    def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
+        """Returns the addresses of the users who have one of these roles on a `project` or `domain`."""
+        ...
+
+    def address_of(self, user_id: str) -> str | None:
+        """Returns the address of a user; None without one."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Recipients:
     """Finds who is told of a notification."""
 
     rules: Sequence[RecipientRule]
     languages: Languages = Languages()
-    users: KeystoneUsers | None = None
+    users: Users | None = None
     """None without Keystone, which alone knows addresses of users."""
     to_requester: bool = True
 
