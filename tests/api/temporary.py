@@ -65,3 +65,9 @@ def use(world: World, project: int, usage: int, name: str = "cores") -> None:
             [usage, project, name],
         )
     )
+
+
+def history(world: World, where: str) -> list[tuple[Any, ...]]:
+    """Changes of the quota, the oldest first."""
+    rows = world.get(f"{PATHS[where]}/history?limit=1000")["history"]
+    return [(row["old"], row["new"], row["reason"], row.get("detail", "")) for row in reversed(rows)]

@@ -1,108 +1,34 @@
-"""Notifications as mail: who gets them, one mail a day, refusals, crashes, and who has unsubscribed."""
+"""Notifications as mail: one mail a day, servers that refuse and fail, crashes, the mail API and metrics."""
 
 import json
-import re
 import threading
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.actions.deliver_events import DeliverEvents
-from limes.actions.mails.queue_mails import Languages, ProjectItself, QueueMails, Recipients
-from limes.actions.mails.send_mails import Contents, SendMails, Sent
-from limes.core.recipients import REQUEST_KINDS, LanguageRule, Level, RecipientRule
-from limes.db.queries import mails as queries
-from limes.db.queries import outbox
-from limes.errors import Unavailable
+from limes.actions.mails.queue_mails import Languages, ProjectItself, Recipients
+from limes.actions.mails.send_mails import Sent
+from limes.core.recipients import REQUEST_KINDS, RecipientRule
 from limes.mail.mail_api import MailApi
 from limes.mail.mailer import Mail, Outcome
 from limes.mail.samples import KINDS, sample
-from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
+from limes.mail.smtp import SmtpMailer
 from limes.mail.templates import Around, Templates
-from limes.mail.unsubscribe import Subscription
 from limes.metrics.mails import MailCounters, MailGauges
 from limes.outgoing import TimedAdapter
-from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
+from tests.api.post import ALICE, BOB, DAY, Post, post, server
 from tests.api.test_attention import run
-from tests.api.test_notifications import NoJitter, Receiver, notify, receiver, told
-from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
-from tests.support.mail_server import MailServer, text_of
+from tests.api.test_notifications import Receiver, notify, receiver, told
+from tests.api.world import BERLIN, World
+from tests.support.mail_server import text_of
 from tests.support.statements import count_statements
 
-__all__ = ["receiver"]
-
-DAY = 86400
-ALICE, BOB = "alice@example.com", "bob@example.com"
-
-
-@pytest.fixture
-def server() -> Iterator[MailServer]:
-    server = MailServer().start()
-    yield server
-    server.stop()
-
-
-@dataclass
-class Post:
-    """The way of a notification to a mail."""
-
-    world: World
-    server: MailServer
-    recipients: Recipients | ProjectItself
-    queued: int = 0
-
-    def notify(self, kind: str, **changes: Any) -> None:
-        """Puts a notification into the outbox, and from there into the queue."""
-        self.append(kind, **changes)
-        assert not self.deliver().failed
-
-    def append(self, kind: str, **changes: Any) -> None:
-        document = {**sample(kind), "id": SystemIds().uuid(), **changes}
-        place = {"domain": {"id": GERMANY}, "project": {"id": BERLIN}} if "project" in document else {}
-        document = {**document, **place, **changes}
-        now = self.world.clock.now().timestamp()
-        row = (now, "notify:smtp", BERLIN if place else "compute", document["id"], json.dumps(document))
-        self.world.engine.atomic(lambda: outbox.append(self.world.engine, [row]))
-
-    def deliver(self) -> Any:
-        sink = QueueMails(
-            self.world.engine, self.world.clock, self.recipients, "notify:smtp", "smtp", 60, frozenset({"request_opened"})
-        )  # fmt: skip
-        self.world.clock.advance(10)
-        outcome = DeliverEvents(
-            self.world.engine, self.world.clock, NoJitter(), sink, what="notification", job="notify:smtp"
-        ).run_if_due()
-        assert outcome is not None
-        return outcome
-
-    def job(self, **options: Any) -> SendMails:
-        mailer = SmtpMailer(SmtpServer("127.0.0.1", self.server.port, "none", timeout=20), Sender("limes@example.com"))
-        contents = Contents(Templates(), "", UNSUBSCRIBE_LINKS)
-        options = {"urgent": frozenset({"request_opened"}), **options}
-        return SendMails(
-            self.world.engine, self.world.clock, NoJitter(), SystemIds(), "smtp", mailer, contents, **options
-        )
-
-    def send(self, after: float = 61, **options: Any) -> Sent:
-        self.world.clock.advance(after)
-        outcome = self.job(**options).run_if_due()
-        assert outcome is not None
-        return outcome
-
-    @property
-    def subjects(self) -> list[tuple[str, str]]:
-        """Recipient and subject of all mails so far."""
-        return [(recipient, str(message["Subject"])) for recipient, message in self.server.received]
-
-
-@pytest.fixture
-def post(world: World, server: MailServer) -> Post:
-    return Post(world, server, Recipients([RecipientRule([ALICE])]))
+__all__ = ["post", "receiver", "server"]
 
 
 def test_one_mail_a_day_for_each_kind(post: Post) -> None:
@@ -151,95 +77,6 @@ def test_a_clock_that_was_wrong_delays_nothing_for_long(post: Post) -> None:
     post.notify("quota_used")
     post.world.engine.execute("UPDATE mail_items SET due_at = due_at + 31536000 WHERE mail_id IS NULL")
     assert post.send() == Sent(sent=1)
-
-
-# -- recipients --------------------------------------------------------------------------------------------------------
-
-
-class Users:
-    """Stands for Keystone."""
-
-    def __init__(self) -> None:
-        self.is_there = True
-
-    def with_roles(self, scope: str, uuid: str, roles: Any) -> list[str]:
-        if not self.is_there:
-            raise Unavailable("Keystone does not answer")
-        return [f"{role}@{scope}.example.com" for role in roles]
-
-    def address_of(self, user_id: str) -> str | None:
-        return f"{user_id}@example.com" if user_id != "nobody" else None
-
-
-def users(*rules: RecipientRule, **options: Any) -> Recipients:
-    return Recipients(rules, users=Users(), **options)  # type: ignore[arg-type]
-
-
-def test_rules_say_who_gets_what(post: Post) -> None:
-    post.recipients = users(
-        RecipientRule(["ops@example.com"], levels=[Level.CLOUD]),
-        RecipientRule(["germany@example.com"], domain=re.compile("germ.*")),
-        RecipientRule(["france@example.com"], domain=re.compile("france")),
-        RecipientRule(["berlin@example.com"], project=re.compile("berlin"), kinds=frozenset({"quota_used"})),
-        RecipientRule(["Germany@example.com"], language="de"),
-        RecipientRule(roles_on_project=["admin"], roles_on_domain=["owner"], kinds=frozenset({"commitment_expires"})),
-    )
-    post.notify("quota_used")
-    post.notify("commitment_expires")
-    post.notify("backend_unreachable")
-    post.notify("request_opened")
-    assert post.send() == Sent(sent=6 + 1)
-    got = {(recipient, str(message["Limes-Kind"])) for recipient, message in post.server.received}
-    assert got == {
-        ("ops@example.com", "backend_unreachable"),
-        ("Germany@example.com", "backend_unreachable"),
-        ("germany@example.com", "quota_used"),
-        ("germany@example.com", "commitment_expires"),
-        ("berlin@example.com", "quota_used"),
-        ("admin@project.example.com", "commitment_expires"),
-        ("owner@domain.example.com", "commitment_expires"),
-    }
-
-
-def test_the_language_of_rules_and_domains(post: Post) -> None:
-    languages = Languages("en", [LanguageRule(re.compile("germany"), "de")])
-    post.recipients = Recipients([RecipientRule([ALICE]), RecipientRule([BOB], language="en")], languages)
-    post.notify("quota_used")
-    post.send()
-    assert sorted(post.subjects) == [
-        (ALICE, "berlin: 80 % von compute/ram sind belegt"),
-        (BOB, "berlin: 80 % of compute/ram used"),
-    ]
-    assert {recipient: str(message["Content-Language"]) for recipient, message in post.server.received} == {
-        ALICE: "de",
-        BOB: "en",
-    }
-
-
-def test_who_asked_is_told_of_the_decision(post: Post) -> None:
-    post.recipients = users(RecipientRule([ALICE]))
-    request = sample("request_decided")["request"]
-    for requester in ("carol", "nobody"):
-        post.notify("request_decided", request={**request, "requester": {"id": requester, "name": requester}})
-    assert post.send() == Sent(sent=1)
-    assert post.subjects == [("carol@example.com", "Your quota request 12 was approved in part")]
-
-
-def test_while_keystone_is_away_others_are_told(post: Post) -> None:
-    post.recipients = users(
-        RecipientRule(["ops@example.com"], levels=[Level.CLOUD]), RecipientRule(roles_on_project=["admin"])
-    )
-    post.recipients.users.is_there = False  # type: ignore[union-attr]
-    post.append("quota_used")
-    post.append("backend_unreachable")
-    outcome = post.deliver()
-    assert (outcome.delivered, outcome.refused, outcome.failed) == (1, 1, False)
-    assert post.send() == Sent(sent=1)
-    post.recipients.users.is_there = True  # type: ignore[union-attr]
-    post.world.clock.advance(60)
-    assert post.deliver().delivered == 1
-    assert post.send() == Sent(sent=1)
-    assert [recipient for recipient, _ in post.subjects] == ["ops@example.com", "admin@project.example.com"]
 
 
 def test_a_notification_that_is_delivered_twice_is_queued_once(post: Post) -> None:
@@ -381,88 +218,12 @@ def test_who_has_lost_its_claim_makes_no_mails(post: Post) -> None:
     assert post.world.engine.rows("SELECT id FROM mails") == []
 
 
-# -- unsubscribed ------------------------------------------------------------------------------------------------------
-
-
-def test_mails_have_a_link_that_works_without_login(post: Post) -> None:
-    post.notify("quota_used")
-    post.send()
-    (_, message) = post.server.received[0]
-    assert message["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
-    url, _, token = str(message["List-Unsubscribe"]).strip("<>").partition("?token=")
-    assert url == "https://limes.example.com/v1/notifications/unsubscribe"
-    assert UNSUBSCRIBE_LINKS.read(token) == Subscription(ALICE, "quota_used")
-    assert f"?token={token}" in text_of(message)
-
-
-def test_who_has_unsubscribed_gets_no_mail(post: Post) -> None:
-    post.recipients = Recipients([RecipientRule(["Alice@example.com", BOB])])
-    engine = post.world.engine
-    engine.atomic(lambda: queries.unsubscribe(engine, ALICE, "quota_used", 1))
-    engine.atomic(lambda: queries.unsubscribe(engine, BOB, "*", 1))
-    post.notify("quota_used")
-    post.notify("commitment_expires")
-    assert post.send() == Sent(sent=1)
-    assert [recipient for recipient, _ in post.subjects] == ["Alice@example.com"]
-    assert engine.rows("SELECT number FROM mail_items WHERE mail_id IS NULL") == []
-    assert engine.atomic(lambda: queries.subscribe(engine, BOB, "*"))
-    post.notify("quota_used")
-    assert post.send() == Sent(sent=1)
-
-
 def test_old_mails_are_forgotten(post: Post) -> None:
     post.notify("quota_used")
     post.send()
     assert post.send(8 * DAY) == Sent()
     engine = post.world.engine
     assert engine.rows("SELECT id FROM mails") + engine.rows("SELECT number FROM mail_items") == []
-
-
-def unsubscribe_path(recipient: str = ALICE, kind: str = "quota_used") -> str:
-    return f"/v1/notifications/unsubscribe?token={UNSUBSCRIBE_LINKS.token(Subscription(recipient, kind))}"
-
-
-def ask(world: World, method: str, path: str, body: str = "") -> Any:
-    path, _, query = path.partition("?")
-    headers = {"Content-Type": "application/x-www-form-urlencoded"} if body else {}
-    return world.request(method, path, None, query_string=query, body=body, headers=headers)
-
-
-def test_a_click_unsubscribes_and_another_one_undoes_it(post: Post) -> None:
-    engine, path = post.world.engine, unsubscribe_path()
-    page = ask(post.world, "GET", path)
-    assert (page.status_code, page.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert "Stop sending mails of the kind quota_used to alice@example.com?" in page.text
-    assert "default-src 'none'" in page.headers["content-security-policy"]
-    assert queries.all_unsubscribed(engine) == [], "programs that follow links change nothing"
-    for body in ("List-Unsubscribe=One-Click", "action=unsubscribe", ""):
-        answer = ask(post.world, "POST", path, body)
-        assert (answer.status_code, "gets no more mails of the kind quota_used" in answer.text) == (200, True)
-    assert [row[:2] for row in queries.all_unsubscribed(engine)] == [(ALICE, "quota_used")]
-    post.notify("quota_used")
-    assert post.send() == Sent()
-    answer = ask(post.world, "POST", path, "action=subscribe")
-    assert (answer.status_code, "gets mails of the kind quota_used again" in answer.text) == (200, True)
-    post.notify("quota_used")
-    assert post.send() == Sent(sent=1)
-
-
-def test_links_that_are_not_ours(world: World) -> None:
-    for path in ("/v1/notifications/unsubscribe", unsubscribe_path() + "x", "/v1/notifications/unsubscribe?token=a.b"):
-        for method in ("GET", "POST"):
-            answer = ask(world, method, path)
-            assert (answer.status_code, answer.text.startswith("this link is not valid")) == (400, True)
-    assert queries.all_unsubscribed(world.engine) == []
-
-
-def test_bodies_are_bounded(world: World) -> None:
-    assert ask(world, "POST", unsubscribe_path(), "x" * 5000).status_code == 413
-
-
-def test_an_address_is_no_markup(world: World) -> None:
-    page = ask(world, "GET", unsubscribe_path("<script>@example.com"))
-    assert "<script>" not in page.text
-    assert "&lt;script&gt;@example.com" in page.text
 
 
 @pytest.mark.parametrize("language", ["en", "de"])

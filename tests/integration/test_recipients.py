@@ -1,9 +1,11 @@
 """The mail addresses of users with a role, from a real Keystone."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from keystoneauth1.session import Session
+from requests import Response
 
 from limes.errors import Unavailable
 from limes.mail.keystone_users import KeystoneUsers
@@ -34,16 +36,16 @@ class CountedAdapter(TimedAdapter):
 
     calls = 0
 
-    def get(self, *args: object, **kwargs: object) -> object:  # type: ignore[override]
+    def get(self, url: str, **kwargs: Any) -> Response:
         self.calls += 1
-        return super().get(*args, **kwargs)
+        return super().get(url, **kwargs)
 
 
-def users(keystone: RealKeystone, **options: int) -> tuple[KeystoneUsers, CountedAdapter, FrozenClock]:
+def users(keystone: RealKeystone, **options: Any) -> tuple[KeystoneUsers, CountedAdapter, FrozenClock]:
     session: Session = keystone.api.session
     adapter = CountedAdapter(session, 200, endpoint_override=keystone.url)
     clock = FrozenClock()
-    return KeystoneUsers(adapter, clock, **options), adapter, clock  # type: ignore[arg-type]
+    return KeystoneUsers(adapter, clock, **options), adapter, clock
 
 
 def test_users_with_a_role(people: RealKeystone) -> None:

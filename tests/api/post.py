@@ -1,0 +1,89 @@
+"""The way of a notification to a mail, in the small cloud, with a real mail server."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from limes.actions.deliver_events import DeliverEvents
+from limes.actions.mails.queue_mails import ProjectItself, QueueMails, Recipients
+from limes.actions.mails.send_mails import Contents, SendMails, Sent
+from limes.core.recipients import RecipientRule
+from limes.db.queries import outbox
+from limes.mail.samples import sample
+from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
+from limes.mail.templates import Templates
+from limes.system import SystemIds
+from tests.api.test_notifications import NoJitter
+from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
+from tests.support.mail_server import MailServer
+
+DAY = 86400
+ALICE, BOB = "alice@example.com", "bob@example.com"
+
+
+@pytest.fixture
+def server() -> Iterator[MailServer]:
+    server = MailServer().start()
+    yield server
+    server.stop()
+
+
+@dataclass
+class Post:
+    """The way of a notification to a mail."""
+
+    world: World
+    server: MailServer
+    recipients: Recipients | ProjectItself
+    queued: int = 0
+
+    def notify(self, kind: str, **changes: Any) -> None:
+        """Puts a notification into the outbox, and from there into the queue."""
+        self.append(kind, **changes)
+        assert not self.deliver().failed
+
+    def append(self, kind: str, **changes: Any) -> None:
+        document = {**sample(kind), "id": SystemIds().uuid(), **changes}
+        place = {"domain": {"id": GERMANY}, "project": {"id": BERLIN}} if "project" in document else {}
+        document = {**document, **place, **changes}
+        now = self.world.clock.now().timestamp()
+        row = (now, "notify:smtp", BERLIN if place else "compute", document["id"], json.dumps(document))
+        self.world.engine.atomic(lambda: outbox.append(self.world.engine, [row]))
+
+    def deliver(self) -> Any:
+        sink = QueueMails(
+            self.world.engine, self.world.clock, self.recipients, "notify:smtp", "smtp", 60, frozenset({"request_opened"})
+        )  # fmt: skip
+        self.world.clock.advance(10)
+        outcome = DeliverEvents(
+            self.world.engine, self.world.clock, NoJitter(), sink, what="notification", job="notify:smtp"
+        ).run_if_due()
+        assert outcome is not None
+        return outcome
+
+    def job(self, **options: Any) -> SendMails:
+        mailer = SmtpMailer(SmtpServer("127.0.0.1", self.server.port, "none", timeout=20), Sender("limes@example.com"))
+        contents = Contents(Templates(), "", UNSUBSCRIBE_LINKS)
+        options = {"urgent": frozenset({"request_opened"}), **options}
+        return SendMails(
+            self.world.engine, self.world.clock, NoJitter(), SystemIds(), "smtp", mailer, contents, **options
+        )
+
+    def send(self, after: float = 61, **options: Any) -> Sent:
+        self.world.clock.advance(after)
+        outcome = self.job(**options).run_if_due()
+        assert outcome is not None
+        return outcome
+
+    @property
+    def subjects(self) -> list[tuple[str, str]]:
+        """Recipient and subject of all mails so far."""
+        return [(recipient, str(message["Subject"])) for recipient, message in self.server.received]
+
+
+@pytest.fixture
+def post(world: World, server: MailServer) -> Post:
+    return Post(world, server, Recipients([RecipientRule([ALICE])]))

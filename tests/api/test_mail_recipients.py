@@ -1,0 +1,99 @@
+"""Who gets which mails, and in which language."""
+
+import re
+from typing import Any
+
+from limes.actions.mails.queue_mails import Languages, Recipients
+from limes.actions.mails.send_mails import Sent
+from limes.core.recipients import LanguageRule, Level, RecipientRule
+from limes.errors import Unavailable
+from limes.mail.samples import sample
+from tests.api.post import ALICE, BOB, Post, post, server
+
+__all__ = ["post", "server"]
+
+
+class FakeUsers:
+    """Stands for Keystone."""
+
+    def __init__(self) -> None:
+        self.is_there = True
+
+    def with_roles(self, scope: str, uuid: str, roles: Any) -> list[str]:
+        if not self.is_there:
+            raise Unavailable("Keystone does not answer")
+        return [f"{role}@{scope}.example.com" for role in roles]
+
+    def address_of(self, user_id: str) -> str | None:
+        return f"{user_id}@example.com" if user_id != "nobody" else None
+
+
+def users(*rules: RecipientRule, keystone: FakeUsers | None = None) -> Recipients:
+    return Recipients(rules, users=keystone or FakeUsers())
+
+
+def test_rules_say_who_gets_what(post: Post) -> None:
+    post.recipients = users(
+        RecipientRule(["ops@example.com"], levels=[Level.CLOUD]),
+        RecipientRule(["germany@example.com"], domain=re.compile("germ.*")),
+        RecipientRule(["france@example.com"], domain=re.compile("france")),
+        RecipientRule(["berlin@example.com"], project=re.compile("berlin"), kinds=frozenset({"quota_used"})),
+        RecipientRule(["Germany@example.com"], language="de"),
+        RecipientRule(roles_on_project=["admin"], roles_on_domain=["owner"], kinds=frozenset({"commitment_expires"})),
+    )
+    post.notify("quota_used")
+    post.notify("commitment_expires")
+    post.notify("backend_unreachable")
+    post.notify("request_opened")
+    assert post.send() == Sent(sent=6 + 1)
+    got = {(recipient, str(message["Limes-Kind"])) for recipient, message in post.server.received}
+    assert got == {
+        ("ops@example.com", "backend_unreachable"),
+        ("Germany@example.com", "backend_unreachable"),
+        ("germany@example.com", "quota_used"),
+        ("germany@example.com", "commitment_expires"),
+        ("berlin@example.com", "quota_used"),
+        ("admin@project.example.com", "commitment_expires"),
+        ("owner@domain.example.com", "commitment_expires"),
+    }
+
+
+def test_the_language_of_rules_and_domains(post: Post) -> None:
+    languages = Languages("en", [LanguageRule(re.compile("germany"), "de")])
+    post.recipients = Recipients([RecipientRule([ALICE]), RecipientRule([BOB], language="en")], languages)
+    post.notify("quota_used")
+    post.send()
+    assert sorted(post.subjects) == [
+        (ALICE, "berlin: 80 % von compute/ram sind belegt"),
+        (BOB, "berlin: 80 % of compute/ram used"),
+    ]
+    assert {recipient: str(message["Content-Language"]) for recipient, message in post.server.received} == {
+        ALICE: "de",
+        BOB: "en",
+    }
+
+
+def test_who_asked_is_told_of_the_decision(post: Post) -> None:
+    post.recipients = users(RecipientRule([ALICE]))
+    request = sample("request_decided")["request"]
+    for requester in ("carol", "nobody"):
+        post.notify("request_decided", request={**request, "requester": {"id": requester, "name": requester}})
+    assert post.send() == Sent(sent=1)
+    assert post.subjects == [("carol@example.com", "Your quota request 12 was approved in part")]
+
+
+def test_while_keystone_is_away_others_are_told(post: Post) -> None:
+    keystone = FakeUsers()
+    keystone.is_there = False
+    rules = (RecipientRule(["ops@example.com"], levels=[Level.CLOUD]), RecipientRule(roles_on_project=["admin"]))
+    post.recipients = users(*rules, keystone=keystone)
+    post.append("quota_used")
+    post.append("backend_unreachable")
+    outcome = post.deliver()
+    assert (outcome.delivered, outcome.refused, outcome.failed) == (1, 1, False)
+    assert post.send() == Sent(sent=1)
+    keystone.is_there = True
+    post.world.clock.advance(60)
+    assert post.deliver().delivered == 1
+    assert post.send() == Sent(sent=1)
+    assert [recipient for recipient, _ in post.subjects] == ["ops@example.com", "admin@project.example.com"]
