@@ -56,7 +56,9 @@ class Answer:
     data: bytes | None = None
     """JSON that the handler has rendered itself."""
     stream: "BodyStream | None" = None
-    """JSON that is rendered while it is sent."""
+    """A body that is rendered while it is sent: JSON, or of another `media_type`."""
+    media_type: str = falcon.MEDIA_JSON
+    """Of `stream`."""
     text: str | None = None
     """Plain text of one or more lines."""
     page: str | None = None

@@ -85,7 +85,7 @@ class JsonApi(Api[AnyOperation, AnyCall]):
             resp.content_type = "text/html; charset=utf-8"
             resp.text = answer.page
         elif answer.stream is not None:
-            resp.content_type = falcon.MEDIA_JSON
+            resp.content_type = answer.media_type
             resp.stream = answer.stream
         elif answer.data is not None or answer.document is not None:
             resp.content_type = falcon.MEDIA_JSON
