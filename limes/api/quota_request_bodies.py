@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field, StrictStr, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StrictInt, StrictStr, StringConstraints
 
 from limes.api.bodies import ResourceBody, ServiceBody
 from limes.web.call import RequestBody
@@ -45,6 +45,12 @@ class NewQuotaRequest(RequestBody):
     quota_set: StrictStr | None = None
     services: tuple[WantedServiceBody, ...] = ()
     reason: _NeededText
+    until: Annotated[
+        StrictInt | None, Field(description="until when the quota is wanted, as a UNIX timestamp; null: for good")
+    ] = None
+    starts_at: Annotated[
+        StrictInt | None, Field(alias="from", description="when it is wanted, if not at once; goes with `until`")
+    ] = None
 
 
 class NewQuotaRequestBody(RequestBody):

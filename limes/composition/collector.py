@@ -37,12 +37,13 @@ from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.metrics import gauges_of_cloud
-from limes.composition.notifications import notification_jobs
+from limes.composition.notifications import announcements, notification_jobs
 from limes.composition.use_cases import (
     build_auto_renewal,
     build_discovery,
     build_distribution,
     build_quota_push,
+    build_request_expiry,
     build_settlement,
     build_temporary_quotas,
     build_utilisation,
@@ -62,6 +63,7 @@ from limes.system import Clock, Jitter, RandomJitter, SystemClock
 
 _DAY = 86400.0
 _FOLD_INTERVAL = 15.0
+_EXPIRY_INTERVAL = 60.0
 
 
 def open_collector(settings: Settings) -> Collector:
@@ -135,6 +137,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
         ("limes_keystone_syncs", "Discoveries of domains and projects", (), [()]),
         ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
         ("limes_commitment_use_runs", "Runs of the job that measures the use of commitments", (), [()]),
+        ("limes_request_expiry_runs", "Runs of the job that closes requests for quota that have expired", (), [()]),
         ("limes_temporary_quota_runs", "Runs of the job that begins and ends temporary quotas", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
         ("limes_history_runs", "Runs of the job that deletes old quota history", (), [()]),
@@ -263,6 +266,8 @@ def _cluster_wide_jobs(
     consistency = CheckConsistency(
         engine, cluster.catalog, cluster.constraints, sync_catalog, change_log.by(of_job("consistency"))
     )
+    announce = announcements(settings, engine, cluster)
+    expiry = build_request_expiry(settings, engine, cluster, clock, change_log, announce)
     temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log)
     forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
@@ -273,12 +278,7 @@ def _cluster_wide_jobs(
     folding = [job("sums", partial(fold_sums, engine), _FOLD_INTERVAL, "limes_sum_runs")] if are_kept(engine) else []
     return [
         *folding,
-        job(
-            "discovery",
-            discovery.by(of_job("discovery")).run,
-            collector.discovery_interval,
-            "limes_keystone_syncs",
-        ),
+        job("discovery", discovery.by(of_job("discovery")).run, collector.discovery_interval, "limes_keystone_syncs"),
         job(
             "commitments",
             partial(_renew_and_settle, renewal.by(of_job("commitments")), settle.by(of_job("commitments"))),
@@ -292,6 +292,7 @@ def _cluster_wide_jobs(
             "limes_commitment_use_runs",
         ),
         job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
+        job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
         job("history", forget.run, _DAY, "limes_history_runs"),
     ]

@@ -8,7 +8,11 @@ from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.push_quota import PushQuota
+from limes.actions.quota_requests.announce import Announce
+from limes.actions.quota_requests.desk import Desk
+from limes.actions.quota_requests.expire import ExpireRequests
 from limes.actions.set_domain_quota import SetDomainQuota
+from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
 from limes.audit.initiator import of_job
@@ -83,6 +87,17 @@ def build_temporary_quotas(
         change_log,
         settings.collector.temporary_quota_retry,
     )
+
+
+def build_request_expiry(
+    settings: Settings, engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog, announce: Announce
+) -> ExpireRequests:
+    """Returns the use case that closes requests for quota that have expired."""
+    quotas = build_temporary_quotas(settings, engine, cluster, clock, change_log)
+    growth = SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current, cluster.constraints)
+    setters = (quotas.project, quotas.domain, growth)
+    desk = Desk(engine, cluster.catalog, clock, change_log, *setters, announce=announce)
+    return ExpireRequests(desk, settings.quota_requests.expire_after)
 
 
 def build_distribution(

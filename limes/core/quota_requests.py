@@ -16,6 +16,8 @@ class RequestStatus(enum.StrEnum):
     WITHDRAWN = "withdrawn"
     SUPERSEDED = "superseded"
     """A newer request asks for the same resources, or the decision was made on the level below."""
+    EXPIRED = "expired"
+    """The time for which it asks has passed, or nobody has decided for very long."""
 
 
 class EventKind(enum.StrEnum):
@@ -32,6 +34,7 @@ class EventKind(enum.StrEnum):
     REJECTED = "rejected"
     WITHDRAWN = "withdrawn"
     SUPERSEDED = "superseded"
+    EXPIRED = "expired"
 
 
 class Overlap(enum.Enum):

@@ -5,7 +5,7 @@ from collections import Counter
 from pydantic import Field, model_validator
 
 from limes.settings.base import Name, Regex, Section
-from limes.validation.durations import Seconds
+from limes.validation.durations import Seconds, SecondsOrZero
 
 
 class AutoApprovalSettings(Section):
@@ -39,6 +39,8 @@ class QuotaRequestSettings(Section):
     auto_approval: tuple[AutoApprovalSettings, ...] = ()
     """Rules that approve requests of projects without anybody looking at them. For each resource the first rule that
     matches decides; a request is approved if there is one for each of its resources, and if its quotas fit."""
+    expire_after: SecondsOrZero = 90 * 86400.0
+    """Requests that have been open for so long expire. 0: never, unless the time has passed for which they ask."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "QuotaRequestSettings":

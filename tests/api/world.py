@@ -19,6 +19,7 @@ from limes.actions.explain_quota import ExplainQuota
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.announce import Announce
+from limes.actions.quota_requests.expire import ExpireRequests
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
@@ -122,7 +123,9 @@ class World:
     app: falcon.App[Any, Any]
     commitments: CommitmentUseCases
     temporary: SettleTemporaryQuotas
-    """The collector's job."""
+    """A job of the collector."""
+    expire: ExpireRequests
+    """A job of the collector."""
     pushed: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     push_errors: list[str] = field(default_factory=list)
     new_domains: list[str] = field(default_factory=list)
@@ -182,7 +185,7 @@ def make_world(
     commitments = CommitmentUseCases.build(
         engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), change_log
     )
-    world = World(engine, clock, None, None, commitments, None)  # type: ignore[arg-type]  # they are put in below
+    world = World(engine, clock, None, None, commitments, None, None)  # type: ignore[arg-type]  # they are put in below
     set_domain_quota = SetDomainQuota(
         engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), change_log
     )
@@ -194,6 +197,14 @@ def make_world(
     set_growth_bounds = SetGrowthBounds(
         engine, catalog, clock, change_log, lambda: overrides, constraints or ConstraintSet()
     )
+    requests = QuotaRequestUseCases.build(
+        set_project_quota,
+        set_domain_quota,
+        set_growth_bounds,
+        auto_approval,
+        Announce(engine, catalog, SystemIds(), notify_sinks),
+    )
+    world.expire = ExpireRequests(requests.ask.desk, expire_after=90 * 86400)
     deps = ApiCollaborators(
         engine=engine,
         catalog=catalog,
@@ -206,13 +217,7 @@ def make_world(
         set_bursting=SetBursting(engine, catalog, world.push, change_log),
         set_growth_bounds=set_growth_bounds,
         commitments=commitments,
-        quota_requests=QuotaRequestUseCases.build(
-            set_project_quota,
-            set_domain_quota,
-            set_growth_bounds,
-            auto_approval,
-            Announce(engine, catalog, SystemIds(), notify_sinks),
-        ),
+        quota_requests=requests,
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
         history=ShowHistory(engine),
         explain=ExplainQuota(

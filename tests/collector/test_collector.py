@@ -105,6 +105,7 @@ def test_from_an_empty_database_to_quota_in_force(cloud: Cloud) -> None:
         ("commitments", ""),
         ("consistency", ""),
         ("discovery", ""),
+        ("expire-requests", ""),
         ("history", ""),
         *([("sums", "")] if cloud.engine.dialect == "postgresql" else []),
         ("temporary-quotas", ""),

@@ -24,6 +24,7 @@ _KINDS: Mapping[EventKind, str] = {
     EventKind.APPROVED: REQUEST_DECIDED,
     EventKind.PARTLY_APPROVED: REQUEST_DECIDED,
     EventKind.REJECTED: REQUEST_DECIDED,
+    EventKind.EXPIRED: REQUEST_DECIDED,
     EventKind.PASSED_ON: REQUEST_PASSED_ON,
 }
 """What people are told of the steps of a request. That it was opened is told by itself, as rules may approve it at

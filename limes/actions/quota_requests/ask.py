@@ -16,13 +16,21 @@ from limes.core.catalog import Ref
 from limes.core.hierarchy import DOMAIN_QUOTA_GROWS
 from limes.core.history import What
 from limes.core.quota_requests import EventKind, Overlap, RequestStatus, names, overlap
+from limes.core.temporary_quota import ALWAYS, Term, check_term
 from limes.core.units import UnitError
 from limes.db.queries import quota_requests as queries
+from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_name
 from limes.db.queries.project_quotas import SetByPeople, project_quotas_by_name
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_requests import AmountRow, NewRequest
+from limes.db.queries.temporary_quotas import temporary_quotas
 from limes.errors import Conflict, Unprocessable
+
+_NOT_FOR_A_TIME = (
+    "it follows usage and commitments by itself (quota_distribution_model is autogrow), so it cannot be"
+    " granted for a time; ask for it without until"
+)
 
 
 class _Problem(Exception):
@@ -42,6 +50,7 @@ class AskForQuota:
         reason: str,
         initiator: Initiator,
         of_set: Collection[Ref] = (),
+        term: Term = ALWAYS,
     ) -> int:
         """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Rules of the
         configuration may approve it at once. Of the resources `of_set` only those are asked for of which there is less.
@@ -51,18 +60,23 @@ class AskForQuota:
         """
         if not changes:
             raise Unprocessable("the request names no resource")
+        if refusal := check_term(term, self.desk.now()):
+            raise Unprocessable(refusal.message)
 
         def work() -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
             target = self.desk.find(place)
             domain_id, project_id = _ids(target)
             queries.lock_requester(self.desk.engine, domain_id, project_id)
-            amounts = self._read_amounts(target, changes, of_set)
+            amounts = self._read_amounts(target, changes, of_set, term)
             replaced = self._replaced(domain_id, project_id, [row.ref for row in amounts])
             new = NewRequest(
-                domain_id, project_id, RequestStatus.OPEN, reason, self.desk.now(), initiator.id, initiator.name, None
-            )
+                domain_id, project_id, RequestStatus.OPEN, reason, self.desk.now(), initiator.id, initiator.name, None,
+                term.starts_at, term.until,
+            )  # fmt: skip
             id_ = self._store(target, new, amounts, replaced, initiator)
-            granted = ApproveByRules(self.desk).run(target, id_, amounts) if isinstance(target, ProjectRow) else None
+            granted = None
+            if isinstance(target, ProjectRow):
+                granted = ApproveByRules(self.desk).run(target, id_, amounts, term)
             if granted is None:
                 self.desk.announce_opened(id_)
             return id_, granted
@@ -88,7 +102,9 @@ class AskForQuota:
         if isinstance(target, ProjectRow):
             desk.close_passed_on(target, replaced, text, initiator)
         wanted = {"/".join(row.ref): row.wanted for row in amounts}
-        desk.record(target, [id_], EventKind.OPENED, "", initiator, reason=new.reason, wanted=wanted)
+        details = {"from": new.starts_at, "until": new.until}
+        given = {name: int(value) for name, value in details.items() if value is not None}
+        desk.record(target, [id_], EventKind.OPENED, "", initiator, reason=new.reason, wanted=wanted, **given)
         return id_
 
     def _replaced(self, domain_id: int, project_id: int | None, refs: Sequence[Ref]) -> list[int]:
@@ -109,10 +125,13 @@ class AskForQuota:
 
     # -- what is asked for ---------------------------------------------------------------------------------------------
 
-    def _read_amounts(self, target: Target, changes: Sequence[QuotaChange], of_set: Collection[Ref]) -> list[AmountRow]:
+    def _read_amounts(
+        self, target: Target, changes: Sequence[QuotaChange], of_set: Collection[Ref], term: Term
+    ) -> list[AmountRow]:
         desk, is_project = self.desk, isinstance(target, ProjectRow)
         of_project = project_quotas_by_name(desk.engine, target.id, lock=False) if is_project else {}
         of_domain = {} if is_project else domain_quotas_by_name(desk.engine, target.id, lock=False)
+        afterwards = self._afterwards(target)
         rows, problems, missing = [], [], []
         for change in changes:
             try:
@@ -125,6 +144,9 @@ class AskForQuota:
                     if is_project
                     else self._present_of_domain(change.ref, of_domain)
                 )
+                if what is not What.QUOTA and term != ALWAYS:
+                    raise _Problem(_NOT_FOR_A_TIME)
+                present = afterwards.get(change.ref, present)
                 if wanted <= present and change.ref in of_set:
                     continue
                 self._check_raise(change.ref, wanted, present)
@@ -139,6 +161,13 @@ class AskForQuota:
         if not rows:
             raise Unprocessable("there is at least as much of everything already: there is nothing to ask for")
         return rows
+
+    def _afterwards(self, target: Target) -> dict[Ref, int]:
+        """Returns the quotas after those that end by themselves: a request is about these."""
+        domain_id, project_id = _ids(target)
+        found = temporary_quotas(self.desk.engine, domain_id, project_id)
+        refs = {id_: ref for ref, id_ in resource_ids(self.desk.engine).items()} if found else {}
+        return {refs[id_]: row.before for id_, row in found.items() if row.before is not None}
 
     def _amount(self, change: QuotaChange) -> int:
         if refusal := without_quota(self.desk.catalog, change.ref):

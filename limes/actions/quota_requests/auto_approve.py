@@ -14,6 +14,7 @@ from limes.audit.initiator import of_job
 from limes.core.auto_approval import AutoApprovalRule, Wish, first_match
 from limes.core.catalog import Ref
 from limes.core.quota_requests import EventKind, RequestStatus
+from limes.core.temporary_quota import Term
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.projects import ProjectRow
@@ -28,7 +29,7 @@ class ApproveByRules:
     desk: Desk
 
     def run(
-        self, project: ProjectRow, request_id: int, rows: Sequence[AmountRow]
+        self, project: ProjectRow, request_id: int, rows: Sequence[AmountRow], term: Term
     ) -> tuple[ProjectRow, QuotaOutcome] | None:
         """Returns what was changed; None if the request stays open."""
         rules = self._matching(project, rows)
@@ -38,7 +39,7 @@ class ApproveByRules:
         author = of_job("auto-approval")
         granted = {row.ref: row.wanted for row in rows}
         rights = Rights(lambda _: EVERYTHING)
-        outcome = GrantQuota(self.desk).to_project(project, request_id, rows, granted, rights, author)
+        outcome = GrantQuota(self.desk, term).to_project(project, request_id, rows, granted, rights, author)
         if outcome.refusals:
             reasons = "; ".join(f"{'/'.join(ref)}: {each.message}" for ref, each in sorted(outcome.refusals.items()))
             text = f"would be approved ({said}), but {reasons}"

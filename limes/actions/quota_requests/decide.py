@@ -68,7 +68,7 @@ class DecideOnRequest:
         def work() -> None:
             locked = self.desk.lock(place, request_id)
             self.desk.close(locked.target, [request_id], RequestStatus.REJECTED, reason, initiator)
-            self._settle_relatives(locked, f"quota request {request_id} was rejected", reason, initiator)
+            self.settle_relatives(locked, f"quota request {request_id} was rejected", reason, initiator)
 
         self.desk.engine.atomic(work)
 
@@ -78,7 +78,7 @@ class DecideOnRequest:
         def work() -> None:
             locked = self.desk.lock(place, request_id)
             self.desk.close(locked.target, [request_id], RequestStatus.WITHDRAWN, comment, initiator)
-            self._settle_relatives(locked, f"quota request {request_id} was withdrawn", comment, initiator)
+            self.settle_relatives(locked, f"quota request {request_id} was withdrawn", comment, initiator)
 
         self.desk.engine.atomic(work)
 
@@ -97,7 +97,8 @@ class DecideOnRequest:
         assert isinstance(project, ProjectRow)
         wanted = {row.ref: row.wanted for row in rows}
         granted = {**wanted, **lowered}
-        outcome = GrantQuota(self.desk).to_project(project, id_, rows, granted, rights, initiator)
+        grant = GrantQuota(self.desk, locked.request.term_at(self.desk.now()))
+        outcome = grant.to_project(project, id_, rows, granted, rights, initiator)
         if outcome.refusals:
             return outcome, None
         self._close_approved(locked, wanted, granted, comment, initiator)
@@ -121,7 +122,8 @@ class DecideOnRequest:
             release = ReleaseRequest(self.desk, domain, origin, wanted)
             wanted = release.needed_now()
         granted = {**wanted, **lowered}
-        outcome = GrantQuota(self.desk).to_domain(domain, id_, granted, rights, initiator)
+        grant = GrantQuota(self.desk, locked.request.term_at(self.desk.now()))
+        outcome = grant.to_domain(domain, id_, granted, rights, initiator)
         if outcome.refusals:
             return outcome, None
         self._close_approved(locked, wanted, granted, comment, initiator)
@@ -170,7 +172,7 @@ class DecideOnRequest:
 
     # -- levels --------------------------------------------------------------------------------------------------------
 
-    def _settle_relatives(self, locked: Locked, text: str, reason: str, initiator: Initiator) -> None:
+    def settle_relatives(self, locked: Locked, text: str, reason: str, initiator: Initiator) -> None:
         """Closes what was passed on, or tells the project's request that the one above it is closed."""
         if isinstance(locked.target, ProjectRow):
             self.desk.close_passed_on(locked.target, [locked.request.id], text, initiator)

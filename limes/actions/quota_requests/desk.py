@@ -84,8 +84,9 @@ class Desk:
         request = rows.get(request_id)
         if request is None or not is_of(target, request):
             raise no_such_request(request_id)
-        if must_be_open and request.status != RequestStatus.OPEN.value:
-            raise Conflict(f"quota request {request_id} is {request.status.replace('_', ' ')}, not open")
+        status = request.status_at(self.now())
+        if must_be_open and status != RequestStatus.OPEN.value:
+            raise Conflict(f"quota request {request_id} is {status.replace('_', ' ')}, not open")
         return Locked(target, request, rows.get(request.passed_on_from or 0))
 
     def record(

@@ -11,6 +11,7 @@ from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref
 from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
+from limes.core.temporary_quota import ALWAYS, Term
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domains import DomainRow
@@ -36,13 +37,15 @@ class GrantQuota:
     """Its methods are to be called inside a transaction in which the request is locked."""
 
     desk: Desk
+    term: Term = ALWAYS
+    """For how long quota is granted."""
 
     def to_domain(
         self, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, initiator: Initiator
     ) -> QuotaOutcome:
         """Raises quotas of a domain, or says why not."""
         use_case = replace(self.desk.set_domain_quota, change_log=self._log(request_id))
-        request = replace(use_case.read(_changes(granted), rights.quota), only_raises=True)
+        request = replace(use_case.read(self._changes(granted), rights.quota), only_raises=True)
         return use_case.apply(domain.uuid, request, initiator)
 
     def to_project(
@@ -65,7 +68,7 @@ class GrantQuota:
                 return QuotaOutcome(refusals)
         use_case = replace(self.desk.set_project_quota, change_log=self._log(request_id))
         quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
-        request = replace(use_case.read(_changes(quotas), rights.quota), only_raises=True)
+        request = replace(use_case.read(self._changes(quotas), rights.quota), only_raises=True)
         _, outcome = use_case.apply(project.domain_uuid, project.uuid, request, initiator)
         if not outcome.refusals:
             for what, each in wanted.items():
@@ -94,6 +97,9 @@ class GrantQuota:
                 wanted.setdefault(what, []).append(WantedBound(ref, granted[ref]))
         return wanted
 
+    def _changes(self, quotas: Mapping[Ref, int]) -> list[QuotaChange]:
+        return [QuotaChange(ref, amount, term=self.term) for ref, amount in quotas.items()]
+
     def _log(self, request_id: int) -> ChangeLog:
         return self.desk.change_log.because(f"quota request {request_id}")
 
@@ -101,7 +107,3 @@ class GrantQuota:
 def _forbid(what: What) -> Refusal:
     text = f"user is not allowed to raise {what.value} in this project"
     return Refusal(RefusalKind.FORBIDDEN, text, rule=Bounding.PERMISSION)
-
-
-def _changes(quotas: Mapping[Ref, int]) -> list[QuotaChange]:
-    return [QuotaChange(ref, amount) for ref, amount in quotas.items()]

@@ -69,8 +69,9 @@ class PassOnRequest:
             domain = find_domain(desk.engine, project.domain_uuid)
             reason = comment or f"for quota request {origin.id} of project {project.name}"
             new = NewRequest(
-                domain.id, None, RequestStatus.OPEN, reason, desk.now(), initiator.id, initiator.name, origin.id
-            )
+                domain.id, None, RequestStatus.OPEN, reason, desk.now(), initiator.id, initiator.name, origin.id,
+                until=origin.until,
+            )  # fmt: skip
             id_ = queries.insert(desk.engine, new)
             queries.add_amounts(desk.engine, [row._replace(request_id=id_) for row in rows])
             wanted = {"/".join(row.ref): row.wanted for row in rows}

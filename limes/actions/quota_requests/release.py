@@ -64,7 +64,7 @@ class ReleaseRequest:
         if all(granted[row.ref] <= row.present for row in self._rows):
             self._give_back(above, "the domain's quota is still not enough", initiator)
             return None
-        grant, rights = GrantQuota(self.desk), Rights(lambda _: EVERYTHING)
+        grant, rights = GrantQuota(self.desk, self.origin.term_at(self.desk.now())), Rights(lambda _: EVERYTHING)
         outcome = grant.to_project(self._project, self.origin.id, self._rows, granted, rights, initiator)
         if outcome.refusals:
             reasons = "; ".join(f"{'/'.join(ref)}: {each.message}" for ref, each in sorted(outcome.refusals.items()))

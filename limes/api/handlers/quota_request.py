@@ -21,6 +21,7 @@ from limes.api.render.quota import render_refusals, status_of
 from limes.api.render.quota_request import render_request, render_with_conversation
 from limes.core.history import What
 from limes.core.quota_requests import RequestStatus
+from limes.core.temporary_quota import Term
 from limes.db.queries.quota_request_lists import Filters
 from limes.errors import BadRequest, NotFound
 from limes.web.call import Answer
@@ -140,7 +141,8 @@ def _create(call: Call) -> Answer:
     requests.read.check_place(place)
     wanted = call.body(NewQuotaRequestBody).quota_request
     changes, of_set = changes_with_set(call.deps.quota_sets, wanted.quota_set, wanted.services)
-    id_ = requests.ask.run(place, changes, wanted.reason, call.initiator(), of_set)
+    term = Term(wanted.until, wanted.starts_at)
+    id_ = requests.ask.run(place, changes, wanted.reason, call.initiator(), of_set, term)
     return _answer(call, requests.read.one(place, id_), 201)
 
 

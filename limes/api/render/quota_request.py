@@ -20,6 +20,10 @@ def render_request(catalog: Catalog, described: Described) -> Json:
     }
     if row.project_uuid is not None:
         document["project"] = {"id": row.project_uuid, "name": row.project_name}
+    if row.starts_at is not None:
+        document["from"] = int(row.starts_at)
+    if row.until is not None:
+        document["until"] = int(row.until)
     if row.decided_at is not None:
         document["decided_at"] = int(row.decided_at)
     if row.passed_on_from is not None:

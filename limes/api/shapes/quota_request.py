@@ -30,7 +30,16 @@ class WantedQuota(TypedDict):
     rule: NotRequired[Annotated[str, Field(description="the rule of the configuration that has approved it")]]
 
 
-class QuotaRequest(TypedDict):
+_Terms = TypedDict(
+    "_Terms",
+    {
+        "from": NotRequired[Annotated[Time, Field(description="when the quota is wanted, if not at once")]],
+        "until": NotRequired[Annotated[Time, Field(description="until when; missing if it is wanted for good")]],
+    },
+)
+
+
+class QuotaRequest(_Terms):
     """A request for more quota of a project or of a domain."""
 
     id: RequestNumber

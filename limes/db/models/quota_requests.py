@@ -26,6 +26,10 @@ class QuotaRequest(BaseModel):
     decided_at = DoubleField(null=True)
     passed_on_from = ForeignKeyField("self", null=True, on_delete="CASCADE")
     """The project's request that needs this one of its domain to be approved."""
+    starts_at = DoubleField(null=True)
+    """When the quota is wanted, if not at once."""
+    until = DoubleField(null=True)
+    """Until when it is wanted; null: for good."""
 
     class Meta:
         table_name = "quota_requests"

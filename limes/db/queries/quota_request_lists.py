@@ -25,6 +25,8 @@ class RequestRow(NamedTuple):
     requester_name: str
     decided_at: float | None
     passed_on_from: int | None
+    starts_at: float | None
+    until: float | None
     domain_uuid: str
     domain_name: str
     project_uuid: str | None
@@ -48,8 +50,8 @@ class Filters:
 
 _COLUMNS = (
     QuotaRequest.id, QuotaRequest.status, QuotaRequest.reason, QuotaRequest.created_at, QuotaRequest.requester_id,
-    QuotaRequest.requester_name, QuotaRequest.decided_at, QuotaRequest.passed_on_from, Domain.uuid, Domain.name,
-    Project.uuid, Project.name,
+    QuotaRequest.requester_name, QuotaRequest.decided_at, QuotaRequest.passed_on_from, QuotaRequest.starts_at,
+    QuotaRequest.until, Domain.uuid, Domain.name, Project.uuid, Project.name,
 )  # fmt: skip
 _ABOVE = QuotaRequest.alias()
 _SELECT = (
@@ -93,6 +95,12 @@ def _filtered(query: Select, filters: Filters) -> Select:
     return query
 
 
+_EXPIRED = compiled(
+    lambda p: _SELECT.where(
+        QuotaRequest.status == RequestStatus.OPEN.value,
+        (QuotaRequest.until <= p.now) | (QuotaRequest.created_at <= p.made_before),
+    ).order_by(QuotaRequest.id)
+)
 _ONE = compiled(lambda p: _SELECT.where(QuotaRequest.id == p.id))
 _BY_IDS = compiled(lambda p: _SELECT.where(any_of(QuotaRequest.id, p.ids)).order_by(QuotaRequest.id))
 _PASSED_ON_NOW = _ABOVE.select(_ABOVE.passed_on_from).where(
@@ -163,6 +171,12 @@ def approvals_by_rules(engine: Engine, project_id: int) -> dict[Ref, dict[str, f
     for row in engine.all(_APPROVALS, _Approval, project=project_id):
         found.setdefault((row.service_type, row.resource_name), {})[row.rule] = row.at
     return found
+
+
+def expired(engine: Engine, now: float, made_before: float | None) -> list[RequestRow]:
+    """Returns the open requests for a time that has passed, and those that were made before that time. Those of
+    projects come before what they were passed on as."""
+    return engine.all(_EXPIRED, RequestRow, now=now, made_before=-1.0 if made_before is None else made_before)
 
 
 def one(engine: Engine, request_id: int) -> RequestRow | None:

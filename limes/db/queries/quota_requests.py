@@ -10,6 +10,7 @@ import peewee
 
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
+from limes.core.temporary_quota import Term
 from limes.db.compiled import Parameters, any_of, compiled, compiled_insert, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
@@ -27,6 +28,13 @@ class NewRequest(NamedTuple):
     requester_id: str
     requester_name: str
     passed_on_from: int | None
+    starts_at: float | None = None
+    until: float | None = None
+
+    @property
+    def term(self) -> Term:
+        """For how long the quota is wanted."""
+        return Term(self.until, self.starts_at)
 
 
 class LockedRequest(NamedTuple):
@@ -37,6 +45,18 @@ class LockedRequest(NamedTuple):
     project_id: int | None
     status: str
     passed_on_from: int | None
+    starts_at: float | None
+    until: float | None
+
+    def term_at(self, now: float) -> Term:
+        """Returns for how long the quota is wanted from now on: a beginning that has passed means at once."""
+        is_past = self.starts_at is not None and self.starts_at <= now
+        return Term(self.until, None if is_past else self.starts_at)
+
+    def status_at(self, now: float) -> str:
+        """Returns its state. A request for a time that has passed is expired, even before that is stored."""
+        is_over = self.status == RequestStatus.OPEN.value and self.until is not None and self.until <= now
+        return RequestStatus.EXPIRED.value if is_over else self.status
 
 
 class AmountRow(NamedTuple):
@@ -122,6 +142,8 @@ _LOCKED = (
     QuotaRequest.project,
     QuotaRequest.status,
     QuotaRequest.passed_on_from,
+    QuotaRequest.starts_at,
+    QuotaRequest.until,
 )
 
 

@@ -12,6 +12,7 @@ from limes_osc.quota_changes import Change, body_of, plan, read_wanted_quotas
 from limes_osc.quota_sets import add_quota_set_option
 from limes_osc.request.listing import EVERYWHERE, Conversation, OneRequest, find_path, row_of
 from limes_osc.scope import domain_path
+from limes_osc.times import read_time
 
 
 def _add_place(parser: argparse.ArgumentParser) -> None:
@@ -24,6 +25,15 @@ def _add_reason(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--reason", metavar="<text>", required=True, help="Why")
 
 
+def _add_term(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--until", metavar="<time>", type=read_time, help="Until when it is wanted (ISO 8601 or UNIX time)"
+    )
+    parser.add_argument(
+        "--from", metavar="<time>", type=read_time, dest="starts_at", help="From when on (with --until; default: now)"
+    )
+
+
 def _add_comment(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--comment", metavar="<text>", default="", help="What else is to be said")
 
@@ -31,7 +41,7 @@ def _add_comment(parser: argparse.ArgumentParser) -> None:
 class CreateRequest(LimesShowOne):
     """Ask for more quota of a project, or of a domain"""
 
-    options: ClassVar[Options] = (add_set_option, add_quota_set_option, _add_reason, _add_place)
+    options: ClassVar[Options] = (add_set_option, add_quota_set_option, _add_reason, _add_term, _add_place)
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns the request."""
@@ -41,7 +51,8 @@ class CreateRequest(LimesShowOne):
             if args.of_domain
             else self.scopes.project(args.project, args.domain, "--project").path
         )
-        document: dict[str, Any] = {"reason": args.reason}
+        term = {name: time for name, time in (("until", args.until), ("from", args.starts_at)) if time is not None}
+        document: dict[str, Any] = {"reason": args.reason, **term}
         if args.quota_set is not None:
             document["quota_set"] = args.quota_set
         if args.set or args.quota_set is None:

@@ -17,7 +17,7 @@ from limes_osc.times import Moment, moment
 
 EVERYWHERE = "/quota-requests"
 """The path of all requests."""
-_STATUSES = ("open", "approved", "partly_approved", "rejected", "withdrawn", "superseded")
+_STATUSES = ("open", "approved", "partly_approved", "rejected", "withdrawn", "superseded", "expired")
 
 
 class Wanted(FormattableColumn[list[dict[str, Any]]]):
@@ -67,6 +67,8 @@ def row_of(request: Json) -> Row:
         "Decided At": moment(request.get("decided_at")),
         "Passed On From": request.get("passed_on_from"),
         "Passed On To": request.get("passed_on_to"),
+        "From": moment(request.get("from")),
+        "Until": moment(request.get("until")),
         "Domain ID": request["domain"]["id"],
         "Project ID": request.get("project", {}).get("id"),
     }
@@ -88,9 +90,9 @@ class ListRequests(LimesLister):
     _columns = Columns(
         [
             *("ID", "Status", "Domain", "Project", "Wanted", "Reason", "Requested By", "Created At", "Decided At"),
-            *("Passed On From", "Passed On To"),
+            *("Passed On From", "Passed On To", "From", "Until"),
         ],
-        optional={"Project", "Decided At", "Passed On From", "Passed On To"},
+        optional={"Project", "Decided At", "Passed On From", "Passed On To", "From", "Until"},
         hidden={"Requested By", "Created At", "Decided At"},
         more=["Domain ID", "Project ID"],
         unit=False,

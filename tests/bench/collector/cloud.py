@@ -103,7 +103,16 @@ def _load(engine: Engine, projects: int) -> None:
         " (VALUES ('any', 0), ('az-one', 7), ('az-two', 7)) az (az, usage)"
     )
     # the cluster-wide jobs do not run in a measurement
-    for job in ("discovery", "commitments", "commitment-use", "consistency", "history", "sums", "temporary-quotas"):
+    for job in (
+        "discovery",
+        "commitments",
+        "commitment-use",
+        "consistency",
+        "history",
+        "sums",
+        "temporary-quotas",
+        "expire-requests",
+    ):
         engine.execute(
             "INSERT INTO jobs (name, next_run_at, error) VALUES (%s, EXTRACT(EPOCH FROM now()) + 1e8, '')", [job]
         )

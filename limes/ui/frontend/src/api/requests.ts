@@ -35,7 +35,10 @@ function servicesOf(edits: readonly Edit[]): unknown[] {
   }));
 }
 
-export const newRequestBody = (edits: readonly Edit[], reason: string): unknown => ({ quota_request: { reason, services: servicesOf(edits) } });
+/** Without `until` (in seconds since the epoch) it is for good. */
+export function newRequestBody(edits: readonly Edit[], reason: string, until?: number): unknown {
+  return { quota_request: { reason, services: servicesOf(edits), ...(until === undefined ? {} : { until }) } };
+}
 
 /** A step of a request, and what the API takes for it. */
 export type Step =
@@ -52,8 +55,8 @@ export function stepBody(step: Step): unknown {
 
 export const stepPath = (at: Place, id: number, step: Step): string => requestsPath(at, `/${id}/${step.verb}`);
 
-export function ask(at: Place, edits: readonly Edit[], reason: string): Promise<QuotaRequestAnswer> {
-  return post<QuotaRequestAnswer>(requestsPath(at), newRequestBody(edits, reason));
+export function ask(at: Place, edits: readonly Edit[], reason: string, until?: number): Promise<QuotaRequestAnswer> {
+  return post<QuotaRequestAnswer>(requestsPath(at), newRequestBody(edits, reason, until));
 }
 
 /** Answers the request, or for `pass-on` the domain's one that it became. */

@@ -556,7 +556,7 @@ export interface components {
          * @description What an entry in the conversation of a request is about.
          * @enum {string}
          */
-        EventKind: "opened" | "comment" | "passed_on" | "returned" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded";
+        EventKind: "opened" | "comment" | "passed_on" | "returned" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
         /** @description The first to end first. `total` is their number, whatever `limit` says. */
         ExpiringCommitmentsAnswer: {
             expiring_commitments: components["schemas"]["EndingCommitment"][];
@@ -820,6 +820,16 @@ export interface components {
             /** @default [] */
             services?: components["schemas"]["WantedServiceBody"][];
             reason: string;
+            /**
+             * @description until when the quota is wanted, as a UNIX timestamp; null: for good
+             * @default null
+             */
+            until?: number | null;
+            /**
+             * @description when it is wanted, if not at once; goes with `until`
+             * @default null
+             */
+            from?: number | null;
         };
         /** @description The document to ask for quota with. */
         NewQuotaRequestBody: {
@@ -1044,6 +1054,10 @@ export interface components {
         };
         /** @description A request for more quota of a project or of a domain. */
         QuotaRequest: {
+            /** @description when the quota is wanted, if not at once */
+            from?: number;
+            /** @description until when; missing if it is wanted for good */
+            until?: number;
             id: number;
             status: components["schemas"]["RequestStatus"];
             domain: components["schemas"]["Named"];
@@ -1067,6 +1081,10 @@ export interface components {
         };
         /** @description The same, and what was said and decided about it, the oldest first. */
         QuotaRequestWithConversation: {
+            /** @description when the quota is wanted, if not at once */
+            from?: number;
+            /** @description until when; missing if it is wanted for good */
+            until?: number;
             id: number;
             status: components["schemas"]["RequestStatus"];
             domain: components["schemas"]["Named"];
@@ -1113,7 +1131,7 @@ export interface components {
          * @description The state of a request. All but `OPEN` are final.
          * @enum {string}
          */
-        RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded";
+        RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
         /** @description What describes a resource on the levels of domains and projects. */
         ResourceHints: {
             commitment_config?: components["schemas"]["CommitmentConfig"];

@@ -1,6 +1,7 @@
 // Requests for more quota as commands.
 import type { Edit } from "../api/quota";
 import { newRequestBody, requestsPath, type Step, stepBody, stepPath } from "../api/requests";
+import { isoTime } from "../lib/csv";
 import type { Place } from "../lib/paths";
 import { amountWord, type Change, ofProject } from "./change";
 
@@ -8,15 +9,16 @@ type UnitOf = (edit: Edit) => string;
 
 const sets = (edits: readonly Edit[], unitOf: UnitOf): string[][] => edits.map((one) => ["--set", `${one.service}/${one.name}=${amountWord(one.amount, unitOf(one))}`]);
 
-export function asking(at: Place, edits: readonly Edit[], reason: string, unitOf: UnitOf): Change {
+export function asking(at: Place, edits: readonly Edit[], reason: string, unitOf: UnitOf, until?: number): Change {
   return {
     client: [
       ["request", "create"],
       ...(at.project ? ofProject(at) : [["--of-domain", "--domain", at.domain ?? ""]]),
       ...sets(edits, unitOf),
       ["--reason", reason],
+      ...(until === undefined ? [] : [["--until", String(isoTime(until))]]),
     ],
-    request: { method: "POST", path: requestsPath(at), body: newRequestBody(edits, reason) },
+    request: { method: "POST", path: requestsPath(at), body: newRequestBody(edits, reason, until) },
   };
 }
 

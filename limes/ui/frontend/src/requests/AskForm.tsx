@@ -5,9 +5,11 @@ import { keyOf, type Report } from "../api/report";
 import { ask } from "../api/requests";
 import { Commands } from "../commands/Commands";
 import { asking } from "../commands/requests";
+import { Field } from "../components/Field";
 import { TextArea } from "../components/TextArea";
 import { notify } from "../lib/notices";
 import { useSubmit } from "../lib/submit";
+import { secondsOf } from "../lib/time";
 import { formatExact } from "../lib/units";
 import { filledIn } from "../quota/sizes";
 import { SizePicker } from "../quota/SizePicker";
@@ -41,6 +43,8 @@ export function AskForm({ report, asked }: Props) {
   const [typed, setTyped] = useState<Typed>(() => firstTyped(wishes, asked));
   const [isOpen, setIsOpen] = useState(() => ![...asked.keys()].some((key) => wishes.some(({ figures }) => keyOf(figures) === key)));
   const [reason, setReason] = useState("");
+  const [end, setEnd] = useState("");
+  const until = end === "" ? undefined : secondsOf(end);
   const { isBusy, problem, run } = useSubmit();
   const { edits, problems } = readWishes(wishes, typed);
   const isGood = edits.length > 0 && problems.size === 0 && reason.trim() !== "";
@@ -49,7 +53,7 @@ export function AskForm({ report, asked }: Props) {
   const others = wishes.filter((one) => !named.includes(one));
 
   async function send(): Promise<void> {
-    const { quota_request: made, warnings = [] } = await ask(place, edits, reason.trim());
+    const { quota_request: made, warnings = [] } = await ask(place, edits, reason.trim(), until);
     const outcome = made.status === "open" ? `Request ${made.id} waits for a decision.` : `Request ${made.id}: ${statusText(made.status)} at once.`;
     notify([outcome, ...warnings].join(" "), warnings.length > 0 ? "warning" : "good");
     recount();
@@ -95,7 +99,15 @@ export function AskForm({ report, asked }: Props) {
         </details>
       )}
       <TextArea label="Reason" value={reason} required hint="Those who decide read it. Plain text, up to 2,000 characters." onInput={setReason} />
-      <Commands of={isGood ? asking(place, edits, reason.trim(), (edit) => units.get(keyOf(edit)) ?? "") : undefined} />
+      <Field
+        label="Until"
+        name="until"
+        type="datetime-local"
+        value={end}
+        hint="Empty: for good. Otherwise the quotas go back by themselves then, as far as usage and commitments allow."
+        onInput={setEnd}
+      />
+      <Commands of={isGood ? asking(place, edits, reason.trim(), (edit) => units.get(keyOf(edit)) ?? "", until) : undefined} />
       <div role="alert">{problem && <p class="problem request-problem">{problem}</p>}</div>
       <footer class="form-foot">
         <p role="status" aria-live="polite">

@@ -4,6 +4,7 @@ import { keyOf } from "../api/report";
 import { type QuotaRequest, refOf, type WantedQuota } from "../api/requests";
 import { TableFrame } from "../components/TableFrame";
 import { resourceTitle } from "../lib/names";
+import { formatTime } from "../lib/time";
 import { format, formatExact } from "../lib/units";
 import type { Room } from "./bounds";
 
@@ -21,34 +22,42 @@ const WHAT: Partial<Record<WantedQuota["what"], string>> = { max_quota: "limit o
 export function Wanted({ of, grants }: { of: QuotaRequest; grants?: Grants | undefined }) {
   const isGranted = of.resources.some((one) => one.granted_quota !== undefined);
   return (
-    <TableFrame caption="What is asked for">
-      <table class="wrapped request-amounts">
-        <caption class="visually-hidden">What is asked for</caption>
-        <thead>
-          <tr>
-            <th scope="col">Resource</th>
-            <th scope="col" class="number">
-              Quota then
-            </th>
-            <th scope="col" class="number">
-              Wanted
-            </th>
-            {isGranted && (
+    <>
+      {of.until !== undefined && <p>{termText(of)}</p>}
+      <TableFrame caption="What is asked for">
+        <table class="wrapped request-amounts">
+          <caption class="visually-hidden">What is asked for</caption>
+          <thead>
+            <tr>
+              <th scope="col">Resource</th>
               <th scope="col" class="number">
-                Granted
+                Quota then
               </th>
-            )}
-            {grants && <th scope="col">Grant</th>}
-          </tr>
-        </thead>
-        <tbody>
-          {of.resources.map((one) => (
-            <Row key={keyOf(refOf(one))} one={one} isGranted={isGranted} grants={grants} />
-          ))}
-        </tbody>
-      </table>
-    </TableFrame>
+              <th scope="col" class="number">
+                Wanted
+              </th>
+              {isGranted && (
+                <th scope="col" class="number">
+                  Granted
+                </th>
+              )}
+              {grants && <th scope="col">Grant</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {of.resources.map((one) => (
+              <Row key={keyOf(refOf(one))} one={one} isGranted={isGranted} grants={grants} />
+            ))}
+          </tbody>
+        </table>
+      </TableFrame>
+    </>
   );
+}
+
+function termText({ from, until }: QuotaRequest): string {
+  const end = until === undefined ? "" : `until ${formatTime(until)}`;
+  return from === undefined ? `Wanted ${end}.` : `Wanted from ${formatTime(from)} ${end}.`;
 }
 
 function Row({ one, isGranted, grants }: { one: WantedQuota; isGranted: boolean; grants: Grants | undefined }) {

@@ -9,7 +9,7 @@ export interface Shown {
   nothing: string;
 }
 
-const CLOSED = ["approved", "partly_approved", "rejected", "withdrawn", "superseded"];
+const CLOSED = ["approved", "partly_approved", "rejected", "withdrawn", "superseded", "expired"];
 
 /** What waits for those who decide on this level. */
 export const WAITING: Record<Exclude<Level, "project">, Query> = {

@@ -51,6 +51,7 @@ const EVENTS: Record<RequestEvent["kind"], string> = {
   rejected: "rejected it",
   withdrawn: "withdrew it",
   superseded: "replaced it",
+  expired: "let it expire",
 };
 
 export const eventText = (kind: RequestEvent["kind"]): string => EVENTS[kind] ?? statusText(kind).toLowerCase();

@@ -1,0 +1,11 @@
+"""For how long quota is asked for."""
+
+from typing import Any
+
+import peewee
+
+
+def up(migrator: Any, db: peewee.Database) -> None:
+    """Adds the columns; the previous release leaves them empty."""
+    db.execute_sql("ALTER TABLE quota_requests ADD COLUMN starts_at DOUBLE PRECISION")
+    db.execute_sql("ALTER TABLE quota_requests ADD COLUMN until DOUBLE PRECISION")
