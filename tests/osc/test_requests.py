@@ -1,5 +1,7 @@
 """Requests for more quota: asking, finding, deciding."""
 
+import time
+
 import pytest
 
 from tests.api.world import BERLIN, GERMANY
@@ -7,6 +9,8 @@ from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 ASK = "request create --set compute/cores=40 --reason launch"
+_TODAY = int(time.time()) // 86400 * 86400
+FIRST, LAST = (time.strftime("%Y-%m-%d", time.gmtime(_TODAY + days * 86400)) for days in (10, 20))
 
 
 @pytest.fixture
@@ -39,6 +43,39 @@ def test_create_and_show(cloud: Cloud, berlin: User) -> None:
 def test_changes_of_the_present_quota(cloud: Cloud, berlin: User) -> None:
     made = berlin.json("request create --set compute/cores=+5 --set compute/ram=+1GiB --reason launch")
     assert [entry["wanted_quota"] for entry in made["wanted"]] == [25, 2048]
+
+
+def test_quota_for_a_time(cloud: Cloud, berlin: User, germany: User) -> None:
+    number = berlin.json(f"{ASK} --until {LAST}")["id"]
+    shown = berlin.json(f"request show {number}")
+    assert (shown["from"], shown["until"]) == (None, f"{LAST}T00:00:00Z")
+    assert LAST in berlin.must("request list")
+    germany.must(f"request approve {number}")
+    [cores] = berlin.json("project show --resource compute/cores")
+    assert (cores["quota"], cores["temporary"]["quota_before"]) == (40, 20)
+    assert cores["temporary"]["until"] == _TODAY + 20 * 86400
+
+
+def test_quota_for_a_time_that_is_to_come(cloud: Cloud, berlin: User, germany: User) -> None:
+    made = berlin.json(f"{ASK} --from {FIRST} --until {LAST}")
+    assert (made["from"], made["until"]) == (f"{FIRST}T00:00:00Z", f"{LAST}T00:00:00Z")
+    germany.must(f"request approve {made['id']}")
+    [cores] = berlin.json("project show --resource compute/cores")
+    assert (cores["quota"], cores["temporary"]["state"]) == (20, "planned")
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ("--until yesterday", "'yesterday' is not a time"),
+        ("--until 2020-01-01", "until is in the past"),
+        (f"--from {FIRST}", "from goes with until"),
+        (f"--from {LAST} --until {FIRST}", "until has to be after from"),
+    ],
+)
+def test_times_that_make_no_sense(cloud: Cloud, berlin: User, options: str, problem: str) -> None:
+    assert problem in berlin.refused(f"{ASK} {options}")
+    assert berlin.json("request list") == []
 
 
 def test_lists(cloud: Cloud, berlin: User, germany: User, admin: User) -> None:
