@@ -12,7 +12,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.collector.test_collector import PENDING, SCRAPED, Cloud
-from tests.support.databases import MigratedUrlFactory
+from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory
 from tests.support.processes import ServerProcess
 
 CORES = "(SELECT id FROM resources WHERE name = 'cores')"
@@ -77,11 +77,10 @@ def test_a_plan_begins_and_ends_by_itself(cloud: Cloud) -> None:
     assert cloud.rows(QUOTA) == [(5,)]
 
 
+@ON_POSTGRESQL  # there is a lock to wait for
 def test_a_collector_that_is_killed_in_the_middle(cloud: Cloud, tmp_path: Path) -> None:
     """It waits for the rows of the project, and has done half of its work: nothing of that stays, and another one does
     all of it."""
-    if cloud.engine.dialect != "postgresql":
-        pytest.skip("needs a lock to wait for")
     now = time.time()
     give(cloud, 50, "active", 5, now - 100, now - 1)
     log = tmp_path / "collector.log"
@@ -120,9 +119,8 @@ def test_a_collector_that_is_killed_in_the_middle(cloud: Cloud, tmp_path: Path) 
     assert cloud.compute.quota["berlin"]["cores"] == 5
 
 
+@ON_POSTGRESQL  # SQLite bears one collector
 def test_several_collectors(cloud: Cloud) -> None:
-    if cloud.engine.dialect != "postgresql":
-        pytest.skip("SQLite bears one collector")
     now = time.time()
     give(cloud, 50, "active", 5, now - 100, now - 1)
     with cloud.collector(**OPTIONS), cloud.collector(**OPTIONS), cloud.collector(**OPTIONS):

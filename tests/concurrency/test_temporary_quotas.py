@@ -14,7 +14,7 @@ from tests.api.quotas import request_quotas
 from tests.api.temporary import DAY, START, later, set_quota, temporary, use
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once, quotas
-from tests.support.databases import MigratedUrlFactory
+from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory
 from tests.support.processes import eventually
 
 
@@ -23,13 +23,6 @@ def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
     engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 4)
     yield make_world(engine)
     engine.close()
-
-
-@pytest.fixture
-def postgresql_world(world: World) -> World:
-    if world.engine.dialect != "postgresql":
-        pytest.skip("on SQLite a writer is alone")
-    return world
 
 
 def history(world: World, where: str) -> list[tuple[Any, ...]]:
@@ -92,9 +85,9 @@ def test_another_end_while_it_ends(world: World) -> None:
         assert (quota(world, "berlin"), temporary(world, "berlin")) == (20, None)
 
 
-def test_usage_rises_while_it_ends(postgresql_world: World) -> None:
+@ON_POSTGRESQL  # on SQLite a writer is alone
+def test_usage_rises_while_it_ends(world: World) -> None:
     """A scrape has written more usage and not committed it yet: the end waits for it."""
-    world = postgresql_world
     set_quota(world, "berlin", 50, until=1)
     pass_time(world, 1)
     may_commit = threading.Event()

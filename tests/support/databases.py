@@ -6,9 +6,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
+import pytest
+
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations
 from tests.support.postgres import PostgresServer
+
+ON_POSTGRESQL = pytest.mark.parametrize(
+    "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
+)
+"""For tests that make no sense on SQLite."""
 
 
 class Databases(Protocol):
