@@ -26,6 +26,7 @@ from limes.backends.reports import (
     ResourceDemand,
     ResourceUsage,
     UsageReport,
+    add_usage,
 )
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
 from limes.core.quota import UNLIMITED, BackendQuota, Unlimited, limited
@@ -41,7 +42,7 @@ __all__ = [
     "QuotaBackend", "CapacityBackend", "DiscoveryBackend",
     # what it describes and reports
     "Ref", "ServiceDef", "ResourceDef", "DomainInfo", "ProjectInfo",
-    "UsageReport", "ResourceUsage", "AZUsage", "CapacityReport", "AZCapacity",
+    "UsageReport", "ResourceUsage", "AZUsage", "add_usage", "CapacityReport", "AZCapacity",
     "Demand", "ResourceDemand", "AZDemand", "NO_DEMAND",
     "ANY_AZ", "UNKNOWN_AZ", "BackendQuota", "Unlimited", "UNLIMITED", "limited",
     # units and errors

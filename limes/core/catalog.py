@@ -38,6 +38,9 @@ class ResourceDef:
     """Usage is reported by AZ, and not in `any`."""
     az_separated: bool = False
     """The backend enforces quota in each AZ."""
+    billed_attributes: tuple[str, ...] = ()
+    """The attributes of subresources that a price may depend on: if one changes, another period begins in the
+    lifetime of a subresource. Empty where the backend reports no subresources, or does not say."""
 
 
 @dataclass(frozen=True, slots=True)

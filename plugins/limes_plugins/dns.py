@@ -25,13 +25,17 @@ from limes.backends import (
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, by_name, report
+from limes_plugins.openstack.reports import Counted, billed, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 RECORDS_PER_RECORDSET = 20
 """Designate counts single records as well. They get so much, as in the original, that they are never in the way."""
 
-_RESOURCES = by_name([Counted(ResourceDef("recordsets"), "zone_recordsets"), Counted(ResourceDef("zones"), "zones")])
+_ZONES = "zones"
+_SHOWN = ("id", "name", "status", "type", "pool_id")
+"""Of a zone."""
+_BILLED = ("type",)
+_RESOURCES = by_name([Counted(ResourceDef("recordsets"), "zone_recordsets"), Counted(ResourceDef(_ZONES), _ZONES)])
 
 
 class DnsParams(ConnectionParams):
@@ -41,6 +45,7 @@ class DnsParams(ConnectionParams):
     max_age: SecondsOrZero = Field(default=120, le=3600)
     """For how long the list of zones may be used once it is read; 0 reads it anew for each project."""
     page_size: int = Field(default=1000, ge=1)
+    with_zone_subresources: bool = False
 
 
 class DnsService(QuotaBackend):
@@ -51,7 +56,11 @@ class DnsService(QuotaBackend):
         self._client = ServiceClient(context, params, name="Designate", service_type="dns", major=2, headers=everywhere)
         self._page_size = params.page_size
         self._zones = Snapshot(self._list_zones, params.max_age)
-        definitions = {name: resource.definition for name, resource in _RESOURCES.items()}
+        self._with_subresources = params.with_zone_subresources
+        self._resources = dict(_RESOURCES)
+        if self._with_subresources:
+            self._resources[_ZONES] = billed(_RESOURCES[_ZONES], _BILLED)
+        definitions = {name: resource.definition for name, resource in self._resources.items()}
         self._service = ServiceDef(context.name, params.area, definitions)
 
     def describe(self) -> ServiceDef:
@@ -61,12 +70,15 @@ class DnsService(QuotaBackend):
     def report_usage(self, project: ProjectInfo) -> UsageReport:
         """One request for quota, one for each zone, and now and then the list of zones."""
         zones = self._zones.get().get(project.id, ())
-        counts = self._client.map(self._recordsets, zones, self._client.deadline())
-        usage = {"zones": len(zones), "zone_recordsets": max(counts, default=0)}
+        counts = self._client.map(self._recordsets, [zone["id"] for zone in zones], self._client.deadline())
+        usage = {_ZONES: len(zones), "zone_recordsets": max(counts, default=0)}
         path = f"/quotas/{project.id}"
         limits = self._client.get(path)
         quotas = {key: quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
-        return report(_RESOURCES, usage, quotas)
+        shown: list[Mapping[str, Any]] = []
+        if self._with_subresources:
+            shown = [{**zone, "recordsets": count} for zone, count in zip(zones, counts, strict=True)]
+        return report(self._resources, usage, quotas, {_ZONES: shown})
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request."""
@@ -75,13 +87,13 @@ class DnsService(QuotaBackend):
         document["zone_records"] = quotas["recordsets"] * RECORDS_PER_RECORDSET
         self._client.patch(path, document)
 
-    def _list_zones(self) -> Mapping[str, Sequence[str]]:
-        """Returns the ids of zones, by project id."""
-        zones: dict[str, list[str]] = defaultdict(list)
+    def _list_zones(self) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """Returns zones by project id. Designate has no choice of fields; what is not shown is not kept."""
+        zones: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for zone in self._client.pages("/zones", "zones", {"limit": self._page_size}):
             if not isinstance(zone.get("id"), str) or not isinstance(zone.get("project_id"), str):
                 raise BackendError("GET /zones: an entry has no id or no project_id")
-            zones[zone["project_id"]].append(zone["id"])
+            zones[zone["project_id"]].append({name: zone[name] for name in _SHOWN if zone.get(name) is not None})
         return zones
 
     def _recordsets(self, zone_id: str) -> int:

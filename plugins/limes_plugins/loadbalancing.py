@@ -2,11 +2,12 @@
 
 Octavia has no call that counts. Its lists have no filter that would make counting cheaper either, so each list is read
 for all projects at once and counted, and kept for `max_age` seconds: a round through all projects costs requests in
-proportion to the pages of five lists.
+proportion to the pages of five lists. Subresources come with the list of load balancers and take no more requests.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field
@@ -26,7 +27,7 @@ from limes.backends import (
 from limes_plugins.openstack.answers import quota_of
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, by_name, report
+from limes_plugins.openstack.reports import Counted, billed, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 CATEGORY = "loadbalancing"
@@ -51,12 +52,32 @@ _RESOURCES = by_name(
 )
 
 
+_LOAD_BALANCERS = "loadbalancers"
+_SHOWN = (
+    *("name", "provisioning_status", "operating_status", "provider", "flavor_id", "availability_zone"),
+    *("vip_address", "vip_network_id"),
+)
+"""What is asked for, and shown, of a load balancer."""
+_BILLED = ("provider", "flavor_id", "availability_zone", "vip_network_id")
+
+
+@dataclass(frozen=True, slots=True)
+class _Listed:
+    """What all projects have."""
+
+    counts: Mapping[str, Mapping[str, int]]
+    """By Octavia's name and project id; 0 for projects that have none."""
+    load_balancers: Mapping[str, Sequence[Mapping[str, Any]]]
+    """Subresources by project id."""
+
+
 class LoadBalancingParams(ConnectionParams):
     """How Octavia is found. A configured `endpoint` ends in `/v2`."""
 
     max_age: SecondsOrZero = Field(default=120, le=3600)
     """For how long the lists may be used once they are read; 0 reads them anew for each project."""
     page_size: int = Field(default=1000, ge=1)
+    with_loadbalancer_subresources: bool = False
 
 
 class LoadBalancingServiceParams(LoadBalancingParams):
@@ -71,8 +92,12 @@ class LoadBalancingService(QuotaBackend):
     def __init__(self, params: LoadBalancingParams, context: BackendContext, area: str = "network") -> None:
         self._client = ServiceClient(context, params, name="Octavia", service_type="load-balancer", major=2)
         self._page_size = params.page_size
-        self._counts = Snapshot(self._count, params.max_age)
-        definitions = {name: resource.definition for name, resource in _RESOURCES.items()}
+        self._with_load_balancers = params.with_loadbalancer_subresources
+        self._lists = Snapshot(self._read, params.max_age)
+        self._resources = dict(_RESOURCES)
+        if self._with_load_balancers:
+            self._resources[_LOAD_BALANCERS] = billed(_RESOURCES[_LOAD_BALANCERS], _BILLED)
+        definitions = {name: resource.definition for name, resource in self._resources.items()}
         self._service = ServiceDef(context.name, area, definitions)
 
     def describe(self) -> ServiceDef:
@@ -81,14 +106,15 @@ class LoadBalancingService(QuotaBackend):
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
         """One request for quota, and now and then the five lists."""
-        counts = self._counts.get()
-        usage = {resource.key: counts[resource.key][project.id] for resource in _RESOURCES.values()}
+        listed = self._lists.get()
+        usage = {resource.key: listed.counts[resource.key][project.id] for resource in _RESOURCES.values()}
         path = f"/lbaas/quotas/{project.id}"
         limits = self._client.get(path).get("quota")
         if not isinstance(limits, dict):
             raise BackendError(f"GET {path}: expected an object 'quota'")
         quotas = {key: quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
-        return report(_RESOURCES, usage, quotas)
+        load_balancers = listed.load_balancers.get(project.id, ())
+        return report(self._resources, usage, quotas, {_LOAD_BALANCERS: load_balancers})
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request."""
@@ -96,20 +122,26 @@ class LoadBalancingService(QuotaBackend):
         document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
         self._client.put(path, {"quota": document})
 
-    def _count(self) -> Mapping[str, Mapping[str, int]]:
-        """Returns how many there are of each, by Octavia's name and project id (0 for projects that have none)."""
+    def _read(self) -> _Listed:
         counts: dict[str, Counter[str]] = {key: Counter() for key in (*_LISTS, _MEMBER)}
+        load_balancers: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for key, collection in _LISTS.items():
             for entry in self._list(collection):
                 project_id = entry["project_id"]
                 counts[key][project_id] += 1
                 if collection == "pools":
                     counts[_MEMBER][project_id] += len(entry["members"])
-        return counts
+                elif collection == _LOAD_BALANCERS and self._with_load_balancers:
+                    shown = {name: entry[name] for name in ("id", *_SHOWN) if entry.get(name) is not None}
+                    load_balancers[project_id].append(shown)
+        return _Listed(counts, load_balancers)
 
     def _list(self, collection: str) -> Iterator[dict[str, Any]]:
         expected: dict[str, type] = {"project_id": str, **({"members": list} if collection == "pools" else {})}
-        query = {"limit": self._page_size, "fields": ["id", *expected]}
+        shown: Sequence[str] = ()
+        if collection == _LOAD_BALANCERS and self._with_load_balancers:
+            expected, shown = {**expected, "id": str}, _SHOWN
+        query = {"limit": self._page_size, "fields": list(dict.fromkeys(["id", *expected, *shown]))}
         for entry in self._client.pages(f"/lbaas/{collection}", collection, query):
             if not all(isinstance(entry.get(field), kind) for field, kind in expected.items()):
                 raise BackendError(f"GET /lbaas/{collection}: an entry lacks one of {', '.join(expected)}")

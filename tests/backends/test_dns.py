@@ -13,6 +13,7 @@ from tests.support.processes import free_port
 from tests.support.recorded import Asked, RecordedService
 
 TOKEN = {"type": "token", "token": "secret-token"}
+DETAILS = {"status": "ACTIVE", "type": "PRIMARY", "serial": 1795293396, "email": "hostmaster@example.com"}
 ZONES = {"z1": ("p1", 5), "z2": ("p1", 12), "z3": ("p2", 2)}
 
 
@@ -45,7 +46,7 @@ class Designate:
         begin = ids.index(request.query["marker"][0]) + 1 if "marker" in request.query else 0
         page = ids[begin : begin + int(request.query["limit"][0])]
         document = {
-            "zones": [{"id": one, "name": f"{one}.example.", "project_id": ZONES[one][0]} for one in page],
+            "zones": [{"id": one, "name": f"{one}.example.", "project_id": ZONES[one][0], **DETAILS} for one in page],
             "links": {"self": "https://elsewhere.example/v2/zones"},
             "metadata": {"total_count": 3},
         }
@@ -66,7 +67,7 @@ def designate() -> Iterator[Designate]:
     fake.service.close()
 
 
-def load(url: str, **params: int) -> QuotaBackend:
+def load(url: str, **params: Any) -> QuotaBackend:
     params = {"endpoint": f"{url}/v2", "auth": TOKEN, "page_size": 2, **params}
     return load_quota("dns", params, name="dns").quota["dns"]
 
@@ -111,6 +112,24 @@ class TestDns(QuotaCases):
         for one in (project, other_project, project):
             self.report(backend, service, catalog, one)
         assert designate.service.count("GET", "/v2/zones") == 2  # pages
+
+    def test_zones_as_subresources(
+        self, designate: Designate, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
+        backend = load(designate.service.url, with_zone_subresources=True)
+        report = calls.report_usage(backend, service, project, catalog)
+        assert report.resources["zones"].per_az["any"].subresources == (
+            {"id": "z1", "name": "z1.example.", "status": "ACTIVE", "type": "PRIMARY", "recordsets": 5},
+            {"id": "z2", "name": "z2.example.", "status": "ACTIVE", "type": "PRIMARY", "recordsets": 12},
+        )
+        assert backend.describe().resources["zones"].billed_attributes == ("type",)
+
+    def test_without_the_setting_there_are_none(
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
+        report = calls.report_usage(backend, service, project, catalog)
+        assert report.resources["zones"].per_az["any"].subresources == ()
+        assert backend.describe().resources["zones"].billed_attributes == ()
 
     def test_without_age_they_are_listed_for_each(
         self, designate: Designate, service: ServiceDef, catalog: Catalog, project: ProjectInfo

@@ -49,14 +49,25 @@ class Octavia:
 
     def things(self, request: Asked, collection: str) -> tuple[int, dict[Any, Any]]:
         position = int(request.query.get("marker", ["0"])[0])
+        self.fields = request.query["fields"]
+        described = {
+            "name": "lb",
+            "provider": "amphora",
+            "flavor_id": "f1",
+            "vip_address": "10.0.0.1",
+            "vip_qos_policy_id": "q",
+        }
         page = [
             {"id": str(number), "project_id": project}
+            | ({name: value for name, value in described.items() if name in self.fields})
             | ({"members": [{"id": str(n)} for n in range(MEMBERS[number])]} if collection == "pools" else {})
             for number, project in enumerate(THINGS[collection])
         ][position : position + 1]
         document = {collection: page, f"{collection}_links": []}
         if position + 1 < len(THINGS[collection]):
-            href = f"http://elsewhere.example/v2/lbaas/{collection}?limit=1&marker={position + 1}"
+            href = f"http://elsewhere.example/v2/lbaas/{collection}?limit=1&marker={position + 1}&" + "&".join(
+                f"fields={name}" for name in self.fields
+            )
             document[f"{collection}_links"].append({"rel": "next", "href": href})
         return 200, document
 
@@ -115,6 +126,36 @@ class TestLoadBalancing(QuotaCases):
         for one in (project, other_project, project):
             self.usage(backend, service, catalog, one)
         assert octavia.service.count("GET", "/v2/lbaas/listeners") == 3  # pages
+
+    def test_subresources_come_with_the_list(
+        self, octavia: Octavia, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
+        backend = load(octavia.service.url, with_loadbalancer_subresources=True)
+        report = calls.report_usage(backend, service, project, catalog)
+        shown = {"name": "lb", "provider": "amphora", "flavor_id": "f1", "vip_address": "10.0.0.1"}
+        assert report.resources["loadbalancers"].per_az["any"].subresources == (
+            {"id": "0", **shown},
+            {"id": "1", **shown},
+        )
+        assert octavia.service.count("GET", "/v2/lbaas/loadbalancers") == 3  # pages
+        assert not any(report.resources[name].per_az["any"].subresources for name in ("listeners", "pools"))
+        assert "provider" in backend.describe().resources["loadbalancers"].billed_attributes
+
+    def test_a_page_that_is_missing_is_an_error(
+        self, octavia: Octavia, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+    ) -> None:
+        backend = load(octavia.service.url, with_loadbalancer_subresources=True)
+
+        def fail_later(request: Asked) -> tuple[int, Any]:
+            return (
+                (500, {"faultstring": "boom"})
+                if "marker" in request.query
+                else octavia.things(request, "loadbalancers")
+            )
+
+        octavia.service.routes = {("GET", "/v2/lbaas/loadbalancers"): fail_later, **octavia.service.routes}
+        with pytest.raises(BackendError, match="GET /lbaas/loadbalancers: Octavia answered with 500: boom"):
+            calls.report_usage(backend, service, project, catalog)
 
     def test_a_pool_without_members_in_it_is_an_error(
         self, octavia: Octavia, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo

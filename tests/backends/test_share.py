@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
+from limes_plugins.share.service import KEYS
 
 from limes.backends import (
     AZCapacity,
@@ -28,7 +29,7 @@ from tests.support.keystone import RealKeystone
 from tests.support.manila import RealManila, start_manila
 from tests.support.processes import free_port
 from tests.support.real import RealVenv
-from tests.support.recorded import RecordedService
+from tests.support.recorded import Asked, RecordedService
 
 TYPES = {"share_types": [{"name": "gold"}, {"name": "silver", "replication_enabled": True}], "max_age": 0}
 TOKEN = {"type": "token", "token": "t"}
@@ -104,6 +105,41 @@ class TestManila(QuotaCasesOfNewProjects):
             "share_snapshots_silver": {"az-two": 2},
             "snapshot_capacity_silver": {"az-two": 14},
         }
+
+    def test_subresources(self, session: Session, manila: RealManila, types: dict[str, Any]) -> None:
+        project = some_project()
+        gold = manila.insert_share(project.id, types["gold"], "az-one", 5)
+        silver = manila.insert_share(project.id, types["silver"], "az-two", 7)
+        manila.insert_snapshot(project.id, silver, 7)
+        backend = load(session, with_share_subresources=True, with_snapshot_subresources=True, page_size=1)
+        found = report(backend, project)
+        common = {"name": "s", "status": "available", "share_proto": "NFS"}
+        assert found["shares"].per_az["az-one"].subresources == (
+            {
+                "id": gold,
+                "size": {"value": 5, "unit": "GiB"},
+                "share_type": "gold",
+                "availability_zone": "az-one",
+                **common,
+            },
+        )
+        assert found["shares_silver"].per_az["az-two"].subresources == (
+            {
+                "id": silver,
+                "size": {"value": 7, "unit": "GiB"},
+                "share_type": "silver",
+                "availability_zone": "az-two",
+                **common,
+            },
+        )
+        [snapshot] = found["share_snapshots_silver"].per_az["az-two"].subresources
+        assert {key: snapshot[key] for key in ("share_id", "size", "share_type", "status")} == {
+            "share_id": silver, "size": {"value": 7, "unit": "GiB"}, "share_type": "silver", "status": "available",
+        }  # fmt: skip
+        assert found["share_capacity"].per_az["az-one"].subresources == ()
+        described = backend.describe().resources
+        assert described["shares_silver"].billed_attributes[:2] == ("size", "share_type")
+        assert described["share_capacity"].billed_attributes == ()
 
     def test_quota_of_types_and_of_all(
         self, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, admin: Adapter
@@ -192,6 +228,56 @@ def pools() -> Iterator[RecordedService]:
     )
     yield service
     service.close()
+
+
+class MovingShares:
+    """A Manila whose list of shares, the newest first, grows by one while it is read."""
+
+    def __init__(self, times: int) -> None:
+        self.shares = [{"id": f"s{number}", "project_id": "p1", "size": 1} for number in range(5)]
+        self.times = times
+
+    def list(self, request: Asked) -> tuple[int, Any]:
+        offset, limit = int(request.query["offset"][0]), int(request.query["limit"][0])
+        page = self.shares[offset : offset + limit]
+        if self.times and not offset:
+            self.times -= 1
+            self.shares.insert(0, {"id": f"new{self.times}", "project_id": "p1", "size": 1})
+        return 200, {"shares": page}
+
+
+class TestPagesByOffset:
+    @pytest.fixture
+    def manila(self, pools: RecordedService) -> RecordedService:
+        pools.routes |= {
+            ("GET", "/v2/snapshots/detail"): lambda request: (200, {"snapshots": []}),
+            ("GET", "/v2/quota-sets/.+"): lambda request: (
+                200,
+                {"quota_set": dict.fromkeys((*KEYS.values(), "share_networks"), 10)},
+            ),
+        }
+        return pools
+
+    def shares(self, manila: RecordedService, project: ProjectInfo, times: int) -> list[str]:
+        moving = MovingShares(times)
+        manila.routes["GET", "/v2/shares/detail"] = moving.list
+        backend = load(
+            None,
+            endpoint=f"{manila.url}/v2", auth=TOKEN, share_types=[{"name": "gold"}], page_size=2,
+            with_share_subresources=True,
+        )  # fmt: skip
+        found = report(backend, project)["shares"].per_az["unknown"]
+        assert found.usage == len(found.subresources)
+        return sorted(entry["id"] for entry in found.subresources)
+
+    def test_a_list_that_moves_is_read_again(self, manila: RecordedService, project: ProjectInfo) -> None:
+        assert self.shares(manila, project, 1) == ["new0", "s0", "s1", "s2", "s3", "s4"]
+
+    def test_a_list_that_never_stands_still_is_an_error(self, manila: RecordedService, project: ProjectInfo) -> None:
+        with pytest.raises(
+            BackendError, match="GET /shares/detail: the list changes while it is read, 5 times in a row"
+        ):
+            self.shares(manila, project, 100)
 
 
 class TestCapacity(CapacityBackendContract, BrokenCapacityContract):

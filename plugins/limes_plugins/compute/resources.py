@@ -2,13 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from limes.backends import AZUsage, ResourceDef, Unit
 from limes_plugins.compute.params import ComputeParams, flavor_resource
 from limes_plugins.compute.servers import Server
 from limes_plugins.openstack.reports import within
+
+_BILLED = ("flavor", "vcpu", "ram", "disk", "os_type", "hypervisor")
+"""The attributes of servers that a price may depend on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,13 @@ def _of_size(base: ByServer, big: bool, limit: int) -> ByServer:
         az_aware=True,
     )
     return ByServer(definition, lambda server: base.uses(server) if (server.ram >= limit) is big else 0)
+
+
+def with_billed_attributes(resource: ByServer) -> ByServer:
+    """Returns the resource as it is described where subresources are on."""
+    if not resource.lists_servers:
+        return resource
+    return replace(resource, definition=replace(resource.definition, billed_attributes=_BILLED))
 
 
 def per_az(resource: ByServer, servers: Iterable[Server], total: int | None) -> dict[str, AZUsage]:

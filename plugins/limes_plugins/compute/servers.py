@@ -82,7 +82,8 @@ def _parse(entry: Mapping[str, Any], describe: Describe) -> Server:
         raise BackendError(f"{where}: expected a tenant_id")
     if "flavor" not in entry and entry.get("status") == "UNKNOWN":
         # its cell is down, so Nova has nothing but ids. What it uses is in Nova's totals, or not known to Nova either.
-        return Server(project_id, UNKNOWN_AZ, "", 0, 0, None)
+        shown = None if describe is _nothing else {"id": entry.get("id"), "status": "UNKNOWN"}
+        return Server(project_id, UNKNOWN_AZ, "", 0, 0, shown)
     if not isinstance(flavor, dict):
         raise BackendError(f"{where}: expected a flavor")
     return Server(

@@ -21,7 +21,13 @@ from limes.backends import (
     UsageReport,
 )
 from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams
-from limes_plugins.compute.resources import base_resources, counted_resources, per_az
+from limes_plugins.compute.resources import (
+    ByServer,
+    base_resources,
+    counted_resources,
+    per_az,
+    with_billed_attributes,
+)
 from limes_plugins.compute.server_groups import ServerGroups
 from limes_plugins.compute.servers import Attributes, ImageTypes, Servers
 from limes_plugins.openstack.answers import quota_of, whole_number
@@ -92,8 +98,9 @@ class ComputeService(QuotaBackend):
         self._limits = (
             KeystoneLimits(params.quota, LIMIT_NAMES, context) if params.quota.store == "keystone_limits" else None
         )
-        self._base = base_resources()
-        self._counted = counted_resources(params)
+        described = with_billed_attributes if params.with_subresources else _as_it_is
+        self._base = [described(resource) for resource in base_resources()]
+        self._counted = [described(resource) for resource in counted_resources(params)]
         definitions = [
             *(resource.definition for resource in (*self._base, *self._counted)),
             ResourceDef("server_groups", tracks_quota=self._limits is None),
@@ -126,3 +133,7 @@ class ComputeService(QuotaBackend):
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request to Nova, or those that unified limits take."""
         (self._quota_sets if self._limits is None else self._limits).write(project.id, quotas)
+
+
+def _as_it_is(resource: ByServer) -> ByServer:
+    return resource

@@ -18,6 +18,7 @@ from limes_plugins.openstack.service_endpoint import ServiceEndpoint, Wanted
 
 _THREADS = 8
 _MAX_PAGES = 10_000
+_OFFSET_TRIES = 5
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -107,19 +108,39 @@ class ServiceClient:
             query = following
         raise BackendError(f"GET {path}: the list does not end")
 
-    def offset_pages(self, path: str, key: str, params: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        """Yields the entries of a list whose pages are counted by `offset`. It ends with a page without entries: a
-        short one may come from a server whose own limit is below ours. Raises `BackendError`."""
-        offset = 0
+    def offset_pages(self, path: str, key: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Returns the entries of a list whose pages are counted by `offset`. `params` has the `limit` of a page.
+
+        Such a list moves while entries come and go. So each page begins with the last entry of the page before; if it
+        does not, the list is read again. A short page is not the last one: the server's own limit may be below ours.
+        Raises `BackendError`.
+        """
+        for _ in range(_OFFSET_TRIES):
+            entries = self._offset_pages(path, key, params)
+            if entries is not None:
+                return entries
+        raise BackendError(f"GET {path}: the list changes while it is read, {_OFFSET_TRIES} times in a row")
+
+    def _offset_pages(self, path: str, key: str, params: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+        """Returns all entries; None if they have changed meanwhile."""
+        entries = self._offset_page(path, key, {**params, "offset": 0})
+        limit = params["limit"] + 1
         for _ in range(_MAX_PAGES):
-            entries = self.get(path, {**params, "offset": offset}).get(key)
-            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-                raise BackendError(f"GET {path}: expected a list {key!r} of objects")
             if not entries:
-                return
-            yield from entries
-            offset += len(entries)
+                return entries
+            page = self._offset_page(path, key, {**params, "limit": limit, "offset": len(entries) - 1})
+            if not page or page[0].get("id") != entries[-1].get("id"):
+                return None
+            if len(page) == 1:
+                return entries
+            entries += page[1:]
         raise BackendError(f"GET {path}: the list does not end")
+
+    def _offset_page(self, path: str, key: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
+        entries = self.get(path, query).get(key)
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+            raise BackendError(f"GET {path}: expected a list {key!r} of objects")
+        return entries
 
     def request(self, method: str, path: str, **options: Any) -> Any:
         """One request, whose answer may have any status but 401, 403, 406 and the server's own errors.
@@ -197,7 +218,7 @@ class ServiceClient:
             raise BackendOutage(f"{self.name} did not give all answers within {self._context.time_limit:.0f} s")
 
 
-def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str] | None:
+def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str | list[str]] | None:
     """Returns the query of the next page. Host and path of a link stay unused: behind a proxy they may be wrong, and
     the token goes nowhere but to the service."""
     links = document.get(f"{key}_links") or []
@@ -206,5 +227,7 @@ def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str] | None:
         hrefs.append(document["links"].get("next"))
     for href in hrefs:
         if isinstance(href, str) and href:
-            return {name: values[-1] for name, values in parse_qs(urlsplit(href).query).items()}
+            # `fields` comes once for each field
+            named = parse_qs(urlsplit(href).query).items()
+            return {name: values if len(values) > 1 else values[0] for name, values in named}
     return None

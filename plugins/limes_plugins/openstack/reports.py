@@ -1,7 +1,7 @@
 """Parts of reports that several plugins make alike."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from limes.backends import (
@@ -34,15 +34,27 @@ def by_name(resources: Iterable[Counted]) -> dict[str, Counted]:
 
 
 def report(
-    resources: Mapping[str, Counted], usage: Mapping[str, int], quotas: Mapping[str, BackendQuota]
+    resources: Mapping[str, Counted],
+    usage: Mapping[str, int],
+    quotas: Mapping[str, BackendQuota],
+    subresources: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
 ) -> UsageReport:
-    """Returns a report from usage and quota by the service's names, which have to be complete."""
+    """Returns a report from usage and quota by the service's names, which have to be complete. `subresources` are by
+    the names of resources."""
+    listed = subresources or {}
     return UsageReport(
         {
-            name: ResourceUsage({ANY_AZ: AZUsage(usage[resource.key])}, quotas[resource.key])
+            name: ResourceUsage(
+                {ANY_AZ: AZUsage(usage[resource.key], subresources=tuple(listed.get(name, ())))}, quotas[resource.key]
+            )
             for name, resource in resources.items()
         }
     )
+
+
+def billed(resource: Counted, attributes: tuple[str, ...]) -> Counted:
+    """Returns the resource with subresources, whose price may depend on these attributes."""
+    return replace(resource, definition=replace(resource.definition, billed_attributes=attributes))
 
 
 def within(total: int, used: Mapping[str, int], rest_in: str = UNKNOWN_AZ) -> dict[str, int]:

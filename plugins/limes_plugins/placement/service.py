@@ -1,6 +1,7 @@
 """Usage and quota of a project."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Protocol
 
 from limes.backends import (
@@ -18,7 +19,7 @@ from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
 from limes_plugins.placement.params import ServiceParams, check_zones
-from limes_plugins.placement.usage import Usage
+from limes_plugins.placement.usage import BILLED, Usage
 from limes_plugins.placement.uses import placement_client
 
 _NO_EXTENSION = "only Limes's own Placement has the quota extension: use it, or quota.store: keystone_limits"
@@ -103,7 +104,10 @@ class PlacementService(QuotaBackend):
             context.name,
             params.area,
             {
-                name: resource.definition(name, tracks_quota=self._store.tracks_quota, az_aware=params.knows_zones)
+                name: replace(
+                    resource.definition(name, tracks_quota=self._store.tracks_quota, az_aware=params.knows_zones),
+                    billed_attributes=BILLED if params.with_subresources else (),
+                )
                 for name, resource in params.resources.items()
             },
         )

@@ -18,6 +18,8 @@ from limes_plugins.placement.uses import UsageGroups, Usages, Use, read_usages
 from limes_plugins.placement.zones import KnownProviders, Provider, Zones
 
 PerAZ = Mapping[str, AZUsage]
+BILLED = ("consumer_type", "usage", "resource_provider.id")
+"""The attributes of consumers that a price may depend on. One consumer may use several providers."""
 
 
 class Usage:

@@ -32,7 +32,7 @@ class ManilaCapacity(CapacityBackend):
         """Returns sums over pools, which are split between shares and snapshots by `capacity_balance`."""
         zones = self._zones()
         query = {"all_tenants": "1", "limit": 1000}
-        networks = sum(1 for _ in self._client.offset_pages("/share-networks/detail", "share_networks", query))
+        networks = len(self._client.offset_pages("/share-networks/detail", "share_networks", query))
         resources: dict[str, Mapping[str, AZCapacity]] = {}
         for type_ in self._params.share_types:
             pools = self._pools(type_, zones)

@@ -71,6 +71,8 @@ class ShareParams(ConnectionParams):
     max_age: SecondsOrZero = Field(default=120, le=3600)
     """For how long the lists may be used once they are read; 0 reads them anew for each project."""
     page_size: int = Field(default=1000, ge=1)
+    with_share_subresources: bool = False
+    with_snapshot_subresources: bool = False
 
 
 class ManilaCapacityParams(ConnectionParams):

@@ -5,7 +5,7 @@ and one more, and now and then the lists of all projects.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ from limes.backends import (
     ServiceDef,
     Unit,
     UsageReport,
+    add_usage,
 )
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
@@ -37,6 +38,8 @@ KEYS = {
 }
 """Manila's names of what there is for each share type."""
 NETWORKS = "share_networks"
+_BILLED = ("size", "share_type", "share_proto", "replication_type")
+"""The attributes of shares and snapshots that a price may depend on."""
 
 Place = tuple[str, str]
 """Share type and AZ."""
@@ -48,13 +51,15 @@ class ShareService(QuotaBackend):
     def __init__(self, params: ShareParams, context: BackendContext) -> None:
         self._client = manila_client(params, context)
         self._types = params.share_types
-        self._lists = Snapshot(lambda: read_lists(self._client, params.page_size), params.max_age)
+        shown = frozenset(kind for kind, is_on in _switches(params).items() if is_on)
+        self._lists = Snapshot(lambda: read_lists(self._client, params.page_size, shown), params.max_age)
         definitions = [
             ResourceDef(
                 self._name(kind, type_),
                 Unit.GIB if kind.endswith("capacity") else Unit.COUNT,
                 category=type_.name,
                 az_aware=True,
+                billed_attributes=_BILLED if kind in shown else (),
             )
             for type_ in self._types
             for kind in KEYS
@@ -80,7 +85,8 @@ class ShareService(QuotaBackend):
                 per_az: dict[str, AZUsage] = {}
                 for (share_type, az), amount in listed.counts[kind].items():
                     if known.get(share_type, self._types[0]) == type_:
-                        per_az[az] = AZUsage(amount + (per_az[az].usage if az in per_az else 0))
+                        part = AZUsage(amount, subresources=tuple(listed.shown[kind, share_type, az]))
+                        per_az[az] = add_usage(per_az[az], part) if az in per_az else part
                 quota, most = _limit(limits, key, in_manila), None if in_manila else 0
                 resources[self._name(kind, type_)] = ResourceUsage(per_az, quota, max_quota=most)
         overall = self._limits(project)
@@ -118,6 +124,11 @@ class ShareService(QuotaBackend):
         return resource_name(kind, share_type.name, is_first=share_type == self._types[0])
 
 
+def _switches(params: ShareParams) -> Mapping[str, bool]:
+    """Returns which resources have subresources, and whether these are on."""
+    return {"shares": params.with_share_subresources, "share_snapshots": params.with_snapshot_subresources}
+
+
 def _replicas(types: Any, wanted: Mapping[str, int]) -> dict[str, int]:
     if not any(type_.replication_enabled for type_ in types):
         return {}
@@ -144,6 +155,8 @@ class Listed:
         }
     )
     """Numbers, and sizes in GiB, by resource."""
+    shown: dict[tuple[str, str, str], list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
+    """Subresources by resource, share type and AZ."""
     networks: list[str] = field(default_factory=list)
     """Ids of share networks."""
 
@@ -153,22 +166,48 @@ class Listed:
         self.counts[capacity][place] += size
 
 
-def read_lists(client: ServiceClient, page_size: int) -> Mapping[str, Listed]:
-    """Everything, by project id. Raises `BackendError`."""
+def read_lists(client: ServiceClient, page_size: int, shown: Collection[str]) -> Mapping[str, Listed]:
+    """Everything, by project id; subresources of the resources in `shown`. Raises `BackendError`."""
     query = {"all_tenants": "1", "limit": page_size}
     listed: dict[str, Listed] = defaultdict(Listed)
     places: dict[str, Place] = {}
     for share in client.offset_pages("/shares/detail", "shares", query):
         place = (str(share.get("share_type_name") or ""), str(share.get("availability_zone") or UNKNOWN_AZ))
         places[_text(share, "id")] = place
-        listed[_text(share, "project_id")].add("shares", "share_capacity", place, _size(share))
+        own = listed[_text(share, "project_id")]
+        own.add("shares", "share_capacity", place, _size(share))
+        if "shares" in shown:
+            own.shown["shares", *place].append(_share(share, place))
     for snapshot in client.offset_pages("/snapshots/detail", "snapshots", query):
         # a snapshot is where its share is, and of its type
         place = places.get(_text(snapshot, "share_id"), ("", UNKNOWN_AZ))
-        listed[_text(snapshot, "project_id")].add("share_snapshots", "snapshot_capacity", place, _size(snapshot))
+        own = listed[_text(snapshot, "project_id")]
+        own.add("share_snapshots", "snapshot_capacity", place, _size(snapshot))
+        if "share_snapshots" in shown:
+            own.shown["share_snapshots", *place].append(_snapshot(snapshot, place))
     for network in client.offset_pages("/share-networks/detail", "share_networks", query):
         listed[_text(network, "project_id")].networks.append(_text(network, "id"))
     return listed
+
+
+def _share(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
+    own = {"share_proto": entry.get("share_proto"), "replication_type": entry.get("replication_type")}
+    shown = {**_stored(entry, place), "availability_zone": place[1], **own}
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def _snapshot(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
+    return {**_stored(entry, place), "share_id": entry.get("share_id")}
+
+
+def _stored(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
+    return {
+        "id": _text(entry, "id"),
+        "name": entry.get("name") or "",
+        "status": entry.get("status"),
+        "size": {"value": _size(entry), "unit": Unit.GIB.value},
+        "share_type": place[0],
+    }
 
 
 def _size(entry: Mapping[str, Any]) -> int:

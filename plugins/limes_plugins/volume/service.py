@@ -32,6 +32,8 @@ from limes_plugins.volume.lists import Stored, VolumeLists, by_az
 
 _KEYS = {"capacity": "gigabytes", "snapshots": "snapshots", "volumes": "volumes"}
 """Cinder's names of what there is for each volume type."""
+_BILLED = ("size",)
+"""The attributes of volumes and snapshots that a price may depend on. Their type is that of the resource."""
 
 
 def _once_each(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -92,8 +94,15 @@ class VolumeService(QuotaBackend):
         self._with_volumes = params.with_volume_subresources
         self._with_snapshots = params.with_snapshot_subresources
         self._lists = VolumeLists(self._client, params.max_age, params.page_size)
+        shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
         definitions = [
-            ResourceDef(self._name(kind, type_), unit, category=type_, az_aware=True)
+            ResourceDef(
+                self._name(kind, type_),
+                unit,
+                category=type_,
+                az_aware=True,
+                billed_attributes=_BILLED if shown.get(kind) else (),
+            )
             for type_ in self._types
             for kind, unit in (("capacity", Unit.GIB), ("snapshots", Unit.COUNT), ("volumes", Unit.COUNT))
         ]

@@ -1,4 +1,7 @@
-"""The plugin `network`: quota and usage of Neutron. docs/plugins/network.md."""
+"""Usage and quota of a project in Neutron.
+
+Neutron counts what a project has. Only subresources take lists, and those of what a project has none of are not read.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,21 +10,21 @@ from limes.backends import (
     BackendContext,
     BackendError,
     BackendQuota,
-    Offer,
-    Plugin,
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
     ServiceDef,
     UsageReport,
 )
-from limes_plugins.loadbalancing import LoadBalancingParams, LoadBalancingService
+from limes_plugins.loadbalancing import LoadBalancingService
+from limes_plugins.network.lists import NetworkLists, Subresource, chosen_kinds
+from limes_plugins.network.params import NetworkParams
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, by_name, report
+from limes_plugins.openstack.reports import Counted, billed, by_name, report
 
 CATEGORY = "networking"
+_TRIES = 3
 
 
 def _counted(name: str, key: str, auto_approve: int = 0) -> Counted:
@@ -48,19 +51,6 @@ _TRUNKS = _counted("trunks", "trunk")
 _BGPVPNS = _counted("bgpvpns", "bgpvpn")
 
 
-class NetworkParams(ConnectionParams):
-    """Of a service. A configured `endpoint` ends in `/v2.0`."""
-
-    area: Text = "network"
-    with_trunks: bool = False
-    """Whether the extension `trunk` is on in Neutron."""
-    with_bgpvpns: bool = False
-    """Whether the extension `bgpvpn` is on in Neutron."""
-    loadbalancing: LoadBalancingParams | None = None
-    """How Octavia is found, to have its resources in this service as the original Limes does; without, they can be a
-    service of their own with the plugin `loadbalancing`."""
-
-
 class NetworkService(QuotaBackend):
     """Neutron's resources, and Octavia's behind them if configured."""
 
@@ -68,6 +58,10 @@ class NetworkService(QuotaBackend):
         self._client = ServiceClient(context, params, name="Neutron", service_type="network", major=2)
         chosen = [*_ALWAYS, *([_TRUNKS] if params.with_trunks else []), *([_BGPVPNS] if params.with_bgpvpns else [])]
         self._resources = by_name(chosen)
+        self._kinds = chosen_kinds(params)
+        for kind in self._kinds:
+            self._resources[kind.resource] = billed(self._resources[kind.resource], kind.billed)
+        self._lists = NetworkLists(self._client, params)
         self._octavia = None if params.loadbalancing is None else LoadBalancingService(params.loadbalancing, context)
         definitions = {name: resource.definition for name, resource in self._resources.items()}
         if self._octavia is not None:
@@ -79,8 +73,32 @@ class NetworkService(QuotaBackend):
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
-        """One request to Neutron, and what the plugin `loadbalancing` takes."""
-        path = f"/quotas/{project.id}/details"
+        """One request to Neutron, now and then the lists for subresources, and what the plugin `loadbalancing`
+        takes."""
+        own = self._report(project.id)
+        if self._octavia is None:
+            return own
+        return UsageReport({**own.resources, **self._octavia.report_usage(project).resources})
+
+    def _report(self, project_id: str) -> UsageReport:
+        """Asks again if the project's objects have changed between the count and the list."""
+        for _ in range(_TRIES):
+            usage, quotas = self._read_figures(project_id)
+            listed = self._list(project_id, usage)
+            if all(len(listed[name]) == usage[self._resources[name].key] for name in listed):
+                break
+        for name, objects in listed.items():
+            counted = usage[self._resources[name].key]
+            if len(objects) < counted:
+                raise BackendError(
+                    f"Neutron counts {counted} {name} of the project, but lists only {len(objects)}"
+                    " (may the user of Limes see those of all projects?)"
+                )
+        return report(self._resources, usage, quotas, listed)
+
+    def _read_figures(self, project_id: str) -> tuple[dict[str, int], dict[str, BackendQuota]]:
+        """Returns usage and quota by Neutron's names."""
+        path = f"/quotas/{project_id}/details"
         details = self._client.get(path).get("quota")
         usage: dict[str, int] = {}
         quotas: dict[str, BackendQuota] = {}
@@ -88,10 +106,14 @@ class NetworkService(QuotaBackend):
             entry = _entry(details, resource.key, path)
             usage[resource.key] = whole_number(entry.get("used"), f"GET {path}: the usage of {name}")
             quotas[resource.key] = quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
-        own = report(self._resources, usage, quotas)
-        if self._octavia is None:
-            return own
-        return UsageReport({**own.resources, **self._octavia.report_usage(project).resources})
+        return usage, quotas
+
+    def _list(self, project_id: str, usage: Mapping[str, int]) -> dict[str, list[Subresource]]:
+        """Returns subresources by resource, where they are switched on."""
+        return {
+            kind.resource: self._lists.of_project(kind, project_id, usage[self._resources[kind.resource].key])
+            for kind in self._kinds
+        }
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request to each of the two."""
@@ -110,6 +132,3 @@ def _entry(details: Any, key: str, path: str) -> Mapping[str, Any]:
             f"GET {path}: Neutron does not count {key!r} (is the extension on, and the quota driver a DbQuotaDriver?)"
         )
     return entry
-
-
-plugin = Plugin("Networks, ports, routers and so on of Neutron.", quota=Offer(NetworkParams, NetworkService))
