@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 
+from limes.actions.announce_ends import AnnounceEnds
 from limes.actions.change_log import ChangeLog
 from limes.actions.lookup import find_domain, find_project
-from limes.actions.quota_changes import EVERYTHING, QuotaRequest
+from limes.actions.quota_changes import EVERYTHING, QuotaOutcome, QuotaRequest
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.bounds import Judge
@@ -30,7 +31,9 @@ from limes.db.queries import temporary_quotas as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
+from limes.db.queries.domains import DomainRow
 from limes.db.queries.project_quotas import project_quotas_by_resource
+from limes.db.queries.projects import ProjectRow
 from limes.db.queries.temporary_quotas import DueRow
 from limes.errors import LimesError, NotFound
 from limes.system import Clock
@@ -51,6 +54,8 @@ class SettleTemporaryQuotas:
     change_log: ChangeLog
     """Of the job."""
     retry: float
+    announce: AnnounceEnds | None = None
+    """Tells people; None: nobody is told."""
 
     def run(self) -> int:
         """Does what is due: a transaction for each project and domain, with a fixed number of statements. Returns how
@@ -103,7 +108,8 @@ class SettleTemporaryQuotas:
             rules = use_case.rules(ref, project, EVERYTHING)
             judge = partial(judge_project, figures=figures[ref], rules=rules)
             steps[ref] = self._step(ref, temporary, figures[ref].quota, judge)
-        use_case.apply(project.domain_uuid, project.uuid, _request(steps), self.change_log.initiator)
+        _, outcome = use_case.apply(project.domain_uuid, project.uuid, _request(steps), self.change_log.initiator)
+        self._announce(project, due, steps, outcome)
 
     def _settle_domain(self, head: DueRow, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
         use_case = replace(self.domain, change_log=self._log())
@@ -114,7 +120,18 @@ class SettleTemporaryQuotas:
             rules = use_case.rules(ref, domain, EVERYTHING)
             judge = partial(judge_domain, figures=figures[ref], rules=rules)
             steps[ref] = self._step(ref, temporary, figures[ref].quota, judge)
-        use_case.apply(domain.uuid, _request(steps), self.change_log.initiator)
+        outcome = use_case.apply(domain.uuid, _request(steps), self.change_log.initiator)
+        self._announce(domain, due, steps, outcome)
+
+    def _announce(
+        self,
+        place: DomainRow | ProjectRow,
+        due: Mapping[Ref, TemporaryQuota],
+        steps: Mapping[Ref, Step],
+        outcome: QuotaOutcome,
+    ) -> None:
+        if self.announce is not None and not outcome.refusals:
+            self.announce.given_back(place, due, steps, self._now())
 
     def _step(self, ref: Ref, due: TemporaryQuota, present: int, judge: Judge) -> Step:
         return take_step(due, present, judge, self.change_log.unit_of(ref), self._now(), self.retry)

@@ -37,7 +37,7 @@ from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.metrics import gauges_of_cloud
-from limes.composition.notifications import announcements, notification_jobs
+from limes.composition.notifications import announcements, announcements_of_ends, notification_jobs
 from limes.composition.use_cases import (
     build_auto_renewal,
     build_discovery,
@@ -268,7 +268,8 @@ def _cluster_wide_jobs(
     )
     announce = announcements(settings, engine, cluster)
     expiry = build_request_expiry(settings, engine, cluster, clock, change_log, announce)
-    temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log)
+    ends = announcements_of_ends(settings, engine, cluster)
+    temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log, ends)
     forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:

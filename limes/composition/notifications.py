@@ -6,6 +6,7 @@ from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
 
+from limes.actions.announce_ends import AnnounceEnds
 from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
@@ -89,6 +90,12 @@ def announcements(settings: Settings, engine: Engine, cluster: Cluster) -> Annou
     """Returns what tells people of requests for quota; nobody if there are no sinks."""
     section = settings.notifications
     return Announce(engine, cluster.catalog, SystemIds(), section.sinks, frozenset(section.except_kinds))
+
+
+def announcements_of_ends(settings: Settings, engine: Engine, cluster: Cluster) -> AnnounceEnds:
+    """Returns what tells people that temporary quota was given back."""
+    section = settings.notifications
+    return AnnounceEnds(engine, cluster.catalog, SystemIds(), section.sinks, frozenset(section.except_kinds))
 
 
 def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:

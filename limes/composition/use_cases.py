@@ -1,5 +1,6 @@
 """The use cases that both the API and the collector need."""
 
+from limes.actions.announce_ends import AnnounceEnds
 from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.auto_renew import RenewAutomatically
 from limes.actions.commitments.ledger import Ledger
@@ -74,9 +75,14 @@ def build_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log
 
 
 def build_temporary_quotas(
-    settings: Settings, engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog
+    settings: Settings,
+    engine: Engine,
+    cluster: Cluster,
+    clock: Clock,
+    change_log: ChangeLog,
+    announce: AnnounceEnds | None = None,
 ) -> SettleTemporaryQuotas:
-    """Returns the use case that begins and ends temporary quotas."""
+    """Returns the use case that begins and ends temporary quotas. Without `announce`, it tells nobody."""
     rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
     change_log = change_log.by(of_job("temporary-quotas"))
     return SettleTemporaryQuotas(
@@ -86,6 +92,7 @@ def build_temporary_quotas(
         SetDomainQuota(*rules, change_log),
         change_log,
         settings.collector.temporary_quota_retry,
+        announce,
     )
 
 

@@ -25,6 +25,8 @@ ALERT_KINDS = (
 """The kinds of alerts that people are told of. The others are for operators, who have the metrics."""
 CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
 """What people are told of the events of commitments."""
+TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"
+"""All of a temporary quota was given back."""
 
 
 class Decision(NamedTuple):

@@ -29,6 +29,7 @@ _TEMPORARY = {
     "over_by": 376,
     "problem": "quota may not be lower than current usage",
 }
+_ENDED = {name: _TEMPORARY[name] for name in ("quota", "quota_before", "from", "until")}
 _REQUEST = {
     "id": 12,
     "status": "partly_approved",
@@ -61,6 +62,7 @@ _DETAILS: Mapping[str, Mapping[str, Any]] = {
         "since": _AT - 14 * 86400,
     },
     "temporary_quota_ends": {**_PLACE, **_RAM, "quota": 2048, "temporary_quota": _TEMPORARY},
+    "temporary_quota_ended": {**_PLACE, **_RAM, "quota": 1024, "temporary_quota": _ENDED},
     "request_opened": {**_PLACE, "request": {**_REQUEST, "status": "open", "comment": ""}},
     "request_decided": {**_PLACE, "request": _REQUEST},
     "request_passed_on": {**_PLACE, "request": {**_REQUEST, "status": "open"}},

@@ -20,6 +20,7 @@ NotificationKind = Literal[
     "temporary_quota_over",
     "temporary_quota_waits",
     "temporary_quota_ends",
+    "temporary_quota_ended",
     "request_opened",
     "request_decided",
     "request_passed_on",

@@ -12,6 +12,7 @@ from typing import Any
 
 import falcon.testing
 
+from limes.actions.announce_ends import AnnounceEnds
 from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.distribute_quota import DistributeQuota
@@ -193,7 +194,10 @@ def make_world(
         engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, change_log
     )
     job_log = change_log.by(of_job("temporary-quotas"))
-    world.temporary = SettleTemporaryQuotas(engine, clock, set_project_quota, set_domain_quota, job_log, retry=300)
+    ends = AnnounceEnds(engine, catalog, SystemIds(), notify_sinks)
+    world.temporary = SettleTemporaryQuotas(
+        engine, clock, set_project_quota, set_domain_quota, job_log, retry=300, announce=ends
+    )
     set_growth_bounds = SetGrowthBounds(
         engine, catalog, clock, change_log, lambda: overrides, constraints or ConstraintSet()
     )

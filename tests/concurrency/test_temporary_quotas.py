@@ -2,6 +2,7 @@
 
 import random
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from limes.db.migrate import limes_migrations
 from tests.api.quota_requests import PATHS, quota
 from tests.api.quotas import request_quotas
 from tests.api.temporary import DAY, START, later, set_quota, temporary, use
+from tests.api.test_notifications import told
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once, quotas
 from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory
@@ -21,7 +23,7 @@ from tests.support.processes import eventually
 @pytest.fixture
 def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
     engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 4)
-    yield make_world(engine)
+    yield make_world(engine, notify_sinks=("log",))
     engine.close()
 
 
@@ -51,6 +53,8 @@ def test_many_collectors_end_it_once(world: World) -> None:
         assert [quota(world, where) for where in ("germany", "berlin", "dresden")] == [100, 20, 31]
     assert history(world, "berlin") == 5 * [(20, 60), (60, 20)]
     assert history(world, "germany") == 5 * [(100, 150), (150, 100)]
+    ends = Counter((each.get("project") or each["domain"])["name"] for each in told(world))
+    assert ends == {"germany": 5, "berlin": 5}, "Dresden still uses 1 more than it had before"
 
 
 def test_a_put_while_it_ends(world: World) -> None:

@@ -62,6 +62,15 @@ def test_each_kind_in_each_language(kind: str, language: str) -> None:
         assert page.tags <= {"html", "head", "meta", "title", "body", "h2", "p", "a"}
 
 
+@pytest.mark.parametrize(("language", "of_domain"), [("en", "domain germany"), ("de", "der Domäne germany")])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind.startswith("temporary_quota_")])
+def test_temporary_quota_of_a_domain_itself(kind: str, language: str, of_domain: str) -> None:
+    document = {name: value for name, value in sample(kind).items() if name not in {"project", "level"}}
+    mail = Templates().render(kind, language, [document], AROUND, strict=True)
+    assert mail.subject.startswith("germany: ")
+    assert of_domain in mail.text
+
+
 def test_without_links() -> None:
     mail = Templates().render("quota_used", "en", [sample("quota_used")], Around())
     assert Reader(mail.html).links == []
