@@ -1,12 +1,10 @@
 """A small HTTP server with `/healthcheck` and `/metrics`, for processes that serve nothing else."""
 
 import logging
-import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from socketserver import ThreadingMixIn
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
@@ -14,8 +12,7 @@ import falcon
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
 from limes.db.engine import Engine
-from limes.metrics.data import DataMetrics
-from limes.metrics.text import spool
+from limes.metrics.shared import Reading, SharedFigures
 from limes.web.call import BodyStream
 from limes.web.compression import accepts_gzip, compress_parts
 from limes.web.listening import explain_failure
@@ -23,9 +20,6 @@ from limes.web.operation import Router
 from limes.web.operational import HealthcheckEndpoint, render_metrics
 
 log = logging.getLogger(__name__)
-
-_PART = 256 * 1024
-"""Bytes that are compressed at a time."""
 
 
 class _Server(ThreadingMixIn, WSGIServer):
@@ -42,47 +36,50 @@ class _Handler(WSGIRequestHandler):
 
 
 class MetricsEndpoint:
-    """The metrics of the process, of its registry, and of the cloud."""
+    """The metrics of the process, of its registry, and the figures of the cloud."""
 
-    def __init__(self, registry: CollectorRegistry, data: DataMetrics | None = None) -> None:
+    def __init__(self, registry: CollectorRegistry, figures: SharedFigures | None = None) -> None:
         self._registry = registry
-        self._data = data
+        self._figures = figures
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers in Prometheus' text format."""
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
+        reading = self._figures.latest() if self._figures else None  # first, as the registry tells its age
         own = render_metrics() + generate_latest(self._registry)
-        file = spool(own, self._data.write if self._data is not None else None)
-        size = file.seek(0, os.SEEK_END)
+        size = len(own) + (reading.size if reading else 0)
         resp.append_header("vary", "Accept-Encoding")
         if req.method == "HEAD":
-            file.close()
             resp.content_length = size
             return
-        file.seek(0)
+        stream = BodyStream(_parts(own, reading))
         if accepts_gzip(req.get_header("Accept-Encoding")):
             resp.set_header("content-encoding", "gzip")
-            stream = BodyStream(part for part in iter(partial(file.read, _PART), b""))
             stream.encode(compress_parts)
-            stream.on_close(file.close)
-            resp.stream = stream
         else:
-            resp.set_stream(file, size)
+            resp.content_length = size
+        resp.stream = stream
+
+
+def _parts(own: bytes, reading: Reading | None) -> Generator[bytes, None, None]:
+    yield own
+    if reading:
+        yield from reading.parts()
 
 
 @contextmanager
 def operational_server(
     listen: str,
     engine: Engine,
-    registry: CollectorRegistry,
-    data: DataMetrics | None = None,
+    metrics: Mapping[str, MetricsEndpoint],
     setting: str = "collector.listen",
 ) -> Iterator[int]:
-    """Serves on `HOST:PORT` while the block lasts, and yields the port. Raises `StartupError`, which names the setting,
-    if it cannot listen."""
+    """Serves on `HOST:PORT` while the block lasts, and yields the port. `metrics` are metrics by path. Raises
+    `StartupError`, which names the setting, if it cannot listen."""
     app = falcon.App(router=Router(head=True))
     app.add_route("/healthcheck", HealthcheckEndpoint(engine))
-    app.add_route("/metrics", MetricsEndpoint(registry, data))
+    for path, endpoint in metrics.items():
+        app.add_route(path, endpoint)
     host, _, port = listen.rpartition(":")
     host = host.strip("[]")
     try:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector as MetricsSource
 
-from limes.collector.http import operational_server
+from limes.collector.http import MetricsEndpoint, operational_server
 from limes.db.engine import Engine
-from limes.metrics.data import DataMetrics
+from limes.metrics.shared import SharedFigures
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +21,7 @@ class MetricsProcess:
 
     engine: Engine
     sources: Sequence[MetricsSource]
-    data: DataMetrics
+    figures: SharedFigures
     listen: str
     port: int = 0
     """Where it serves, after `start()`."""
@@ -30,9 +30,10 @@ class MetricsProcess:
     def start(self) -> None:
         """Begins to serve, and returns. Raises `StartupError` if the address cannot be used."""
         registry = CollectorRegistry()
-        for source in self.sources:
+        for source in (*self.sources, self.figures):
             registry.register(source)
-        server = operational_server(self.listen, self.engine, registry, self.data, "metrics.listen")
+        metrics = {"/metrics": MetricsEndpoint(registry, self.figures)}
+        server = operational_server(self.listen, self.engine, metrics, "metrics.listen")
         self.port = self._running.enter_context(server)
         log.info("metrics are served on port %d", self.port)
 

@@ -15,11 +15,11 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector as MetricsSource
 
 from limes.collector.clocks import JumpAlarm
-from limes.collector.http import operational_server
+from limes.collector.http import MetricsEndpoint, operational_server
 from limes.collector.loop import Job, Loop
 from limes.db.engine import Engine
 from limes.errors import LimesError
-from limes.metrics.data import DataMetrics
+from limes.metrics.shared import SharedFigures
 
 log = logging.getLogger(__name__)
 
@@ -33,25 +33,29 @@ class Collector:
         jobs: Sequence[Job],
         *,
         metrics: Sequence[MetricsSource] = (),
+        state: Sequence[MetricsSource] = (),
         done: Callable[[str, float], None] = lambda name, seconds: None,
         may_work: Callable[[], bool] = lambda: True,
-        data: DataMetrics | None = None,
+        figures: SharedFigures | None = None,
         listen: str = "127.0.0.1:0",
         poll_interval: float = 3.0,
     ) -> None:
-        """`/healthcheck` and `/metrics` are served on `listen`; port 0 means any free one. After each task, `done` gets
-        the job's name and the task's duration in seconds. `may_work` is asked before each task. `data` is shown by
-        `/metrics` as well."""
+        """Serves on `listen`; port 0 means any free one. `/metrics/process` has `metrics`, which are about this
+        process; `/metrics` also has `state`, which every collector shows alike, and `figures` of the cloud. After each
+        task, `done` gets the job's name and the task's duration in seconds. `may_work` is asked before each task."""
         self._engine = engine
         self.loops = [Loop(job, self._report_task, may_work) for job in jobs]
         """One for each job."""
         self.registry = CollectorRegistry()
-        """The metrics of this collector."""
+        """All metrics that this collector serves, but the figures of the cloud."""
+        self._own = CollectorRegistry()
         for source in metrics:
+            self._own.register(source)
+        for source in (*metrics, *state, *([figures] if figures else [])):
             self.registry.register(source)
         self.listeners = [done]
         """Each gets the job's name and the task's duration in seconds after each task."""
-        self._data = data
+        self._figures = figures
         self._listen = listen
         self._poll_interval = poll_interval
         self._running = ExitStack()
@@ -72,9 +76,11 @@ class Collector:
 
     def start(self) -> None:
         """Begins to work, and returns. Raises `StartupError` if the address cannot be used."""
-        self.port = self._running.enter_context(
-            operational_server(self._listen, self._engine, self.registry, self._data)
-        )
+        metrics = {
+            "/metrics": MetricsEndpoint(self.registry, self._figures),
+            "/metrics/process": MetricsEndpoint(self._own),
+        }
+        self.port = self._running.enter_context(operational_server(self._listen, self._engine, metrics))
         # It warns about each poll that it leaves out because the one before is still busy, which is what we want.
         logging.getLogger("apscheduler.scheduler").setLevel(logging.ERROR)
         self._scheduler = BackgroundScheduler(

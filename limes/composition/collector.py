@@ -36,7 +36,7 @@ from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
-from limes.composition.metrics import gauges_of_cloud
+from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.composition.notifications import announcements, announcements_of_ends, notification_jobs
 from limes.composition.use_cases import (
     build_auto_renewal,
@@ -54,7 +54,6 @@ from limes.db.engine import Engine
 from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.kept_sums import are_kept
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
-from limes.metrics.data import DataMetrics
 from limes.metrics.gauges import CircuitGauge
 from limes.metrics.overrides import OverrideGauges
 from limes.settings import Settings
@@ -113,15 +112,16 @@ def build_collector(
         *notifications.jobs,
     ]
     counted.start_at_zero([job.name for job in jobs])
-    gauges = _gauges(engine, cluster, settings, clock)
+    own = _own_gauges(engine, cluster, clock)
     data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), counted, audit.counters, *notifications.counters, *gauges],
+        metrics=[*counters.values(), counted, audit.counters, *notifications.counters, *own],
+        state=gauges_of_cloud(engine, cluster, settings, clock),
         done=counted.task_done,
         may_work=may_work,
-        data=DataMetrics(engine, cluster.catalog, data.skip_zero) if data.expose else None,
+        figures=figures_of_cloud(engine, cluster, settings, data.skip_zero) if data.expose else None,
         listen=settings.collector.listen,
         poll_interval=settings.collector.poll_interval,
     )
@@ -146,10 +146,10 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
 
 
-def _gauges(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> list[MetricSource]:
+def _own_gauges(engine: Engine, cluster: Cluster, clock: Clock) -> list[MetricSource]:
+    """Returns those that may differ between collectors: of the machine's file, and of the process."""
     find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
     return [
-        *gauges_of_cloud(engine, cluster, settings, clock),
         OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid),
         CircuitGauge(cluster.backends.circuits),
     ]

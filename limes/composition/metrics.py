@@ -8,12 +8,16 @@ from limes.collector.metrics_process import MetricsProcess
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
+from limes.composition.mails import MAIL_SINKS
 from limes.composition.rules import alert_rules
 from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.metrics.alerts import AlertGauges
+from limes.metrics.commitments import CommitmentChanges
 from limes.metrics.data import DataMetrics
 from limes.metrics.gauges import ScrapeGauges
+from limes.metrics.mails import MailGauges
+from limes.metrics.shared import SharedFigures
 from limes.settings import Settings
 from limes.system import Clock, SystemClock
 
@@ -24,7 +28,13 @@ def open_metrics(settings: Settings) -> MetricsProcess:
     cluster = build_cluster(settings, open_cloud(settings))
     clock, section = SystemClock(), settings.metrics
     gauges = gauges_of_cloud(engine, cluster, settings, clock)
-    return MetricsProcess(engine, gauges, DataMetrics(engine, cluster.catalog, section.skip_zero), section.listen)
+    figures = figures_of_cloud(engine, cluster, settings, section.skip_zero)
+    return MetricsProcess(engine, gauges, figures, section.listen)
+
+
+def figures_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, skip_zero: bool) -> SharedFigures:
+    """Returns quota, usage, capacity and commitments, as scrapes share them."""
+    return SharedFigures(DataMetrics(engine, cluster.catalog, skip_zero).write, settings.metrics.max_age)
 
 
 def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> list[MetricSource]:
@@ -34,6 +44,8 @@ def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock:
     return [
         ScrapeGauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
         AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
+        CommitmentChanges(engine),
+        MailGauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
     ]
 
 

@@ -27,7 +27,7 @@ from limes.composition.rules import alert_rules
 from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.metrics.counters import OutcomeCounter
-from limes.metrics.mails import MailCounters, MailGauges
+from limes.metrics.mails import MailCounters
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
 from limes.system import Clock, Jitter, SystemIds
@@ -54,9 +54,9 @@ def notification_jobs(
         [(PREFIX + name,) for name in section.sinks],
     )
     mail_sinks = [name for name in section.sinks if name in MAIL_SINKS]
-    mails, gauges = MailCounters(mail_sinks), MailGauges(engine, clock, mail_sinks)
+    mails = MailCounters(mail_sinks)
     if not section.sinks:
-        return NotificationJobs([], [runs, deliveries, mails, gauges])
+        return NotificationJobs([], [runs, deliveries, mails])
     alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
     excepted = frozenset(section.except_kinds)
     decide = Notify(
@@ -83,7 +83,7 @@ def notification_jobs(
         if cloud is not None and name in MAIL_SINKS:
             send = _send_mails(name, settings, engine, clock, jitter, cloud)
             jobs.append(ClusterJob(send.name, send.run_if_due, partial(mails.count, name)))
-    return NotificationJobs(jobs, [runs, deliveries, mails, gauges])
+    return NotificationJobs(jobs, [runs, deliveries, mails])
 
 
 def announcements(settings: Settings, engine: Engine, cluster: Cluster) -> Announce:

@@ -73,7 +73,7 @@ class DataMetrics:
 
         def work() -> None:
             for chunk in self._render():
-                file.write(chunk)  # writelines() of a spooled file would keep all of it in memory until the end
+                file.write(chunk)
 
         self.engine.snapshot(work)
 

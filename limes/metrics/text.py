@@ -1,16 +1,8 @@
 """Prometheus' text format for what is too much to hold in memory at once (version 0.0.4 of the format)."""
 
-import logging
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import IO, Any
 
-from limes.errors import Unavailable
-
-log = logging.getLogger(__name__)
-
-_IN_MEMORY = 4 * 1024 * 1024
 _LINES_AT_ONCE = 1000
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
@@ -26,18 +18,3 @@ def gauge(name: str, help_text: str, samples: Iterable[tuple[str, float]]) -> It
     lines = (f"{name}{{{inside}}} {value}\n" for inside, value in samples)
     while chunk := "".join(islice(lines, _LINES_AT_ONCE)):
         yield chunk.encode()
-
-
-def spool(own: bytes, write_data: Callable[[IO[bytes]], None] | None) -> IO[bytes]:
-    """Both in one file, which goes to disk if it is large. If the database fails during `write_data`, all that it has
-    written is left out: half of it would look as if projects had vanished."""
-    file: Any = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - whoever sends it closes it
-    file.write(own)
-    if write_data is not None:
-        try:
-            write_data(file)
-        except Unavailable as error:
-            log.error("data metrics: %s", error)
-            file.seek(len(own))
-            file.truncate()
-    return file  # type: ignore[no-any-return]  # typeshed does not know that it is an IO[bytes]

@@ -93,7 +93,8 @@ class DataMetricsSettings(Section):
     """Capacity, quota, usage and commitments as metrics, on the collector's `/metrics`."""
 
     expose: bool = False
-    """Whether they are there. One collector that has them is enough. Environment:
+    """Whether they are there. On one collector only, or each series is there several times; with several collectors,
+    run `limes metrics` instead. Environment:
     `LIMES_COLLECTOR_DATA_METRICS_EXPOSE`."""
     skip_zero: bool = False
     """Leaves out figures of projects that are zero. Environment: `LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO`."""
@@ -106,6 +107,9 @@ class MetricsSettings(Section):
     """Its `/metrics` and `/healthcheck`."""
     skip_zero: bool = False
     """Leaves out figures of projects that are zero."""
+    max_age: SecondsOrZero = 15.0
+    """How old the figures may be: for so long, scrapes share one reading of the database. It is the same for a
+    collector with `data_metrics.expose`."""
 
 
 class CircuitBreakerSettings(Section):

@@ -249,3 +249,20 @@ def test_sigterm_ends_it_cleanly(cloud: Cloud, tmp_path: Path, hang_in: str) -> 
     assert text.endswith("ended\n")
     assert "Traceback" not in text
     assert ("stopped in the middle of: scrape-usage:compute" in text) == (hang_in != "nothing")
+
+
+def test_what_is_about_the_process_has_a_path_of_its_own(cloud: Cloud) -> None:
+    """So that what all collectors show alike is scraped once, from `limes metrics`."""
+    with cloud.collector(lease=300) as collector:
+        address = f"http://127.0.0.1:{collector.port}/metrics"
+        own = requests.get(f"{address}/process", timeout=200).text
+        everything = requests.get(address, timeout=200).text
+    assert {"limes_resource_scrapes", "limes_backend_circuit_state", "process_cpu_seconds_total"} <= names_of(own)
+    assert names_of(own) < names_of(everything)
+    state = {"limes_tasks_due", "limes_plugin_metrics_ok", "limes_alerts", "limes_oldest_scraped_at"}
+    assert state <= names_of(everything)
+    assert not state & names_of(own)
+
+
+def names_of(text: str) -> set[str]:
+    return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from typing import Any, Never
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -12,9 +12,7 @@ from limes.backends import UNLIMITED, AZCapacity, AZUsage
 from limes.core.catalog import BehaviorRule
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.errors import Unavailable
 from limes.metrics.data import FAMILIES, DataMetrics
-from limes.metrics.text import spool
 from tests.collector.lab import Lab
 from tests.support.databases import MigratedUrlFactory
 
@@ -176,19 +174,6 @@ def test_a_project_that_vanishes_in_the_middle_is_there_as_a_whole(url: str, clo
     assert "berlin" not in render(cloud)
 
 
-def test_half_of_the_figures_are_none() -> None:
-    def fail_in_the_middle(file: Any) -> Never:
-        file.write(b"half_of_it 1\n")
-        raise Unavailable("the database does not answer")
-
-    file = spool(b"own 1\n", fail_in_the_middle)
-    file.seek(0)
-    assert file.read() == b"own 1\n"
-    file = spool(b"own 1\n", lambda file: file.writelines([b"data 2\n"]))
-    file.seek(0)
-    assert file.read() == b"own 1\ndata 2\n"
-
-
 def test_what_is_large_goes_to_disk_piece_by_piece(cloud: Lab) -> None:
     """Memory does not grow with the number of projects."""
     sizes = []
@@ -209,6 +194,3 @@ def test_what_is_large_goes_to_disk_piece_by_piece(cloud: Lab) -> None:
     )
     DataMetrics(cloud.engine, cloud.catalog).write(OnlyWrites())
     assert sum(sizes) > 2 * max(sizes)
-    file = spool(b"", lambda file: [file.write(b"x" * 100_000) for _ in range(50)])
-    assert file._rolled
-    file.close()

@@ -30,7 +30,7 @@ def configuration(database_url_with: MigratedUrlFactory, tmp_path: Path) -> dict
         "discovery": {"method": "static", "params": {"domains": [DOMAIN]}},
         "services": [{"service_type": "s", "type": "static", "params": {"area": "s", "resources": RESOURCES}}],
         "collector": {"listen": f"127.0.0.1:{free_port()}"},
-        "metrics": {"listen": f"127.0.0.1:{free_port()}", "skip_zero": True},
+        "metrics": {"listen": f"127.0.0.1:{free_port()}", "skip_zero": True, "max_age": 0},
         "identity": {"method": "sample", "sample": {}},
     }
     (tmp_path / "limes.yaml").write_text(yaml.safe_dump(document))

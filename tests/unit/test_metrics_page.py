@@ -46,7 +46,8 @@ def family_rows(families: Iterable[Metric] | Iterator[GaugeMetricFamily]) -> Ite
     for family in families:
         labels = getattr(family, "_labelnames", ())
         kind = "counter" if family.type == "unknown" else family.type
-        yield describe(family.name, kind, labels, family.documentation)
+        name = family.name + ("_total" if family.type == "counter" else "")
+        yield describe(name, kind, labels, family.documentation)
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def rows(tmp_path: Path) -> set[Any]:
     engine = Engine(f"sqlite:///{tmp_path}/limes.db")
     limes_migrations.upgrade(engine)
     parts = cluster(FakeService(COMPUTE), FakeService(VOLUME), FakeCapacitor(), FakeKeystone())
-    collector = build_collector(engine, parts, settings())
+    collector = build_collector(engine, parts, settings(data_metrics={"expose": True}))
     assert MODULES
     found = {of_client(metric) for metric in global_metrics()}
     for source in collector.registry._collector_to_names:

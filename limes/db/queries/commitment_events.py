@@ -79,6 +79,28 @@ def after(
     return engine.all(_AFTER, NumberedEvent, number=number, limit=limit, since=since, until=until)
 
 
+class EventCount(NamedTuple):
+    """How many events of a kind there are, and the number of the last one."""
+
+    event: str
+    events: int
+    last: int
+
+
+_COUNT_AFTER = compiled(
+    lambda p: (
+        CommitmentEvent.select(CommitmentEvent.event, fn.COUNT(CommitmentEvent.number), fn.MAX(CommitmentEvent.number))
+        .where(CommitmentEvent.number > p.number)
+        .group_by(CommitmentEvent.event)
+    )
+)
+
+
+def count_after(engine: Engine, number: int) -> list[EventCount]:
+    """Counts the events that come after this number."""
+    return engine.all(_COUNT_AFTER, EventCount, number=number)
+
+
 class _Document(NamedTuple):
     uuid: str
     document: str

@@ -1,0 +1,91 @@
+"""The figures of the cloud as a file that scrapes share for a short time, so that each is not a reading of its own."""
+
+import logging
+import os
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import IO
+
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from limes.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+_PART = 256 * 1024
+_AGE = (
+    "limes_data_metrics_age_seconds",
+    "Seconds since the figures of the cloud were last read from the database; since the start, if they never were",
+)
+_DURATION = ("limes_data_metrics_read_seconds", "How long the last reading of the figures of the cloud took")
+
+
+class Reading:
+    """What one reading gave, on disk. The file has no name, and is gone when the last one who reads it closes it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self.size = file.seek(0, os.SEEK_END)
+
+    def parts(self) -> Generator[bytes, None, None]:
+        """Yields the bytes, to any number of readers at the same time."""
+        descriptor = self._file.fileno()
+        position = 0
+        while part := os.pread(descriptor, _PART, position):
+            position += len(part)
+            yield part
+
+
+class SharedFigures(Collector):
+    """The figures, at most `max_age` seconds old, and gauges about their age.
+
+    Of several scrapes at the same time one reads the database, and the others wait for what it finds. So the database
+    does one reading at a time, and the disk holds two at most: the last one, and the one that is being made.
+    """
+
+    def __init__(self, write: Callable[[IO[bytes]], None], max_age: float) -> None:
+        """`write` writes all figures in Prometheus' text format, and may raise `Unavailable`."""
+        self._write = write
+        self._max_age = max_age
+        self._lock = threading.Lock()
+        self._reading: Reading | None = None
+        self._read_at = time.monotonic()
+        self._duration: float | None = None
+
+    def latest(self) -> Reading | None:
+        """Returns the figures; None while the database does not answer, as half of them or old ones would mislead."""
+        asked_at = time.monotonic()
+        with self._lock:
+            # who has waited for somebody else's reading takes that, as it began after the question or just before
+            if self._reading is None or asked_at - self._read_at > self._max_age:
+                self._reading = self._read()
+            return self._reading
+
+    def _read(self) -> Reading | None:
+        file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when nobody reads it any more
+        start = time.monotonic()
+        try:
+            self._write(file)
+        except Unavailable as error:
+            log.error("data metrics: %s", error)
+            return None
+        self._read_at = start
+        self._duration = time.monotonic() - start
+        return Reading(file)
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yields the age, and how long it took."""
+        age = GaugeMetricFamily(*_AGE)
+        age.add_metric((), max(0.0, time.monotonic() - self._read_at))
+        yield age
+        duration = GaugeMetricFamily(*_DURATION)
+        if self._duration is not None:
+            duration.add_metric((), self._duration)
+        yield duration
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        """Returns the names, for the registry."""
+        return [GaugeMetricFamily(*_AGE), GaugeMetricFamily(*_DURATION)]

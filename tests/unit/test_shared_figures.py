@@ -1,0 +1,108 @@
+"""Scrapes share a reading of the figures: how old it may be, who reads, and what a failure leaves."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any
+
+import pytest
+from prometheus_client import CollectorRegistry, generate_latest
+
+from limes.errors import Unavailable
+from limes.metrics.shared import SharedFigures
+
+
+class Database:
+    """Gives another figure with each reading."""
+
+    def __init__(self) -> None:
+        self.readings = 0
+        self.error: str | None = None
+        self.may_end = threading.Event()
+        self.may_end.set()
+
+    def write(self, file: IO[bytes]) -> None:
+        self.readings += 1
+        file.write(b"reading ")
+        assert self.may_end.wait(60)
+        if self.error:
+            raise Unavailable(self.error)
+        file.write(b"%d" % self.readings)
+
+
+def text(figures: SharedFigures) -> bytes | None:
+    reading = figures.latest()
+    return None if reading is None else b"".join(reading.parts())
+
+
+def gauges(figures: SharedFigures) -> dict[str, float]:
+    registry = CollectorRegistry()
+    registry.register(figures)
+    lines = generate_latest(registry).decode().splitlines()
+    return {line.split()[0]: float(line.split()[1]) for line in lines if not line.startswith("#")}
+
+
+def test_a_reading_is_shared_for_its_time() -> None:
+    database = Database()
+    figures = SharedFigures(database.write, 3600)
+    assert [text(figures) for _ in range(3)] == [b"reading 1"] * 3
+
+
+def test_without_any_time_each_scrape_reads() -> None:
+    database = Database()
+    figures = SharedFigures(database.write, 0)
+    assert [text(figures) for _ in range(3)] == [b"reading 1", b"reading 2", b"reading 3"]
+
+
+def test_scrapes_at_the_same_time_are_one_reading() -> None:
+    database = Database()
+    database.may_end.clear()
+    figures = SharedFigures(database.write, 3600)
+    with ThreadPoolExecutor(8) as pool:
+        answers = [pool.submit(text, figures) for _ in range(8)]
+        while not database.readings:
+            time.sleep(0.01)
+        database.may_end.set()
+        assert [answer.result(60) for answer in answers] == [b"reading 1"] * 8
+
+
+def test_who_reads_an_old_file_reads_it_to_its_end() -> None:
+    database = Database()
+    figures = SharedFigures(database.write, 0)
+    old = figures.latest()
+    assert old is not None
+    assert text(figures) == b"reading 2"
+    assert b"".join(old.parts()) == b"".join(old.parts()) == b"reading 1", "and as often as it likes"
+    assert old.size == 9
+
+
+def test_half_of_the_figures_are_none_and_old_ones_are_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database()
+    figures = SharedFigures(database.write, 10)
+    now: Any = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    assert text(figures) == b"reading 1"
+    now[0] += 11
+    database.error = "it does not answer"
+    assert text(figures) is None
+    now[0] += 11
+    database.error = None
+    assert text(figures) == b"reading 3"
+
+
+def test_the_age_tells_how_long_it_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database()
+    now: Any = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    figures = SharedFigures(database.write, 10)
+    database.error = "it does not answer"
+    now[0] += 5
+    assert text(figures) is None
+    assert gauges(figures) == {"limes_data_metrics_age_seconds": 5}, "since the start"
+    database.error = None
+    assert text(figures)
+    assert gauges(figures) == {"limes_data_metrics_age_seconds": 0, "limes_data_metrics_read_seconds": 0}
+    database.error = "it does not answer"
+    now[0] += 700
+    assert text(figures) is None
+    assert gauges(figures)["limes_data_metrics_age_seconds"] == 700
