@@ -203,6 +203,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-limes": (POSTGRESQL,),
     "bench-collector": (POSTGRESQL,),
     "bench-scale": (POSTGRESQL,),
+    "bench-metrics": (POSTGRESQL,),
     "soak": (POSTGRESQL,),
     "bench-dashboard": (POSTGRESQL, CHROMIUM),
     "real-venv": (REAL,),
