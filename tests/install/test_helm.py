@@ -102,7 +102,7 @@ def test_kubernetes_understands_it(values: dict[str, Any]) -> None:
 def test_values_reach_every_pod() -> None:
     documents = render(EVERYTHING, release="quota")
     pods = [one["spec"]["template"]["spec"] for one in documents.values() if one["kind"] in ("Deployment", "Job")]
-    assert len(pods) == 4
+    assert len(pods) == 5
     for pod in pods:
         (container,) = pod["containers"]
         assert container["image"] == "registry.west.example.com/limes:1.2.3"
@@ -158,7 +158,7 @@ def test_the_database_is_upgraded_before_anything_else() -> None:
     assert "helm.sh/hook-weight" in config["metadata"]["annotations"], "the job mounts it"
 
 
-@pytest.mark.parametrize("process", ["api", "placement", "collector"])
+@pytest.mark.parametrize("process", ["api", "placement", "collector", "metrics"])
 def test_a_process_can_be_left_out(process: str) -> None:
     assert render().keys() - render({process: {"enabled": False}}).keys() == {
         f"{kind}/limes-{process}" for kind in ("Deployment", "Service", "PodDisruptionBudget")

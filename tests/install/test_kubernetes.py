@@ -66,7 +66,7 @@ def test_pods_run_what_there_is_without_privileges(workload: Any) -> None:
     assert "emptyDir" in volumes[mounts["/tmp"]]
 
 
-@pytest.mark.parametrize("process", ["api", "placement", "collector"])
+@pytest.mark.parametrize("process", ["api", "placement", "collector", "metrics"])
 def test_ports_probes_and_services_fit_the_configuration(process: str, settings: Settings) -> None:
     deployment = of_kind("Deployment")[f"limes-{process}"]
     port = int(getattr(settings, process).listen.rpartition(":")[2])
@@ -85,8 +85,27 @@ def test_ports_probes_and_services_fit_the_configuration(process: str, settings:
     assert budget["selector"]["matchLabels"].items() <= labels.items()
 
 
-def test_prometheus_finds_all_services() -> None:
-    monitor = of_kind("ServiceMonitor")["limes"]["spec"]
-    for service in of_kind("Service").values():
-        assert monitor["selector"]["matchLabels"].items() <= service["metadata"]["labels"].items()
-    assert monitor["endpoints"][0]["port"] == "http"
+def test_prometheus_scrapes_each_service_once_and_collectors_for_themselves() -> None:
+    """With the paths of config/prometheus/scrape.yaml."""
+    recommended = yaml.safe_load((FOLDER.parent / "prometheus" / "scrape.yaml").read_text())["scrape_configs"]
+    paths = {job["job_name"]: job.get("metrics_path", "/metrics") for job in recommended}
+    monitors = [one["spec"] for one in of_kind("ServiceMonitor").values()]
+    for name_, service in of_kind("Service").items():
+        labels = service["metadata"]["labels"]
+        (path,) = (monitor["endpoints"][0]["path"] for monitor in monitors if is_selected(monitor["selector"], labels))
+        assert path == paths.pop(name_)
+    assert not paths
+    assert all(monitor["endpoints"][0]["port"] == "http" for monitor in monitors)
+
+
+def is_selected(selector: Any, labels: dict[str, str]) -> bool:
+    return selector.get("matchLabels", {}).items() <= labels.items() and all(
+        labels[each["key"]] in each["values"] for each in selector.get("matchExpressions", ())
+    )
+
+
+def test_figures_of_the_cloud_come_from_one_pod(settings: Settings) -> None:
+    spec = of_kind("Deployment")["limes-metrics"]["spec"]
+    assert spec["replicas"] == 1
+    assert spec["strategy"] == {"type": "Recreate"}, "an upgrade would run two for a moment"
+    assert not settings.collector.data_metrics.expose

@@ -1,9 +1,11 @@
-"""The three real processes on PostgreSQL, both APIs with two workers."""
+"""All real processes on PostgreSQL: both APIs with two workers, two collectors, and `limes metrics`."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import requests
@@ -24,7 +26,7 @@ MAIL = {
 
 
 class Cloud:
-    """The quickstart's cloud, but with a database server and more workers."""
+    """The quickstart's cloud, but with a database server, more workers, a second collector and `limes metrics`."""
 
     def __init__(self, folder: Path, database_url: str) -> None:
         self.folder = folder
@@ -35,13 +37,15 @@ class Cloud:
         document = yaml.safe_load(text)
         document["database"]["url"] = database_url
         document["api"]["workers"] = document["placement"]["workers"] = 2
-        document["collector"] |= {"poll_interval": 0.2, "data_metrics": {"expose": True}}
+        document["collector"] |= {"poll_interval": 0.2, "data_metrics": {"expose": True}}  # which nobody scrapes
+        document["metrics"] = {"listen": f"127.0.0.1:{free_port()}", "max_age": 0}
         document["notifications"] = MAIL
         document["audit"] = {"sinks": "log", "log": {"path": str(folder / "audit.log")}}
         self.targets = {
-            "limes-api": document["api"]["listen"],
-            "limes-placement": document["placement"]["listen"],
-            "limes-collector": document["collector"]["listen"],
+            "limes-api": [document["api"]["listen"]],
+            "limes-placement": [document["placement"]["listen"]],
+            "limes-collector": [document["collector"]["listen"], f"127.0.0.1:{free_port()}"],
+            "limes-metrics": [document["metrics"]["listen"]],
         }
         self.config = folder / "limes.yaml"
         self.config.write_text(yaml.safe_dump(document))
@@ -60,17 +64,27 @@ class Cloud:
         )
 
     def start(self) -> None:
-        """Starts all three, the one that the others ask first."""
+        """Starts all, the one that the others ask first."""
         upgraded = self.command("db", "upgrade")
         assert upgraded.returncode == 0, upgraded.stderr
-        for name, job in (("placement", "limes-placement"), ("api", "limes-api"), ("collect", "limes-collector")):
-            self.processes[name] = ServerProcess(
-                [sys.executable, "-m", "limes", name],
-                ready=http_answers(f"http://{self.targets[job]}/healthcheck"),
-                log=self.folder / f"{name}.log",
-                env=self.env,
-                cwd=self.folder,
-            ).start()
+        for name in ("placement", "api", "metrics"):
+            self._start(name, name, self.targets[f"limes-{name}"][0])
+        self.start_collectors()
+
+    def start_collectors(self) -> None:
+        """Starts both."""
+        first, second = self.targets["limes-collector"]
+        self._start("collect", "collect", first)
+        self._start("second", "collect", second, {"LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": second})
+
+    def _start(self, name: str, command: str, listen: str, env: Mapping[str, str] = MappingProxyType({})) -> None:
+        self.processes[name] = ServerProcess(
+            [sys.executable, "-m", "limes", command],
+            ready=http_answers(f"http://{listen}/healthcheck"),
+            log=self.folder / f"{name}.log",
+            env={**self.env, **env},
+            cwd=self.folder,
+        ).start()
 
     def stop(self) -> None:
         """Stops all."""
@@ -80,5 +94,5 @@ class Cloud:
     def call(self, method: str, path: str, *, job: str = "limes-api", **options: Any) -> requests.Response:
         """A request of the cloud's admin."""
         headers = {"X-Auth-Token": "cloud-admin", "OpenStack-API-Version": "placement 1.39"}
-        url = f"http://{self.targets[job]}{path}"
+        url = f"http://{self.targets[job][0]}{path}"
         return requests.request(method, url, headers=headers, timeout=30, **options)

@@ -1,4 +1,4 @@
-"""The three real processes on PostgreSQL, both APIs with two workers, and a real Prometheus that scrapes them."""
+"""All real processes on PostgreSQL, and a real Prometheus that scrapes them as we recommend."""
 
 from collections.abc import Iterator
 

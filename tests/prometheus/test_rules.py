@@ -6,11 +6,13 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
-from tests.support.prometheus import CONFIG, find_program
+from tests.support.prometheus import CONFIG, RULE_FILES, find_program
 
-ALERTS = CONFIG / "prometheus" / "alerts.yaml"
+RULES = CONFIG / "prometheus"
+ALERTS = RULES / "alerts.yaml"
 TESTS = Path(__file__).parent / "alerts_test.yaml"
 
 
@@ -22,17 +24,18 @@ def promtool(*arguments: str | Path) -> str:
     return result.stdout
 
 
-def rules() -> list[Any]:
-    return [rule for group in yaml.safe_load(ALERTS.read_text())["groups"] for rule in group["rules"]]
+def rules(file: str = "alerts.yaml") -> list[Any]:
+    return [rule for group in yaml.safe_load((RULES / file).read_text())["groups"] for rule in group["rules"]]
 
 
-def test_the_rules_are_well_formed() -> None:
-    assert f"{len(rules())} rules found" in promtool("check", "rules", ALERTS)
+@pytest.mark.parametrize("file", RULE_FILES)
+def test_the_rules_are_well_formed(file: str) -> None:
+    assert f"{len(rules(file))} rules found" in promtool("check", "rules", RULES / file)
 
 
 def test_the_example_configuration_is_well_formed(tmp_path: Path) -> None:
-    shutil.copy(ALERTS, tmp_path)
-    shutil.copy(CONFIG / "prometheus" / "scrape.yaml", tmp_path)
+    for name in (*RULE_FILES, "scrape.yaml"):
+        shutil.copy(RULES / name, tmp_path)
     promtool("check", "config", tmp_path / "scrape.yaml")
 
 

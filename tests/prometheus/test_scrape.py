@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-import requests
 
 from tests.prometheus.cloud import Cloud
 from tests.prometheus.test_rules import rules
-from tests.support.prometheus import CONFIG, OUR_NAME, PrometheusServer
+from tests.support.prometheus import CONFIG, OUR_NAME, RULE_FILES, PrometheusServer
 
 ACME, SHOP = "8f1c26b2a9b94b4b8b9f4d1f2c3d4e01", "1a000000000000000000000000000001"
 DOMAIN, PROJECT = f"/v1/domains/{ACME}", f"/v1/domains/{ACME}/projects/{SHOP}"
@@ -76,28 +75,46 @@ def dashboard_queries() -> Iterator[tuple[Any, Any]]:
 
 
 def test_all_targets_are_up(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
-    prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
+    prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 5')
     targets = prometheus.get("targets")["activeTargets"]
     assert [(target["labels"]["job"], target["lastError"]) for target in targets if target["lastError"]] == []
 
 
+def names(prometheus: PrometheusServer, job: str) -> set[str]:
+    """The names of our metrics that come from a job."""
+    found = prometheus.query(f'count by (__name__) ({{__name__=~"limes_.+", job="{job}"}})')
+    return {sample["metric"]["__name__"] for sample in found}
+
+
+def test_each_series_is_there_once(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
+    """Though two collectors run that would both show everything."""
+    prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 5')
+    figures = {"limes_project_usage", "limes_cluster_capacity", "limes_tasks_due", "limes_plugin_metrics_ok"}
+    assert figures <= names(prometheus, "limes-metrics")
+    assert "limes_resource_scrapes" in names(prometheus, "limes-collector")
+    assert names(prometheus, "limes-metrics") & names(prometheus, "limes-collector") == set()
+    for figure in sorted(figures):
+        assert not prometheus.query(f"count without (instance, job) ({figure}) > 1")
+    assert prometheus.query('count(limes_project_usage{project="shop", resource="cores"}) == 1')
+
+
 def test_every_metric_of_rules_and_dashboard_is_scraped(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
-    names = {name for rule in rules() for name in OUR_NAME.findall(rule["expr"])}
-    names |= {name for _, expression in dashboard_queries() for name in OUR_NAME.findall(expression)}
-    assert len(names) > 30
-    for name in sorted(names):
+    wanted = {name for file in RULE_FILES for rule in rules(file) for name in OUR_NAME.findall(rule["expr"])}
+    wanted |= {name for _, expression in dashboard_queries() for name in OUR_NAME.findall(expression)}
+    assert len(wanted) > 30
+    for name in sorted(wanted):
         assert prometheus.wait_for(f'count({{__name__="{name}"}})'), name
 
 
 def test_rules_and_dashboard_can_be_evaluated(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
-    prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 3')
+    prometheus.wait_for('count(up{job=~"limes-.+"} == 1) == 5')
     eventually(lambda: all(group["lastEvaluation"] > "0002" for group in prometheus.get("rules")["groups"]))
     states = [
         (rule["name"], rule["health"], rule.get("lastError", ""))
         for group in prometheus.get("rules")["groups"]
         for rule in group["rules"]
     ]
-    assert len(states) == len(rules())
+    assert len(states) == sum(len(rules(name)) for name in RULE_FILES)
     assert [state for state in states if state[1] != "ok"] == []
     for title, expression in dashboard_queries():
         assert prometheus.query(expression) is not None, title
@@ -131,7 +148,7 @@ def test_figures_are_those_of_the_api(busy_cloud: Cloud, prometheus: PrometheusS
 
 
 def api_metrics(cloud: Cloud) -> str:
-    return requests.get(f"http://{cloud.targets['limes-api']}/metrics", timeout=200).text
+    return cloud.call("GET", "/metrics").text
 
 
 def requests_counted(cloud: Cloud) -> list[Any]:
@@ -161,3 +178,15 @@ def test_workers_are_counted_together_and_one_that_dies_takes_nothing_away(busy_
     assert other in workers(busy_cloud)
     eventually(lambda: busy_cloud.call("GET", "/v1/").status_code == 200)
     assert {tuple(requests_counted(busy_cloud)) for _ in range(5)} == {(before + 20,)}
+
+
+def test_figures_stay_when_all_collectors_have_stopped(busy_cloud: Cloud, prometheus: PrometheusServer) -> None:
+    for name in ("collect", "second"):
+        busy_cloud.processes[name].stop(timeout=200)
+    try:
+        prometheus.wait_for('count(up{job="limes-collector"} == 0) == 2')
+        stopped_at = time.time()
+        prometheus.wait_for(f"timestamp(limes_project_usage) > {stopped_at}")
+        prometheus.wait_for(f"timestamp(limes_task_lag_seconds) > {stopped_at}")
+    finally:
+        busy_cloud.start_collectors()

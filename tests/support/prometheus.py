@@ -3,7 +3,7 @@
 import re
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from tests.support.machine import MACHINE, require
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 CONFIG = Path(__file__).parents[2] / "config"
+RULE_FILES = ("recording.yaml", "alerts.yaml")
 OUR_NAME = re.compile(r"\b(?:limes|httpmux)_\w+")
 """A metric of ours in a query."""
 
@@ -26,15 +27,16 @@ def find_program(name: str) -> str:
 
 
 class PrometheusServer:
-    """A Prometheus with our alert rules that scrapes the given `HOST:PORT` every second."""
+    """A Prometheus with our configuration and our rules that scrapes the given `HOST:PORT` every second."""
 
-    def __init__(self, folder: Path, targets: Mapping[str, str]) -> None:
+    def __init__(self, folder: Path, targets: Mapping[str, Sequence[str]]) -> None:
         """`targets` are addresses by the name of the job."""
-        shutil.copy(CONFIG / "prometheus" / "alerts.yaml", folder)
+        for name in RULE_FILES:
+            shutil.copy(CONFIG / "prometheus" / name, folder)
         config = yaml.safe_load((CONFIG / "prometheus" / "scrape.yaml").read_text())
         for job in config["scrape_configs"]:
             job |= {"scrape_interval": "1s", "scrape_timeout": "1s"}
-            job["static_configs"] = [{"targets": [targets[job["job_name"]]]}]
+            job["static_configs"] = [{"targets": list(targets[job["job_name"]])}]
         config["global"] = {"evaluation_interval": "1s"}
         file = folder / "prometheus.yaml"
         file.write_text(yaml.safe_dump(config))
