@@ -17,6 +17,7 @@ from limes.metrics.commitments import CommitmentChanges
 from limes.metrics.data import DataMetrics
 from limes.metrics.gauges import ScrapeGauges
 from limes.metrics.mails import MailGauges
+from limes.metrics.requests import RequestGauges
 from limes.metrics.shared import SharedFigures
 from limes.settings import Settings
 from limes.system import Clock, SystemClock
@@ -46,6 +47,7 @@ def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock:
         AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
         CommitmentChanges(engine),
         MailGauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
+        RequestGauges(engine, clock),
     ]
 
 
