@@ -10,6 +10,7 @@ from limes.actions.compare_catalog import CompareCatalog, Comparison
 from limes.actions.compare_models import ChangedModel, CompareModels
 from limes.actions.reports.status import ReportStatus, StatusReport
 from limes.actions.sync_catalog import SyncCatalog
+from limes.composition.approval_warnings import approval_warnings
 from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster
 from limes.composition.common import (
@@ -51,6 +52,7 @@ def check_configuration() -> Checked:
     catalog = cluster.catalog
     warnings = (
         *reference_warnings(settings, catalog, cluster.backends, cluster.overrides.current(), cluster.constraints),
+        *approval_warnings(cluster.auto_approval, catalog),
         *map(_without_zones, refs_without_zones(catalog)),
         *template_problems(settings.notifications.mail),
     )

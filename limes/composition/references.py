@@ -68,6 +68,7 @@ def _unmatched(settings: Settings, names: Names) -> Iterator[str]:
     for key, patterns in (
         ("resource_behavior", [entry.resource for entry in settings.resource_behavior]),
         ("quota_distribution_configs", [entry.resource for entry in settings.quota_distribution_configs]),
+        ("quota_requests.auto_approval", [entry.resource for entry in settings.quota_requests.auto_approval]),
     ):
         for index, pattern in enumerate(patterns):
             if not any(pattern.fullmatch(ref) for ref in refs):

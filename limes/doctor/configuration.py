@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from limes.composition.approval_warnings import approval_warnings
 from limes.composition.checks import counted, problems_of
 from limes.composition.cluster import build_cluster
 from limes.composition.common import find_config
@@ -44,9 +45,10 @@ def _references(settings: Settings) -> Iterator[Finding]:
     if settings.for_placement_alone:
         return
     cluster = build_cluster(settings, open_cloud(settings))
-    for text in reference_warnings(
+    without_effect = reference_warnings(
         settings, cluster.catalog, cluster.backends, cluster.overrides.current(), cluster.constraints
-    ):
+    )
+    for text in (*without_effect, *approval_warnings(cluster.auto_approval, cluster.catalog)):
         yield warning("configuration.references", text, _MEND)
 
 

@@ -16,6 +16,7 @@ from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
 from limes.db.queries.project_sums import unplaced_usage
+from limes.doctor.approvals import check_approvals
 from limes.doctor.catalog import check_catalog
 from limes.doctor.connections import check_connections
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
@@ -86,6 +87,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
             yield from check_catalog(name, context, engine)
             yield from check_sums(name, context, engine)
             yield from check_overrides(name, context, engine)
+            yield from check_approvals(name, context, engine)
     if engine.dialect == "postgresql":
         try:
             ahead = ahead_of_database(engine, context.now)

@@ -83,6 +83,14 @@ def projects_by_id(engine: Engine, ids: Collection[int]) -> dict[int, ProjectRow
     return {row.id: row for row in engine.all(_BY_IDS, ProjectRow, ids=ids)} if ids else {}
 
 
+_SCOPES = compiled(lambda p: Project.select(Domain.name, Project.name).join(Domain).order_by(Domain.name, Project.name))
+
+
+def project_scopes(engine: Engine) -> list[str]:
+    """Returns all projects as `ProjectRow.scope` names them."""
+    return [f"{domain}/{name}" for domain, name in engine.tuples(_SCOPES)]
+
+
 # -- rows of projects in other tables ----------------------------------------------------------------------------------
 
 _FEW = 3

@@ -142,6 +142,78 @@ def test_quota_that_can_grow(capsys: pytest.CaptureFixture[str]) -> None:
     assert warnings(capsys, f"quota_distribution_configs: [{{resource: .*, {beyond}}}]") == []
 
 
+def rules(*entries: str) -> str:
+    return f"quota_requests: {{auto_approval: [{', '.join(f'{{{entry}}}' for entry in entries)}]}}"
+
+
+RULE = "quota_requests.auto_approval"
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (
+            rules("name: few, resource: sturage/capacity, up_to_percent: 150"),
+            f"{RULE}[0].resource: 'sturage/capacity' matches no resource, so this entry has no effect;"
+            " did you mean storage/capacity?",
+        ),
+        (
+            "  - {service_type: dns, type: static, params: {area: a, resources: {zones: {}}}}\n"
+            + rules("name: few, resource: dns/.*, up_to_percent: 150"),
+            f"{RULE}[0] (few): 'dns/.*' matches only resources without quota, so this rule has no effect",
+        ),
+        (
+            rules("name: none, resource: .*, up_to: 0 GiB"),
+            f"{RULE}[0] (none): up_to is 0, so this rule approves nothing",
+        ),
+        (
+            rules("name: some, resource: .*, up_to: 50 GiB", "name: less, resource: .*, up_to: 50 GiB, every: 7d"),
+            f"{RULE}[1] (less): whatever it approves, some before it approves already, so this rule has no effect",
+        ),
+        (
+            rules(
+                "name: some, resource: storage/.*, scope: d/.*, up_to_percent: 150, used_above: 80",
+                "name: less, resource: .*, scope: d/.*, up_to_percent: 120, used_above: 90, up_to: 9 GiB",
+            ),
+            f"{RULE}[1] (less): whatever it approves, some before it approves already, so this rule has no effect",
+        ),
+        (
+            "  - {service_type: dns, type: static, params: {area: a, resources: {zones: {quota: 0}}}}\n"
+            + rules(
+                "name: one, resource: dns/.*, up_to_percent: 150",
+                "name: two, resource: storage/.*, up_to_percent: 150",
+                "name: all, resource: .*, up_to_percent: 140",
+            ),
+            f"{RULE}[2] (all): whatever it approves, one and two before it approves already, so this rule has no"
+            " effect",
+        ),
+    ],
+)
+def test_rules_that_approve_nothing(capsys: pytest.CaptureFixture[str], text: str, warning: str) -> None:
+    test_what_has_no_effect(capsys, text, warning)
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        "up_to: 60 GiB, scope: d/.*, used_above: 80",  # more
+        "up_to_percent: 200, scope: d/.*, used_above: 80",  # more, by another measure
+        "up_to: 50 GiB, scope: d/p, used_above: 80",  # elsewhere, for all that we know
+        "up_to: 50 GiB, used_above: 80",  # in all projects
+        "up_to: 50 GiB, scope: d/.*, used_above: 70",  # earlier
+        "up_to: 50 GiB, scope: d/.*",  # always
+    ],
+)
+def test_rules_that_approve_more_than_those_before(capsys: pytest.CaptureFixture[str], later: str) -> None:
+    first = "name: first, resource: .*, up_to: 50 GiB, scope: d/.*, used_above: 80"
+    assert warnings(capsys, rules(first, f"name: later, resource: .*, {later}")) == []
+
+
+def test_a_rule_that_rests_lets_others_approve(capsys: pytest.CaptureFixture[str]) -> None:
+    first = "name: first, resource: .*, up_to: 50 GiB, every: 7d"
+    assert warnings(capsys, rules(first, "name: later, resource: .*, up_to: 50 GiB")) == []
+
+
 def test_overrides_are_checked(capsys: pytest.CaptureFixture[str]) -> None:
     Path("overrides.yaml").write_text("d: {p: {storage: {capacity: 5, discs: 1}, sturage: {capacity: 1}}}")
     assert problems(capsys, "quota_overrides_path: overrides.yaml") == [

@@ -1,0 +1,55 @@
+"""Rules of `quota_requests.auto_approval` that can never approve anything."""
+
+from collections.abc import Iterator, Sequence
+
+from limes.core.auto_approval import AutoApprovalRule
+from limes.core.catalog import Catalog, Ref
+
+
+def approval_warnings(rules: Sequence[AutoApprovalRule], catalog: Catalog) -> Iterator[str]:
+    """Yields the rules without effect, and why. Those that match no resource at all are in `reference_warnings`."""
+    for index, rule in enumerate(rules):
+        matched = [ref for ref in catalog.refs() if rule.resource.fullmatch("/".join(ref))]
+        with_quota = [ref for ref in matched if _tracks_quota(ref, catalog)]
+        path = f"quota_requests.auto_approval[{index}] ({rule.name})"
+        if not matched:
+            continue
+        if not with_quota:
+            yield f"{path}: {rule.resource.pattern!r} matches only resources without quota, so this rule has no effect"
+        elif rule.up_to is not None and not any(rule.up_to.values()):
+            yield f"{path}: up_to is 0, so this rule approves nothing"
+        elif earlier := _at_least_as_wide(rules[:index], rule, with_quota):
+            names = " and ".join(earlier)
+            yield f"{path}: whatever it approves, {names} before it approves already, so this rule has no effect"
+
+
+def _at_least_as_wide(rules: Sequence[AutoApprovalRule], later: AutoApprovalRule, refs: Sequence[Ref]) -> list[str]:
+    """Returns the names of rules that approve all that a later one does; none if there is something left for it."""
+    names: list[str] = []
+    for ref in refs:
+        name = next((rule.name for rule in rules if _covers(rule, later, ref)), None)
+        if name is None:
+            return []
+        names.append(name)
+    return list(dict.fromkeys(names))
+
+
+def _covers(rule: AutoApprovalRule, later: AutoApprovalRule, ref: Ref) -> bool:
+    """Returns whether a rule approves what a later one does, of a resource. One with `every` does not always."""
+    return (
+        rule.resource.fullmatch("/".join(ref)) is not None
+        and (rule.scope is None or (later.scope is not None and rule.scope.pattern == later.scope.pattern))
+        and (rule.up_to is None or (later.up_to is not None and rule.up_to.get(ref, 0) >= later.up_to.get(ref, 0)))
+        and _is_at_least(rule.up_to_percent, later.up_to_percent)
+        and (rule.used_above is None or (later.used_above is not None and rule.used_above <= later.used_above))
+        and rule.every is None
+    )
+
+
+def _is_at_least(bound: float | None, other: float | None) -> bool:
+    return bound is None or (other is not None and bound >= other)
+
+
+def _tracks_quota(ref: Ref, catalog: Catalog) -> bool:
+    resource = catalog.find(ref)
+    return resource is not None and resource.tracks_quota
