@@ -18,6 +18,7 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import mark_growing_due
 from limes.actions.lookup import find_domain, find_project
+from limes.actions.metering.usage import VALID_FOR, end_metering
 from limes.audit.cadf import Scope
 from limes.audit.initiator import Initiator
 from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, calls
@@ -26,6 +27,7 @@ from limes.core.constraints import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries
+from limes.db.queries.metering import note_names
 from limes.errors import BackendError, NotFound
 from limes.system import Clock
 
@@ -45,6 +47,8 @@ class Discover:
     change_log: ChangeLog
     except_domains: re.Pattern[str] | None = None
     only_domains: re.Pattern[str] | None = None
+    usage_valid_for: float = VALID_FOR
+    """How long (in seconds) the usage of a project counts as known, without another scrape."""
 
     def by(self, initiator: Initiator) -> "Discover":
         """Returns the same use case for changes that `initiator` makes."""
@@ -140,13 +144,18 @@ class Discover:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
             projects = set(queries.projects_of(self.engine, before[uuid]))
             self._delete_projects(projects - queries.committed_projects(self.engine, projects))
+        self._end_metering(queries.projects_of_domains(self.engine, vanished - kept))
         self.change_log.record_deletion(domains=vanished - kept)
         queries.delete_domains(self.engine, sorted(vanished - kept))
         return new
 
     def _delete_projects(self, uuids: Collection[str]) -> None:
+        self._end_metering(uuids)
         self.change_log.record_deletion(projects=uuids)
         queries.delete_projects(self.engine, sorted(uuids))
+
+    def _end_metering(self, uuids: Collection[str]) -> None:
+        end_metering(self.engine, uuids, self.clock.now().timestamp(), self.usage_valid_for)
 
     def _give_away(self) -> None:
         """Lets others have what vanished projects have used."""
@@ -196,6 +205,8 @@ class Discover:
             if project.id not in before or before[project.id][2:] != (project.name, project.parent_id)
         ]
         queries.upsert_projects(self.engine, domain_id, changed)
+        if changed:
+            note_names(self.engine, int(self.clock.now().timestamp()))
         new = [project.id for project in listed if project.id not in before]
         if new:
             queries.add_project_services(self.engine, self.clock.now().timestamp(), domain_id)

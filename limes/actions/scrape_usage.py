@@ -21,6 +21,7 @@ from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import growth_rule
 from limes.actions.follow_usage import FollowUsage
+from limes.actions.metering.usage import VALID_FOR, meter_usage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
@@ -66,6 +67,8 @@ class ScrapeUsage:
     retry: float = 300.0
     retry_max: float = 1800.0
     lease: float = 300.0
+    valid_for: float = VALID_FOR
+    """How long the usage that a scrape has found counts as known, without another scrape."""
     telemetry: Telemetry = SILENT
 
     def by(self, initiator: Initiator) -> "ScrapeUsage":
@@ -151,6 +154,7 @@ class ScrapeUsage:
         if state is None:
             return False
         queries.write_figures(self.engine, task.project_id, stored, present)
+        meter_usage(self.engine, task, ids, stored, present, outcome.now, self.valid_for)
         follow = FollowUsage(self.engine, self.catalog, self.change_log)
         follow.run(task.project_id, task.service_type, ids, stored, present, outcome.now)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
@@ -246,7 +250,7 @@ def _initial_quota(resource: ResourceDef, backend_quota: int) -> int:
 
 def _az_row(item: AZUsage) -> AZRow:
     subresources = orjson.dumps(item.subresources).decode() if item.subresources else ""
-    return AZRow(item.usage, item.physical_usage, subresources)
+    return AZRow(item.usage, item.physical_usage, subresources, item.usage)
 
 
 def _describe(task: ProjectTask) -> str:

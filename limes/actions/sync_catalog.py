@@ -16,7 +16,7 @@ from functools import partial
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.queries import catalog as queries
-from limes.db.queries import commitments, discovery
+from limes.db.queries import commitments, discovery, metering
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
@@ -46,7 +46,10 @@ class SyncCatalog:
         queries.add_services(engine, self.catalog.services)
         queries.add_resources(engine, self.catalog.refs())
         queries.add_capacitors(engine, self.capacitors, now)
-        queries.show_only(engine, set(self.catalog.refs()))
+        hidden = queries.show_only(engine, set(self.catalog.refs()))
+        # the usage of a service that has left the configuration is unknown from now on, but not over
+        gone = [id_ for id_, service in hidden.items() if service in self.catalog.services]
+        metering.end_resources(engine, gone, int(now))
         if prune:
             self._prune_services(now)
             queries.delete_other_capacitors(engine, self.capacitors)
@@ -69,6 +72,8 @@ class SyncCatalog:
                 text = "service %s is not configured any more: deleted with all of its quotas"
             self._log(text, service)
         deleted = [service for service in overdue if service not in committed]
+        of_deleted = queries.resources_of_services(self.engine, deleted, now - self.grace)
+        metering.end_resources(self.engine, of_deleted, int(now))
         queries.delete_services(self.engine, deleted, now - self.grace)
 
     def _log(self, text: str, *values: object) -> None:

@@ -23,6 +23,16 @@ from limes.db.models.domains import Domain, DomainResource
 from limes.db.models.history import QuotaHistory
 from limes.db.models.jobs import Job
 from limes.db.models.mails import Mail, MailItem, MailUnsubscribed
+from limes.db.models.metering import (
+    CommittedTime,
+    MeteredProject,
+    MeteringState,
+    UsageCorrection,
+    UsageDay,
+    UsageGap,
+    UsageMonth,
+    UsageStep,
+)
 from limes.db.models.notifications import NotificationCursor, NotificationState
 from limes.db.models.outbox import OutboxEvent
 from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
@@ -60,6 +70,14 @@ __all__ = [
     "Service",
     "TemporaryQuota",
     "UsageChanges",
+    "CommittedTime",
+    "MeteredProject",
+    "MeteringState",
+    "UsageCorrection",
+    "UsageDay",
+    "UsageGap",
+    "UsageMonth",
+    "UsageStep",
     "bind",
 ]
 
@@ -93,5 +111,13 @@ MODELS: tuple[type[BaseModel], ...] = (
     MailItem,
     Mail,
     MailUnsubscribed,
+    MeteringState,
+    MeteredProject,
+    UsageStep,
+    UsageGap,
+    CommittedTime,
+    UsageDay,
+    UsageMonth,
+    UsageCorrection,
 )
 """Those that others refer to come first."""

@@ -128,6 +128,8 @@ class ProjectAZResource(BaseModel):
     physical_usage = BigIntegerField(null=True, constraints=[Check("physical_usage >= 0")])
     subresources = TextField(default="")
     """JSON list; empty where the backend reports none."""
+    metered_usage = BigIntegerField(null=True)
+    """The usage that `usage_steps` ends with. Null: none that is above 0."""
 
     class Meta:
         table_name = "project_az_resources"

@@ -119,13 +119,16 @@ def add_capacitors(engine: Engine, names: Iterable[str], now: float) -> None:
         engine.write(_ADD_CAPACITORS, rows=rows)
 
 
-def show_only(engine: Engine, refs: Collection[Ref]) -> None:
-    """Hides all other resources, and shows these again."""
+def show_only(engine: Engine, refs: Collection[Ref]) -> dict[int, str]:
+    """Hides all other resources, and shows these again. Returns the types of services of those that it has hidden, by
+    resource id."""
     ids = resource_ids(engine)
     known = [id_ for ref, id_ in ids.items() if ref in refs]
     others = [id_ for ref, id_ in ids.items() if ref not in refs]
     engine.write(Resource.update(is_known=True).where(any_of(Resource.id, known), ~Resource.is_known))
-    engine.write(Resource.update(is_known=False).where(any_of(Resource.id, others), Resource.is_known))
+    hide = Resource.update(is_known=False).where(any_of(Resource.id, others), Resource.is_known)
+    hidden = set(engine.column(hide.returning(Resource.id)))
+    return {id_: service for (service, _), id_ in ids.items() if id_ in hidden}
 
 
 def delete_other_capacitors(engine: Engine, names: Collection[str]) -> None:
@@ -155,6 +158,12 @@ def mark_vanished_services(engine: Engine, configured: Sequence[str], now: float
 def services_vanished_before(engine: Engine, time: float) -> list[str]:
     """Returns the types of services that were marked by then."""
     return engine.column(Service.select(Service.type).where(Service.vanished_at <= time).order_by(Service.type))
+
+
+def resources_of_services(engine: Engine, types: Sequence[str], marked_by: float) -> list[int]:
+    """Returns the resources of services that are about to be deleted."""
+    query = Resource.select(Resource.id).join(Service)
+    return engine.column(query.where(Service.vanished_at <= marked_by, any_of(Service.type, types))) if types else []
 
 
 def delete_services(engine: Engine, types: Sequence[str], marked_by: float) -> None:

@@ -32,6 +32,8 @@ class AZRow(NamedTuple):
     usage: int
     physical_usage: int | None
     subresources: str
+    metered_usage: int | None = None
+    """The usage that the account over time knows."""
 
 
 AZRows = Mapping[tuple[int, str], AZRow]
@@ -72,7 +74,7 @@ _LOCK_FIGURES = compiled(
             *(_PR.resource, _PR.quota, _PR.backend_quota, _PR.usage, _PR.physical_usage),
             *(_PR.min_backend_quota, _PR.max_backend_quota),
             *(ProjectAZResource.az, ProjectAZResource.usage, ProjectAZResource.physical_usage),
-            ProjectAZResource.subresources,
+            *(ProjectAZResource.subresources, ProjectAZResource.metered_usage),
         )
         .join(
             ProjectAZResource,

@@ -44,6 +44,10 @@ class ProjectTask(NamedTuple):
     """Whether somebody else claimed the task before and did not finish it within the lease."""
     lease: float
     """When the claim ends, and the proof of it."""
+    scraped_at: float | None = None
+    """The last scrape that succeeded."""
+    failing_since: float | None = None
+    """The first of the scrapes that have failed since."""
 
     @property
     def scope(self) -> str:
@@ -71,6 +75,7 @@ def _tasks(p: Parameters, due_at: peewee.Field, claimed_until: peewee.Field, *co
             *(Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting),
             *(Domain.uuid, Domain.name, Service.id, Service.type),
             *(_PS.quota_desynced_at, due_at, _PS.is_stale, _PS.scrape_state, claimed_until),
+            *(_PS.scraped_at, Case(None, [(_PS.scrape_error != "", _PS.failing_since)])),
         )
         .join(Project, on=_PS.project == Project.id)
         .join(Domain, on=Project.domain == Domain.id)
@@ -208,7 +213,9 @@ def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
 def _find(engine: Engine, query: Compiled, lease: float, **values: Any) -> list[ProjectTask]:
     """Returns the rows as tasks, which are now locked."""
     rows = engine.tuples(query, **values)
-    return [ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, lease]) for row in rows]
+    return [
+        ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, lease, *row[15:]]) for row in rows
+    ]
 
 
 _DUE_CAPACITOR = compiled(

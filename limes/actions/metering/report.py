@@ -1,0 +1,205 @@
+"""Tells what was used and committed over a time, in hours, days, months or as a total."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import reduce
+from typing import NamedTuple
+
+from limes.actions.metering.close import DEFAULT_RETENTION, Retention
+from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
+from limes.actions.metering.usage import VALID_FOR
+from limes.core.catalog import Ref
+from limes.core.metering.account import Account, add
+from limes.core.metering.calendar import DAY, Bucket, Granularity, begins_bucket, buckets, day_of
+from limes.db.engine import Engine
+from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_sources as sources
+from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_sources import Meter, NameRow
+from limes.errors import BadRequest, NotFound
+from limes.system import Clock
+
+_PROJECTS = {Granularity.MONTH: 500, Granularity.DAY: 50, Granularity.HOUR: 20}
+"""Whose accounts are computed together, by the shortest time that is told."""
+_BUCKETS = 20_000
+"""Projects times hours, days or months on one page."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageQuery:
+    """What is asked for. None means "all"; times are seconds since the epoch."""
+
+    begin: int
+    end: int
+    granularity: Granularity
+    domains: Sequence[str] | None = None
+    projects: Sequence[str] | None = None
+    refs: Collection[Ref] | None = None
+    azs: Collection[str] | None = None
+    marker: str = ""
+    limit: int | None = None
+    """At most so many projects."""
+
+
+class UsageEntry(NamedTuple):
+    """What one project used of one resource in one AZ, in one time."""
+
+    names: NameRow
+    """What the project was called at the end."""
+    meter: Meter
+    begin: int
+    end: int
+    account: Account
+    closed: Mapping[str, int]
+    """From how many closed hours, days and months the account comes, by granularity."""
+    open: Mapping[str, int]
+    """The same of those that are not closed yet."""
+    version: int
+    """More than 1 if something of it was corrected after it was closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePage:
+    """The projects of one page, and what is to be told of them."""
+
+    query: UsageQuery
+    state: State
+    projects: Sequence[str]
+    next: str | None
+    """The marker of the next page, if there is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportUsage:
+    """The use case with what it works with."""
+
+    engine: Engine
+    clock: Clock
+    valid_for: float = VALID_FOR
+    retention: Retention = DEFAULT_RETENTION
+
+    def page(self, query: UsageQuery) -> UsagePage:
+        """Checks the query and finds its projects. Raises `BadRequest`, and `NotFound` for a project or domain that
+        was never known where one is named by itself."""
+        return self.engine.snapshot(lambda: self._page(query))
+
+    def _page(self, query: UsageQuery) -> UsagePage:
+        state = accounts.state(self.engine)
+        if state is None:
+            raise BadRequest("there is no account of usage yet: no collector has run so far")
+        times = self._check(query, state)
+        most = max(1, _BUCKETS // len(times))
+        limit = most if query.limit is None else min(query.limit, most)
+        found = sources.project_page(
+            self.engine, query.begin, query.end, query.marker, limit + 1, query.domains, query.projects
+        )
+        projects = found[:limit]
+        return UsagePage(query, state, projects, projects[-1] if len(found) > limit else None)
+
+    def require(self, domain: str, project: str | None = None) -> None:
+        """Raises `NotFound` for a domain or project that was never known."""
+        projects = None if project is None else [project]
+        if not self.engine.snapshot(lambda: sources.project_page(self.engine, 0, 2**62, "", 1, [domain], projects)):
+            raise NotFound("no such domain" if project is None else "no such project")
+
+    def entries(self, page: UsagePage) -> Iterator[list[UsageEntry]]:
+        """Yields what is to be told, some projects at a time, all from one state of the database. Nothing is told of
+        times in which nothing was used or committed, which was known."""
+        yield from self.engine.snapshot_stream(lambda: self._entries(page))
+
+    def _entries(self, page: UsagePage) -> Iterator[list[UsageEntry]]:
+        query = page.query
+        times = list(buckets(query.begin, query.end, query.granularity))
+        finest = _finest(times)
+        size = _PROJECTS[finest]
+        state = accounts.state(self.engine) or page.state  # as it is in this transaction
+        for start in range(0, len(page.projects), size):
+            projects = page.projects[start : start + size]
+            horizon = Horizon(int(self.clock.now().timestamp()), state.closed_until, self.valid_for)
+            known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon)
+            names = sources.names(self.engine, projects)
+            yield list(self._of_sources(known, names, query, times, state))
+
+    def _of_sources(
+        self,
+        known: Sources,
+        names: Mapping[str, Sequence[NameRow]],
+        query: UsageQuery,
+        times: Sequence[Bucket],
+        state: State,
+    ) -> Iterator[UsageEntry]:
+        is_total = query.granularity is Granularity.TOTAL
+        for meter in known.meters():
+            if query.refs is not None and (meter.service, meter.resource) not in query.refs:
+                continue
+            if query.azs is not None and meter.az not in query.azs:
+                continue
+            counted = list(zip(times, known.accounts(meter, times), strict=True))
+            for parts in [counted] if is_total else [[part] for part in counted]:
+                entry = _entry(names[meter.project], meter, parts, state)
+                if not entry.account.is_nothing:
+                    yield entry
+
+    def _check(self, query: UsageQuery, state: State) -> list[Bucket]:
+        """Returns the times of a query that can be answered. Raises `BadRequest`."""
+        if query.begin >= query.end:
+            raise BadRequest("query parameter until: expected a time after `from`")
+        named = "hour" if query.granularity is Granularity.TOTAL else query.granularity.value
+        for name, time in (("from", query.begin), ("until", query.end)):
+            if not begins_bucket(time, query.granularity):
+                raise BadRequest(
+                    f"query parameter {name}: expected the beginning of a {named} (UTC), not {render_time(time)}"
+                )
+        now = int(self.clock.now().timestamp())
+        if query.begin > now:
+            raise BadRequest(f"query parameter from: expected no time in the future; it is {render_time(now)} now")
+        if query.end > _end_of_next_year(now):
+            raise BadRequest("query parameter until: expected no time after the end of next year")
+        times = list(buckets(query.begin, query.end, query.granularity))
+        self._check_retention(times, state, now)
+        return times
+
+    def _check_retention(self, times: Sequence[Bucket], state: State, now: int) -> None:
+        today, keep = day_of(now), self.retention
+        limits = {
+            Granularity.HOUR: ("single hours are", today - keep.hours * DAY),
+            Granularity.DAY: ("single days are", today - keep.days * DAY),
+        }
+        if times[0].end <= state.begun_at:
+            raise BadRequest(
+                f"query parameter from: the account of usage begins on {render_time(state.begun_at)};"
+                f" there is none before"
+            )
+        for bucket in times:
+            what, since = limits.get(bucket.granularity, ("", bucket.begin))
+            if bucket.begin < since:
+                raise BadRequest(
+                    f"query parameter from: {what} kept from {render_time(since)} on; ask for longer times"
+                    f" with `granularity`, or for later ones"
+                )
+
+
+def _finest(times: Sequence[Bucket]) -> Granularity:
+    found = {bucket.granularity for bucket in times}
+    return next(each for each in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH) if each in found)
+
+
+def _end_of_next_year(now: int) -> int:
+    return int(datetime(datetime.fromtimestamp(now, UTC).year + 2, 1, 1, tzinfo=UTC).timestamp())
+
+
+def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[tuple[Bucket, Counted]], state: State) -> UsageEntry:
+    begin, end = parts[0][0].begin, parts[-1][0].end
+    account = reduce(add, [counted.account for _, counted in parts])
+    closed = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end <= state.closed_until)
+    still_open = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end > state.closed_until)
+    version = max(counted.version for _, counted in parts)
+    called = next((row for row in reversed(names) if row.since < end), names[0])
+    return UsageEntry(called, meter, begin, end, account, closed, still_open, version)
+
+
+def render_time(time: int) -> str:
+    """Returns a time as people read it."""
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,160 @@
+"""Computes accounts from what is stored: steps, gaps, committed times, and closed days and months."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from limes.actions.metering.usage import unknown_since
+from limes.core.metering.account import Account, CommittedTime, Gap, Step, add, constant, integrate
+from limes.core.metering.calendar import (
+    Bucket,
+    Granularity,
+    day_of,
+    month_of,
+    previous_month,
+)
+from limes.db.engine import Engine
+from limes.db.queries import usage_sources as queries
+from limes.db.queries.usage_sources import Meter, StoredAccount
+
+_FOR_EVER = 2**62
+
+
+class Counted(NamedTuple):
+    """The account of a bucket, and which version of a closed one it is."""
+
+    account: Account
+    version: int
+
+
+class Horizon(NamedTuple):
+    """What time it is, up to where days are closed, and how long (in seconds) a scrape's findings count as known."""
+
+    now: int
+    closed_until: int
+    valid_for: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What is known of some projects for a time. Open gaps last until `now`."""
+
+    now: int
+    closed_until: int
+    steps: Mapping[Meter, Sequence[Step]] = field(default_factory=dict)
+    gaps: Mapping[tuple[str, str], Sequence[Gap]] = field(default_factory=dict)
+    committed: Mapping[Meter, Sequence[CommittedTime]] = field(default_factory=dict)
+    days: Mapping[Meter, Sequence[StoredAccount]] = field(default_factory=dict)
+    months: Mapping[Meter, Sequence[StoredAccount]] = field(default_factory=dict)
+    places: Sequence[Meter] = ()
+    """What is reported of projects of which something was not known, even if nothing of it is used."""
+
+    def meters(self) -> list[Meter]:
+        """Returns what there may be something to say about, in order."""
+        return sorted({*self.steps, *self.committed, *self.days, *self.months, *self.places})
+
+    def accounts(self, meter: Meter, times: Iterable[Bucket]) -> Iterator[Counted]:
+        """Yields the accounts of these times, of which each follows the one before. What is yet to come is left out."""
+        usage: int | None = None
+        for bucket in times:
+            if usage is None:
+                usage = self._usage_at(meter, bucket.begin)
+            counted = self._account(meter, bucket, usage)
+            yield counted
+            usage = counted.account.last
+
+    def _account(self, meter: Meter, bucket: Bucket, usage: int) -> Counted:
+        if bucket.granularity is Granularity.MONTH:
+            return self._month(meter, bucket, usage)
+        if bucket.granularity is Granularity.DAY:
+            stored = _find(self.days.get(meter, ()), bucket.begin)
+            if stored is not None:
+                return Counted(stored.account, stored.version)
+            if bucket.end <= self.closed_until:
+                committed = self.committed.get(meter, ())
+                return Counted(integrate(bucket.begin, bucket.end, usage, committed=committed), 1)
+        return Counted(self._integrate(meter, bucket.begin, bucket.end, usage), 1)
+
+    def _month(self, meter: Meter, bucket: Bucket, usage: int) -> Counted:
+        stored = _find(self.months.get(meter, ()), bucket.begin)
+        if stored is not None:
+            if stored.counted_until >= min(bucket.end, self.now):
+                return Counted(stored.account, stored.version)
+            rest = self._integrate(meter, stored.counted_until, bucket.end, stored.account.last)
+            return Counted(add(stored.account, rest), stored.version)
+        # closed days of which there is nothing to say
+        counted = min(max(bucket.begin, self.closed_until), bucket.end)
+        rest = self._integrate(meter, counted, bucket.end, usage)
+        if counted == bucket.begin:
+            return Counted(rest, 1)
+        gaps = self.gaps.get((meter.project, meter.service), ())  # from before metering began
+        return Counted(add(integrate(bucket.begin, counted, 0, gaps=gaps), rest), 1)
+
+    def _integrate(self, meter: Meter, begin: int, end: int, usage: int) -> Account:
+        end = min(end, self.now)
+        if begin >= end:
+            return constant(begin, begin, usage)
+        gaps = self.gaps.get((meter.project, meter.service), ())
+        return integrate(begin, end, usage, self.steps.get(meter, ()), gaps, self.committed.get(meter, ()))
+
+    def _usage_at(self, meter: Meter, time: int) -> int:
+        """Returns what was used before this time, as far as known."""
+        known_at, usage = -1, 0
+        for stored in (*self.months.get(meter, ()), *self.days.get(meter, ())):
+            if known_at < stored.counted_until <= time:
+                known_at, usage = stored.counted_until, stored.account.last
+        for step in self.steps.get(meter, ()):
+            if known_at <= step.at <= time:
+                known_at, usage = step.at, step.usage
+        return usage
+
+
+def load_sources(
+    engine: Engine,
+    projects: Sequence[str],
+    begin: int,
+    end: int,
+    finest: Granularity,
+    horizon: Horizon,
+    *,
+    anew: bool = False,
+) -> Sources:
+    """Loads what is needed for accounts from `begin` to `end` in hours, days or months, with seven queries at most.
+
+    With `anew`, what is stored of these days is left out, so that they are computed anew. To be called inside a
+    transaction.
+    """
+    now, closed_until = horizon.now, horizon.closed_until
+    if anew:
+        closed_until = min(closed_until, begin)
+    end = min(end, now)
+    month = month_of(begin)
+    months = queries.months(engine, projects, previous_month(month), end)
+    if finest is Granularity.MONTH and end <= closed_until:
+        return Sources(now, closed_until, months=months)
+    days = {} if finest is Granularity.MONTH else queries.days(engine, projects, month, end)
+    if anew:
+        days = {meter: [row for row in rows if row.begin < begin] for meter, rows in days.items()}
+        months = {meter: [row for row in rows if row.counted_until <= begin] for meter, rows in months.items()}
+    committed = queries.committed(engine, projects, begin, end)
+    detailed = min(
+        day_of(begin) if finest is Granularity.HOUR else _FOR_EVER, closed_until if end > closed_until else _FOR_EVER
+    )
+    if detailed >= end:
+        return Sources(now, closed_until, committed=committed, days=days, months=months)
+    gaps = queries.gaps(engine, projects, detailed, end)
+    for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
+        since = unknown_since(scraped_at, failing_since, horizon.valid_for)
+        if since is not None and since < now:
+            gaps.setdefault((project, service), []).append(Gap(since, now))
+    unknown = sorted({project for project, _ in gaps})
+    places = [place for place in queries.places(engine, unknown) if place[:2] in gaps] if unknown else []
+    steps = queries.steps(engine, projects, detailed, end)
+    return Sources(now, closed_until, steps, gaps, committed, days, months, places)
+
+
+def _find(stored: Sequence[StoredAccount], begin: int) -> StoredAccount | None:
+    for row in stored:
+        if row.begin == begin:
+            return row
+    return None

@@ -1,0 +1,68 @@
+"""What changes of usage mean for the account over time."""
+
+from collections.abc import Collection, Mapping
+
+from limes.db.engine import Engine
+from limes.db.queries import metering as queries
+from limes.db.queries.metering import StepRow
+from limes.db.queries.scrapes import Figures
+from limes.db.queries.tasks import ProjectTask
+from limes.db.queries.usage_sources import scrape_times
+
+VALID_FOR = 7200.0
+"""How long (in seconds) what a scrape has found counts as known, without another scrape."""
+
+
+def meter_usage(
+    engine: Engine,
+    task: ProjectTask,
+    ids: Mapping[str, int],
+    stored: Figures,
+    present: Figures,
+    now: float,
+    valid_for: float,
+) -> None:
+    """Adds to the account what a scrape has found at `now`. To be called inside its transaction.
+
+    `ids` are the resources' by name; `stored` has the figures from before, with locked rows. Nothing is written unless
+    usage has changed; one statement if it has, and one more after a time in which the usage was not known. What the
+    previous release has written meanwhile, without adding it here, is noticed as well.
+    """
+    at = int(now)
+    names = {id_: name for name, id_ in ids.items()}
+    jumped_back = task.scraped_at is not None and now < int(task.scraped_at)
+    if jumped_back:
+        queries.forget_future(engine, task.project_uuid, task.service_type, at)
+    after = {place: row.usage for place, row in present.azs.items()}
+    gone = [place for place in stored.azs if place[0] in present.resources and place not in after]
+    after |= dict.fromkeys(gone, 0)
+    before = {place: row.metered_usage or 0 for place, row in stored.azs.items()}
+    # a clock that was put back says nothing about what was closed since: the job has to look
+    recorded_at = queries.TO_LOOK_AT if jumped_back else at
+    steps = [
+        StepRow(task.project_uuid, task.service_type, names[place[0]], place[1], at, usage, recorded_at)
+        for place, usage in sorted(after.items())
+        if jumped_back or usage != before.get(place, 0)
+    ]
+    queries.add_steps(engine, steps)
+    begin = unknown_since(task.scraped_at, task.failing_since, valid_for)
+    if begin is not None and begin < at:
+        queries.add_gap(engine, task.project_uuid, task.service_type, begin, at)
+
+
+def end_metering(engine: Engine, uuids: Collection[str], now: float, valid_for: float) -> None:
+    """Ends the account of projects (by UUID) that are about to be deleted, in the same transaction."""
+    if not uuids:
+        return
+    queries.end_projects(engine, uuids, int(now))
+    for project, service, scraped_at, failing_since in scrape_times(engine, sorted(uuids)):
+        begin = unknown_since(scraped_at, failing_since, valid_for)
+        if begin is not None and begin < int(now):
+            queries.add_gap(engine, project, service, begin, int(now))
+
+
+def unknown_since(scraped_at: float | None, failing_since: float | None, valid_for: float) -> int | None:
+    """Returns since when nobody knows the usage, in seconds: since the first scrape that failed, or since the last
+    success is too old. In the future if all is well; None before the first scrape."""
+    times = [time for time in (failing_since, None if scraped_at is None else scraped_at + valid_for) if time]
+    return int(min(times)) if times else None

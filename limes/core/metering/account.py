@@ -1,0 +1,118 @@
+"""The account of one project, resource and AZ over a time: what was used, committed, and used beyond that.
+
+Usage is constant from one step to the next. In a gap nobody knew it: it counts as unknown, never as 0. Commitments are
+known at all times.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import reduce
+from itertools import pairwise
+from typing import NamedTuple
+
+
+class Step(NamedTuple):
+    """From this time on, so much is used."""
+
+    at: int
+    usage: int
+
+
+class Gap(NamedTuple):
+    """A time in which nobody knew the usage; `end` itself is not part of it."""
+
+    begin: int
+    end: int
+
+
+class CommittedTime(NamedTuple):
+    """A time in which an amount was committed; `end` itself is not part of it."""
+
+    begin: int
+    end: int
+    amount: int
+
+
+class Account(NamedTuple):
+    """What happened in a time. The first three are amount-seconds."""
+
+    used: int
+    committed: int
+    beyond: int
+    """Used beyond what was committed, at each moment."""
+    unknown: int
+    """Seconds in which nobody knew the usage: nothing is counted as used in them."""
+    smallest: int | None
+    """The smallest and largest usage that was known; None if none was."""
+    largest: int | None
+    last: int
+    """The usage at the end, as far as known: what the next time begins with."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Returns whether nothing was used or committed, which was known all the time."""
+        return not (self.used or self.committed or self.unknown or self.largest or self.last)
+
+
+def constant(begin: int, end: int, usage: int) -> Account:
+    """Returns the account of a time without steps, gaps and commitments."""
+    used = usage * (end - begin)
+    return Account(used, 0, used, 0, usage, usage, usage)
+
+
+def integrate(
+    begin: int,
+    end: int,
+    usage: int,
+    steps: Sequence[Step] = (),
+    gaps: Iterable[Gap] = (),
+    committed: Iterable[CommittedTime] = (),
+) -> Account:
+    """Returns the account from `begin` to `end`.
+
+    `usage` is what was used at the beginning. Steps are in order; those outside of the time are ignored. Gaps may
+    overlap, and so may committed times, which add up.
+    """
+    steps = [step for step in steps if begin <= step.at < end]
+    gaps = [gap for gap in gaps if gap.begin < end and gap.end > begin]
+    committed = [time for time in committed if time.begin < end and time.end > begin]
+    if not steps and not gaps and not committed:
+        return constant(begin, end, usage)
+    times = {begin, end, *(step.at for step in steps)}
+    for first, last in (*(gap[:2] for gap in gaps), *(time[:2] for time in committed)):
+        times.update((max(first, begin), min(last, end)))
+    moments = sorted(times)
+    pieces = []
+    remaining = iter((*steps, Step(end, 0)))
+    upcoming = next(remaining)
+    for start, stop in pairwise(moments):
+        while upcoming.at <= start:
+            usage, upcoming = upcoming.usage, next(remaining)
+        amount = sum(time.amount for time in committed if time.begin <= start < time.end)
+        is_known = not any(gap.begin <= start < gap.end for gap in gaps)
+        pieces.append(_piece(stop - start, usage, amount, is_known=is_known))
+    return reduce(add, pieces)
+
+
+def _piece(seconds: int, usage: int, committed: int, *, is_known: bool) -> Account:
+    if not is_known:
+        return Account(0, committed * seconds, 0, seconds, None, None, usage)
+    beyond = max(usage - committed, 0)
+    return Account(usage * seconds, committed * seconds, beyond * seconds, 0, usage, usage, usage)
+
+
+def add(earlier: Account, later: Account) -> Account:
+    """Returns the account of two times of which the second follows the first."""
+    return Account(
+        earlier.used + later.used,
+        earlier.committed + later.committed,
+        earlier.beyond + later.beyond,
+        earlier.unknown + later.unknown,
+        _choose(min, earlier.smallest, later.smallest),
+        _choose(max, earlier.largest, later.largest),
+        later.last,
+    )
+
+
+def _choose(choose: Callable[[list[int]], int], one: int | None, other: int | None) -> int | None:
+    known = [value for value in (one, other) if value is not None]
+    return choose(known) if known else None

@@ -1,0 +1,84 @@
+"""Hours, days and months of the account, all in UTC."""
+
+import enum
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+HOUR = 3600
+DAY = 86400
+
+
+class Granularity(enum.StrEnum):
+    """How long the times are that an account is divided into."""
+
+    HOUR = "hour"
+    DAY = "day"
+    MONTH = "month"
+    TOTAL = "total"
+    """One time: the whole that was asked for."""
+
+
+class Bucket(NamedTuple):
+    """An hour, a day or a month; `end` itself is not part of it."""
+
+    granularity: Granularity
+    begin: int
+    end: int
+
+
+def day_of(time: int) -> int:
+    """Returns when the day of this time has begun."""
+    return time - time % DAY
+
+
+def month_of(time: int) -> int:
+    """Returns when the month of this time has begun."""
+    moment = datetime.fromtimestamp(time, UTC)
+    return int(datetime(moment.year, moment.month, 1, tzinfo=UTC).timestamp())
+
+
+def next_month(month: int) -> int:
+    """Returns when the month after this one begins."""
+    return month_of(month + 31 * DAY)
+
+
+def previous_month(month: int) -> int:
+    """Returns when the month before this one has begun."""
+    return month_of(month - 1)
+
+
+def begins_bucket(time: int, granularity: Granularity) -> bool:
+    """Returns whether an hour, day or month begins at this time. A total may begin with any hour."""
+    match granularity:
+        case Granularity.MONTH:
+            return time == month_of(time)
+        case Granularity.DAY:
+            return time % DAY == 0
+    return time % HOUR == 0
+
+
+def buckets(begin: int, end: int, granularity: Granularity) -> Iterator[Bucket]:
+    """Yields the times from `begin` to `end`, both of which begin one of this granularity.
+
+    A total is made of the longest that fit: hours, days, months, days, hours.
+    """
+    while begin < end:
+        bucket = _longest(begin, end) if granularity is Granularity.TOTAL else _bucket(begin, granularity)
+        yield bucket
+        begin = bucket.end
+
+
+def _bucket(begin: int, granularity: Granularity) -> Bucket:
+    if granularity is Granularity.MONTH:
+        return Bucket(granularity, begin, next_month(begin))
+    return Bucket(granularity, begin, begin + (DAY if granularity is Granularity.DAY else HOUR))
+
+
+def _longest(begin: int, end: int) -> Bucket:
+    for granularity in (Granularity.MONTH, Granularity.DAY):
+        if begins_bucket(begin, granularity):
+            bucket = _bucket(begin, granularity)
+            if bucket.end <= end:
+                return bucket
+    return _bucket(begin, Granularity.HOUR)

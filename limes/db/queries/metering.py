@@ -1,0 +1,215 @@
+"""What is written for the account of usage and commitments, when something changes (docs/adr/0032)."""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from peewee import Value, fn
+
+from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.engine import Engine
+from limes.db.models import (
+    Domain,
+    MeteredProject,
+    Project,
+    ProjectAZResource,
+    ProjectService,
+    Resource,
+    Service,
+    UsageGap,
+    UsageStep,
+)
+
+
+TO_LOOK_AT = 2**62
+"""When a step was recorded that the account may have to be corrected for, whenever it was closed."""
+
+
+class StepRow(NamedTuple):
+    """From `at` on, a project used so much."""
+
+    project_uuid: str
+    service_type: str
+    resource_name: str
+    az: str
+    at: int
+    usage: int
+    recorded_at: int
+
+
+_STEP_KEY = [getattr(UsageStep, name) for name in StepRow._fields[:5]]
+_ADD_STEPS = compiled_insert(
+    UsageStep,
+    *(getattr(UsageStep, name) for name in StepRow._fields),
+    finish=lambda insert: insert.on_conflict(
+        conflict_target=_STEP_KEY, preserve=[UsageStep.usage, UsageStep.recorded_at]
+    ),
+)
+
+
+def add_steps(engine: Engine, steps: Sequence[StepRow]) -> None:
+    """Adds steps; of two at the same second, the later one counts."""
+    if steps:
+        engine.write(_ADD_STEPS, rows=steps)
+
+
+_FORGET_FUTURE = compiled(
+    lambda p: UsageStep.delete().where(
+        UsageStep.project_uuid == p.project, UsageStep.service_type == p.service_type, UsageStep.at > p.now
+    )
+)
+
+
+_FORGET_FUTURE_GAPS = compiled(
+    lambda p: UsageGap.delete().where(
+        UsageGap.project_uuid == p.project, UsageGap.service_type == p.service_type, UsageGap.begins >= p.now
+    )
+)
+_END_GAPS = compiled(
+    lambda p: UsageGap.update(ends=p.now).where(
+        UsageGap.project_uuid == p.project, UsageGap.service_type == p.service_type, UsageGap.ends > p.now
+    )
+)
+
+
+def forget_future(engine: Engine, project_uuid: str, service_type: str, now: int) -> None:
+    """Deletes steps and gaps that a wrong clock has put after `now`."""
+    for query in (_FORGET_FUTURE, _FORGET_FUTURE_GAPS, _END_GAPS):
+        engine.write(query, project=project_uuid, service_type=service_type, now=now)
+
+
+_GAP_FIELDS = (UsageGap.project_uuid, UsageGap.service_type, UsageGap.begins, UsageGap.ends, UsageGap.recorded_at)
+_ADD_GAP = compiled_insert(
+    UsageGap,
+    *_GAP_FIELDS,
+    finish=lambda insert: insert.on_conflict(
+        conflict_target=list(_GAP_FIELDS[:3]), preserve=[UsageGap.ends, UsageGap.recorded_at]
+    ),
+)
+
+
+def add_gap(engine: Engine, project_uuid: str, service_type: str, begins: int, ends: int) -> None:
+    """Adds a time, which has just ended, in which nobody knew the usage."""
+    engine.write(_ADD_GAP, rows=[(project_uuid, service_type, begins, ends, ends)])
+
+
+# -- what vanishes -----------------------------------------------------------------------------------------------------
+
+_AZ = ProjectAZResource
+_METERED = _AZ.metered_usage.is_null(False) & (_AZ.metered_usage > 0)
+
+
+def _end_steps(now: int, *conditions: Any) -> Any:
+    ended = (
+        _AZ.select(
+            Project.uuid,
+            Service.type,
+            Resource.name,
+            _AZ.az,
+            Value(now).alias("at"),
+            Value(0).alias("usage"),
+            Value(now),
+        )
+        .join(Project, on=_AZ.project_id == Project.id)
+        .join(Resource, on=_AZ.resource_id == Resource.id)
+        .join(Service, on=Resource.service == Service.id)
+        .where(_METERED, *conditions)
+    )
+    return UsageStep.insert_from(ended, [getattr(UsageStep, name) for name in StepRow._fields]).on_conflict(
+        conflict_target=_STEP_KEY, preserve=[UsageStep.usage, UsageStep.recorded_at]
+    )
+
+
+def end_projects(engine: Engine, uuids: Collection[str], now: int) -> None:
+    """Ends the account of projects (by UUID) that are about to be deleted."""
+    if uuids:
+        engine.write(_end_steps(now, any_of(Project.uuid, uuids)))
+
+
+def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
+    """Ends the account of resources that are offered no more. Their usage is metered anew if they come back."""
+    if not resource_ids:
+        return
+    engine.write(_end_steps(now, any_of(_AZ.resource_id, resource_ids)))
+    engine.write(_AZ.update(metered_usage=None).where(any_of(_AZ.resource_id, resource_ids), _METERED))
+
+
+# -- the beginning -----------------------------------------------------------------------------------------------------
+
+_METER = compiled(
+    lambda p: (
+        _AZ.update(metered_usage=_AZ.usage)
+        .where(any_of(_AZ.project_id, p.projects), _AZ.metered_usage.is_null())
+        .returning(_AZ.project_id, _AZ.resource_id, _AZ.az, _AZ.usage)
+    )
+)
+_REFS = compiled(lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service))
+_UNKNOWN_BEFORE = compiled(
+    lambda p: UsageGap.insert_from(
+        ProjectService.select(Project.uuid, Service.type, Value(0), p.now.cast("BIGINT"), p.now.cast("BIGINT"))
+        .join(Project)
+        .switch(ProjectService)
+        .join(Service)
+        .where(any_of(Project.id, p.projects), ProjectService.scraped_at.is_null(False)),
+        list(_GAP_FIELDS),
+    ).on_conflict("NOTHING", conflict_target=list(_GAP_FIELDS[:3]))
+)
+
+
+def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
+    """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. What they used
+    before is unknown. To be called once."""
+    refs = {id_: (service, name) for id_, service, name in engine.tuples(_REFS)}
+    metered = engine.tuples(_METER, projects=[*uuids])
+    add_steps(
+        engine,
+        [
+            StepRow(uuids[project], *refs[resource], az, now, usage, now)
+            for project, resource, az, usage in metered
+            if usage
+        ],
+    )
+    engine.write(_UNKNOWN_BEFORE, projects=[*uuids], now=now)
+
+
+# -- names -------------------------------------------------------------------------------------------------------------
+
+_IS_CALLED = (
+    (MeteredProject.project_uuid == Project.uuid)
+    & (MeteredProject.project_name == Project.name)
+    & (MeteredProject.domain_uuid == Domain.uuid)
+    & (MeteredProject.domain_name == Domain.name)
+)
+_END_NAMES = compiled(
+    lambda p: MeteredProject.update(until=p.now).where(
+        MeteredProject.until.is_null(),
+        ~fn.EXISTS(Project.select(Value(1)).join(Domain).where(_IS_CALLED)),
+    )
+)
+_NAME_FIELDS = [
+    *(MeteredProject.project_uuid, MeteredProject.since, MeteredProject.project_name),
+    *(MeteredProject.domain_uuid, MeteredProject.domain_name),
+]
+_BEGIN_NAMES = compiled(
+    lambda p: MeteredProject.insert_from(
+        Project.select(Project.uuid, p.now.cast("BIGINT"), Project.name, Domain.uuid, Domain.name)
+        .join(Domain)
+        .where(
+            ~fn.EXISTS(
+                MeteredProject.select(Value(1)).where(
+                    MeteredProject.project_uuid == Project.uuid, MeteredProject.until.is_null()
+                )
+            )
+        ),
+        _NAME_FIELDS,
+    ).on_conflict(
+        conflict_target=[MeteredProject.project_uuid, MeteredProject.since],
+        preserve=[MeteredProject.project_name, MeteredProject.domain_uuid, MeteredProject.domain_name],
+        update={MeteredProject.until: None},
+    )
+)
+
+
+def note_names(engine: Engine, now: int) -> None:
+    """Notes what projects and domains are called from now on, where that has changed."""
+    engine.write(_END_NAMES, now=now)
+    engine.write(_BEGIN_NAMES, now=now)
