@@ -1,6 +1,5 @@
 """From the configured cluster to a collector with all of its jobs."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -8,17 +7,12 @@ from prometheus_client.registry import Collector as MetricSource
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
-from limes.actions.check_consistency import CheckConsistency
-from limes.actions.commitments.auto_renew import RenewAutomatically
-from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import growing_resources
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import DistributionOutcome
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.project_tasks import Telemetry
-from limes.actions.quota_history import ForgetHistory
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
-from limes.actions.run_job import RunJob
 from limes.actions.scrape_capacity import CapacityOutcome, ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
@@ -34,35 +28,25 @@ from limes.collector.runner import Collector
 from limes.collector.service_jobs import PushJob, UsageJob
 from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.cluster_jobs import cluster_wide_jobs
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
-from limes.composition.notifications import announcements, announcements_of_ends, notification_jobs
+from limes.composition.notifications import notification_jobs
 from limes.composition.use_cases import (
-    build_auto_renewal,
-    build_discovery,
     build_distribution,
     build_quota_push,
-    build_request_expiry,
     build_settlement,
-    build_temporary_quotas,
-    build_utilisation,
     open_change_log,
 )
 from limes.core.catalog import Ref
 from limes.db.engine import Engine
-from limes.db.queries.fold_sums import fold_sums
-from limes.db.queries.kept_sums import are_kept
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import CircuitGauge
 from limes.metrics.overrides import OverrideGauges
 from limes.settings import Settings
 from limes.settings.audit import AuditSettings
 from limes.system import Clock, Jitter, RandomJitter, SystemClock
-
-_DAY = 86400.0
-_FOLD_INTERVAL = 15.0
-_EXPIRY_INTERVAL = 60.0
 
 
 def open_collector(settings: Settings) -> Collector:
@@ -107,7 +91,7 @@ def build_collector(
         *_service_jobs(engine, cluster, settings, services, clock, jitter, counters, counted, change_log),
         _capacity_job(engine, cluster, settings, clock, jitter, counters["limes_capacity_scrapes"], change_log),
         *_distribution_jobs(engine, cluster, settings, clock, jitter, counters, change_log),
-        *_cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, change_log),
+        *cluster_wide_jobs(engine, cluster, settings, sync_catalog, clock, jitter, counters, change_log),
         *audit.jobs,
         *notifications.jobs,
     ]
@@ -138,6 +122,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
         ("limes_commitment_runs", "Runs of the job that expires and confirms commitments", (), [()]),
         ("limes_commitment_use_runs", "Runs of the job that measures the use of commitments", (), [()]),
         ("limes_request_expiry_runs", "Runs of the job that closes requests for quota that have expired", (), [()]),
+        ("limes_metering_runs", "Runs of the job that keeps the account of usage and commitments", (), [()]),
         ("limes_temporary_quota_runs", "Runs of the job that begins and ends temporary quotas", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
         ("limes_history_runs", "Runs of the job that deletes old quota history", (), [()]),
@@ -181,6 +166,7 @@ def _service_jobs(
         retry=collector.scrape_retry,
         retry_max=collector.scrape_retry_max,
         lease=collector.lease,
+        valid_for=settings.usage_valid_for,
         telemetry=telemetry,
     )
     push = replace(build_quota_push(settings, engine, cluster), clock=clock, jitter=jitter, telemetry=telemetry)
@@ -247,61 +233,6 @@ def _distribution_jobs(
         # each collector looks at its own machine's file, so that none works with an old one
         ClusterJob("quota-overrides", lambda: follow.run() or None, lambda _: None),
     ]
-
-
-def _cluster_wide_jobs(
-    engine: Engine,
-    cluster: Cluster,
-    settings: Settings,
-    sync_catalog: SyncCatalog,
-    clock: Clock,
-    jitter: Jitter,
-    counters: dict[str, OutcomeCounter],
-    change_log: ChangeLog,
-) -> list[Job]:
-    collector = settings.collector
-    settle = build_settlement(engine, cluster, clock, change_log)
-    renewal = build_auto_renewal(engine, cluster, clock, change_log)
-    discovery = replace(build_discovery(settings, engine, cluster, change_log), clock=clock, commitments=settle)
-    consistency = CheckConsistency(
-        engine, cluster.catalog, cluster.constraints, sync_catalog, change_log.by(of_job("consistency"))
-    )
-    announce = announcements(settings, engine, cluster)
-    expiry = build_request_expiry(settings, engine, cluster, clock, change_log, announce)
-    ends = announcements_of_ends(settings, engine, cluster)
-    temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log, ends)
-    forget = ForgetHistory(engine, clock, settings.audit.history_retention)
-
-    def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
-        run = RunJob(engine, clock, jitter, name, work, interval, collector.lease)
-        return ClusterJob(name, run.run_if_due, counters[counter].count)
-
-    folding = [job("sums", partial(fold_sums, engine), _FOLD_INTERVAL, "limes_sum_runs")] if are_kept(engine) else []
-    return [
-        *folding,
-        job("discovery", discovery.by(of_job("discovery")).run, collector.discovery_interval, "limes_keystone_syncs"),
-        job(
-            "commitments",
-            partial(_renew_and_settle, renewal.by(of_job("commitments")), settle.by(of_job("commitments"))),
-            collector.commitment_interval,
-            "limes_commitment_runs",
-        ),
-        job(
-            "commitment-use",
-            build_utilisation(engine, cluster, clock, change_log).take_sample,
-            collector.commitment_use_interval,
-            "limes_commitment_use_runs",
-        ),
-        job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
-        job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),
-        job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
-        job("history", forget.run, _DAY, "limes_history_runs"),
-    ]
-
-
-def _renew_and_settle(renewal: RenewAutomatically, settle: SettleCommitments) -> None:
-    renewal.run()  # first, so that what ends now is followed by its renewal
-    settle.run()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,8 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.metering.close import CloseAccounts, Retention
+from limes.actions.metering.report import ReportUsage
 from limes.actions.push_quota import PushQuota
 from limes.actions.quota_requests.announce import Announce
 from limes.actions.quota_requests.desk import Desk
@@ -41,6 +43,7 @@ def build_discovery(settings: Settings, engine: Engine, cluster: Cluster, change
         change_log=change_log,
         except_domains=settings.discovery.except_domains,
         only_domains=settings.discovery.only_domains,
+        usage_valid_for=settings.usage_valid_for,
     )
 
 
@@ -128,3 +131,19 @@ def build_distribution(
 
 def _ledger(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> Ledger:
     return Ledger(engine, cluster.catalog, clock, SystemIds(), change_log)
+
+
+def build_closing(settings: Settings, engine: Engine, clock: Clock) -> CloseAccounts:
+    """Returns the use case that keeps the account of usage and commitments."""
+    metering = settings.metering
+    return CloseAccounts(engine, clock, settings.usage_valid_for, metering.closes_after, _retention(settings))
+
+
+def build_usage_report(settings: Settings, engine: Engine, clock: Clock) -> ReportUsage:
+    """Returns the use case that tells what was used and committed."""
+    return ReportUsage(engine, clock, settings.usage_valid_for, _retention(settings))
+
+
+def _retention(settings: Settings) -> Retention:
+    metering = settings.metering
+    return Retention(metering.keep_hours, metering.keep_days, metering.keep_months)

@@ -19,6 +19,7 @@ from limes.settings.cluster import (
 )
 from limes.settings.http import AnswerSettings, ProxySettings
 from limes.settings.identity import IdentitySettings
+from limes.settings.metering import MeteringSettings
 from limes.settings.notifications import NotificationSettings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import (
@@ -69,6 +70,7 @@ class Settings(Section):
     ui: UiSettings = UiSettings()
     collector: CollectorSettings = CollectorSettings()
     metrics: MetricsSettings = MetricsSettings()
+    metering: MeteringSettings = MeteringSettings()
     circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
     answers: AnswerSettings = AnswerSettings()
     audit: AuditSettings = AuditSettings()
@@ -83,6 +85,11 @@ class Settings(Section):
     def for_placement_alone(self) -> bool:
         """Whether the Limes half has nothing to do, so that only `limes placement` can work with this."""
         return "placement" in self.model_fields_set and not self.availability_zones and not self.services
+
+    @property
+    def usage_valid_for(self) -> float:
+        """How long (in seconds) what a scrape has found counts as known."""
+        return self.metering.valid_for or max(7200.0, 4 * self.collector.scrape_interval)
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "Settings":
@@ -99,6 +106,12 @@ class Settings(Section):
         for key, values in (("availability_zones", self.availability_zones), ("services", self.services)):
             if not values and not self.for_placement_alone:
                 problems.append(f"{key}: at least one is needed")
+        twice = 2 * self.collector.scrape_interval
+        if self.metering.valid_for is not None and self.metering.valid_for < twice:
+            problems.append(
+                f"metering.valid_for: expected at least twice collector.scrape_interval ({twice:g} seconds),"
+                f" or else each scrape that comes late makes a gap"
+            )
         for reserved in {"any", "unknown"} & set(self.availability_zones):
             problems.append(f"availability_zones: {reserved!r} is a reserved name")
         if problems:

@@ -19,7 +19,6 @@ from limes.db.models import (
     UsageStep,
 )
 
-
 TO_LOOK_AT = 2**62
 """When a step was recorded that the account may have to be corrected for, whenever it was closed."""
 
