@@ -1,5 +1,6 @@
 """The account of usage and commitments, compared with one that counts second by second."""
 
+import itertools
 from datetime import UTC, datetime
 
 import pytest
@@ -125,5 +126,5 @@ def test_times_follow_each_other_without_a_hole(begin: int, length: int, granula
         begin, end = month_of(begin), next_month(month_of(end))
     found = list(buckets(begin, end, granularity))
     assert [found[0].begin, found[-1].end] == [begin, end]
-    assert all(one.end == other.begin for one, other in zip(found, found[1:], strict=False))
+    assert all(one.end == other.begin for one, other in itertools.pairwise(found))
     assert all(begins_bucket(bucket.begin, bucket.granularity) for bucket in found)
