@@ -4,17 +4,22 @@ They come from one state of the database, so a project that vanishes meanwhile i
 none. Memory holds only the names of projects, however many there are.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO
 
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import Catalog, Ref
+from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import data_metrics as queries
-from limes.metrics.text import gauge, labels
+from limes.metrics import configured, subresources
+from limes.metrics.configured import of_resource
+from limes.metrics.subresources import LISTED, ListedMetrics
+from limes.metrics.text import Samples, gauge, labels
 
 _RESOURCE = ("resource", "service")
 _PROJECT = ("domain", "domain_id", "project", "project_id", *_RESOURCE)
@@ -46,6 +51,8 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
         "When the first of a project's commitments ends, in seconds since the epoch",
     ),
     "limes_unit_multiplier": (_RESOURCE, "Bytes in one unit of the resource; 1 for counted ones"),
+    **configured.FAMILIES,
+    **subresources.FAMILIES,
 }
 """The labels and the help of each family."""
 
@@ -57,8 +64,6 @@ _COLUMNS = {
 }
 _STATES = {"confirmed": "active", "pending": "pending", "planned": "planned"}
 
-Samples = Iterator[tuple[str, float]]
-
 
 @dataclass(frozen=True, slots=True)
 class DataMetrics:
@@ -67,6 +72,9 @@ class DataMetrics:
     engine: Engine
     catalog: Catalog
     skip_zero: bool = False
+    overrides: Callable[[], QuotaOverrides] = lambda: NO_OVERRIDES
+    plugins: Mapping[str, str] = field(default_factory=dict)
+    """The plugin of each service, by service type."""
 
     def write(self, file: IO[bytes]) -> None:
         """Writes all families in the text format. If it raises `Unavailable`, it may have written some."""
@@ -78,7 +86,8 @@ class DataMetrics:
         self.engine.snapshot(work)
 
     def _render(self) -> Iterator[bytes]:
-        for name, samples in self._families(_Snapshot(self.engine, self.catalog)):
+        state = _Snapshot(self.engine, self.catalog)
+        for name, samples in (*self._families(state), *self._further(state)):
             yield from gauge(name, FAMILIES[name][1], samples)
 
     def _families(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
@@ -90,6 +99,11 @@ class DataMetrics:
         yield "limes_project_committed_per_az", state.committed_per_az()
         yield "limes_project_used_and_or_committed_per_az", self._nonzero(state.used_or_committed_per_az())
         yield "limes_project_commitment_min_expires_at", state.first_ends()
+
+    def _further(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
+        yield from configured.samples(self.catalog)
+        yield "limes_project_override_quota_from_config", state.overridden(self.overrides())
+        yield from state.listed(self.plugins)
 
     def _nonzero(self, samples: Samples) -> Samples:
         return (sample for sample in samples if sample[1]) if self.skip_zero else samples
@@ -103,18 +117,9 @@ class _Snapshot:
         self._catalog = catalog
         known = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
         self._refs: dict[int, Ref] = known
-        self._resources = {id_: _of_resource(ref) for id_, ref in known.items()}
-        self._projects = {
-            row.id: labels(
-                {
-                    "domain": row.domain_name,
-                    "domain_id": row.domain_uuid,
-                    "project": row.name,
-                    "project_id": row.uuid,
-                }
-            )
-            for row in queries.projects(engine)
-        }
+        self._resources = {id_: of_resource(ref) for id_, ref in known.items()}
+        self._names = {row.id: row for row in queries.projects(engine)}
+        self._projects = {id_: _of_project(row) for id_, row in self._names.items()}
 
     @cached_property
     def _committed(self) -> list[queries.CommittedFigure]:
@@ -128,7 +133,7 @@ class _Snapshot:
             raw[self._refs[row.resource_id]].append(row.raw_capacity)
         yield (
             "limes_cluster_capacity",
-            ((_of_resource(ref), effective_total(amounts, self._overcommit(ref))) for ref, amounts in raw.items()),
+            ((of_resource(ref), effective_total(amounts, self._overcommit(ref))) for ref, amounts in raw.items()),
         )
         yield (
             "limes_cluster_capacity_per_az",
@@ -142,7 +147,7 @@ class _Snapshot:
             "limes_cluster_usage_per_az",
             ((self._in_az(row.az, row.resource_id), row.usage) for row in rows if row.usage is not None),
         )
-        yield "limes_unit_multiplier", ((_of_resource(ref), self._multiplier(ref)) for ref in raw)
+        yield "limes_unit_multiplier", ((of_resource(ref), self._multiplier(ref)) for ref in raw)
 
     def domain_quotas(self) -> Samples:
         """Returns quota of all domains: where it follows usage, the sum of their projects'."""
@@ -190,6 +195,25 @@ class _Snapshot:
         for (project_id, resource_id), end in ends.items():
             yield f"{self._projects[project_id]},{self._resources[resource_id]}", end
 
+    def overridden(self, overrides: QuotaOverrides) -> Samples:
+        """Returns what quota of existing projects is pinned to."""
+        if not overrides:
+            return ()
+        names = {(row.domain_name, row.name): self._projects[id_] for id_, row in self._names.items()}
+        return configured.overridden(overrides, names)
+
+    def listed(self, plugins: Mapping[str, str]) -> Iterator[tuple[str, Samples]]:
+        """Returns what plugins list, by project."""
+        projects = {
+            id_: labels({"domain_id": row.domain_uuid, "project_id": row.uuid}) for id_, row in self._names.items()
+        }
+        resources: dict[str, list[int]] = defaultdict(list)
+        for id_, (service, name) in self._refs.items():
+            plugin = plugins.get(service, "")
+            if LISTED.get(plugin) == name:
+                resources[plugin].append(id_)
+        return ListedMetrics(self._engine, projects, resources).samples()
+
     def _overcommit(self, ref: Ref) -> float:
         return self._catalog.behavior(ref).overcommit_factor
 
@@ -204,5 +228,6 @@ class _Snapshot:
         return f"{labels({_AZ: az})},{self._projects[project_id]},{self._resources[resource_id]}"
 
 
-def _of_resource(ref: Ref) -> str:
-    return labels({"resource": ref[1], "service": ref[0]})
+def _of_project(row: queries.ProjectName) -> str:
+    names = {"domain": row.domain_name, "domain_id": row.domain_uuid, "project": row.name, "project_id": row.uuid}
+    return labels(names)

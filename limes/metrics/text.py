@@ -3,6 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
+Samples = Iterable[tuple[str, float]]
+"""Pairs of labels, as `labels` gives them, and value."""
+
 _LINES_AT_ONCE = 1000
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
 
@@ -12,8 +15,8 @@ def labels(values: Mapping[str, str]) -> str:
     return ",".join(f'{name}="{value.translate(_ESCAPES)}"' for name, value in values.items())
 
 
-def gauge(name: str, help_text: str, samples: Iterable[tuple[str, float]]) -> Iterator[bytes]:
-    """One family in chunks of many lines. `samples` are pairs of labels (as `labels` gives them) and value."""
+def gauge(name: str, help_text: str, samples: Samples) -> Iterator[bytes]:
+    """Yields one family in chunks of many lines."""
     yield f"# HELP {name} {help_text}\n# TYPE {name} gauge\n".encode()
     lines = (f"{name}{{{inside}}} {value}\n" for inside, value in samples)
     while chunk := "".join(islice(lines, _LINES_AT_ONCE)):

@@ -2,9 +2,10 @@
 
 import math
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -26,6 +27,7 @@ from limes.backends import (
     UsageReport,
     convert,
 )
+from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
 
@@ -49,6 +51,7 @@ class ObjectStoreParams(ConnectionParams):
     physical_factors: dict[Text, Annotated[float, Field(gt=0)]] = Field(default_factory=dict)
     """How many bytes on disks one stored byte takes, by storage policy: the number of replicas, or (k + m) / k with
     erasure codes. With it the physical usage is reported; then all policies in use have to be here."""
+    with_container_subresources: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,30 @@ class Accounts:
             {policy: _whole_number(value, policy) for policy, value in policies.items()},
         )
 
+    def containers(self, project_id: str) -> list[Mapping[str, Any]]:
+        """Returns the containers of a project, by name: a request for each page. Raises `BackendError`."""
+        path, deadline = self._path(project_id), self._client.deadline()
+        shown: list[Mapping[str, Any]] = []
+        while page := self._page(path, shown[-1]["name"] if shown else ""):
+            shown += [_container(path, entry) for entry in page]
+            if time.monotonic() > deadline:
+                raise BackendError(f"GET {path}: the list of containers has not ended in time")
+        return shown
+
+    def _page(self, path: str, after: str) -> list[Any]:
+        """Returns what follows this name. Swift says itself how long a page is."""
+        answer = self._client.request("GET", path, params={"format": "json", "marker": after})
+        if answer.status_code == 404:
+            return []
+        if answer.status_code >= 400:
+            raise self._client.refused("GET", path, answer)
+        page = answer.json()
+        if not isinstance(page, list):
+            raise BackendError(f"GET {path}: expected a list of containers")
+        if page and after and isinstance(page[0], dict) and str(page[0].get("name")) <= after:
+            raise BackendError(f"GET {path}: Swift lists the same containers again")
+        return page
+
     def set_quota(self, project_id: str, quota: int) -> None:
         """Sets the quota in bytes. Raises `BackendError`."""
         path = self._path(project_id)
@@ -101,6 +128,17 @@ class Accounts:
         endpoint = self._client.endpoint().rstrip("/")
         base, _, last = endpoint.rpartition("/")
         return f"{base}/{account}" if last.startswith(self._prefix) else f"{endpoint}/{account}"
+
+
+def _container(path: str, entry: Any) -> Mapping[str, Any]:
+    if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
+        raise BackendError(f"GET {path}: an entry is no container with a name")
+    where = f"GET {path}: container {entry['name']}"
+    return {
+        "name": entry["name"],
+        "objects": whole_number(entry.get("count"), f"{where}: the count"),
+        "size_bytes": whole_number(entry.get("bytes"), f"{where}: the bytes"),
+    }
 
 
 def _number(headers: Mapping[str, str], name: str) -> int:
@@ -122,6 +160,7 @@ class ObjectStoreService(QuotaBackend):
     def __init__(self, params: ObjectStoreParams, context: BackendContext) -> None:
         self._accounts = Accounts(params, context)
         self._factors = params.physical_factors
+        self._with_subresources = params.with_container_subresources
         self._bytes = convert(1, params.unit, Unit.BYTES)
         self._service = ServiceDef(
             context.name,
@@ -137,14 +176,16 @@ class ObjectStoreService(QuotaBackend):
         return self._service
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
-        """One request. A project without an account uses nothing, and may use nothing."""
+        """One request, and with subresources some more. A project without an account uses nothing, and may use
+        nothing."""
         account = self._accounts.find(project.id)
         if account is None:
-            return _report(AZUsage(0, 0 if self._factors else None), 0, 0)
+            return _report(AZUsage(0, 0 if self._factors else None), 0, AZUsage(0))
         capacity = AZUsage(self._in_units(account.bytes_used), self._physical(account))
         limit = account.quota_bytes
         quota = UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
-        return _report(capacity, quota, account.containers)
+        shown = self._accounts.containers(project.id) if self._with_subresources and account.containers else ()
+        return _report(capacity, quota, AZUsage(account.containers, subresources=tuple(shown)))
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request, which makes the account if there is none; for a quota of 0 none is made."""
@@ -164,11 +205,11 @@ class ObjectStoreService(QuotaBackend):
         return self._in_units(sum(used * self._factors[policy] for policy, used in account.bytes_by_policy.items()))
 
 
-def _report(capacity: AZUsage, quota: BackendQuota, containers: int) -> UsageReport:
+def _report(capacity: AZUsage, quota: BackendQuota, containers: AZUsage) -> UsageReport:
     return UsageReport(
         {
             "capacity": ResourceUsage({ANY_AZ: capacity}, quota),
-            "containers": ResourceUsage({ANY_AZ: AZUsage(containers)}),
+            "containers": ResourceUsage({ANY_AZ: containers}),
         }
     )
 

@@ -299,7 +299,8 @@ class TestNovaCapacity(CapacityBackendContract, BrokenCapacityContract):
         resources = backend.report_capacity().services["compute"]
         [cores], [ram] = (resources[name]["az-one"].subcapacities for name in ("cores", "ram"))
         assert {"COMPUTE_NODE"} <= set(cores["traits"])
-        expected = {"service_host": "host1", "az": "az-one", "aggregate": "vc-one", "traits": cores["traits"]}
+        names = {"service_host": "host1", "hypervisor_hostname": "host1"}
+        expected = {**names, "az": "az-one", "aggregate": "vc-one", "traits": cores["traits"]}
         assert cores == {**expected, "capacity": 10, "usage": 3}
         assert ram == {**expected, "capacity": 7680, "usage": 2048}
 

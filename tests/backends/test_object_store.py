@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 import requests
 from keystoneauth1.session import Session
+from limes_plugins.openstack.client import ServiceClient
 
 from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, QuotaBackend, calls
 from limes.core.catalog import ServiceDef
@@ -51,6 +52,10 @@ def account(swift: RealSwift, keystone: RealKeystone) -> Account:
     return Account(swift, keystone)
 
 
+def containers(found: Any) -> list[Any]:
+    return list(found["containers"].per_az["any"].subresources)
+
+
 def load(session: None, **params: Any) -> QuotaBackend:
     params = {"physical_factors": FACTORS, **params}
     return load_quota("object-store", params, name="object-store", session_factory=lambda: session).quota[
@@ -77,6 +82,42 @@ class TestSwift(QuotaCasesOfNewProjects):
         capacity = found["capacity"].per_az["any"]
         assert (capacity.usage, capacity.physical_usage) == (1100, 3150)
         assert found["containers"].per_az["any"].usage == 2
+
+    def test_containers_are_subresources_if_wanted(
+        self, session: Session, swift: RealSwift, account: Account, berlin: ProjectInfo, keystone: RealKeystone
+    ) -> None:
+        for name in ("plain", "zebra", "zebra two"):
+            account.put(name)
+        account.put("plain/one", b"x" * 1000)
+        account.put("zebra two/one", b"x" * 10)
+        account.put("zebra two/two", b"x" * 10)
+        backend = load(session, with_container_subresources=True)
+        shown = {one["name"]: (one["objects"], one["size_bytes"]) for one in containers(report(backend, berlin))}
+        assert shown["plain"] == (1, 1000)
+        assert (shown["zebra"], shown["zebra two"]) == ((0, 0), (2, 20))
+        assert len(shown) == report(backend, berlin)["containers"].per_az["any"].usage
+        assert containers(report(load(session), berlin)) == []
+        vienna = ProjectInfo(keystone.ids.projects["vienna"], "vienna", "x", DomainInfo("x", "south"))
+        assert containers(report(backend, vienna)) == []
+
+    def test_containers_are_listed_page_by_page(
+        self, session: Session, account: Account, berlin: ProjectInfo, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("plain", "zebra", "zebra two"):
+            account.put(name)
+        backend = load(session, with_container_subresources=True)
+        everything = containers(report(backend, berlin))
+        request, asked = ServiceClient.request, []
+
+        def ask_for_two(client: ServiceClient, method: str, path: str, **options: Any) -> Any:
+            if "params" in options:
+                options["params"] = {**options["params"], "limit": 2}
+                asked.append(options["params"]["marker"])
+            return request(client, method, path, **options)
+
+        monkeypatch.setattr(ServiceClient, "request", ask_for_two)
+        assert containers(report(backend, berlin)) == everything
+        assert len(asked) == -(-len(everything) // 2) + 1
 
     def test_units_round_usage_up_and_quota_down(
         self, session: Session, account: Account, berlin: ProjectInfo, service: ServiceDef

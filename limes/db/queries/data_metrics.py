@@ -130,6 +130,33 @@ def domain_quota_sums(engine: Engine, resources: Collection[int]) -> list[Domain
     return engine.all(query, DomainFigure)
 
 
+class Listed(NamedTuple):
+    """What a project's usage of a resource in one AZ consists of."""
+
+    project_id: int
+    subresources: str
+
+
+def subresources(engine: Engine, resources: Collection[int]) -> Iterator[Listed]:
+    """Yields the subresources of these resources, as JSON lists, where there are any."""
+    row = ProjectAZResource
+    query = row.select(row.project_id, row.subresources)
+    return engine.stream(query.where(any_of(row.resource_id, resources), row.subresources != ""), Listed)
+
+
+class ListedCapacity(NamedTuple):
+    """What the capacity of a resource in one AZ consists of."""
+
+    az: str
+    subcapacities: str
+
+
+def subcapacities(engine: Engine) -> Iterator[ListedCapacity]:
+    """Yields all subcapacities, as JSON lists, where there are any."""
+    row = AZResource
+    return engine.stream(row.select(row.az, row.subcapacities).where(row.subcapacities != "[]"), ListedCapacity)
+
+
 class CapacityFigure(NamedTuple):
     """The capacity of a resource in one AZ, before overcommit."""
 

@@ -174,6 +174,7 @@ def _capacity(inventory: Any, where: str) -> int:
 def _subcapacity(stock: _Stock, capacity: int, usage: int | None) -> Mapping[str, Any]:
     attributes = {
         "service_host": stock.hypervisor.host,
+        "hypervisor_hostname": stock.hypervisor.name,
         "az": stock.hypervisor.az,
         "aggregate": stock.hypervisor.aggregate,
         "capacity": capacity,

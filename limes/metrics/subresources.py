@@ -1,0 +1,92 @@
+"""Metrics of what plugins list: servers by hypervisor, containers, and hypervisors; under the names of the original.
+
+They come from the stored subresources and subcapacities, so they exist where the configuration switches those on.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from limes.core.catalog import UNKNOWN_AZ
+from limes.db.engine import Engine
+from limes.db.queries import data_metrics as queries
+from limes.metrics.text import Samples, labels
+
+_CONTAINER = ("domain_id", "project_id", "container_name")
+
+FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "limes_instance_counts": (
+        ("domain_id", "project_id", "hypervisor"),
+        "Servers of a project by type of hypervisor",
+    ),
+    "limes_nova_hypervisor_is_wellformed": (
+        ("hypervisor", "hostname", "aggregate", "az"),
+        "1 if a hypervisor that counts as capacity is in a configured availability zone, else 0",
+    ),
+    "limes_swift_objects_per_container": (_CONTAINER, "Objects in a container"),
+    "limes_swift_size_bytes_per_container": (_CONTAINER, "Bytes in a container"),
+}
+"""The labels and the help of each family."""
+
+LISTED = {"compute": "instances", "object-store": "containers"}
+"""By plugin: the resource whose subresources are shown."""
+
+
+class ListedMetrics:
+    """The families, from one state of the database."""
+
+    def __init__(self, engine: Engine, projects: Mapping[int, str], resources: Mapping[str, Collection[int]]) -> None:
+        """`projects` are labels by id: `domain_id` and `project_id`. `resources` are the ids of the listed resources,
+        by plugin."""
+        self._engine = engine
+        self._projects = projects
+        self._resources = resources
+
+    def samples(self) -> Iterator[tuple[str, Samples]]:
+        """Yields all families."""
+        yield "limes_instance_counts", self._instances()
+        yield "limes_nova_hypervisor_is_wellformed", self._hypervisors()
+        yield "limes_swift_objects_per_container", self._containers("objects")
+        yield "limes_swift_size_bytes_per_container", self._containers("size_bytes")
+
+    def _instances(self) -> Samples:
+        counts = Counter(
+            (project_id, str(entry["hypervisor"]))
+            for project_id, entry in self._entries("compute")
+            if "hypervisor" in entry
+        )
+        for (project_id, hypervisor), count in sorted(counts.items()):
+            yield f"{self._projects[project_id]},{labels({'hypervisor': hypervisor})}", count
+
+    def _containers(self, attribute: str) -> Samples:
+        for project_id, entry in self._entries("object-store"):
+            if attribute in entry:
+                inside = labels({"container_name": str(entry.get("name"))})
+                yield f"{self._projects[project_id]},{inside}", entry[attribute]
+
+    def _entries(self, plugin: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        resources = self._resources.get(plugin, ())
+        if resources:
+            for row in queries.subresources(self._engine, sorted(resources)):
+                for entry in _objects(row.subresources):
+                    yield row.project_id, entry
+
+    def _hypervisors(self) -> Samples:
+        """Each counts for several resources, but is one hypervisor."""
+        shown: dict[str, bool] = {}
+        for row in queries.subcapacities(self._engine):
+            for entry in _objects(row.subcapacities):
+                if "service_host" in entry and "aggregate" in entry:
+                    host = str(entry["service_host"])
+                    names = {"hypervisor": host, "hostname": str(entry.get("hypervisor_hostname", host))}
+                    place = {"aggregate": str(entry["aggregate"]), "az": str(entry.get("az", row.az))}
+                    shown[labels({**names, **place})] = row.az != UNKNOWN_AZ
+        return ((inside, int(is_wellformed)) for inside, is_wellformed in sorted(shown.items()))
+
+
+def _objects(text: str) -> list[Mapping[str, Any]]:
+    """Returns the objects of a JSON list."""
+    document = orjson.loads(text) if text else []
+    return [entry for entry in document if isinstance(entry, dict)]
