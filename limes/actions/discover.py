@@ -9,9 +9,10 @@ Its other commitments are deleted, and so are all other vanished projects. What 
 commitments that wait.
 """
 
+import contextlib
 import logging
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from limes.actions.change_log import ChangeLog
@@ -27,6 +28,7 @@ from limes.core.constraints import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries
+from limes.db.queries import lifetimes
 from limes.db.queries.metering import note_names
 from limes.errors import BackendError, NotFound
 from limes.system import Clock
@@ -144,15 +146,27 @@ class Discover:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
             projects = set(queries.projects_of(self.engine, before[uuid]))
             self._delete_projects(projects - queries.committed_projects(self.engine, projects))
-        self._end_metering(queries.projects_of_domains(self.engine, vanished - kept))
+        gone = queries.projects_of_domains(self.engine, vanished - kept)
+        self._end_metering(gone)
         self.change_log.record_deletion(domains=vanished - kept)
-        queries.delete_domains(self.engine, sorted(vanished - kept))
+        with self._ending_lifetimes(gone):
+            queries.delete_domains(self.engine, sorted(vanished - kept))
         return new
 
     def _delete_projects(self, uuids: Collection[str]) -> None:
         self._end_metering(uuids)
         self.change_log.record_deletion(projects=uuids)
-        queries.delete_projects(self.engine, sorted(uuids))
+        with self._ending_lifetimes(uuids):
+            queries.delete_projects(self.engine, sorted(uuids))
+
+    @contextlib.contextmanager
+    def _ending_lifetimes(self, projects: Collection[str]) -> Iterator[None]:
+        """Ends what is followed of the subresources of projects that are deleted within the block."""
+        if projects:
+            lifetimes.note_last_scrapes(self.engine, projects)
+        yield
+        if projects:
+            lifetimes.end_projects(self.engine, projects, self.clock.now().timestamp())
 
     def _end_metering(self, uuids: Collection[str]) -> None:
         end_metering(self.engine, uuids, self.clock.now().timestamp(), self.usage_valid_for)

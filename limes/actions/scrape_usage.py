@@ -21,6 +21,7 @@ from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import growth_rule
 from limes.actions.follow_usage import FollowUsage
+from limes.actions.lifetimes.record import RecordLifetimes
 from limes.actions.metering.usage import VALID_FOR, meter_usage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
 from limes.audit.initiator import Initiator
@@ -70,6 +71,8 @@ class ScrapeUsage:
     valid_for: float = VALID_FOR
     """How long the usage that a scrape has found counts as known, without another scrape."""
     telemetry: Telemetry = SILENT
+    lifetimes: RecordLifetimes | None = None
+    """None where no subresources are followed."""
 
     def by(self, initiator: Initiator) -> "ScrapeUsage":
         """Returns the same use case for changes that `initiator` makes."""
@@ -159,6 +162,8 @@ class ScrapeUsage:
         follow.run(task.project_id, task.service_type, ids, stored, present, outcome.now)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
         self.change_log.record_scrape(task, self.constraints, before, after)
+        if self.lifetimes is not None:
+            self.lifetimes.run(task, usages, outcome.now)
         if freed := queries.less_used(stored, present):
             self.engine.after_commit(partial(self.commitments.settle_waiting, freed))
         # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing

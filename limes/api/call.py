@@ -41,6 +41,8 @@ class Operation(web_operation.Operation):
     body: type[RequestBody] | None = None
     tagged: bool = False
     """Whether answers have an entity tag."""
+    csv: bool = False
+    """Whether the answer is CSV for clients that prefer it (`Accept: text/csv`)."""
 
 
 @dataclass(slots=True)
@@ -113,6 +115,13 @@ class Call(web.Call[ApiCollaborators]):
         detail = parameters.DETAIL.of(self.req)
         deps = self.deps
         return RenderContext(deps.catalog, deps.clock, detail=detail, per_az=per_az, stale_after=deps.stale_after)
+
+    def refuse_unknown_parameters(self) -> None:
+        """Raises `BadRequest` with the list of what is known. For answers that are wrong if a filter has no effect."""
+        known = sorted(parameter.name for parameter in self.operation.parameters if parameter.place == "query")
+        unknown = sorted(set(self.req.params) - set(known))
+        if unknown:
+            raise BadRequest(f"unknown query parameter {unknown[0]}: expected one of {', '.join(known)}")
 
     def page(self) -> Page | None:
         """Returns what `limit` and `marker` ask for; None without `limit`. Raises `BadRequest`."""

@@ -56,6 +56,8 @@ class ApiCollaborators:
     """Seconds after which figures are marked as stale."""
     alerts: AlertRules = field(default_factory=AlertRules)
     """From when on something is worth an alert."""
+    lifetime_retention: float = 400 * 86400.0
+    """For how many seconds lifetimes of subresources are kept after their end."""
     quota_sets: Mapping[str, QuotaSet] = field(default_factory=dict)
     """Preset sizes by name."""
     client_address: ClientAddress = field(default_factory=ClientAddress)

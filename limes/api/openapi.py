@@ -16,6 +16,7 @@ from limes.web.operation import Table
 Json = dict[str, Any]
 
 _PLAIN = {"text/plain": {"schema": {"type": "string"}}}
+_CSV = {"text/csv": {"schema": {"type": "string"}}}
 _PAGE = {"text/html": {"schema": {"type": "string"}}}
 _DESCRIPTION = """\
 Quota, usage and commitments of a cloud: what docs/limes-api.md and docs/commitments.md say, for machines.
@@ -100,6 +101,8 @@ def _responses(operation: Operation) -> Json:
             continue
         shape = operation.answers[status]
         content = {} if shape is None else _content(shape)
+        if operation.csv and status == 200:
+            content = content | _CSV
         if status in errors or status >= 400:
             content = content | _PLAIN
         headers = {"x-openstack-request-id": {"$ref": "#/components/headers/RequestId"}}

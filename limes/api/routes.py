@@ -1,5 +1,5 @@
-"""The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes` and
-`quota_request_routes` have parts of it.
+"""The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes`,
+`lifetime_routes` and `quota_request_routes` have parts of it.
 
 404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
 policy rules follow from it.
@@ -32,6 +32,7 @@ from limes.api.handlers import (
     unsubscribe,
     version,
 )
+from limes.api.lifetime_routes import LIFETIMES
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.shapes.alerts import AlertsAnswer
 from limes.api.shapes.attention import (
@@ -241,6 +242,7 @@ SECTIONS = {
             "GET": Operation(quota.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), SELECTION)
         },
     },
+    "subresources": LIFETIMES,
     "commitments": COMMITMENTS,
     "quota-requests": QUOTA_REQUESTS,
     "notifications": {

@@ -87,6 +87,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         allowed_origins=settings.api.cors.allowed_origins,
         max_body_size=settings.api.max_body_size,
         stale_after=settings.collector.stale_after,
+        lifetime_retention=settings.subresource_lifetimes.retention,
         quota_sets=cluster.quota_sets,
         alerts=alert_rules(settings),
         subscriptions=Subscriptions(engine, clock, unsubscribe_links(settings.notifications.mail)),

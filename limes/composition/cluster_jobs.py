@@ -15,6 +15,7 @@ from limes.audit.initiator import of_job
 from limes.collector.cluster_job import ClusterJob
 from limes.collector.loop import Job
 from limes.composition.cluster import Cluster
+from limes.composition.lifetimes import build_clean_up
 from limes.composition.notifications import announcements, announcements_of_ends
 from limes.composition.use_cases import (
     build_auto_renewal,
@@ -32,7 +33,8 @@ from limes.metrics.counters import OutcomeCounter
 from limes.settings import Settings
 from limes.system import Clock, Jitter
 
-_DAY = 86400.0
+_HOUR = 3600.0
+_DAY = 24 * _HOUR
 _EXPIRY_INTERVAL = 60.0
 _FOLD_INTERVAL = 15.0
 
@@ -59,6 +61,7 @@ def cluster_wide_jobs(
     expiry = build_request_expiry(settings, engine, cluster, clock, change_log, announce)
     ends = announcements_of_ends(settings, engine, cluster)
     temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log, ends)
+    lifetimes = build_clean_up(settings, engine, cluster.catalog, clock)
     forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
@@ -86,6 +89,7 @@ def cluster_wide_jobs(
         job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
         job("history", forget.run, _DAY, "limes_history_runs"),
+        job("lifetimes", lifetimes.run, _HOUR, "limes_lifetime_runs"),
     ]
 
 

@@ -31,6 +31,7 @@ from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.cluster_jobs import cluster_wide_jobs
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
+from limes.composition.lifetimes import build_recorder
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.composition.notifications import notification_jobs
 from limes.composition.use_cases import (
@@ -126,6 +127,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
         ("limes_temporary_quota_runs", "Runs of the job that begins and ends temporary quotas", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
         ("limes_history_runs", "Runs of the job that deletes old quota history", (), [()]),
+        ("limes_lifetime_runs", "Runs of the job that deletes old lifetimes of subresources", (), [()]),
         ("limes_sum_runs", "Runs of the job that folds kept sums", (), [()]),
     )
     return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
@@ -168,6 +170,7 @@ def _service_jobs(
         lease=collector.lease,
         valid_for=settings.usage_valid_for,
         telemetry=telemetry,
+        lifetimes=build_recorder(settings, engine, cluster.catalog),
     )
     push = replace(build_quota_push(settings, engine, cluster), clock=clock, jitter=jitter, telemetry=telemetry)
     share = max(1, collector.threads // max(1, len(services)))

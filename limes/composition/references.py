@@ -8,6 +8,7 @@ from keystoneauth1.exceptions import ClientException
 
 from limes.backends.loader import Backends
 from limes.composition.distribution import distribution_warnings, override_warnings, setting_warnings
+from limes.composition.lifetimes import lifetime_warnings
 from limes.core.catalog import Catalog, Ref, ResourceDef
 from limes.core.constraints import NO_CONSTRAINTS, ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
@@ -59,6 +60,7 @@ def reference_warnings(
         *distribution_warnings(settings, catalog, reported),
         *setting_warnings(settings, catalog, constraints),
         *override_warnings(overrides, catalog),
+        *lifetime_warnings(settings, catalog),
     ]
 
 
@@ -67,6 +69,7 @@ def _unmatched(settings: Settings, names: Names) -> Iterator[str]:
     refs = ["/".join(ref) for ref in names.catalog.refs()]
     for key, patterns in (
         ("resource_behavior", [entry.resource for entry in settings.resource_behavior]),
+        ("subresource_lifetimes.resources", [entry.resource for entry in settings.subresource_lifetimes.resources]),
         ("quota_distribution_configs", [entry.resource for entry in settings.quota_distribution_configs]),
         ("quota_requests.auto_approval", [entry.resource for entry in settings.quota_requests.auto_approval]),
     ):

@@ -19,6 +19,7 @@ from limes.settings.cluster import (
 )
 from limes.settings.http import AnswerSettings, ProxySettings
 from limes.settings.identity import IdentitySettings
+from limes.settings.lifetimes import SubresourceLifetimeSettings
 from limes.settings.metering import MeteringSettings
 from limes.settings.notifications import NotificationSettings
 from limes.settings.placement import PlacementSettings
@@ -56,6 +57,7 @@ class Settings(Section):
     quota_requests: QuotaRequestSettings = QuotaRequestSettings()
     quota_sets: dict[Name, QuotaSetSettings] = Field(default_factory=dict)
     """Preset sizes of quota: a name such as `medium` -> what it stands for. One word sets or asks for all of it."""
+    subresource_lifetimes: SubresourceLifetimeSettings = SubresourceLifetimeSettings()
     alerts: AlertSettings = AlertSettings()
     notifications: NotificationSettings = NotificationSettings()
     constraints_path: ConfigPath | None = None

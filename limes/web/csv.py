@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from itertools import islice
 
 import falcon
@@ -35,7 +35,9 @@ def write_csv_row(cells: Iterable[object]) -> bytes:
     return line.getvalue().encode()
 
 
-def write_csv(header: Iterable[str], rows: Iterable[Iterable[object]], batch: int = 200) -> Iterator[bytes]:
+def write_csv(
+    header: Iterable[str], rows: Iterable[Iterable[object]], batch: int = 200
+) -> Generator[bytes, None, None]:
     """Yields the header and the rows. At most `batch` rows are in memory at once."""
     yield write_csv_row(header)
     remaining = iter(rows)

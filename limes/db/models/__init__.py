@@ -22,6 +22,7 @@ from limes.db.models.commitments import (
 from limes.db.models.domains import Domain, DomainResource
 from limes.db.models.history import QuotaHistory
 from limes.db.models.jobs import Job
+from limes.db.models.lifetimes import LifetimeProject, SubresourceLifetime
 from limes.db.models.mails import Mail, MailItem, MailUnsubscribed
 from limes.db.models.metering import (
     CommittedTime,
@@ -51,6 +52,7 @@ __all__ = [
     "Domain",
     "DomainResource",
     "Job",
+    "LifetimeProject",
     "Mail",
     "MailItem",
     "MailUnsubscribed",
@@ -68,6 +70,7 @@ __all__ = [
     "QuotaRequestEvent",
     "Resource",
     "Service",
+    "SubresourceLifetime",
     "TemporaryQuota",
     "UsageChanges",
     "CommittedTime",
@@ -119,5 +122,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     UsageDay,
     UsageMonth,
     UsageCorrection,
+    LifetimeProject,
+    SubresourceLifetime,
 )
 """Those that others refer to come first."""

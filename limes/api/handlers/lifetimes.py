@@ -1,0 +1,87 @@
+"""From when to when subresources were there: for bills by flavor and hour."""
+
+from datetime import UTC, datetime
+
+from limes.actions.lifetimes.show import ShowLifetimes
+from limes.api import parameters
+from limes.api.call import Call
+from limes.api.render.lifetimes import CSV_HEADER, csv_rows, render_lifetime
+from limes.db.queries.lifetime_reports import FILTERS, LifetimeFilter
+from limes.errors import BadRequest
+from limes.web.call import Answer, BodyStream
+from limes.web.csv import CSV, prefers_csv, write_csv
+
+_DAY = 86400
+_DEFAULT_DAYS = 30
+
+
+def list_lifetimes(call: Call) -> Answer:
+    """Lists from when to when subresources of all projects were there, as JSON or CSV.
+
+    Without `from`, of the last 30 days."""
+    return _list(call)
+
+
+def list_lifetimes_of_domain(call: Call) -> Answer:
+    """Lists from when to when subresources of a domain's projects were there, as JSON or CSV."""
+    return _list(call)
+
+
+def list_lifetimes_of_project(call: Call) -> Answer:
+    """Lists from when to when subresources of a project were there, as JSON or CSV."""
+    return _list(call)
+
+
+def _list(call: Call) -> Answer:
+    call.refuse_unknown_parameters()
+    since, until = _window(call)
+    wanted = LifetimeFilter(since, until, call.params.get("domain_id"), call.params.get("project_id"), _filters(call))
+    limit = parameters.LIFETIMES.of(call.req)
+    rows = ShowLifetimes(call.engine).run(wanted, parameters.AFTER_LIFETIME.of(call.req), limit)
+    links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []
+    headers = {"vary": "Accept"}
+    if prefers_csv(call.req.get_header("Accept")):
+        # a spreadsheet has no place for a link, so it is a header (RFC 8288)
+        if links:
+            headers["link"] = f'<{links[0]["href"]}>; rel="next"'
+        stream = BodyStream(write_csv(CSV_HEADER, csv_rows(rows, since, until)))
+        return Answer(stream=stream, media_type=CSV, headers=headers)
+    shown = [render_lifetime(row, since, until) for row in rows]
+    document = {"from": since, "until": until, "subresources": shown, "subresources_links": links}
+    return Answer(document=document, headers=headers)
+
+
+def _filters(call: Call) -> dict[str, list[str]]:
+    """Returns the wanted values. Services that are not configured any more are in no area."""
+    names = [parameter for parameter in call.operation.parameters if isinstance(parameter, parameters.Names)]
+    wanted = {
+        parameter.name: values
+        for parameter in names
+        if parameter.name in FILTERS and (values := parameter.of(call.req)) is not None
+    }
+    areas = parameters.AREA.of(call.req)
+    if areas is not None:
+        chosen = wanted.get("service")
+        wanted["service"] = [
+            service.type
+            for service in call.catalog.services.values()
+            if service.area in areas and (chosen is None or service.type in chosen)
+        ]
+    return wanted
+
+
+def _window(call: Call) -> tuple[int, int]:
+    """Returns `from` and `until`, or their defaults. Raises `BadRequest`."""
+    now = int(call.deps.clock.now().timestamp())
+    kept_since = max(0, now - int(call.deps.lifetime_retention))
+    until = min(now, parameters.UNTIL.of(call.req))
+    since = max(kept_since, until - _DEFAULT_DAYS * _DAY)
+    if parameters.FROM.name in call.req.params:
+        since = parameters.FROM.of(call.req)
+    if since < kept_since or until < kept_since:
+        earliest = datetime.fromtimestamp(kept_since, UTC).isoformat()
+        days = int(call.deps.lifetime_retention) // _DAY
+        raise BadRequest(f"lifetimes are kept for {days} days, so from can be {kept_since} ({earliest}) or later")
+    if since >= until:
+        raise BadRequest(f"query parameter from: {since} is not before until ({until}), which is now or earlier")
+    return since, until

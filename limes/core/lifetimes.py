@@ -1,0 +1,134 @@
+"""From when to when subresources were there, and with which attributes: what bills are written from.
+
+A period is the time in which a scrape found a subresource in the same AZ with the same billed attributes. What a scrape
+finds holds until the next scrape that succeeds: a period begins with the first scrape that finds it, and ends with the
+first that does not. Scrapes that fail know nothing, and end nothing.
+"""
+
+import re
+from collections import defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import orjson
+
+from limes.core.catalog import Catalog, Ref
+
+GENERAL_ATTRIBUTES = ("flavor", "size", "type", "usage")
+"""What is billed of resources whose backends do not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class LifetimeRule:
+    """Resources whose subresources are followed. The pattern matches whole names; the first match counts."""
+
+    resource: re.Pattern[str]
+    attributes: tuple[str, ...] = ()
+    """Empty: those that the backend names. `a.b` is the value `b` within the attribute `a`."""
+
+
+Followed = Mapping[Ref, tuple[str, ...]]
+"""The resources whose subresources are followed, each with the attributes that begin another period."""
+
+
+def followed_resources(catalog: Catalog, rules: Sequence[LifetimeRule]) -> Followed:
+    """Returns what the rules make of the catalog."""
+    followed: dict[Ref, tuple[str, ...]] = {}
+    for ref in catalog.refs():
+        rule = next((rule for rule in rules if rule.resource.fullmatch("/".join(ref))), None)
+        resource = catalog.find(ref)
+        if rule is not None and resource is not None:
+            followed[ref] = rule.attributes or resource.billed_attributes or GENERAL_ATTRIBUTES
+    return followed
+
+
+class Found(NamedTuple):
+    """A subresource, as a scrape found it."""
+
+    resource_name: str
+    az: str
+    id: str
+    attributes: str
+    """A JSON object of the billed ones that it has. An empty one says nothing but that the subresource is there."""
+    name: str = ""
+
+
+class OpenPeriod(NamedTuple):
+    """A period that the scrapes have not found the end of."""
+
+    number: int
+    resource_name: str
+    az: str
+    id: str
+    attributes: str
+    first_seen_at: float
+    began_at: float
+
+
+class NewPeriod(NamedTuple):
+    """A period that begins now."""
+
+    found: Found
+    first_seen_at: float | None
+    """When the subresource was seen first; None: now."""
+
+
+class Changes(NamedTuple):
+    """What a scrape makes of the periods."""
+
+    ended: list[int]
+    begun: list[NewPeriod]
+
+
+def find(resource_name: str, az: str, entry: Mapping[str, Any], attributes: Iterable[str]) -> Found:
+    """Returns an entry of a backend's report. One without id goes by its name."""
+    values = {path: _value(entry, path) for path in attributes}
+    shown = {path: value for path, value in values.items() if value is not None}
+    document = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS).decode() if shown else _NOTHING
+    name = _text(entry.get("name"))
+    return Found(resource_name, az, _text(entry.get("id")) or name, document, name)
+
+
+_NOTHING = "{}"
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value).replace("\0", "")  # which PostgreSQL cannot store
+
+
+def _value(entry: Any, path: str) -> Any:
+    for key in path.split("."):
+        entry = entry.get(key) if isinstance(entry, Mapping) else None
+    return entry
+
+
+def compare(known: Sequence[OpenPeriod], found: Sequence[Found]) -> Changes:
+    """Returns which periods end, and which begin.
+
+    Several entries may have the same id, such as one for each provider that a consumer uses, and even the same
+    attributes: each of them has its own period.
+    """
+    remaining: dict[tuple[str, ...], deque[OpenPeriod]] = defaultdict(deque)
+    for period in known:
+        remaining[period[1:5]].append(period)
+    unmatched = []
+    for entry in found:
+        same = remaining.get(entry[:4])
+        if same:
+            same.popleft()
+        else:
+            unmatched.append(entry)
+    left = {period.number: period for periods in remaining.values() for period in periods}
+    by_id: dict[tuple[str, str], list[OpenPeriod]] = defaultdict(list)
+    for period in left.values():
+        by_id[period.resource_name, period.id].append(period)
+    first_seen = {key: min(period.first_seen_at for period in periods) for key, periods in by_id.items()}
+    begun = []
+    for entry in unmatched:
+        others = by_id[entry.resource_name, entry.id]
+        if entry.attributes == _NOTHING and others:
+            del left[others.pop().number]  # it is still there, and nothing more is known
+        else:
+            begun.append(NewPeriod(entry, first_seen.get((entry.resource_name, entry.id))))
+    return Changes(sorted(left), begun)

@@ -1,0 +1,169 @@
+"""From when to when subresources were there: windows, filters, pages, JSON and CSV, and what is refused."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from tests.api.lifetimes import DAY, GONE, fill_lifetimes
+from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
+
+OF_ALL, OF_GERMANY = "/v1/subresources", f"/v1/domains/{GERMANY}/subresources"
+OF_BERLIN = f"/v1/domains/{GERMANY}/projects/{BERLIN}/subresources"
+
+
+@pytest.fixture
+def cloud(world: World) -> World:
+    fill_lifetimes(world)
+    return world
+
+
+def ids(world: World, path: str, token: str = "billing") -> list[str]:
+    return [one["id"] for one in world.get(path, token)["subresources"]]
+
+
+def now(world: World) -> int:
+    return int(world.clock.now().timestamp())
+
+
+def test_periods_of_a_project(cloud: World) -> None:
+    at = now(cloud)
+    document = cloud.get(f"{OF_BERLIN}?from={at - 20 * DAY}&until={at}", "berlin-reader")
+    small, big, b = document["subresources"]
+    assert (document["from"], document["until"], document["subresources_links"]) == (at - 20 * DAY, at, [])
+    scraped_at = cloud.engine.rows(
+        "SELECT scraped_at FROM project_services ps JOIN projects p ON p.id = ps.project_id"
+        " JOIN services s ON s.id = ps.service_id WHERE p.uuid = %s AND s.type = 'compute'", [BERLIN],
+    )[0][0]  # fmt: skip
+    assert small == {
+        "id": "a", "name": "server a",
+        "project": {"id": BERLIN, "name": "berlin", "domain": {"id": GERMANY, "name": "germany"}},
+        "service_type": "compute", "resource_name": "cores", "availability_zone": "az-one",
+        "attributes": {"flavor": "small"}, "first_seen_at": at - 40 * DAY, "began_at": at - 40 * DAY,
+        "last_seen_at": at - 10 * DAY - 60, "ended_at": at - 10 * DAY, "seconds": 10 * DAY,
+    }  # fmt: skip
+    assert (big["attributes"], big["began_at"], big["seconds"]) == ({"flavor": "big"}, at - 10 * DAY, 10 * DAY)
+    assert (big["first_seen_at"], big["last_seen_at"], "ended_at" in big) == (at - 40 * DAY, int(scraped_at), False)
+    assert (b["id"], b["availability_zone"], b["seconds"]) == ("b", "az-two", DAY)
+
+
+def test_windows_add_up(cloud: World) -> None:
+    at = now(cloud)
+
+    def seconds(begin: float, end: float) -> int:
+        query = f"from={at - int(begin * DAY)}&until={at - int(end * DAY)}"
+        return sum(one["seconds"] for one in cloud.get(f"{OF_ALL}?{query}")["subresources"])
+
+    assert seconds(30, 0) == (30 + 1 + 5 + 5) * DAY
+    assert seconds(30, 12.3) + seconds(12.3, 2.5) + seconds(2.5, 0) == seconds(30, 0)
+    assert seconds(1, -50) == 2 * DAY, "nobody knows the future"
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        (OF_ALL, ["a", "a", "b", "c", "d"]),
+        (f"{OF_ALL}?service=compute", ["a", "a", "b", "c"]),
+        (f"{OF_ALL}?service=archive", ["d"]),
+        (f"{OF_ALL}?resource=tapes&resource=ram", ["d"]),
+        (f"{OF_ALL}?area=compute", ["a", "a", "b", "c"]),
+        (f"{OF_ALL}?area=compute&service=volume", []),
+        (f"{OF_ALL}?availability_zone=az-two", ["b"]),
+        (f"{OF_ALL}?id=a", ["a", "a"]),
+        (f"{OF_ALL}?project_id={DRESDEN}&project_id={GONE}", ["c", "d"]),
+        (f"{OF_ALL}?domain_id={FRANCE}", ["d"]),
+        (f"{OF_ALL}?service=", []),
+        (OF_GERMANY, ["a", "a", "b", "c"]),
+        (f"{OF_GERMANY}?project_id={DRESDEN}", ["c"]),
+        (f"/v1/domains/{FRANCE}/projects/{GONE}/subresources", ["d"]),
+        (f"/v1/domains/{GERMANY}/projects/{DRESDEN}/subresources", ["c"]),
+    ],
+)
+def test_filters(cloud: World, path: str, expected: list[str]) -> None:
+    assert ids(cloud, path) == expected
+
+
+def test_the_last_thirty_days_are_the_default(cloud: World) -> None:
+    document = cloud.get(OF_ALL)
+    assert (document["from"], document["until"]) == (now(cloud) - 30 * DAY, now(cloud))
+
+
+@pytest.mark.parametrize("accept", ["application/json", "text/csv"])
+def test_pages(cloud: World, accept: str) -> None:
+    found: list[str] = []
+    path, query, pages = OF_ALL, f"limit=2&from={now(cloud) - 30 * DAY}", 0
+    while query:
+        result = cloud.request("GET", path, "billing", query_string=query, headers={"Accept": accept})
+        pages += 1
+        if accept == "text/csv":
+            found += [row["id"] for row in csv.DictReader(io.StringIO(result.text, newline=""))]
+            href = result.headers.get("link", "<>").partition(">")[0].lstrip("<")
+        else:
+            found += [one["id"] for one in result.json["subresources"]]
+            href = next((link["href"] for link in result.json["subresources_links"]), "")
+        query = href.partition("?")[2]
+    assert (found, pages) == (["a", "a", "b", "c", "d"], 3)
+
+
+def test_csv(cloud: World) -> None:
+    result = cloud.request("GET", OF_ALL, "billing", headers={"Accept": "text/csv"})
+    assert result.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "Accept" in result.headers["vary"]
+    rows = list(csv.DictReader(io.StringIO(result.text, newline="")))
+    assert rows[3] | {"last_seen_at": ""} == {
+        "domain_id": GERMANY, "domain_name": "germany", "project_id": DRESDEN, "project_name": "dresden",
+        "service_type": "compute", "resource_name": "cores", "availability_zone": "az-one", "id": "c",
+        "name": "server c", "attributes": '{"flavor":"small"}', "first_seen_at": str(now(cloud) - 5 * DAY),
+        "began_at": str(now(cloud) - 5 * DAY), "last_seen_at": "", "ended_at": "", "seconds": str(5 * DAY),
+    }  # fmt: skip
+    assert (rows[4]["name"], rows[4]["project_name"]) == ("'=HYPERLINK(1)", "'=gone"), "no spreadsheet runs this"
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("from=1767225600&until=1767225600", "query parameter from: 1767225600 is not before until (1767225600)"),
+        (
+            "from=1767225601",
+            "query parameter from: 1767225601 is not before until (1767225600), which is now or earlier",
+        ),
+        ("from=1767000000&until=1766999999", "query parameter from: 1767000000 is not before until (1766999999)"),
+        ("from=1", "lifetimes are kept for 400 days, so from can be 1732665600 (2024-11-27T00:00:00+00:00) or later"),
+        ("until=5", "lifetimes are kept for 400 days, so from can be 1732665600"),
+        ("from=yesterday", "query parameter from: expected a whole number from 0"),
+        ("limit=10001", "query parameter limit: expected a whole number from 1 to 10000"),
+        ("marker=x", "query parameter marker: expected a whole number"),
+        (
+            "flavour=small",
+            "unknown query parameter flavour: expected one of area, availability_zone, domain_id, from, id, limit, marker,"
+            " project_id, resource, service, until",
+        ),
+    ],
+)
+def test_what_is_refused(cloud: World, query: str, message: str) -> None:
+    result = cloud.request("GET", OF_ALL, "billing", query_string=query)
+    assert (result.status_code, result.text[: len(message)]) == (400, message)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"/v1/domains/{FRANCE}/projects/{BERLIN}/subresources", 404),
+        ("/v1/domains/nowhere/subresources", 404),
+        (f"/v1/domains/{FRANCE}/subresources", 200),
+        ("/v1/domains/nowhere/projects/nothing/subresources", 404),
+    ],
+)
+def test_what_is_not_there(cloud: World, path: str, status: int) -> None:
+    assert cloud.request("GET", path, "billing").status_code == status
+
+
+def test_a_project_without_any(world: World) -> None:
+    document: Any = world.get(OF_BERLIN, "berlin-member")
+    assert (document["subresources"], document["subresources_links"]) == ([], [])
+
+
+def test_a_renamed_project(cloud: World) -> None:
+    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE projects SET name = 'mitte' WHERE uuid = %s", [BERLIN]))
+    assert {one["project"]["name"] for one in cloud.get(OF_BERLIN)["subresources"]} == {"mitte"}

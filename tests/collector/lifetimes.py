@@ -1,0 +1,65 @@
+"""Subresources of servers in the lab, and what is stored of their lifetimes."""
+
+from dataclasses import replace
+from typing import Any
+
+from limes.actions.lifetimes.clean_up import CleanUpLifetimes
+from limes.actions.lifetimes.record import RecordLifetimes
+from limes.actions.lifetimes.show import ShowLifetimes
+from limes.actions.scrape_usage import ScrapeUsage
+from limes.api.render.lifetimes import seconds_within
+from limes.backends import AZUsage
+from limes.core.lifetimes import Followed
+from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
+from tests.collector.lab import Lab
+
+FOLLOWED: Followed = {("compute", "cores"): ("flavor", "size"), ("volume", "capacity"): ("size",)}
+DAY = 86400.0
+
+
+def scraper(lab: Lab, followed: Followed = FOLLOWED) -> ScrapeUsage:
+    """A scrape that follows subresources."""
+    return replace(lab.scrape(), lifetimes=RecordLifetimes(lab.engine, followed))
+
+
+def scrape(lab: Lab, followed: Followed = FOLLOWED, service: str = "compute") -> None:
+    """Scrapes all projects."""
+    lab.execute("UPDATE project_services SET next_scrape_at = %s, scrape_claimed_until = NULL", lab.now)
+    while scraper(lab, followed).run_next(service) is not None:
+        pass
+
+
+def report(lab: Lab, *entries: tuple[str, dict[str, Any]], project: str = "berlin") -> None:
+    """What the next scrape finds in a project: (AZ, subresource)."""
+    azs = {az for az, _ in entries}
+    shown = {az: tuple(entry for place, entry in entries if place == az) for az in azs}
+    lab.compute.usage[project] = {"cores": {az: AZUsage(len(some), subresources=some) for az, some in shown.items()}}
+
+
+def server(id_: str, flavor: str = "small", **more: Any) -> dict[str, Any]:
+    """A subresource."""
+    return {"id": id_, "name": f"server {id_}", "flavor": flavor, "status": "ACTIVE", **more}
+
+
+def clean_up(lab: Lab, followed: Followed = FOLLOWED, retention: float = 400 * DAY) -> None:
+    """Runs the job."""
+    CleanUpLifetimes(lab.engine, followed, lab.clock, retention).run()
+
+
+def periods(lab: Lab, since: float = 0, until: float = 2.0**40) -> list[LifetimeRow]:
+    """All periods that overlap with this time."""
+    return list(ShowLifetimes(lab.engine).run(LifetimeFilter(since, until), 0, 10_000))
+
+
+def shown(lab: Lab) -> list[tuple[Any, ...]]:
+    """Of each period: id, attributes, and when it began and ended."""
+    return [(row.id, row.attributes, row.began_at, row.ended_at) for row in periods(lab)]
+
+
+def billed(lab: Lab, since: int, until: int) -> dict[tuple[str, ...], int]:
+    """Seconds by project, AZ, id and attributes."""
+    sums: dict[tuple[str, ...], int] = {}
+    for row in periods(lab, since, until):
+        key = (row.project_uuid, row.az, row.id, row.attributes)
+        sums[key] = sums.get(key, 0) + seconds_within(row, since, until)
+    return {key: seconds for key, seconds in sums.items() if seconds}
