@@ -61,8 +61,6 @@ def cluster_wide_jobs(
     expiry = build_request_expiry(settings, engine, cluster, clock, change_log, announce)
     ends = announcements_of_ends(settings, engine, cluster)
     temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log, ends)
-    lifetimes = build_clean_up(settings, engine, cluster.catalog, clock)
-    forget = ForgetHistory(engine, clock, settings.audit.history_retention)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
         run = RunJob(engine, clock, jitter, name, work, interval, collector.lease)
@@ -88,8 +86,8 @@ def cluster_wide_jobs(
         job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
         job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),
-        job("history", forget.run, _DAY, "limes_history_runs"),
-        job("lifetimes", lifetimes.run, _HOUR, "limes_lifetime_runs"),
+        job("history", ForgetHistory(engine, clock, settings.audit.history_retention).run, _DAY, "limes_history_runs"),
+        job("lifetimes", build_clean_up(settings, engine, cluster.catalog, clock).run, _HOUR, "limes_lifetime_runs"),
     ]
 
 
