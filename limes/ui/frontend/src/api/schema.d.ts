@@ -721,6 +721,38 @@ export interface components {
             id: string | null;
             name: string | null;
         };
+        /** @description A period in which a subresource was in one AZ with the same billed attributes. */
+        Lifetime: {
+            /** @description the subresource's; its name if it has no id */
+            id: string;
+            name: string;
+            project: components["schemas"]["PlacedNamed"];
+            service_type: string;
+            resource_name: string;
+            availability_zone: string;
+            attributes: {
+                [key: string]: unknown;
+            };
+            /** @description maybe in an earlier period, UNIX timestamp */
+            first_seen_at: number;
+            /** @description UNIX timestamp, in whole seconds */
+            began_at: number;
+            /** @description UNIX timestamp, in whole seconds */
+            last_seen_at: number;
+            /** @description UNIX timestamp, in whole seconds */
+            ended_at?: number;
+            /** @description how much of `from` to `until` it covers */
+            seconds: number;
+        };
+        /** @description Periods that overlap with the time asked for, and a link to more of them. */
+        LifetimesAnswer: {
+            /** @description UNIX timestamp, in whole seconds */
+            from: number;
+            /** @description UNIX timestamp, in whole seconds */
+            until: number;
+            subresources: components["schemas"]["Lifetime"][];
+            subresources_links: components["schemas"]["Link"][];
+        };
         /** @description A link to another document. */
         Link: {
             rel: string;
@@ -1522,6 +1554,8 @@ export type Inconsistencies = components['schemas']['Inconsistencies'];
 export type InconsistenciesAnswer = components['schemas']['InconsistenciesAnswer'];
 export type Initiator = components['schemas']['Initiator'];
 export type KeystoneName = components['schemas']['KeystoneName'];
+export type Lifetime = components['schemas']['Lifetime'];
+export type LifetimesAnswer = components['schemas']['LifetimesAnswer'];
 export type Link = components['schemas']['Link'];
 export type MaxQuotaResourceBody = components['schemas']['MaxQuotaResourceBody'];
 export type MaxQuotaScopeBody = components['schemas']['MaxQuotaScopeBody'];
