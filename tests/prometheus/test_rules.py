@@ -1,6 +1,6 @@
-"""The alert rules as promtool sees them, and the dashboard's form."""
+"""The rules as promtool sees them."""
 
-import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,6 +14,9 @@ from tests.support.prometheus import CONFIG, RULE_FILES, find_program
 RULES = CONFIG / "prometheus"
 ALERTS = RULES / "alerts.yaml"
 TESTS = Path(__file__).parent / "alerts_test.yaml"
+RECORDING_TESTS = Path(__file__).parent / "recording_test.yaml"
+RECORDED = re.compile(r"limes:[\w:]+")
+"""A recording rule in a query."""
 
 
 def promtool(*arguments: str | Path) -> str:
@@ -45,6 +48,24 @@ def test_the_rules_fire_when_they_should_and_only_then(tmp_path: Path) -> None:
     promtool("test", "rules", tmp_path / TESTS.name)
 
 
+def test_recording_rules_give_what_they_should(tmp_path: Path) -> None:
+    shutil.copy(RULES / "recording.yaml", tmp_path)
+    shutil.copy(RECORDING_TESTS, tmp_path)
+    promtool("test", "rules", tmp_path / RECORDING_TESTS.name)
+
+
+def test_every_recording_rule_is_tested_and_described() -> None:
+    names = {rule["record"] for rule in rules("recording.yaml")}
+    expressions = [
+        case["expr"]
+        for test in yaml.safe_load(RECORDING_TESTS.read_text())["tests"]
+        for case in test["promql_expr_test"]
+    ]
+    assert names == {name for expression in expressions for name in RECORDED.findall(expression)}
+    page = (CONFIG.parent / "docs" / "metrics.md").read_text()
+    assert [name for name in sorted(names) if f"| `{name}` |" not in page] == []
+
+
 def test_every_alert_is_tested_and_says_what_to_do() -> None:
     disaster = yaml.safe_load(TESTS.read_text())["tests"][1]
     fired = {sample["labels"].split('"')[1] for sample in disaster["promql_expr_test"][0]["exp_samples"]}
@@ -52,22 +73,3 @@ def test_every_alert_is_tested_and_says_what_to_do() -> None:
     for rule in rules():
         assert set(rule["annotations"]) == {"summary", "description"}
         assert rule["labels"]["severity"] in ("critical", "warning", "info")
-
-
-def test_the_dashboard_is_what_grafana_imports() -> None:
-    dashboard = json.loads((CONFIG / "grafana" / "limes.json").read_text())
-    assert dashboard["uid"] == "limes"
-    panels = dashboard["panels"]
-    assert len({panel["id"] for panel in panels}) == len(panels)
-    taken = set()
-    for panel in panels:
-        place = panel["gridPos"]
-        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
-        assert not cells & taken, f"{panel['title']} lies on another panel"
-        assert max(x for x, _ in cells) < 24
-        taken |= cells
-        if panel["type"] != "row":
-            assert panel["targets"]
-            assert panel["description"]
-            assert all(target["datasource"]["uid"] == "${datasource}" for target in panel["targets"])
-    assert [variable["name"] for variable in dashboard["templating"]["list"]] == ["datasource", "service", "domain"]
