@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
@@ -63,6 +64,8 @@ class ApiCollaborators:
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
     """Who does not want which mails."""
+    mail_settings: MailSettings | None = None
+    """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
     """What is served beside the API: the dashboard."""
     compression: bool = True

@@ -139,5 +139,10 @@ RULES = (
     Rule("cluster:list_commitments", "rule:cluster_viewer", "Follow the changes of all commitments."),
     Rule("cluster:list_requests", "rule:cluster_viewer", "List the requests for more quota of all domains."),
     Rule("cluster:show_public_commitments", "@", "See which commitments are offered to everybody."),
+    Rule(
+        "user:mail_settings",
+        "@",
+        "See and choose which mails Limes sends to oneself: always those of the token's own user.",
+    ),
     Rule("cluster:edit", "rule:cluster_admin", "Kept for policy files of the original; guards nothing here."),
 )

@@ -26,6 +26,7 @@ from limes.api.handlers import (
     attention,
     cluster,
     growth_bounds,
+    mail_settings,
     project,
     quota,
     rights,
@@ -33,6 +34,7 @@ from limes.api.handlers import (
     version,
 )
 from limes.api.lifetime_routes import LIFETIMES
+from limes.api.mail_settings_body import MailSettingsBody
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.shapes.alerts import AlertsAnswer
 from limes.api.shapes.attention import (
@@ -43,6 +45,7 @@ from limes.api.shapes.attention import (
 )
 from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
 from limes.api.shapes.common import ResourcesAnswer
+from limes.api.shapes.mail_settings import MailSettingsAnswer
 from limes.api.shapes.project import (
     AllProjectsAnswer,
     DomainAnswer,
@@ -246,6 +249,18 @@ SECTIONS = {
     "commitments": COMMITMENTS,
     "quota-requests": QUOTA_REQUESTS,
     "notifications": {
+        "/v1/mail-settings": {
+            "GET": Operation(
+                mail_settings.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)
+            ),
+            "PUT": Operation(
+                mail_settings.set_mail_settings,
+                "user:mail_settings",
+                {200: MailSettingsAnswer},
+                (404, 409, 422, 503),
+                body=MailSettingsBody,
+            ),
+        },
         unsubscribe.PATH: {
             "GET": Operation(unsubscribe.show_unsubscribe, None, *_UNSUBSCRIBE, public=True),
             "POST": Operation(unsubscribe.unsubscribe, None, *_UNSUBSCRIBE, public=True),

@@ -29,7 +29,7 @@ from limes.composition.identity import (
     open_revoked,
     refuse_exposure,
 )
-from limes.composition.mails import unsubscribe_links
+from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.composition.notifications import announcements
 from limes.composition.replicas import with_standbys
 from limes.composition.rules import alert_rules
@@ -91,6 +91,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         quota_sets=cluster.quota_sets,
         alerts=alert_rules(settings),
         subscriptions=Subscriptions(engine, clock, unsubscribe_links(settings.notifications.mail)),
+        mail_settings=open_mail_settings(settings, engine, cloud, clock),
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),
         compression=settings.api.clients.compression,
     )

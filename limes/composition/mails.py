@@ -2,18 +2,21 @@
 
 from urllib.parse import urlsplit
 
+from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.queue_mails import Languages, ProjectItself, Recipients
 from limes.actions.mails.send_mails import Contents
 from limes.auth.session import CloudSession
 from limes.core.recipients import LanguageRule, Level, RecipientRule
+from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
 from limes.mail.mail_api import MailApi
 from limes.mail.mailer import Mailer
+from limes.mail.samples import KINDS
 from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
 from limes.mail.templates import Templates
 from limes.mail.unsubscribe import Unsubscribe
 from limes.settings import Settings
-from limes.settings.mails import MailSettings
+from limes.settings.mails import MailSettings as MailSection
 from limes.settings.notifications import NotificationSettings
 from limes.system import Clock
 
@@ -63,12 +66,21 @@ def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> Keyston
     return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache)
 
 
-def mail_contents(mail: MailSettings) -> Contents:
+def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailSettings | None:
+    """Returns the use cases with which users choose their mails; None if they get none."""
+    section = settings.notifications
+    if "smtp" not in section.sinks:
+        return None
+    kinds = [kind for kind in KINDS if kind not in section.except_kinds]
+    return MailSettings(engine, clock, kinds, open_users(settings, cloud, clock))
+
+
+def mail_contents(mail: MailSection) -> Contents:
     """Returns what mails look like."""
     return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
 
 
-def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
+def unsubscribe_links(mail: MailSection) -> Unsubscribe | None:
     """Returns what makes and reads links to unsubscribe; None if there are none."""
     section = mail.unsubscribe
     return Unsubscribe(section.url, section.secret or "") if section.url and urlsplit(section.url).netloc else None

@@ -30,7 +30,8 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class KeystoneUsers:
-    """Asks Keystone. All methods raise `Unavailable` if it does not answer. Not for several threads at once."""
+    """Asks Keystone. All methods raise `Unavailable` if it does not answer. Several threads may ask at once, and then
+    sometimes ask the same twice."""
 
     adapter: Adapter
     clock: Clock

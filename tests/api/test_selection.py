@@ -13,7 +13,7 @@ from tests.api.commitments import BEHAVIORS, NOW, commit
 from tests.api.world import World
 
 WITHOUT = {
-    *("/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/commitments/by-token"),
+    *("/", "/v1/", "/v1/openapi.json", "/v1/identity", "/v1/rights", "/v1/mail-settings", "/v1/commitments/by-token"),
     "/v1/notifications/unsubscribe",
     *("/v1/admin/scrape-status", "/v1/domains/{domain_id}/scrape-status"),
     *(

@@ -6,7 +6,7 @@ france    cores 50              paris    was never scraped
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.announce import Announce
@@ -45,6 +46,7 @@ from limes.core.quota_sets import QuotaSet
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
+from limes.mail.samples import KINDS
 from limes.mail.unsubscribe import Unsubscribe
 from limes.system import RandomJitter, SystemIds
 from limes.web.mount import Mount
@@ -114,6 +116,21 @@ class Tokens:
         return 'Keystone uri="http://127.0.0.1:5000/v3"'
 
 
+class Addresses:
+    """What Keystone knows: everybody but `nobody` has an address."""
+
+    def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
+        return []
+
+    def address_of(self, user_id: str) -> str | None:
+        return None if user_id == IDENTITIES["nobody"].user_id else f"{user_id.title()}@example.com"
+
+
+def all_mails(engine: Engine, clock: FrozenClock) -> MailSettings:
+    """Lets users choose among all kinds of mail."""
+    return MailSettings(engine, clock, KINDS, Addresses())
+
+
 @dataclass
 class World:
     """The API, and what it was asked to do elsewhere."""
@@ -172,6 +189,7 @@ def make_world(
     alerts: AlertRules | None = None,
     quota_sets: Mapping[str, QuotaSet] | None = None,
     fill: bool = True,
+    mail_settings: Callable[[Engine, FrozenClock], MailSettings | None] = all_mails,
     mounts: tuple[Mount, ...] = (),
     policy: Policy | None = None,
     allowed_origins: tuple[str, ...] = ("*",),
@@ -246,6 +264,7 @@ def make_world(
         stale_after=stale_after,
         quota_sets=quota_sets or {},
         alerts=alerts or AlertRules(),
+        mail_settings=mail_settings(engine, clock),
         mounts=mounts,
         compression=compression,
     )

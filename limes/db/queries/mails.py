@@ -2,8 +2,9 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
+from zlib import crc32
 
-from peewee import fn
+from peewee import Select, fn
 
 from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, compiled_update, lock
 from limes.db.engine import Engine
@@ -241,6 +242,16 @@ _SUBSCRIBE = compiled(
 )
 
 
+_LOCKS = 0x4D41494C
+"""The first half of the keys of these locks, so that they are not those of others."""
+_LOCK_RECIPIENT = compiled(lambda p: Select(columns=[fn.pg_advisory_xact_lock(_LOCKS, p.recipient).cast("text")]))
+_SUBSCRIBE_KINDS = compiled(
+    lambda p: MailUnsubscribed.delete().where(
+        MailUnsubscribed.recipient == p.recipient, any_of(MailUnsubscribed.kind, p.kinds)
+    )
+)
+
+
 def with_names(engine: Engine, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Adds the names of projects and domains, which notifications about events of commitments do not have."""
     projects = _named(engine, _PROJECTS, [id_ for each in documents if (id_ := each.get("project", {}).get("id"))])
@@ -275,3 +286,18 @@ def unsubscribe(engine: Engine, recipient: str, kind: str, at: float) -> None:
 def subscribe(engine: Engine, recipient: str, kind: str) -> bool:
     """Undoes that. Returns whether there was anything to undo."""
     return engine.write(_SUBSCRIBE, recipient=recipient, kind=kind) > 0
+
+
+def change_subscriptions(engine: Engine, recipient: str, wanted: Mapping[str, bool], at: float) -> None:
+    """Notes which kinds a recipient, given in lower case, wants and does not want.
+
+    Two changes of the same recipient wait for each other: they would take the locks on their rows in different orders.
+    """
+    if engine.dialect == "postgresql":
+        engine.tuples(_LOCK_RECIPIENT, recipient=crc32(recipient.encode()) - 2**31)
+    resumed = [kind for kind, is_wanted in wanted.items() if is_wanted]
+    ended = [(recipient, kind, at) for kind, is_wanted in sorted(wanted.items()) if not is_wanted]
+    if resumed:
+        engine.write(_SUBSCRIBE_KINDS, recipient=recipient, kinds=resumed)
+    if ended:
+        engine.write(_UNSUBSCRIBE, rows=ended)
