@@ -759,6 +759,32 @@ export interface components {
             href: string;
             type?: string;
         };
+        /** @description Whether mails of a kind are sent. */
+        MailKind: {
+            kind: string;
+            sent: boolean;
+        };
+        /** @description Whether mails of a kind are wanted. */
+        MailKindBody: {
+            kind: string;
+            sent: boolean;
+        };
+        /** @description The mails that the user of the token gets. */
+        MailSettings: {
+            /** @description null: none is known, so nothing is sent */
+            address: string | null;
+            /** @description false: no mails at all, whatever `kinds` says */
+            sent: boolean;
+            kinds: components["schemas"]["MailKind"][];
+        };
+        /** @description The document with them. */
+        MailSettingsAnswer: {
+            mail_settings: components["schemas"]["MailSettings"];
+        };
+        /** @description The document with what is to change. */
+        MailSettingsBody: {
+            mail_settings: components["schemas"]["WantedMailsBody"];
+        };
         /** @description How far quota may grow by itself: `null` for no limit. The unit is as in `ResourceBody`. */
         MaxQuotaResourceBody: {
             name: string;
@@ -1423,6 +1449,16 @@ export interface components {
         VersionsAnswer: {
             versions: components["schemas"]["Version"][];
         };
+        /** @description What is to change. */
+        WantedMailsBody: {
+            /**
+             * @description whether any mails are wanted; null: as it is
+             * @default null
+             */
+            sent?: boolean | null;
+            /** @default [] */
+            kinds?: components["schemas"]["MailKindBody"][];
+        };
         /** @description What is asked for of one resource. */
         WantedQuota: {
             service: string;
@@ -1557,6 +1593,11 @@ export type KeystoneName = components['schemas']['KeystoneName'];
 export type Lifetime = components['schemas']['Lifetime'];
 export type LifetimesAnswer = components['schemas']['LifetimesAnswer'];
 export type Link = components['schemas']['Link'];
+export type MailKind = components['schemas']['MailKind'];
+export type MailKindBody = components['schemas']['MailKindBody'];
+export type MailSettings = components['schemas']['MailSettings'];
+export type MailSettingsAnswer = components['schemas']['MailSettingsAnswer'];
+export type MailSettingsBody = components['schemas']['MailSettingsBody'];
 export type MaxQuotaResourceBody = components['schemas']['MaxQuotaResourceBody'];
 export type MaxQuotaScopeBody = components['schemas']['MaxQuotaScopeBody'];
 export type MaxQuotaServiceBody = components['schemas']['MaxQuotaServiceBody'];
@@ -1633,6 +1674,7 @@ export type UtilisationDay = components['schemas']['UtilisationDay'];
 export type Version = components['schemas']['Version'];
 export type VersionAnswer = components['schemas']['VersionAnswer'];
 export type VersionsAnswer = components['schemas']['VersionsAnswer'];
+export type WantedMailsBody = components['schemas']['WantedMailsBody'];
 export type WantedQuota = components['schemas']['WantedQuota'];
 export type WantedResourceBody = components['schemas']['WantedResourceBody'];
 export type WantedServiceBody = components['schemas']['WantedServiceBody'];
