@@ -3,15 +3,13 @@
 import argparse
 from typing import ClassVar
 
-from osc_lib.exceptions import CommandError
-
 from limes_osc.amounts import Amount, shown_unit, unit_of
 from limes_osc.base import LimesLister, Options, Table
 from limes_osc.cells import Text
 from limes_osc.client import Json
 from limes_osc.columns import Columns, Row
 from limes_osc.options import add_filters, add_long, add_unit, filters_of, selects
-from limes_osc.scope import domain_path
+from limes_osc.targets import InScope
 from limes_osc.temporary import Temporary
 from limes_osc.times import moment
 
@@ -32,18 +30,15 @@ _WORDS = {
 """What an alert says to people, with the names of its figures."""
 
 
-def _add_scope(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--domain", metavar="<domain>", help="Of this domain, or where to look for the project")
-    parser.add_argument("--project", metavar="<project>", help="Of this project")
-    parser.add_argument("--all-domains", action="store_true", help="Of the whole cloud")
+def _add_limit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--limit", metavar="<number>", type=int, help="At most this many (default: 100)")
 
 
-class ListAlerts(LimesLister):
+class ListAlerts(InScope, LimesLister):
     """List what is near its limit, ends soon or fails, in a project, a domain or the whole cloud"""
 
     nothing = "No alerts."
-    options: ClassVar[Options] = (_add_scope, add_filters, add_long, add_unit)
+    options: ClassVar[Options] = (_add_limit, add_filters, add_long, add_unit)
     _columns = Columns(
         [
             "Severity",
@@ -70,22 +65,13 @@ class ListAlerts(LimesLister):
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each alert, the critical ones first."""
         limit = [("limit", str(parsed_args.limit))] if parsed_args.limit is not None else []
-        found = self.limes.get(f"{self._path(parsed_args)}/alerts", [*filters_of(parsed_args), *limit])
+        found = self.limes.get(f"{self.path(parsed_args)}/alerts", [*filters_of(parsed_args), *limit])
         rows = (
             _row(alert, parsed_args)
             for alert in found["alerts"]
             if "resource" not in alert or selects(parsed_args, alert["service"], alert["resource"])
         )
         return self.table(parsed_args, self._columns, rows)
-
-    def _path(self, args: argparse.Namespace) -> str:
-        if args.all_domains:
-            if args.domain or args.project:
-                raise CommandError("--all-domains goes with neither --domain nor --project")
-            return ""
-        if args.domain and not args.project:
-            return domain_path(self.scopes.domain(args.domain))
-        return self.scopes.project(args.project, args.domain, "--project").path
 
 
 def _row(alert: Json, args: argparse.Namespace) -> Row:

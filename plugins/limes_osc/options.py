@@ -33,6 +33,13 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--project", metavar="<project>", help="Project (name or ID; default: that of the token)")
 
 
+def add_scope(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that name a project, a domain or the whole cloud."""
+    parser.add_argument("--domain", metavar="<domain>", help="Of this domain, or where to look for the project")
+    parser.add_argument("--project", metavar="<project>", help="Of this project")
+    parser.add_argument("--all-domains", action="store_true", help="Of the whole cloud")
+
+
 def add_filters(parser: argparse.ArgumentParser) -> None:
     """Adds the options that select resources."""
     group = parser.add_argument_group("filters", "Each may be repeated.")

@@ -4,8 +4,10 @@ import abc
 import argparse
 from typing import ClassVar
 
+from osc_lib.exceptions import CommandError
+
 from limes_osc.base import LimesCommand, Options
-from limes_osc.options import add_domain, add_domain_option, add_project, add_project_option
+from limes_osc.options import add_domain, add_domain_option, add_project, add_project_option, add_scope
 from limes_osc.scope import domain_path
 
 
@@ -50,4 +52,20 @@ class InProject(Targeted):
 
     def path(self, args: argparse.Namespace) -> str:
         """See `Targeted`."""
+        return self.scopes.project(args.project, args.domain, "--project").path
+
+
+class InScope(LimesCommand):
+    """About things in the project or domain that options name, or in the whole cloud."""
+
+    options: ClassVar[Options] = (add_scope,)
+
+    def path(self, args: argparse.Namespace) -> str:
+        """Returns the path of the project or domain; "" for the whole cloud. Raises `CommandError`."""
+        if args.all_domains:
+            if args.domain or args.project:
+                raise CommandError("--all-domains goes with neither --domain nor --project")
+            return ""
+        if args.domain and not args.project:
+            return domain_path(self.scopes.domain(args.domain))
         return self.scopes.project(args.project, args.domain, "--project").path

@@ -13,10 +13,10 @@ import requests
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.db.models import MODELS
-from tests.api.commitments import CORES
+from limes.db.models import MODELS, LifetimeProject, SubresourceLifetime
+from tests.api.commitments import CORES, NOW
 from tests.api.server import serve
-from tests.api.world import BERLIN, GERMANY, fill_cloud
+from tests.api.world import BERLIN, DRESDEN, GERMANY, fill_cloud
 from tests.osc.client import OpenStackClient, User
 from tests.support.databases import Databases, PostgresDatabases, SQLiteDatabases
 
@@ -49,6 +49,31 @@ class Cloud:
             " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'",
             [],
         )
+
+    def add_lifetimes(self) -> None:
+        """A server in berlin that was resized yesterday, and one in dresden."""
+        now, day = NOW, 86400
+
+        def work() -> None:
+            for id_, uuid, name in ((1, BERLIN, "berlin"), (2, DRESDEN, "dresden")):
+                self.engine.write(
+                    LifetimeProject.insert(id=id_, uuid=uuid, name=name, domain_uuid=GERMANY, domain_name="germany")
+                )
+            for project, flavor, began, ended in (
+                (1, "small", now - 3 * day, now - day),
+                (1, "big", now - day, None),
+                (2, "small", now - day, None),
+            ):
+                self.engine.write(
+                    SubresourceLifetime.insert(
+                        project=project, service_type="compute", resource_name="cores", az="az-one",
+                        subresource_id=f"9c1f0a52-4f2a-4f53-8c11-0d8f6a2b1c3{project}", name=f"web-{project}",
+                        attributes=f'{{"flavor":"{flavor}"}}', first_seen_at=now - 3 * day, began_at=began,
+                        last_seen_at=ended, ended_at=ended,
+                    )
+                )  # fmt: skip
+
+        self.engine.atomic(work)
 
     def ask(self, method: str, path: str, body: Any) -> requests.Response:
         """A request of the cloud's admin, without the client."""

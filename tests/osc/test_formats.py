@@ -74,6 +74,7 @@ SHOWN = {
     "limes request comment": "{request} 'what for?'",
     "limes request pass-on": "{request}",
     "limes scrape error list": "",
+    "limes subresource lifetime list": IN_BERLIN,
 }
 """The commands that show something, and arguments with which they succeed in the small cloud."""
 
@@ -119,6 +120,8 @@ class Story:
             made = {"one": one, "third": self.cloud.commit(), "year": year, "offered": offered}
             numbers = {name: commitment["id"] for name, commitment in made.items()}
             arguments = arguments.format(token=offered["transfer_token"], **numbers)
+        if "lifetime" in self.command:
+            self.cloud.add_lifetimes()
         if "request" in self.command and self.command != "limes request create":
             number = self.cloud.request_cores(200 if "pass-on" in self.command else 40)
             arguments = arguments.format(request=number)
