@@ -17,6 +17,8 @@ log = logging.getLogger(__name__)
 _CHANGES = ("limes_commitment_changes", "Changes of commitments since the first one, by kind of event")
 _ALWAYS = ("created", "confirmed", "expired")
 """Those that are there from the start, with 0."""
+_PIECE = 100_000
+"""Events that one statement counts."""
 
 
 class CommitmentChanges(Collector):
@@ -48,9 +50,13 @@ class CommitmentChanges(Collector):
         yield family
 
     def _count_new(self) -> None:
-        for row in self._engine.snapshot(lambda: queries.count_after(self._engine, self._last)):
-            self._counts[row.event] += row.events
-            self._last = max(self._last, row.last)
+        """In pieces, as the first look may be at the history of many years."""
+        last = queries.last_number(self._engine)
+        while self._last < last:
+            until = min(last, self._last + _PIECE)
+            for row in queries.count_between(self._engine, self._last, until):
+                self._counts[row.event] += row.events
+            self._last = until
 
     def describe(self) -> list[CounterMetricFamily]:
         """Returns the name, for the registry."""

@@ -266,5 +266,18 @@ def test_what_is_about_the_process_has_a_path_of_its_own(cloud: Cloud) -> None:
     assert not state & names_of(own)
 
 
+def test_the_figures_of_the_cloud_are_there_if_wanted(cloud: Cloud) -> None:
+    figures = {"limes_project_usage", "limes_cluster_capacity", "limes_data_metrics_age_seconds"}
+    for expose in (True, False):
+        with cloud.collector(lease=300, data_metrics={"expose": expose}) as collector:
+            address = f"http://127.0.0.1:{collector.port}/metrics"
+            cloud.wait_until(SCRAPED, [(6,)])
+            everything = requests.get(address, timeout=200)
+            assert everything.headers["content-encoding"] == "gzip"
+            own = requests.get(f"{address}/process", timeout=200).text
+        assert figures & names_of(everything.text) == (figures if expose else set())
+        assert not figures & names_of(own)
+
+
 def names_of(text: str) -> set[str]:
     return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from limes.backends import AZUsage
+from limes.db.engine import Engine
+from limes.db.queries import commitment_events
 from limes.errors import Unavailable
 from limes.metrics.commitments import CommitmentChanges
 from tests.collector.commitments import RULE, add, capacity
@@ -43,11 +45,33 @@ def test_changes_are_counted_once_and_by_each_process_alike(lab: Lab) -> None:
     assert counts(CommitmentChanges(lab.engine)) == seen
 
 
-def test_without_an_answer_there_is_none(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_history_is_counted_in_pieces(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        add(lab, number, 1)
+    capacity(lab, 80)
+    expected = counts(CommitmentChanges(lab.engine))
+    assert (expected["pending"], expected["confirmed"]) == (5, 5)
+    monkeypatch.setattr("limes.metrics.commitments._PIECE", 3)
     source = CommitmentChanges(lab.engine)
+    assert counts(source) == counts(source) == expected
 
-    def fail(work: Any) -> None:
-        raise Unavailable("the database does not answer")
 
-    monkeypatch.setattr(type(lab.engine), "snapshot", lambda engine, work: fail(work))
+def test_without_an_answer_there_is_none(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And nothing is counted twice after a failure in the middle."""
+    for number in range(5):
+        add(lab, number, 1)
+    capacity(lab, 80)
+    expected = counts(CommitmentChanges(lab.engine))
+    monkeypatch.setattr("limes.metrics.commitments._PIECE", 3)
+    source, pieces = CommitmentChanges(lab.engine), []
+
+    def fail_in_the_middle(engine: Engine, after: int, until: int) -> Any:
+        pieces.append(after)
+        if len(pieces) == 2:
+            raise Unavailable("the database does not answer")
+        return count_between(engine, after, until)
+
+    count_between = commitment_events.count_between
+    monkeypatch.setattr(commitment_events, "count_between", fail_in_the_middle)
     assert list(source.collect()) == []
+    assert counts(source) == expected

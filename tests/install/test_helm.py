@@ -3,6 +3,7 @@
 No package registry has the program `helm`; gotpl renders its templates. On a machine with `helm`, that lints and renders it, too.
 """
 
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -97,6 +98,19 @@ def test_kubernetes_understands_it(values: dict[str, Any]) -> None:
         if document["kind"] != "ServiceMonitor":  # of the Prometheus operator, for which there is no schema here
             kubernetes_validate.validate(document, kubernetes_validate.latest_version(), strict=True)
         assert name.partition("/")[2].startswith("quota"), "two releases can share a namespace"
+
+
+def test_jobs_have_the_names_that_the_rules_know() -> None:
+    documents = render({"serviceMonitor": {"enabled": True}}, release="quota")
+    services = [name.partition("/")[2] for name in documents if name.startswith("Service/")]
+    monitors = [one["spec"] for one in documents.values() if one["kind"] == "ServiceMonitor"]
+    for monitor in monitors:
+        ((rule,),) = [endpoint["relabelings"] for endpoint in monitor["endpoints"]]
+        assert (rule["sourceLabels"], rule["targetLabel"]) == (["__meta_kubernetes_service_name"], "job")
+        jobs = {re.sub(f"^{rule['regex']}$", rule["replacement"].replace("$1", r"\1"), name) for name in services}
+        recommended = yaml.safe_load((CONFIG / "prometheus" / "scrape.yaml").read_text())["scrape_configs"]
+        assert jobs == {job["job_name"] for job in recommended}
+    assert len(monitors) == 2
 
 
 def test_values_reach_every_pod() -> None:

@@ -80,25 +80,30 @@ def after(
 
 
 class EventCount(NamedTuple):
-    """How many events of a kind there are, and the number of the last one."""
+    """How many events of a kind there are."""
 
     event: str
     events: int
-    last: int
 
 
-_COUNT_AFTER = compiled(
+_LAST_NUMBER = compiled(lambda p: CommitmentEventCounter.select(CommitmentEventCounter.last))
+_COUNT_BETWEEN = compiled(
     lambda p: (
-        CommitmentEvent.select(CommitmentEvent.event, fn.COUNT(CommitmentEvent.number), fn.MAX(CommitmentEvent.number))
-        .where(CommitmentEvent.number > p.number)
+        CommitmentEvent.select(CommitmentEvent.event, fn.COUNT(CommitmentEvent.number))
+        .where(CommitmentEvent.number > p.after, CommitmentEvent.number <= p.until)
         .group_by(CommitmentEvent.event)
     )
 )
 
 
-def count_after(engine: Engine, number: int) -> list[EventCount]:
-    """Counts the events that come after this number."""
-    return engine.all(_COUNT_AFTER, EventCount, number=number)
+def last_number(engine: Engine) -> int:
+    """Returns the number of the last event; 0 if there is none."""
+    return max(engine.column(_LAST_NUMBER), default=0)
+
+
+def count_between(engine: Engine, after: int, until: int) -> list[EventCount]:
+    """Counts the events that come after the first number, up to the second one."""
+    return engine.all(_COUNT_BETWEEN, EventCount, after=after, until=until)
 
 
 class _Document(NamedTuple):
