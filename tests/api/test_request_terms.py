@@ -197,7 +197,10 @@ def test_a_request_of_the_domain_expires_alone(world: World) -> None:
     world.engine.atomic(lambda: world.engine.execute("UPDATE quota_requests SET created_at = 1 WHERE id = %s", [above]))
     assert world.expire.run() == 1
     assert (status(world, "berlin", below), status(world, "germany", above)) == ("open", "expired")
-    assert show(world, "berlin", below)["conversation"][-1]["text"] == f"quota request {above} has expired"
+    assert (
+        show(world, "berlin", below)["conversation"][-1]["text"]
+        == f"quota request {above} has expired: nobody has decided"
+    )
     assert act(world, "berlin", below, "pass-on", "germany-admin").status_code == 201
 
 

@@ -26,6 +26,11 @@ from limes.errors import Unprocessable
 
 _Granted = tuple[ProjectRow, QuotaOutcome] | None
 """The project whose backends are to be told, and what was changed."""
+_WORDS = {
+    RequestStatus.REJECTED: "was rejected",
+    RequestStatus.WITHDRAWN: "was withdrawn",
+    RequestStatus.EXPIRED: "has expired",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,23 +69,30 @@ class DecideOnRequest:
 
     def reject(self, place: Place, request_id: int, reason: str, initiator: Initiator) -> None:
         """Refuses the request. What was passed on goes back to those who did."""
-
-        def work() -> None:
-            locked = self.desk.lock(place, request_id)
-            self.desk.close(locked.target, [request_id], RequestStatus.REJECTED, reason, initiator)
-            self.settle_relatives(locked, f"quota request {request_id} was rejected", reason, initiator)
-
-        self.desk.engine.atomic(work)
+        self._close(place, request_id, RequestStatus.REJECTED, reason, initiator)
 
     def withdraw(self, place: Place, request_id: int, comment: str, initiator: Initiator) -> None:
         """Takes the request back."""
+        self._close(place, request_id, RequestStatus.WITHDRAWN, comment, initiator)
 
-        def work() -> None:
-            locked = self.desk.lock(place, request_id)
-            self.desk.close(locked.target, [request_id], RequestStatus.WITHDRAWN, comment, initiator)
-            self.settle_relatives(locked, f"quota request {request_id} was withdrawn", comment, initiator)
+    def _close(self, place: Place, request_id: int, status: RequestStatus, text: str, initiator: Initiator) -> None:
+        self.desk.engine.atomic(lambda: self.close(self.desk.lock(place, request_id), status, text, initiator))
 
-        self.desk.engine.atomic(work)
+    def close(self, locked: Locked, status: RequestStatus, text: str, initiator: Initiator) -> None:
+        """Closes a request without giving anything, inside the transaction in which it was locked.
+
+        What it was passed on as is closed, too; the project's request that it was passed on from learns of it.
+        """
+        id_ = locked.request.id
+        self.desk.close(locked.target, [id_], status, text, initiator)
+        said = f"quota request {id_} {_WORDS[status]}"
+        if isinstance(locked.target, ProjectRow):
+            self.desk.close_passed_on(locked.target, [id_], said, initiator)
+        elif locked.origin is not None and locked.origin.status == RequestStatus.OPEN.value:
+            note = f"{said}: {text}" if text else said
+            self.desk.record(
+                self.desk.project_of(locked.origin), [locked.origin.id], EventKind.RETURNED, note, initiator
+            )
 
     # -- approval ------------------------------------------------------------------------------------------------------
 
@@ -169,15 +181,3 @@ class DecideOnRequest:
         if problems:
             raise Unprocessable("\n".join(sorted(problems)))
         return amounts
-
-    # -- levels --------------------------------------------------------------------------------------------------------
-
-    def settle_relatives(self, locked: Locked, text: str, reason: str, initiator: Initiator) -> None:
-        """Closes what was passed on, or tells the project's request that the one above it is closed."""
-        if isinstance(locked.target, ProjectRow):
-            self.desk.close_passed_on(locked.target, [locked.request.id], text, initiator)
-        elif locked.origin is not None and locked.origin.status == RequestStatus.OPEN.value:
-            note = f"{text}: {reason}" if reason else text
-            self.desk.record(
-                self.desk.project_of(locked.origin), [locked.origin.id], EventKind.RETURNED, note, initiator
-            )

@@ -50,6 +50,5 @@ class ExpireRequests:
         job = of_job("expire-requests")
         is_over = row.until is not None and row.until <= now
         text = f"it was for the time until {when(row.until or 0)}" if is_over else "nobody has decided"
-        self.desk.close(locked.target, [row.id], RequestStatus.EXPIRED, text, job)
-        DecideOnRequest(self.desk).settle_relatives(locked, f"quota request {row.id} has expired", "", job)
+        DecideOnRequest(self.desk).close(locked, RequestStatus.EXPIRED, text, job)
         return 1
