@@ -87,3 +87,14 @@ def test_types_of_hypervisors(nova: Nova, project: ProjectInfo) -> None:
     backend = load(nova.service.url, with_subresources=True, hypervisor_type_rules=rules)
     found = {id_: one["hypervisor"] for id_, one in instances(backend, project).items()}
     assert found == {"s1": "kvm", "s2": "vmware", "s3": "none", "s4": "unknown"}
+
+
+def test_a_server_in_a_cell_that_is_down(nova: Nova, project: ProjectInfo) -> None:
+    """Nova knows that it is there, and so does whoever follows it."""
+    nova.servers.append(
+        {"id": "s9", "tenant_id": "p1", "status": "UNKNOWN", "created": "2026-01-01T00:00:00Z", "links": []}
+    )
+    backend = load(nova.service.url, with_subresources=True)
+    assert instances(backend, project)["s9"] == {"id": "s9", "status": "UNKNOWN"}
+    assert backend.describe().resources["instances"].billed_attributes[0] == "flavor"
+    assert "s9" not in instances(load(nova.service.url), project)

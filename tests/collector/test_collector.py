@@ -18,6 +18,7 @@ from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import StartupError
+from limes.settings.lifetimes import SubresourceLifetimeSettings
 from tests.collector.lab import (
     BERLIN,
     COMPUTE,
@@ -281,3 +282,20 @@ def test_the_figures_of_the_cloud_are_there_if_wanted(cloud: Cloud) -> None:
 
 def names_of(text: str) -> set[str]:
     return {line.split()[2] for line in text.splitlines() if line.startswith("# TYPE ")}
+
+
+def test_a_collector_follows_what_is_configured(cloud: Cloud) -> None:
+    one = AZUsage(1, subresources=({"id": "a", "name": "web", "flavor": "small", "status": "ACTIVE"},))
+    cloud.compute.usage["berlin"] = {"cores": {"az-one": one}, "gpus": {"az-one": one}}
+    followed = SubresourceLifetimeSettings.model_validate({"resources": [{"resource": "compute/cores"}]})
+    parts = cluster(cloud.compute, cloud.volume, cloud.capacitor, cloud.keystone)
+    configured = settings(lease=300).model_copy(update={"subresource_lifetimes": followed})
+    collector = build_collector(cloud.engine, parts, configured, jitter=NoJitter())
+    collector.start()
+    try:
+        cloud.wait_until(SCRAPED, [(6,)])
+        cloud.wait_until(JOBS_RUN, [(cloud.jobs,)])
+    finally:
+        collector.stop(10)
+    query = "SELECT resource_name, subresource_id, name, attributes, ended_at FROM subresource_lifetimes"
+    assert cloud.rows(query) == [("cores", "a", "web", '{"flavor":"small"}', None)]

@@ -170,3 +170,43 @@ def test_several_collectors_at_once(make_lab: Callable[..., Lab]) -> None:
         ]
         assert open_periods == sorted(expected)
         lab.clock.advance(1800)
+
+
+def test_scrapes_race_with_deletions(make_lab: Callable[..., Lab]) -> None:
+    """Whatever a scrape writes at the last moment, nothing of a project goes on after its deletion."""
+    lab = make_lab(keystone=FakeKeystone(*TOWNS))
+    lab.discover().run()
+    staying, leaving = TOWNS[:4], TOWNS[4:]
+    for town in TOWNS:
+        report(lab, ("az-one", server(town.name)), project=town.name)
+    is_over = threading.Event()
+
+    def come_and_go() -> None:
+        for number in range(12):
+            lab.keystone.found = {GERMANY: staying if number % 2 else TOWNS}
+            lab.discover().run()
+        is_over.set()
+
+    def collect() -> None:
+        flavors = itertools.cycle(["small", "big"])
+        while not is_over.is_set():
+            flavor = next(flavors)
+            for town in TOWNS:
+                report(lab, ("az-one", server(town.name, flavor)), project=town.name)
+            for town in staying:
+                lab.discover().request_sync(GERMANY.id, town.id)
+            action = scraper(lab)
+            while action.run_next("compute") is not None:
+                pass
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(lambda work: work(), [come_and_go, collect, collect]))
+    ends = lab.rows(
+        "SELECT p.uuid, l.ended_at FROM subresource_lifetimes l JOIN lifetime_projects p ON p.id = l.project_id"
+        " WHERE l.ended_at IS NULL ORDER BY 1"
+    )
+    assert {uuid for uuid, _ in ends} == {town.id for town in staying}
+    assert len(ends) == len(staying)
+    assert lab.rows("SELECT COUNT(*) FROM subresource_lifetimes WHERE ended_at < began_at") == [(0,)]
+    gone = {uuid for (uuid,) in lab.rows("SELECT uuid FROM lifetime_projects")} - {town.id for town in staying}
+    assert gone <= {town.id for town in leaving}

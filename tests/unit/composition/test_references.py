@@ -91,6 +91,15 @@ def test_what_prevents_a_start(capsys: pytest.CaptureFixture[str], text: str, pr
             " did you mean storage/capacity?",
         ),
         (
+            "subresource_lifetimes: {resources: [{resource: storage/volumes}]}",
+            "subresource_lifetimes.resources[0].resource: 'storage/volumes' matches no resource, so this entry has no effect",
+        ),
+        (
+            f"{COMPUTE}subresource_lifetimes: {{resources: [{{resource: compute/cores}}]}}",
+            "subresource_lifetimes: compute/cores is followed, but its plugin names no attributes to bill (are subresources"
+            " switched on in the params of service 'compute'?)",
+        ),
+        (
             "quota_distribution_configs: [{resource: network/.*, model: hierarchical}]",
             "quota_distribution_configs[0].resource: 'network/.*' matches no resource, so this entry has no effect",
         ),
@@ -311,3 +320,13 @@ def test_a_capacitor_that_reports_nothing_is_not_fine(capsys: pytest.CaptureFixt
         "capacitor hand reports capacity of no configured resource",
     )
     assert "limes plugin scan-capacity hand" in found["mend"]
+
+
+def test_subresources_that_are_on_are_followed_without_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    compute = COMPUTE.replace("area: a,", "area: a, with_subresources: true,")
+    assert warnings(capsys, f"{compute}subresource_lifetimes: {{resources: [{{resource: compute/.*}}]}}") == []
+
+
+def test_lifetimes_are_kept_for_a_day_at_least(capsys: pytest.CaptureFixture[str]) -> None:
+    [problem] = problems(capsys, "subresource_lifetimes: {retention: 5m}")
+    assert "subresource_lifetimes.retention" in problem
