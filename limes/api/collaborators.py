@@ -8,6 +8,7 @@ from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.metering.report import ReportUsage
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_bursting import SetBursting
@@ -42,6 +43,7 @@ class ApiCollaborators:
     set_growth_bounds: SetGrowthBounds
     commitments: CommitmentUseCases
     quota_requests: QuotaRequestUseCases
+    usage: ReportUsage
     history: ShowHistory
     explain: ExplainQuota
     discover_domains: Callable[[Initiator], Sequence[str]]

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, ClassVar, Literal
 
 import falcon
@@ -105,6 +106,61 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """A time in the query, as a date, a date with a time (ISO 8601; UTC unless it says otherwise), or UNIX time."""
+
+    place: ClassVar[Literal["query"]] = "query"
+    name: str
+    description: str
+
+    def of(self, req: falcon.Request) -> int | None:
+        """Its last value in whole seconds since the epoch; None if it is not there. Raises `BadRequest`."""
+        values = values_of(req, self.name)
+        return self.read(values[-1]) if values else None
+
+    def read(self, text: str) -> int:
+        """Returns the time. Raises `BadRequest`."""
+        if text.isascii() and text.isdigit() and len(text) <= 12:
+            return int(text)
+        try:
+            # "+" means a space in a query
+            moment = datetime.fromisoformat(text.replace(" ", "+") if text.count(":") > 2 else text)
+            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return int(moment.timestamp())
+        except (ValueError, OverflowError):
+            raise BadRequest(
+                f"query parameter {self.name}: expected a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400"
+            ) from None
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        return {"type": "string", "examples": ["2026-11-01", "2026-11-01T12:00:00Z", "1793534400"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several words in the query."""
+
+    place: ClassVar[Literal["query"]] = "query"
+    name: str
+    description: str
+    words: tuple[str, ...]
+    default: str
+
+    def of(self, req: falcon.Request) -> str:
+        """Its last value, or the default. Raises `BadRequest`."""
+        values = values_of(req, self.name)
+        word = values[-1] if values else self.default
+        if word not in self.words:
+            raise BadRequest(f"query parameter {self.name}: expected one of {', '.join(self.words)}")
+        return word
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        return {"type": "string", "enum": list(self.words), "default": self.default}
+
+
+@dataclass(frozen=True, slots=True)
 class Header:
     """A header of the request."""
 
@@ -122,7 +178,7 @@ class Header:
         return {"type": "string"} if self.pattern is None else {"type": "string", "pattern": self.pattern}
 
 
-Parameter = Names | Flag | WholeNumber | Text | Header
+Parameter = Names | Flag | WholeNumber | Text | Moment | Choice | Header
 
 MAX_LIMIT = 1000
 
@@ -149,6 +205,18 @@ IN_AZS = Names("availability_zone", "Only commitments in these availability zone
 AFTER_CHANGE = Names("status", "Only changes after which a commitment had one of these statuses.")
 CHANGED_SINCE = WholeNumber("changed_since", "Only changes at this time (UNIX) or later.", 0, 2**40, 0)
 CHANGED_UNTIL = WholeNumber("changed_until", "Only changes before this time (UNIX).", 0, 2**40, 2**40)
+USED_FROM = Moment("from", "The account from this time on, which begins an hour, a day or a month.")
+USED_UNTIL = Moment(
+    "until", "The account up to this time, which begins an hour, a day or a month. Not given: up to now."
+)
+GRANULARITY = Choice(
+    "granularity", "How long the times are that are told one by one.", ("hour", "day", "month", "total"), "month"
+)
+USED_BY_PROJECTS = Names("project_id", "Only what these projects have used.")
+USED_IN_DOMAINS = Names("domain_id", "Only what projects of these domains have used.")
+USED_IN_AZS = Names("availability_zone", "Only what was used in these availability zones.")
+USERS = WholeNumber("limit", "At most so many projects; the answer has a link to the next ones then.", 1, 20_000)
+AFTER_USER = Text("marker", "Only projects after the one of this id.")
 EVENTS = WholeNumber("limit", "At most so many changes.", 1, 10_000, 1000)
 FROM = WholeNumber("from", "What was there at this time (UNIX) or later.", 0, 2**40)
 UNTIL = WholeNumber("until", "What was there before this time (UNIX). Not given: now.", 0, 2**40, 2**40)

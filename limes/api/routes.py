@@ -1,5 +1,5 @@
 """The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes`,
-`lifetime_routes` and `quota_request_routes` have parts of it.
+`lifetime_routes`, `quota_request_routes` and `usage_routes` have parts of it.
 
 404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
 policy rules follow from it.
@@ -58,6 +58,7 @@ from limes.api.shapes.project import (
 from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer, SimulationAnswer
 from limes.api.shapes.rights import RightsAnswer
 from limes.api.shapes.version import Document, IdentityAnswer, VersionAnswer, VersionsAnswer
+from limes.api.usage_routes import USAGE
 from limes.web.call import Answer, Html
 from limes.web.json import dump
 from limes.web.operation import document_rules
@@ -246,6 +247,7 @@ SECTIONS = {
         },
     },
     "subresources": LIFETIMES,
+    "usage": USAGE,
     "commitments": COMMITMENTS,
     "quota-requests": QUOTA_REQUESTS,
     "notifications": {

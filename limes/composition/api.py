@@ -33,7 +33,13 @@ from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.composition.notifications import announcements
 from limes.composition.replicas import with_standbys
 from limes.composition.rules import alert_rules
-from limes.composition.use_cases import build_discovery, build_distribution, build_quota_push, open_change_log
+from limes.composition.use_cases import (
+    build_discovery,
+    build_distribution,
+    build_quota_push,
+    build_usage_report,
+    open_change_log,
+)
 from limes.db.engine import Engine
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
@@ -78,6 +84,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_growth_bounds=set_growth_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         quota_requests=QuotaRequestUseCases.build(*setters, cluster.auto_approval, announce),
+        usage=build_usage_report(settings, engine, clock),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),
         discover_domains=lambda initiator: discovery.by(initiator).discover_domains(),

@@ -19,6 +19,7 @@ from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.metering.report import ReportUsage
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.announce import Announce
 from limes.actions.quota_requests.expire import ExpireRequests
@@ -241,6 +242,7 @@ def make_world(
         commitments=commitments,
         quota_requests=requests,
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
+        usage=ReportUsage(engine, clock),
         history=ShowHistory(engine),
         explain=ExplainQuota(
             catalog,

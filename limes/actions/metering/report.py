@@ -1,16 +1,16 @@
 """Tells what was used and committed over a time, in hours, days, months or as a total."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
 from typing import NamedTuple
 
+from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
 from limes.actions.metering.usage import VALID_FOR
-from limes.core.catalog import Ref
 from limes.core.metering.account import Account, add
 from limes.core.metering.calendar import DAY, Bucket, Granularity, begins_bucket, buckets, day_of
 from limes.db.engine import Engine
@@ -18,7 +18,7 @@ from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.usage_accounts import State
 from limes.db.queries.usage_sources import Meter, NameRow
-from limes.errors import BadRequest, NotFound
+from limes.errors import BadRequest
 from limes.system import Clock
 
 _PROJECTS = {Granularity.MONTH: 500, Granularity.DAY: 50, Granularity.HOUR: 20}
@@ -36,11 +36,20 @@ class UsageQuery:
     granularity: Granularity
     domains: Sequence[str] | None = None
     projects: Sequence[str] | None = None
-    refs: Collection[Ref] | None = None
+    services: Collection[str] | None = None
+    resources: Collection[str] | None = None
     azs: Collection[str] | None = None
     marker: str = ""
     limit: int | None = None
     """At most so many projects."""
+
+    def selects(self, meter: Meter) -> bool:
+        """Returns whether the resource and AZ are asked for."""
+        return (
+            (self.services is None or meter.service in self.services)
+            and (self.resources is None or meter.resource in self.resources)
+            and (self.azs is None or meter.az in self.azs)
+        )
 
 
 class UsageEntry(NamedTuple):
@@ -81,8 +90,7 @@ class ReportUsage:
     retention: Retention = DEFAULT_RETENTION
 
     def page(self, query: UsageQuery) -> UsagePage:
-        """Checks the query and finds its projects. Raises `BadRequest`, and `NotFound` for a project or domain that
-        was never known where one is named by itself."""
+        """Checks the query and finds its projects. Raises `BadRequest`."""
         return self.engine.snapshot(lambda: self._page(query))
 
     def _page(self, query: UsageQuery) -> UsagePage:
@@ -99,15 +107,22 @@ class ReportUsage:
         return UsagePage(query, state, projects, projects[-1] if len(found) > limit else None)
 
     def require(self, domain: str, project: str | None = None) -> None:
-        """Raises `NotFound` for a domain or project that was never known."""
-        projects = None if project is None else [project]
-        if not self.engine.snapshot(lambda: sources.project_page(self.engine, 0, 2**62, "", 1, [domain], projects)):
-            raise NotFound("no such domain" if project is None else "no such project")
+        """Raises `NotFound` for a domain or project (by UUID) that was never known."""
+        self.engine.snapshot(lambda: self._require(domain, project))
 
-    def entries(self, page: UsagePage) -> Iterator[list[UsageEntry]]:
-        """Yields what is to be told, some projects at a time, all from one state of the database. Nothing is told of
+    def _require(self, domain: str, project: str | None) -> None:
+        projects = None if project is None else [project]
+        if sources.project_page(self.engine, 0, 2**62, "", 1, [domain], projects):
+            return
+        if project is None:
+            find_domain(self.engine, domain)
+        else:
+            find_project(self.engine, domain, project)
+
+    def entries(self, page: UsagePage) -> Generator[list[UsageEntry], None, None]:
+        """Returns what is to be told, some projects at a time, all from one state of the database. Nothing is told of
         times in which nothing was used or committed, which was known."""
-        yield from self.engine.snapshot_stream(lambda: self._entries(page))
+        return self.engine.snapshot_stream(lambda: self._entries(page))
 
     def _entries(self, page: UsagePage) -> Iterator[list[UsageEntry]]:
         query = page.query
@@ -132,9 +147,7 @@ class ReportUsage:
     ) -> Iterator[UsageEntry]:
         is_total = query.granularity is Granularity.TOTAL
         for meter in known.meters():
-            if query.refs is not None and (meter.service, meter.resource) not in query.refs:
-                continue
-            if query.azs is not None and meter.az not in query.azs:
+            if not query.selects(meter):
                 continue
             counted = list(zip(times, known.accounts(meter, times), strict=True))
             for parts in [counted] if is_total else [[part] for part in counted]:

@@ -1,0 +1,112 @@
+"""What was used and committed over time: for bills."""
+
+from collections.abc import Generator, Iterator
+
+from limes.actions.metering.report import UsageEntry, UsagePage, UsageQuery
+from limes.api import parameters
+from limes.api.call import Call
+from limes.api.render.usage import CSV_HEADER, render_csv_row, render_entry
+from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
+from limes.errors import BadRequest
+from limes.web.call import Answer, BodyStream
+from limes.web.csv import CSV, prefers_csv, write_csv
+from limes.web.json import dump_part
+
+
+def report_usage(call: Call) -> Answer:
+    """Tells what all projects have used and committed to over time, as JSON or CSV."""
+    return _report(call)
+
+
+def report_usage_of_domain(call: Call) -> Answer:
+    """Tells the same of the projects of a domain, those that have vanished among them."""
+    call.deps.usage.require(call.params["domain_id"])
+    return _report(call)
+
+
+def report_usage_of_project(call: Call) -> Answer:
+    """Tells the same of a project, even if it has vanished."""
+    call.deps.usage.require(call.params["domain_id"], call.params["project_id"])
+    return _report(call)
+
+
+def _report(call: Call) -> Answer:
+    call.refuse_unknown_parameters()
+    query = _query(call)
+    page = call.deps.usage.page(query)
+    links = call.next_link(page.next) if page.next is not None else []
+    # a spreadsheet has no place for a link, so it is a header, too (RFC 8288)
+    headers = {"vary": "Accept"} | ({"link": f'<{links[0]["href"]}>; rel="next"'} if links else {})
+    parts = call.deps.usage.entries(page)
+    if prefers_csv(call.req.get_header("Accept")):
+        rows = (render_csv_row(entry, call.catalog) for entry in _entries(parts))
+        return Answer(stream=BodyStream(write_csv(CSV_HEADER, rows)), media_type=CSV, headers=headers)
+    return Answer(stream=BodyStream(_json(call, page, parts, links)), headers=headers)
+
+
+def _entries(parts: Generator[list[UsageEntry], None, None]) -> Iterator[UsageEntry]:
+    try:
+        for part in parts:
+            yield from part
+    finally:
+        parts.close()
+
+
+def _json(
+    call: Call, page: UsagePage, parts: Generator[list[UsageEntry], None, None], links: object
+) -> Generator[bytes, None, None]:
+    """Renders one entry a line."""
+    query = page.query
+    head = {"from": query.begin, "until": query.end, "granularity": query.granularity.value}
+    separator = b"\n"
+    try:
+        yield b'{"usage_report":' + dump_part(head)[:-1] + b',"entries":['
+        for part in parts:
+            if part:
+                lines = [dump_part(render_entry(entry, call.catalog)) for entry in part]
+                yield separator + b",\n".join(lines)
+                separator = b",\n"
+        yield b'\n],"links":' + dump_part(links) + b"}}\n"
+    finally:
+        parts.close()
+
+
+def _query(call: Call) -> UsageQuery:
+    """Returns what is asked for. Raises `BadRequest`."""
+    granularity = Granularity(parameters.GRANULARITY.of(call.req))
+    begin, end = parameters.USED_FROM.of(call.req), parameters.USED_UNTIL.of(call.req)
+    if begin is None:
+        raise BadRequest("query parameter from: expected the time from which the account is wanted")
+    if end is None:
+        end = _end_of_present(int(call.deps.clock.now().timestamp()), granularity)
+    domain, project = call.params.get("domain_id"), call.params.get("project_id")
+    return UsageQuery(
+        begin,
+        end,
+        granularity,
+        domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
+        projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
+        services=_services(call),
+        resources=parameters.RESOURCE.of(call.req),
+        azs=parameters.USED_IN_AZS.of(call.req),
+        marker=parameters.AFTER_USER.of(call.req) or "",
+        limit=parameters.USERS.of(call.req) or None,
+    )
+
+
+def _services(call: Call) -> list[str] | None:
+    """Returns the wanted services, even those that are not configured any more. These are in no area."""
+    services, areas = parameters.SERVICE.of(call.req), parameters.AREA.of(call.req)
+    if areas is None:
+        return services
+    configured = call.catalog.services.values()
+    return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
+
+
+def _end_of_present(now: int, granularity: Granularity) -> int:
+    """Returns the end of the hour, day or month that is now."""
+    if granularity is Granularity.MONTH:
+        return next_month(month_of(now))
+    if granularity is Granularity.DAY:
+        return day_of(now) + 86400
+    return now - now % HOUR + HOUR

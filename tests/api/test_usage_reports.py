@@ -1,0 +1,248 @@
+"""`GET /v1/usage-reports`: what was used and committed over time, as JSON and CSV."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from limes.actions.metering.close import CloseAccounts
+from limes.db.queries import metering
+from limes.db.queries.metering import StepRow
+from tests.api.world import BERLIN, DRESDEN, GERMANY, PARIS, World
+
+HOUR, DAY = 3600, 86400
+JANUARY = 1767225600
+"""2026-01-01T00:00:00Z, when the world's clock begins."""
+FEBRUARY = JANUARY + 31 * DAY
+DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"
+
+
+def execute(world: World, sql: str, *values: object) -> None:
+    with world.engine.connection():
+        world.engine.execute(sql, values)
+
+
+def close(world: World) -> None:
+    """What the collector's job does, in a cloud that was scraped just now."""
+    execute(world, "UPDATE project_services SET scraped_at = %s", world.clock.now().timestamp())
+    CloseAccounts(world.engine, world.clock).run()
+
+
+def use(world: World, cores: int, *, project: str = BERLIN, az: str = "az-one") -> None:
+    """A scrape that finds other usage."""
+    at = int(world.clock.now().timestamp())
+    row = StepRow(project, "shared", "capacity", az, at, cores, at)
+    world.engine.atomic(lambda: metering.add_steps(world.engine, [row]))
+
+
+@pytest.fixture
+def metered(world: World) -> World:
+    """The world with an account that begins with January."""
+    close(world)
+    return world
+
+
+def report(world: World, query: str, path: str = "/v1", token: str = "cloud-admin") -> list[Any]:
+    entries: list[Any] = world.get(f"{path}/usage-reports?{query}", token)["usage_report"]["entries"]
+    return entries
+
+
+def refused(world: World, query: str, path: str = "/v1") -> str:
+    result = world.request("GET", f"{path}/usage-reports", query_string=query)
+    assert result.status_code == 400, result.text
+    return str(result.text).strip()
+
+
+def test_a_month_of_a_project(metered: World) -> None:
+    use(metered, 7)
+    metered.clock.advance(10 * HOUR)
+    use(metered, 2)
+    metered.clock.advance(31 * DAY)
+    close(metered)
+    (entry,) = report(metered, "from=2026-01-01&until=2026-02-01&service=shared&resource=capacity", PROJECT)[:1]
+    assert entry["project"] == {"id": BERLIN, "name": "berlin", "domain": {"id": GERMANY, "name": "germany"}}
+    assert entry | {"project": None} == {
+        "project": None,
+        "service_type": "shared",
+        "resource_name": "capacity",
+        "availability_zone": "az-one",
+        "from": JANUARY,
+        "until": FEBRUARY,
+        "used": 7 * 10 * HOUR + 2 * (31 * DAY - 10 * HOUR),
+        "committed": 0,
+        "beyond_commitments": 7 * 10 * HOUR + 2 * (31 * DAY - 10 * HOUR),
+        "unknown_seconds": 0,
+        "smallest": 2,
+        "largest": 7,
+        "last": 2,
+        "closed": {"month": 1},
+        "version": 1,
+    }
+
+
+def test_hours_days_and_the_total_add_up_to_the_same(metered: World) -> None:
+    for amount in (3, 9, 1, 4):
+        use(metered, amount)
+        metered.clock.advance(7 * HOUR)
+    close(metered)
+    place = "service=shared&resource=capacity&availability_zone=az-one"
+    query = f"from={JANUARY}&until={JANUARY + DAY}&{place}&project_id={BERLIN}"
+    found = {word: report(metered, f"{query}&granularity={word}") for word in ("hour", "day", "total")}
+    sums = {word: sum(entry["used"] for entry in entries) for word, entries in found.items()}
+    assert sums == dict.fromkeys(sums, 7 * HOUR * (3 + 9 + 1) + 3 * HOUR * 4)
+    assert [entry["from"] for entry in found["hour"]] == [JANUARY + hour * HOUR for hour in range(24)]
+    assert found["total"][0]["closed"] == {"day": 1}
+    assert found["hour"][0]["closed"] == {"hour": 1}
+
+
+def test_what_is_not_closed_yet_says_so(metered: World) -> None:
+    use(metered, 5)
+    metered.clock.advance(DAY + HOUR)
+    close(metered)
+    entries = report(metered, f"from={JANUARY}&granularity=day&service=shared&resource=capacity", PROJECT)
+    first, second = [entry for entry in entries if entry["availability_zone"] == "az-one"]
+    assert first["closed"] == {"day": 1}
+    assert "open" not in first
+    assert (second["closed"], second["open"]) == ({}, {"day": 1})
+
+
+def test_a_closed_month_is_the_same_bytes_for_ever(metered: World) -> None:
+    metered.clock.advance(32 * DAY)
+    close(metered)
+
+    def answers() -> list[bytes]:
+        query = "from=2026-01-01&until=2026-02-01"
+        return [
+            metered.request("GET", "/v1/usage-reports", query_string=query, headers={"Accept": accept}).content
+            for accept in ("application/json", "text/csv")
+        ]
+
+    before = answers()
+    use(metered, 1000)
+    execute(metered, "UPDATE projects SET name = 'renamed' WHERE uuid = %s", BERLIN)
+    close(metered)
+    metered.clock.advance(3 * DAY)
+    close(metered)
+    execute(metered, "DELETE FROM projects WHERE uuid = %s", PARIS)
+    close(metered)
+    assert answers() == before
+    assert b"renamed" not in before[0]
+    later = metered.request("GET", "/v1/usage-reports", query_string="from=2026-02-01").content
+    assert b"renamed" in later
+
+
+def test_csv_has_a_row_for_each_entry_and_runs_no_formula(metered: World) -> None:
+    execute(metered, "UPDATE projects SET name = '=HYPERLINK(\"evil\")' WHERE uuid = %s", BERLIN)
+    metered.clock.advance(HOUR)
+    close(metered)
+    result = metered.request("GET", "/v1/usage-reports", query_string="from=2026-01-01", headers={"Accept": "text/csv"})
+    assert result.headers["content-type"] == "text/csv; charset=utf-8"
+    rows = list(csv.DictReader(io.StringIO(result.text)))
+    assert len(rows) == len(report(metered, "from=2026-01-01"))
+    assert {row["project_name"] for row in rows if row["project_id"] == BERLIN} == {'\'=HYPERLINK("evil")'}
+    assert {(row["from"], row["until"], row["closed"]) for row in rows} == {
+        ("2026-01-01T00:00:00Z", "2026-02-01T00:00:00Z", "false")
+    }
+
+
+def test_totals_may_have_more_than_64_bits(metered: World) -> None:
+    use(metered, 2**60)
+    metered.clock.advance(30 * DAY)
+    close(metered)
+    (entry,) = [
+        each
+        for each in report(
+            metered, "from=2026-01-01&service=shared&resource=capacity&availability_zone=az-one", PROJECT
+        )
+    ]
+    assert entry["used"] == 2**60 * 30 * DAY
+
+
+def test_pages_of_projects(metered: World) -> None:
+    use(metered, 5, project=PARIS)
+    metered.clock.advance(HOUR)
+    whole = report(metered, "from=2026-01-01")
+    pages, path = [], "/v1/usage-reports?from=2026-01-01&limit=1"
+    while path:
+        result = metered.request("GET", path.partition("?")[0], query_string=path.partition("?")[2])
+        document = result.json["usage_report"]
+        pages.append(document["entries"])
+        links = [link["href"] for link in document["links"]]
+        assert result.headers.get("link") == (f'<{links[0]}>; rel="next"' if links else None)
+        path = links[0] if links else ""
+    assert [{entry["project"]["id"] for entry in page} for page in pages] == [{BERLIN}, {DRESDEN}, {PARIS}]
+    assert [entry for page in pages for entry in page] == whole
+
+
+def test_huge_ranges_come_in_pages(metered: World) -> None:
+    """More hours than the largest answer has: a link leads to the other projects, whatever `limit` says."""
+    metered.clock.advance(14 * DAY)
+    document = metered.get(f"/v1/usage-reports?from={JANUARY}&granularity=hour&limit=20000")["usage_report"]
+    assert document["links"] == []  # three projects are few
+    assert len(document["entries"]) > 336
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("", "query parameter from: expected the time from which the account is wanted"),
+        (
+            "from=yesterday",
+            "query parameter from: expected a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400",
+        ),
+        ("from=2026-01-02", "query parameter from: expected the beginning of a month (UTC), not 2026-01-02T00:00:00Z"),
+        (
+            "from=2026-01-01T01:00&granularity=day",
+            "query parameter from: expected the beginning of a day (UTC), not 2026-01-01T01:00:00Z",
+        ),
+        ("from=2026-02-01&until=2026-01-01", "query parameter until: expected a time after `from`"),
+        ("from=2026-01-01&until=2026-01-01", "query parameter until: expected a time after `from`"),
+        ("from=2026-01-01&until=9999-01-01", "query parameter until: expected no time after the end of next year"),
+        ("from=2027-01-01&until=2027-02-01", "query parameter from: expected no time in the future; it is 2026-02-10"),
+        ("from=2025-12-01", "query parameter from: the account of usage begins on 2026-01-01T00:00:00Z"),
+        (
+            "from=2026-01-01&granularity=hour",
+            "query parameter from: single hours are kept from 2026-01-27T00:00:00Z on; ask for longer times",
+        ),
+        ("from=2026-01-01&granularity=week", "query parameter granularity: expected one of hour, day, month, total"),
+        ("from=2026-01-01&limit=0", "query parameter limit: expected a whole number from 1 to 20000"),
+        (
+            "from=2026-01-01&projct=x",
+            "unknown query parameter projct: expected one of area, availability_zone, domain_id",
+        ),
+    ],
+)
+def test_bad_questions(metered: World, query: str, text: str) -> None:
+    metered.clock.advance(40 * DAY)
+    assert refused(metered, query).startswith(text)
+
+
+def test_before_the_beginning_there_is_no_account(world: World) -> None:
+    assert refused(world, "from=2026-01-01") == "there is no account of usage yet: no collector has run so far"
+
+
+def test_each_level_shows_its_own(metered: World) -> None:
+    use(metered, 5, project=PARIS)
+    metered.clock.advance(HOUR)
+    close(metered)
+
+    def projects(path: str, token: str, query: str = "") -> set[str]:
+        return {entry["project"]["id"] for entry in report(metered, f"from=2026-01-01{query}", path, token)}
+
+    assert projects("/v1", "billing") == {BERLIN, DRESDEN, PARIS}
+    assert projects(DOMAIN, "germany-viewer") == {BERLIN, DRESDEN}
+    assert projects(PROJECT, "berlin-reader") == {BERLIN}
+    assert projects("/v1", "billing", f"&project_id={PARIS}&project_id={BERLIN}") == {BERLIN, PARIS}
+    assert projects("/v1", "billing", f"&domain_id={GERMANY}") == {BERLIN, DRESDEN}
+    assert projects(DOMAIN, "germany-viewer", f"&project_id={PARIS}") == set()
+
+
+def test_a_vanished_project_is_still_told_of(metered: World) -> None:
+    metered.clock.advance(HOUR)
+    close(metered)
+    execute(metered, "DELETE FROM projects WHERE uuid = %s", BERLIN)
+    close(metered)
+    assert report(metered, "from=2026-01-01", PROJECT, "germany-admin")
+    result = metered.request("GET", f"{DOMAIN}/projects/nowhere/usage-reports", query_string="from=2026-01-01")
+    assert result.status_code == 404
