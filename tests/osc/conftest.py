@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import requests
 
+from limes.actions.metering.close import CloseAccounts
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.models import MODELS, LifetimeProject, SubresourceLifetime
@@ -18,6 +19,7 @@ from tests.api.commitments import CORES, NOW
 from tests.api.server import serve
 from tests.api.world import BERLIN, DRESDEN, GERMANY, fill_cloud
 from tests.osc.client import OpenStackClient, User
+from tests.support.clock import FrozenClock
 from tests.support.databases import Databases, PostgresDatabases, SQLiteDatabases
 
 _KEPT = {"services", "capacitors", "resources", "commitment_event_counter", "jobs"}
@@ -100,6 +102,13 @@ class Cloud:
         answer = self.ask("POST", f"/projects/{BERLIN}/quota-requests", body)
         number: int = answer.json()["quota_request"]["id"]
         return number
+
+    def meter(self) -> None:
+        """Has metering begin ten days ago; everything was scraped just now, and used the same all the time."""
+        clock = FrozenClock()
+        self.engine.execute("UPDATE project_services SET scraped_at = %s", [clock.now().timestamp()])
+        clock.advance(-10 * 86400)
+        CloseAccounts(self.engine, clock).run()
 
     def commit(self, **fields: Any) -> dict[str, Any]:
         """10 cores in az-one for an hour, or what is said otherwise."""

@@ -126,13 +126,16 @@ class ReportUsage:
 
     def _entries(self, page: UsagePage) -> Iterator[list[UsageEntry]]:
         query = page.query
-        times = list(buckets(query.begin, query.end, query.granularity))
+        now = int(self.clock.now().timestamp())
+        times = [bucket for bucket in buckets(query.begin, query.end, query.granularity) if bucket.begin < now]
+        if not times:
+            return
         finest = _finest(times)
         size = _PROJECTS[finest]
         state = accounts.state(self.engine) or page.state  # as it is in this transaction
         for start in range(0, len(page.projects), size):
             projects = page.projects[start : start + size]
-            horizon = Horizon(int(self.clock.now().timestamp()), state.closed_until, self.valid_for)
+            horizon = Horizon(now, state.closed_until, self.valid_for)
             known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon)
             names = sources.names(self.engine, projects)
             yield list(self._of_sources(known, names, query, times, state))

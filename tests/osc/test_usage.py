@@ -1,0 +1,53 @@
+"""`limes usage report`: of a project, a domain and the whole cloud."""
+
+import csv
+import io
+
+import pytest
+
+from tests.osc.conftest import Cloud, Login
+
+DAY = 86400
+
+
+@pytest.fixture
+def metered(cloud: Cloud) -> Cloud:
+    cloud.meter()
+    return cloud
+
+
+def test_what_people_see(metered: Cloud, login: Login) -> None:
+    table = login("cloud-admin").must(
+        "usage report --project berlin --domain germany --from 2025-12-22 --granularity day"
+    )
+    assert "compute/cores" in table
+    assert "2025-12-23" in table
+    assert "open" not in table
+    assert "Version" not in table
+
+
+def test_programs_get_amount_seconds(metered: Cloud, login: Login) -> None:
+    query = "usage report --all-domains --from 2025-12-23 --until 2025-12-24 --granularity total"
+    found = login("billing").json(f"{query} --resource compute/ram")
+    first = found[0]
+    assert first["used"] == first["last"] * DAY
+    assert (first["unit"], first["state"], first["from"]) == ("MiB", "open", "2025-12-23T00:00:00Z")
+    rows = list(csv.DictReader(io.StringIO(login("billing").must(f"{query} --resource compute/ram -f csv"))))
+    assert [int(row["Used"]) for row in rows] == [each["used"] for each in found]
+
+
+def test_all_pages_are_read(metered: Cloud, login: Login) -> None:
+    """Each hour of ten days, of all projects."""
+    found = login("cloud-admin").json(
+        "usage report --all-domains --from 2025-12-23 --granularity hour --resource cores"
+    )
+    assert len({each["project_name"] for each in found}) > 1
+    assert len({each["from"] for each in found}) == 9 * 24
+
+
+def test_what_is_wrong_is_said(metered: Cloud, login: Login) -> None:
+    admin = login("cloud-admin")
+    said = admin.refused("usage report --all-domains --from 2025-12-24")
+    assert "expected the beginning of a month (UTC), not 2025-12-24T00:00:00Z" in said
+    assert "is not a time" in admin.refused("usage report --all-domains --from christmas")
+    assert "goes with neither" in admin.refused("usage report --all-domains --domain germany --from 2025-12-01")
