@@ -56,10 +56,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     refuse_exposure(settings, "api")
     engine = with_standbys(settings, open_checked_engine(settings, "limes-api"), "limes-api", "limes")
     cloud = open_cloud(settings)
-    cluster = build_cluster(
-        settings, cloud, time_limit=settings.api.backend_timeout, at_once=max(1, settings.api.threads // 2)
-    )
-    clock = SystemClock()
+    cluster, clock = _build_cluster(settings, cloud), SystemClock()
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
     push = _quota_push(settings, engine, cluster).push_project
     change_log = open_change_log(settings, engine, cluster, clock)
@@ -69,7 +66,6 @@ def build_api(settings: Settings) -> ApiCollaborators:
     setters = _quota_setters(engine, cluster, clock, push, change_log)
     set_project_quota, set_domain_quota, set_growth_bounds = setters
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
-    announce = announcements(settings, engine, cluster)
     return ApiCollaborators(
         client_address=client_address(settings),
         engine=engine,
@@ -83,7 +79,9 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
         set_growth_bounds=set_growth_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
-        quota_requests=QuotaRequestUseCases.build(*setters, cluster.auto_approval, announce),
+        quota_requests=QuotaRequestUseCases.build(
+            *setters, cluster.auto_approval, announcements(settings, engine, cluster)
+        ),
         usage=build_usage_report(settings, engine, clock),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),
@@ -102,6 +100,11 @@ def build_api(settings: Settings) -> ApiCollaborators:
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),
         compression=settings.api.clients.compression,
     )
+
+
+def _build_cluster(settings: Settings, cloud: CloudSession) -> Cluster:
+    at_once = max(1, settings.api.threads // 2)
+    return build_cluster(settings, cloud, time_limit=settings.api.backend_timeout, at_once=at_once)
 
 
 def _quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
