@@ -1398,6 +1398,40 @@ export interface components {
             used: number;
             committed: number;
         };
+        /** @description What one project has used of one resource in one AZ, in one time. */
+        UsageEntry: {
+            project: components["schemas"]["PlacedNamed"];
+            service_type: string;
+            resource_name: string;
+            /** @description only of measured resources */
+            unit?: string;
+            availability_zone: string;
+            /** @description UNIX timestamp, in whole seconds */
+            from: number;
+            /** @description UNIX timestamp, in whole seconds */
+            until: number;
+            /** @description amount-seconds: an amount of 3 for a minute is 180 */
+            used: number;
+            /** @description amount-seconds: an amount of 3 for a minute is 180 */
+            committed: number;
+            /** @description amount-seconds: an amount of 3 for a minute is 180 */
+            beyond_commitments: number;
+            /** @description in which nobody knew the usage */
+            unknown_seconds: number;
+            smallest?: number;
+            largest?: number;
+            last: number;
+            /** @description from how many closed hours, days and months this comes */
+            closed: {
+                [key: string]: number;
+            };
+            /** @description the same of those that are not closed yet */
+            open?: {
+                [key: string]: number;
+            };
+            /** @description more than 1 after a correction */
+            version: number;
+        };
         /** @description By resource; only of those that allow commitments. */
         UsageHistoryAnswer: {
             usage_history: components["schemas"]["UsageOfResource"][];
@@ -1409,6 +1443,20 @@ export interface components {
             /** @description only of measured resources */
             unit?: string;
             days: components["schemas"]["UsageDay"][];
+        };
+        /** @description Nothing is told of times in which nothing was used or committed, which was known. */
+        UsageReport: {
+            /** @description UNIX timestamp, in whole seconds */
+            from: number;
+            /** @description UNIX timestamp, in whole seconds */
+            until: number;
+            granularity: string;
+            entries: components["schemas"]["UsageEntry"][];
+            links: components["schemas"]["Link"][];
+        };
+        /** @description By project, service, resource and AZ, in the order of time. */
+        UsageReportAnswer: {
+            usage_report: components["schemas"]["UsageReport"];
         };
         /** @description How commitments of a resource in one availability zone fit its usage. */
         Utilisation: {
@@ -1666,8 +1714,11 @@ export type Transfer = components['schemas']['Transfer'];
 export type TransferBody = components['schemas']['TransferBody'];
 export type UnacceptableResource = components['schemas']['UnacceptableResource'];
 export type UsageDay = components['schemas']['UsageDay'];
+export type UsageEntry = components['schemas']['UsageEntry'];
 export type UsageHistoryAnswer = components['schemas']['UsageHistoryAnswer'];
 export type UsageOfResource = components['schemas']['UsageOfResource'];
+export type UsageReport = components['schemas']['UsageReport'];
+export type UsageReportAnswer = components['schemas']['UsageReportAnswer'];
 export type Utilisation = components['schemas']['Utilisation'];
 export type UtilisationAnswer = components['schemas']['UtilisationAnswer'];
 export type UtilisationDay = components['schemas']['UtilisationDay'];
