@@ -148,6 +148,22 @@ def test_a_preset_size_is_set(open_as: OpenPage, cloud: DashboardCloud) -> None:
     cloud.put_quota(API, compute={"ram": 80 * 1024})
 
 
+def test_a_preset_size_in_the_dialog_of_one_quota(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects")
+    page.get_by_role("button", name="Set quota of shop", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    sizes = dialog.get_by_label("Preset size")
+    expect(sizes.get_by_role("option")).to_have_text(["None", "medium: 64", "small: 30"])
+    sizes.select_option("small")
+    expect(dialog.get_by_text("to try things out")).to_be_visible()
+    expect(dialog.get_by_label("Virtual cores")).to_have_value("30")
+    assert violations(page) == []
+    dialog.get_by_role("button", name="Save quota").click()
+    expect(page.get_by_text("Quota of shop saved.")).to_be_visible()
+    assert cores_of(cloud) == 30
+    cloud.put_quota(API, compute={"cores": 40})
+
+
 def test_quota_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, f"{PROJECT}/quota")
     page.get_by_label("Virtual cores").fill("50")

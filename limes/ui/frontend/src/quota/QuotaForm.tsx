@@ -28,7 +28,7 @@ interface Props {
 
 export function QuotaForm({ place, only, saved }: Props) {
   const quotas = useLoad((signal) => loadQuotas(place, only, signal), [place, only]);
-  return <Content of={quotas}>{(data) => <Form {...{ place, data, saved, reload: quotas.reload }} hasSizes={!only} />}</Content>;
+  return <Content of={quotas}>{(data) => <Form {...{ place, data, saved, reload: quotas.reload }} />}</Content>;
 }
 
 const unitIn = (rows: QuotaRow[]) => (edit: Ref) => rows.find((one) => keyOf(one) === keyOf(edit))?.figures.unit ?? "";
@@ -40,10 +40,9 @@ interface FormProps {
   data: Quotas;
   saved: () => void;
   reload: () => void;
-  hasSizes: boolean;
 }
 
-function Form({ place, data, saved, reload, hasSizes }: FormProps) {
+function Form({ place, data, saved, reload }: FormProps) {
   const [typed, setTyped] = useState<Typed>({});
   const [end, setEnd] = useState("");
   const until = end === "" ? undefined : secondsOf(end);
@@ -89,7 +88,7 @@ function Form({ place, data, saved, reload, hasSizes }: FormProps) {
         if (isGood && !isBusy) void save();
       }}
     >
-      {hasSizes && <SizePicker choose={(amounts) => setTyped(filledIn(fields, amounts, false))} />}
+      <SizePicker fields={fields} choose={(amounts) => setTyped(filledIn(fields, amounts, false))} />
       {services.map((service) => (
         <fieldset key={service} class="card">
           <legend class="card-head">

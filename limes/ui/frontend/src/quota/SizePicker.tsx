@@ -2,24 +2,27 @@
 import { useState } from "preact/hooks";
 import { Select } from "../components/Select";
 import { quotaSets } from "../session/resources";
-import { amountsOf } from "./sizes";
+import { amountsOf, type Field, offered } from "./sizes";
 
 interface Props {
+  /** Those that are to be filled in. */
+  fields: readonly Field[];
   /** The amounts by `keyOf`, in the units of the resources. */
   choose: (amounts: ReadonlyMap<string, number>) => void;
 }
 
-export function SizePicker({ choose }: Props) {
+export function SizePicker({ fields, choose }: Props) {
   const [name, setName] = useState("");
   const sets = quotaSets.value;
   const chosen = sets.find((one) => one.name === name);
-  if (sets.length === 0) return null;
+  const options = offered(sets, fields);
+  if (options.length === 0) return null;
   return (
     <div class="tools">
       <Select
         label="Preset size"
         value={name}
-        options={[{ value: "", title: "None" }, ...sets.map((one) => ({ value: one.name, title: one.name }))]}
+        options={[{ value: "", title: "None" }, ...options]}
         choose={(value) => {
           setName(value);
           choose(amountsOf(sets.find((one) => one.name === value)));

@@ -12,10 +12,20 @@ export function amountsOf(set: QuotaSetShape | undefined): Map<string, number> {
   return new Map(found);
 }
 
-interface Field {
+export interface Field {
   key: string;
   unit: string;
   present: number;
+}
+
+/** The sets that say something about these fields. Of a single field, each with its amount. */
+export function offered(sets: readonly QuotaSetShape[], fields: readonly Field[]): { value: string; title: string }[] {
+  const only = fields.length === 1 ? fields[0] : undefined;
+  return sets.flatMap((set) => {
+    const amounts = amountsOf(set);
+    if (!fields.some(({ key }) => amounts.has(key))) return [];
+    return [{ value: set.name, title: only ? `${set.name}: ${formatExact(amounts.get(only.key) ?? 0, only.unit)}` : set.name }];
+  });
 }
 
 /** The fields with the amounts of a size in them; others are empty. With `isMore` only amounts above the present ones. */

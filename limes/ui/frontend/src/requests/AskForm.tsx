@@ -49,6 +49,7 @@ export function AskForm({ report, asked }: Props) {
   const { edits, problems } = readWishes(wishes, typed);
   const isGood = edits.length > 0 && problems.size === 0 && reason.trim() !== "";
   const units = new Map(wishes.map(({ figures }) => [keyOf(figures), figures.unit]));
+  const all = wishes.map(({ figures, present }) => ({ key: keyOf(figures), unit: figures.unit, present }));
   const named = wishes.filter(({ figures }) => asked.has(keyOf(figures)));
   const others = wishes.filter((one) => !named.includes(one));
 
@@ -85,8 +86,8 @@ export function AskForm({ report, asked }: Props) {
       }}
     >
       <SizePicker
+        fields={all}
         choose={(amounts) => {
-          const all = wishes.map(({ figures, present }) => ({ key: keyOf(figures), unit: figures.unit, present }));
           setTyped(filledIn(all, amounts, true));
           setIsOpen(true);
         }}
