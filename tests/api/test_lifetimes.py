@@ -84,6 +84,11 @@ def test_filters(cloud: World, path: str, expected: list[str]) -> None:
     assert ids(cloud, path) == expected
 
 
+def test_times_are_dates_too(cloud: World) -> None:
+    document = cloud.get(f"{OF_ALL}?from=2025-12-01&until=2025-12-31T12:00:00%2B01:00")
+    assert (document["from"], document["until"]) == (1764547200, 1767178800)
+
+
 def test_the_last_thirty_days_are_the_default(cloud: World) -> None:
     document = cloud.get(OF_ALL)
     assert (document["from"], document["until"]) == (now(cloud) - 30 * DAY, now(cloud))
@@ -131,7 +136,8 @@ def test_csv(cloud: World) -> None:
         ("from=1767000000&until=1766999999", "query parameter from: 1767000000 is not before until (1766999999)"),
         ("from=1", "lifetimes are kept for 400 days, so from can be 1732665600 (2024-11-27T00:00:00+00:00) or later"),
         ("until=5", "lifetimes are kept for 400 days, so from can be 1732665600"),
-        ("from=yesterday", "query parameter from: expected a whole number from 0"),
+        ("from=yesterday", "query parameter from: expected a time such as 2026-11-01"),
+        ("until=1969-01-01", "lifetimes are kept for 400 days"),
         ("limit=10001", "query parameter limit: expected a whole number from 1 to 10000"),
         ("marker=x", "query parameter marker: expected a whole number"),
         (

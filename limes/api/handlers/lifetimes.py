@@ -74,10 +74,9 @@ def _window(call: Call) -> tuple[int, int]:
     """Returns `from` and `until`, or their defaults. Raises `BadRequest`."""
     now = int(call.deps.clock.now().timestamp())
     kept_since = max(0, now - int(call.deps.lifetime_retention))
-    until = min(now, parameters.UNTIL.of(call.req))
-    since = max(kept_since, until - _DEFAULT_DAYS * _DAY)
-    if parameters.FROM.name in call.req.params:
-        since = parameters.FROM.of(call.req)
+    end, begin = parameters.UNTIL.of(call.req), parameters.FROM.of(call.req)
+    until = now if end is None else min(now, end)
+    since = max(kept_since, until - _DEFAULT_DAYS * _DAY) if begin is None else begin
     if since < kept_since or until < kept_since:
         earliest = datetime.fromtimestamp(kept_since, UTC).isoformat()
         days = int(call.deps.lifetime_retention) // _DAY
