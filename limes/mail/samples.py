@@ -39,6 +39,8 @@ _REQUEST = {
     "decided_by": {"id": "f9e8d7c6b5a493827160f5e4d3c2b1a0", "name": "bob"},
     "passed_on_from": None,
     "passed_on_to": 13,
+    "from": _AT + 86400,
+    "until": _AT + 14 * 86400,
     "resources": [
         {"service": "compute", "resource": "cores", "unit": None, "present": 10, "wanted": 40, "granted": 25},
         {"service": "compute", "resource": "ram", "unit": "MiB", "present": 1024, "wanted": 4096, "granted": 4096},

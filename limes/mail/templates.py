@@ -42,7 +42,7 @@ _PARTS: Mapping[str, Mapping[str, Any]] = {
         )
     ),
     "request": {
-        **dict.fromkeys(("id", "status", "reason", "comment", "passed_on_from", "passed_on_to")),
+        **dict.fromkeys(("id", "status", "reason", "comment", "passed_on_from", "passed_on_to", "from", "until")),
         "requester": _NOBODY,
         "decided_by": _NOBODY,
         "resources": (),

@@ -10,7 +10,8 @@ import pytest
 from limes.core.auto_approval import AutoApprovalRule
 from limes.mail.samples import sample
 from limes.mail.templates import Around, Templates
-from tests.api.quota_requests import act, ask, asked
+from tests.api.quota_requests import PATHS, act, ask, asked, services
+from tests.api.temporary import START
 from tests.api.test_notifications import notify, told
 from tests.api.world import BERLIN, GERMANY, World
 
@@ -94,6 +95,32 @@ def test_a_rejection_and_a_withdrawal(cloud: World) -> None:
         ("request_opened", second, "open", "project"),
     ]
     assert told(cloud)[1]["request"]["comment"] == "no <b>way</b>"
+
+
+def test_quota_for_a_time(cloud: World) -> None:
+    wanted = {
+        "services": services(compute={"cores": 40}),
+        "reason": "sale",
+        "from": START + DAY,
+        "until": START + 5 * DAY,
+    }
+    made = cloud.request("POST", f"{PATHS['berlin']}/quota-requests", "berlin-admin", json={"quota_request": wanted})
+    act(cloud, "berlin", made.json["quota_request"]["id"], "approve", "germany-admin")
+    opened, decided = told(cloud)
+    for each in (opened, decided):
+        assert (each["request"]["from"], each["request"]["until"]) == (START + DAY, START + 5 * DAY)
+    texts = [
+        Templates().render(each["kind"], language, [each], Around(), strict=True).text
+        for each in (opened, decided)
+        for language in ("en", "de")
+    ]
+    times = "2026-01-02 00:00 UTC", "2026-01-06 00:00 UTC"
+    for text, words in zip(
+        texts,
+        ("Wanted from {} until {};", "Gewünscht vom {} bis zum {};", "Granted from", "Genehmigt vom"),
+        strict=True,
+    ):
+        assert words.format(*times) in text
 
 
 def test_passed_on_and_approved_above(cloud: World) -> None:

@@ -10,7 +10,7 @@ from tests.osc.conftest import Cloud, Login
 
 ASK = "request create --set compute/cores=40 --reason launch"
 _TODAY = int(time.time()) // 86400 * 86400
-FIRST, LAST = (time.strftime("%Y-%m-%d", time.gmtime(_TODAY + days * 86400)) for days in (10, 20))
+FIRST, LAST, LATER = (time.strftime("%Y-%m-%d", time.gmtime(_TODAY + days * 86400)) for days in (10, 20, 30))
 
 
 @pytest.fixture
@@ -62,6 +62,19 @@ def test_quota_for_a_time_that_is_to_come(cloud: Cloud, berlin: User, germany: U
     germany.must(f"request approve {made['id']}")
     [cores] = berlin.json("project show --resource compute/cores")
     assert (cores["quota"], cores["temporary"]["state"]) == (20, "planned")
+
+
+def test_changes_are_about_the_quota_after_one_for_a_time(cloud: Cloud, berlin: User, germany: User) -> None:
+    germany.must(f"project set berlin --set compute/cores=50 --until {LAST}")
+    made = berlin.json("request create --set compute/cores=+10 --reason launch")
+    assert [(each["present_quota"], each["wanted_quota"]) for each in made["wanted"]] == [(20, 30)]
+    germany.must(f"request approve {made['id']} --set compute/cores=+5")
+    [cores] = berlin.json("project show --resource compute/cores")
+    assert (cores["quota"], cores["temporary"]["quota_before"]) == (50, 25)
+    longer = berlin.json(f"request create --set compute/cores=50 --until {LATER} --reason longer")
+    germany.must(f"request approve {longer['id']}")
+    [cores] = berlin.json("project show --resource compute/cores")
+    assert cores["temporary"]["until"] == _TODAY + 30 * 86400
 
 
 @pytest.mark.parametrize(

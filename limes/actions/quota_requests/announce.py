@@ -92,6 +92,7 @@ def _document(catalog: Catalog, row: RequestRow, amounts: Sequence[AmountRow]) -
             "reason": row.reason,
             "requester": {"id": row.requester_id, "name": row.requester_name},
             "passed_on_from": row.passed_on_from,
+            **{name: int(time) for name, time in (("from", row.starts_at), ("until", row.until)) if time is not None},
             "resources": [_resource(catalog, amount) for amount in amounts],
         },
     }

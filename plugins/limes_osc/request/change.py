@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from limes_osc.base import Fields, LimesShowOne, Options
-from limes_osc.client import document_of
+from limes_osc.client import Json, document_of
 from limes_osc.filters import read_inventory
 from limes_osc.quota import add_set_option
 from limes_osc.quota_changes import Change, body_of, plan, read_wanted_quotas
@@ -56,12 +56,26 @@ class CreateRequest(LimesShowOne):
         if args.quota_set is not None:
             document["quota_set"] = args.quota_set
         if args.set or args.quota_set is None:
-            report = self.limes.get(path)[level]
+            report = _afterwards(self.limes.get(path)[level])
             document |= _services(plan(read_wanted_quotas(args.set), report, partial(read_inventory, self.limes)))
         body = {"quota_request": document}
         answer = self.limes.request("POST", f"{path}{EVERYWHERE}", (), body)
         request = self.warned(document_of(answer))["quota_request"]
         return self.fields(args, row_of(request) | {"Conversation": Conversation(request["conversation"])})
+
+
+def _afterwards(report: Json) -> Json:
+    """Returns a report with the quotas that come after those for a time: requests are about these."""
+
+    def after(resource: Json) -> Json:
+        before = resource.get("temporary_quota", {}).get("quota_before")
+        return resource if before is None else {**resource, "quota": before}
+
+    services = [
+        {**service, "resources": [after(resource) for resource in service["resources"]]}
+        for service in report["services"]
+    ]
+    return {**report, "services": services}
 
 
 def _services(changes: list[Change]) -> dict[str, Any]:
@@ -80,7 +94,7 @@ class ApproveRequest(OneRequest):
         if parsed_args.set:
             wanted = read_wanted_quotas(parsed_args.set)
             place = find_path(self, parsed_args.id).partition(EVERYWHERE)[0]
-            report = self.limes.get(place)["project" if "/projects/" in place else "domain"]
+            report = _afterwards(self.limes.get(place)["project" if "/projects/" in place else "domain"])
             body |= _services(plan(wanted, report, partial(read_inventory, self.limes)))
         return self.post(parsed_args, "approve", body)
 

@@ -4,7 +4,7 @@ import type { QuotaRow } from "../api/quota";
 import type { QuotaBound, UnacceptableResource } from "../api/schema";
 import { Meter } from "../components/Meter";
 import { format, formatExact } from "../lib/units";
-import { temporaryText } from "./temporary";
+import { temporaryOf, temporaryText } from "./temporary";
 
 interface Props {
   row: QuotaRow;
@@ -22,7 +22,7 @@ export function QuotaField({ row, text, type, amount, problem, refused, request 
   const id = useId();
   const { figures, explanation } = row;
   const { unit, usage, committed, distributed } = figures;
-  const temporary = "temporary_quota" in figures.raw ? figures.raw.temporary_quota : undefined;
+  const temporary = temporaryOf(figures);
   const shown = problem ?? (refused && refusal(refused, unit));
   return (
     <div class="quota-field" data-state={shown ? "refused" : amount === undefined ? "same" : "changed"}>

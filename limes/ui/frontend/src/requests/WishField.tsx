@@ -2,6 +2,7 @@
 import { useId } from "preact/hooks";
 import { Meter } from "../components/Meter";
 import { format, formatExact } from "../lib/units";
+import { temporaryOf, temporaryText } from "../quota/temporary";
 import type { Wish } from "./wishes";
 
 interface Props {
@@ -15,6 +16,7 @@ interface Props {
 export function WishField({ wish: { figures, present }, text, type, isChanged, problem }: Props) {
   const id = useId();
   const { unit, usage, committed, distributed } = figures;
+  const temporary = temporaryOf(figures);
   return (
     <div class="quota-field" data-state={problem ? "refused" : isChanged ? "changed" : "same"}>
       <div class="quota-what">
@@ -24,10 +26,11 @@ export function WishField({ wish: { figures, present }, text, type, isChanged, p
         <Meter {...{ usage, committed, distributed, unit }} limit={present} limitName="quota" />
         <p class="muted">
           {format(usage, unit)} used{figures.grows && " · grows by itself"}
+          {temporary && ` · ${temporaryText(temporary, unit)}`}
         </p>
       </div>
       <div class="quota-now">
-        <span class="muted">now</span> {format(present, unit)}
+        <span class="muted">{temporary?.quota_before === undefined ? "now" : "afterwards"}</span> {format(present, unit)}
       </div>
       <div class="quota-new">
         <input

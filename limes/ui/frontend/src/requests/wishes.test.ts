@@ -19,6 +19,13 @@ it("asks for what has a quota or a limit of growth; a domain not for what grows"
   expect(wishesOf({ ...report(figures("cores", 40), growing), level: "domain" }).map((one) => one.present)).toEqual([40]);
 });
 
+it("is about the quota after one for a time", () => {
+  const raw = (state: string, quota_before?: number) => ({ temporary_quota: { state, quota: 40, quota_before } }) as unknown as Figures["raw"];
+  const wishes = wishesOf(report(figures("cores", 40, { raw: raw("active", 20) }), figures("ram", 10, { raw: raw("planned") })));
+  expect(wishes.map((one) => one.present)).toEqual([20, 10]);
+  expect(readWishes(wishes, { "compute/cores": "40" }).edits).toEqual([{ service: "compute", name: "cores", amount: 40 }]);
+});
+
 it("reads what is more than there is", () => {
   const wishes = wishesOf(report(figures("cores", 40), figures("ram", 2048)));
   const { edits, problems } = readWishes(wishes, { "compute/cores": "+20", "compute/ram": "2 GiB", "compute/other": "1" });

@@ -3,10 +3,11 @@ import type { Edit } from "../api/quota";
 import { type Figures, keyOf, type Report } from "../api/report";
 import { limitOf } from "../growth/bounds";
 import { format, parse } from "../lib/units";
+import { temporaryOf } from "../quota/temporary";
 
 export interface Wish {
   figures: Figures;
-  /** The quota that there is, or how far it grows by itself. */
+  /** The quota that there is, or how far it grows by itself. Of a quota for a time, the one after it: a request is about that. */
   present: number;
 }
 
@@ -18,7 +19,7 @@ export function wishesOf(report: Report): Wish[] {
   return report.services
     .flatMap((one) => one.resources)
     .flatMap((figures) => {
-      const present = limitOf(figures) ?? figures.limit;
+      const present = limitOf(figures) ?? temporaryOf(figures)?.quota_before ?? figures.limit;
       const isForProjects = figures.grows && report.level !== "project";
       return present === undefined || isForProjects ? [] : [{ figures, present }];
     });
