@@ -1,1 +1,0 @@
-import{E as a,f as e}from"./index-DLbYb4Vj.js";function o(t,i){const r=u=>u===void 0?"":e(u,i);return t.state==="planned"?`${r(t.quota)} from ${a(t.from)} until ${a(t.until)}`:t.state==="over"?`over by ${r(t.over_by)} since ${a(t.until)}, then ${r(t.quota_before)}`:`${r(t.quota)} until ${a(t.until)}, then ${r(t.quota_before)}`}export{o as t};
