@@ -52,6 +52,8 @@ class Found(NamedTuple):
     attributes: str
     """A JSON object of the billed ones that it has. An empty one says nothing but that the subresource is there."""
     name: str = ""
+    unclear: frozenset[str] = frozenset()
+    """Billed attributes that the backend does not know just now."""
 
 
 class OpenPeriod(NamedTuple):
@@ -82,15 +84,18 @@ class Changes(NamedTuple):
 
 
 def find(resource_name: str, az: str, entry: Mapping[str, Any], attributes: Iterable[str]) -> Found:
-    """Returns an entry of a backend's report. One without id goes by its name."""
+    """Returns an entry of a backend's report. One without id goes by its name. A value of null is one that the backend
+    does not know just now; where there is none, the attribute is missing."""
     values = {path: _value(entry, path) for path in attributes}
-    shown = {path: value for path, value in values.items() if value is not None}
+    shown = {path: value for path, value in values.items() if value is not None and value is not _MISSING}
     document = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS).decode() if shown else _NOTHING
     name = _text(entry.get("name"))
-    return Found(resource_name, az, _text(entry.get("id")) or name, document, name)
+    unclear = frozenset(path for path, value in values.items() if value is None)
+    return Found(resource_name, az, _text(entry.get("id")) or name, document, name, unclear)
 
 
 _NOTHING = "{}"
+_MISSING = object()
 
 
 def _text(value: Any) -> str:
@@ -99,15 +104,25 @@ def _text(value: Any) -> str:
 
 def _value(entry: Any, path: str) -> Any:
     for key in path.split("."):
-        entry = entry.get(key) if isinstance(entry, Mapping) else None
+        entry = entry.get(key, _MISSING) if isinstance(entry, Mapping) else _MISSING
     return entry
+
+
+def _may_be(entry: Found, period: OpenPeriod) -> bool:
+    """Returns whether an entry of which not everything is known may go on with a period of the same subresource."""
+    if entry.attributes == _NOTHING:
+        return True
+    if not entry.unclear or entry.az != period.az:
+        return False
+    known = {path: value for path, value in orjson.loads(period.attributes).items() if path not in entry.unclear}
+    return bool(known == orjson.loads(entry.attributes))
 
 
 def compare(known: Sequence[OpenPeriod], found: Sequence[Found]) -> Changes:
     """Returns which periods end, and which begin.
 
     Several entries may have the same id, such as one for each provider that a consumer uses, and even the same
-    attributes: each of them has its own period.
+    attributes: each of them has its own period. What the backend does not know just now is no change.
     """
     remaining: dict[tuple[str, ...], deque[OpenPeriod]] = defaultdict(deque)
     for period in known:
@@ -127,8 +142,10 @@ def compare(known: Sequence[OpenPeriod], found: Sequence[Found]) -> Changes:
     begun = []
     for entry in unmatched:
         others = by_id[entry.resource_name, entry.id]
-        if entry.attributes == _NOTHING and others:
-            del left[others.pop().number]  # it is still there, and nothing more is known
+        goes_on = next((period for period in others if _may_be(entry, period)), None)
+        if goes_on is not None:
+            others.remove(goes_on)
+            del left[goes_on.number]
         else:
             begun.append(NewPeriod(entry, first_seen.get((entry.resource_name, entry.id))))
     return Changes(sorted(left), begun)

@@ -59,6 +59,7 @@ class TestOperatingSystemsBeforeEpoxy:
     def test_glance_knows_them(self, backend: QuotaBackend, glance: Glance, project: ProjectInfo) -> None:
         for _ in range(2):
             found = {id_: one.get("os_type") for id_, one in instances(backend, project).items()}
+            assert all("os_type" not in one or one["os_type"] for one in instances(backend, project).values())
             assert found == {"s0": "linux", "s1": "windows9", "s2": None, "s3": None, "s4": "linux", "volume": None}
         assert len(glance.service.asked) == 4, "once for each image"
 
@@ -66,7 +67,9 @@ class TestOperatingSystemsBeforeEpoxy:
         self, backend: QuotaBackend, glance: Glance, project: ProjectInfo, caplog: pytest.LogCaptureFixture
     ) -> None:
         glance.service.routes = {("GET", ".*"): lambda request: (503, b"busy")}
-        assert [one.get("os_type") for one in instances(backend, project).values()] == [None] * 6
+        found = instances(backend, project)
+        assert {id_ for id_, one in found.items() if one.get("os_type", "none") is None} == {f"s{n}" for n in range(5)}
+        assert "os_type" not in found["volume"], "it has no image, so this is known"
         assert len(glance.service.asked) == 1
         assert "the operating systems of servers are not known for now: GET /v2/images/i-lin: Glance" in caplog.text
 

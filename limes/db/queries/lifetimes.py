@@ -103,7 +103,13 @@ def begin_periods(engine: Engine, project_id: int, service_type: str, periods: S
     """Adds periods that begin at that time. `project_id` is the one that `name_project` gives."""
     for start in range(0, len(periods), _CHUNK):
         rows = [
-            (project_id, service_type, *period.found, at if period.first_seen_at is None else period.first_seen_at, at)
+            (
+                project_id,
+                service_type,
+                *period.found[:5],
+                at if period.first_seen_at is None else period.first_seen_at,
+                at,
+            )
             for period in periods[start : start + _CHUNK]
         ]
         engine.write(_BEGIN, rows=rows)

@@ -133,6 +133,11 @@ class ImageTypes:
             log.warning("the operating systems of servers are not known for now: %s", error)
             self._ask_again_at = time.monotonic() + _PAUSE
 
+    def is_known(self, image_id: str) -> bool:
+        """Returns whether Glance has answered for this image."""
+        with self._lock:
+            return image_id in self._known
+
 
 class Attributes:
     """Describes servers. `rules` say which type of hypervisor they run on."""
@@ -157,6 +162,8 @@ class Attributes:
             "ram": {"value": flavor.get("ram"), "unit": "MiB"},
             "disk": {"value": flavor.get("disk"), "unit": "GiB"},
             **{name: value for name, value in optional.items() if value is not None},
+            # it may have one, so whoever follows the server must not take this for a change
+            **({} if self._knows_os_type(entry.get("image")) else {"os_type": None}),
         }
 
     def _os_type(self, image: Any) -> str | None:
@@ -166,6 +173,12 @@ class Attributes:
         if "properties" in image:
             return _os_type(image["properties"])
         return self._images.of(image["id"]) if isinstance(image.get("id"), str) else None
+
+    def _knows_os_type(self, image: Any) -> bool:
+        """False only while Glance does not answer."""
+        if not isinstance(image, dict) or "properties" in image or not isinstance(image.get("id"), str):
+            return True
+        return self._images.is_known(image["id"])
 
     def _hypervisor(self, flavor: Mapping[str, Any]) -> str | None:
         if not self._rules:

@@ -56,6 +56,19 @@ def test_an_entry_without_attributes_says_that_it_is_there() -> None:
     assert compare([period(1, unclear)], [server("a")]) == Changes([1], [NewPeriod(server("a"), 10.0)])
 
 
+def test_what_is_not_known_just_now_is_no_change() -> None:
+    """Glance does not answer, and so the operating system is not known."""
+    linux = server("a", '{"flavor":"small","os_type":"linux"}')
+    unclear = find("instances", "az-one", {"id": "a", "flavor": "small", "os_type": None}, ("flavor", "os_type"))
+    assert compare([period(1, linux)], [unclear]) == Changes([], [])
+    assert compare([period(1, server("a"))], [unclear]) == Changes([], [])
+    assert compare([period(1, linux._replace(az="az-two"))], [unclear]) == Changes([1], [NewPeriod(unclear, 10.0)])
+    resized = find("instances", "az-one", {"id": "a", "flavor": "big", "os_type": None}, ("flavor", "os_type"))
+    assert compare([period(1, linux)], [resized]) == Changes([1], [NewPeriod(resized, 10.0)])
+    without = find("instances", "az-one", {"id": "a", "flavor": "small"}, ("flavor", "os_type"))
+    assert compare([period(1, linux)], [without]) == Changes([1], [NewPeriod(without, 10.0)])
+
+
 def test_attributes_of_an_entry() -> None:
     entry = {
         "id": "a",
@@ -65,7 +78,8 @@ def test_attributes_of_an_entry() -> None:
         "tags": None,
     }
     found = find("instances", "az-one", entry, ("ram", "network.id", "tags", "missing", "name.id"))
-    assert found == ("instances", "az-one", "a", '{"network.id":"n","ram":{"unit":"GiB","value":1}}', "web")
+    attributes = '{"network.id":"n","ram":{"unit":"GiB","value":1}}'
+    assert found == ("instances", "az-one", "a", attributes, "web", frozenset({"tags"}))
 
 
 @pytest.mark.parametrize(
