@@ -36,8 +36,11 @@ def open_metrics(settings: Settings) -> MetricsProcess:
 def figures_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, skip_zero: bool) -> SharedFigures:
     """Returns quota, usage, capacity and commitments, as scrapes share them."""
     plugins = {service.service_type: service.type for service in settings.services}
-    data = DataMetrics(engine, cluster.catalog, skip_zero, cluster.overrides.current, plugins)
-    return SharedFigures(data.write, settings.metrics.max_age)
+    section = settings.metrics
+    data = DataMetrics(
+        engine, cluster.catalog, skip_zero, cluster.overrides.current, plugins, of_projects=section.projects
+    )
+    return SharedFigures(data.write, section.max_age)
 
 
 def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> list[MetricSource]:

@@ -16,10 +16,12 @@ from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import data_metrics as queries
-from limes.metrics import configured, subresources
+from limes.metrics import configured, domains, subresources
 from limes.metrics.configured import of_resource
+from limes.metrics.domains import STATES, DomainMetrics
 from limes.metrics.subresources import LISTED, ListedMetrics
 from limes.metrics.text import Samples, gauge, labels
+from limes.system import Clock, SystemClock
 
 _RESOURCE = ("resource", "service")
 _PROJECT = ("domain", "domain_id", "project", "project_id", *_RESOURCE)
@@ -51,6 +53,7 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
         "When the first of a project's commitments ends, in seconds since the epoch",
     ),
     "limes_unit_multiplier": (_RESOURCE, "Bytes in one unit of the resource; 1 for counted ones"),
+    **domains.FAMILIES,
     **configured.FAMILIES,
     **subresources.FAMILIES,
 }
@@ -62,7 +65,6 @@ _COLUMNS = {
     "limes_project_usage": "usage",
     "limes_project_physical_usage": "physical_usage",
 }
-_STATES = {"confirmed": "active", "pending": "pending", "planned": "planned"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,9 @@ class DataMetrics:
     overrides: Callable[[], QuotaOverrides] = lambda: NO_OVERRIDES
     plugins: Mapping[str, str] = field(default_factory=dict)
     """The plugin of each service, by service type."""
+    of_projects: bool = True
+    """Whether there are figures of single projects."""
+    clock: Clock = field(default_factory=SystemClock)
 
     def write(self, file: IO[bytes]) -> None:
         """Writes all families in the text format. If it raises `Unavailable`, it may have written some."""
@@ -87,21 +92,25 @@ class DataMetrics:
 
     def _render(self) -> Iterator[bytes]:
         state = _Snapshot(self.engine, self.catalog)
-        for name, samples in (*self._families(state), *self._further(state)):
+        for name, samples in self._families(state):
             yield from gauge(name, FAMILIES[name][1], samples)
 
     def _families(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
         yield from state.cluster()
         yield "limes_domain_quota", state.domain_quotas()
+        yield from state.domains(self.clock.now().timestamp())
+        yield from configured.samples(self.catalog)
+        yield "limes_nova_hypervisor_is_wellformed", subresources.hypervisors(self.engine)
+        if self.of_projects:
+            yield from self._of_projects(state)
+
+    def _of_projects(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
         for name, column in _COLUMNS.items():
             yield name, self._nonzero(state.of_projects(column))
         yield "limes_project_usage_per_az", self._nonzero(state.usage_per_az())
         yield "limes_project_committed_per_az", state.committed_per_az()
         yield "limes_project_used_and_or_committed_per_az", self._nonzero(state.used_or_committed_per_az())
         yield "limes_project_commitment_min_expires_at", state.first_ends()
-
-    def _further(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
-        yield from configured.samples(self.catalog)
         yield "limes_project_override_quota_from_config", state.overridden(self.overrides())
         yield from state.listed(self.plugins)
 
@@ -158,6 +167,11 @@ class _Snapshot:
             if resource_id in self._refs:
                 yield f"{labels({'domain': name, 'domain_id': uuid})},{self._resources[resource_id]}", quota
 
+    def domains(self, now: float) -> Iterator[tuple[str, Samples]]:
+        """Yields sums over the projects of each domain."""
+        names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in queries.domains(self._engine)}
+        return DomainMetrics(self._engine, names, self._resources, now).samples()
+
     def of_projects(self, column: str) -> Samples:
         """One figure of all projects."""
         for project_id, resource_id, value in queries.project_figures(self._engine, column):
@@ -174,7 +188,7 @@ class _Snapshot:
         """Returns commitments of all projects by AZ and state."""
         for row in self._committed:
             inside = self._of_project_in_az(row.az, row.project_id, row.resource_id)
-            yield f'{inside},state="{_STATES[row.status]}"', row.amount
+            yield f'{inside},state="{STATES[row.status]}"', row.amount
 
     def used_or_committed_per_az(self) -> Samples:
         """Returns what projects claim of each AZ's capacity."""

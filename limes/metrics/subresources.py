@@ -35,7 +35,7 @@ LISTED = {"compute": "instances", "object-store": "containers"}
 
 
 class ListedMetrics:
-    """The families, from one state of the database."""
+    """The families about projects, from one state of the database."""
 
     def __init__(self, engine: Engine, projects: Mapping[int, str], resources: Mapping[str, Collection[int]]) -> None:
         """`projects` are labels by id: `domain_id` and `project_id`. `resources` are the ids of the listed resources,
@@ -47,7 +47,6 @@ class ListedMetrics:
     def samples(self) -> Iterator[tuple[str, Samples]]:
         """Yields all families."""
         yield "limes_instance_counts", self._instances()
-        yield "limes_nova_hypervisor_is_wellformed", self._hypervisors()
         yield "limes_swift_objects_per_container", self._containers("objects")
         yield "limes_swift_size_bytes_per_container", self._containers("size_bytes")
 
@@ -73,17 +72,18 @@ class ListedMetrics:
                 for entry in _objects(row.subresources):
                     yield row.project_id, entry
 
-    def _hypervisors(self) -> Samples:
-        """Each counts for several resources, but is one hypervisor."""
-        shown: dict[str, bool] = {}
-        for row in queries.subcapacities(self._engine):
-            for entry in _objects(row.subcapacities):
-                if "service_host" in entry and "aggregate" in entry:
-                    host = str(entry["service_host"])
-                    names = {"hypervisor": host, "hostname": str(entry.get("hypervisor_hostname", host))}
-                    place = {"aggregate": str(entry["aggregate"]), "az": str(entry.get("az", row.az))}
-                    shown[labels({**names, **place})] = row.az != UNKNOWN_AZ
-        return ((inside, int(is_wellformed)) for inside, is_wellformed in sorted(shown.items()))
+
+def hypervisors(engine: Engine) -> Samples:
+    """Returns whether each is well-formed. It counts for several resources, but is there once."""
+    shown: dict[str, bool] = {}
+    for row in queries.subcapacities(engine):
+        for entry in _objects(row.subcapacities):
+            if "service_host" in entry and "aggregate" in entry:
+                host = str(entry["service_host"])
+                names = {"hypervisor": host, "hostname": str(entry.get("hypervisor_hostname", host))}
+                place = {"aggregate": str(entry["aggregate"]), "az": str(entry.get("az", row.az))}
+                shown[labels({**names, **place})] = row.az != UNKNOWN_AZ
+    return ((inside, int(is_wellformed)) for inside, is_wellformed in sorted(shown.items()))
 
 
 def _objects(text: str) -> list[Mapping[str, Any]]:

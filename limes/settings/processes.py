@@ -105,11 +105,14 @@ class MetricsSettings(Section):
 
     listen: ListenAddress = "127.0.0.1:8084"
     """Its `/metrics` and `/healthcheck`."""
+    projects: bool = True
+    """Whether there are figures of single projects, which are nearly all series of a large cloud. The sums over domains
+    and over the cloud are always there, and enough for the recording rules. The same for a collector with
+    `data_metrics.expose`, and so is `max_age`."""
     skip_zero: bool = False
     """Leaves out figures of projects that are zero."""
     max_age: SecondsOrZero = 15.0
-    """How old the figures may be: for so long, scrapes share one reading of the database. It is the same for a
-    collector with `data_metrics.expose`."""
+    """How old the figures may be: for so long, scrapes share one reading of the database."""
 
 
 class CircuitBreakerSettings(Section):

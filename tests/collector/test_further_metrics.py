@@ -1,6 +1,7 @@
-"""Metrics of what the configuration says, and of what plugins list."""
+"""Metrics of sums over domains, of what the configuration says, and of what plugins list."""
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest
 from limes.backends import AZCapacity, AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import parse_overrides
-from limes.metrics import configured, subresources
+from limes.metrics import subresources
+from tests.collector.commitments import YEAR, add
 from tests.collector.lab import Lab
-from tests.collector.test_data_metrics import samples, value
+from tests.collector.test_data_metrics import OTHERS, samples, value
 
 CORES = {"service": "compute", "resource": "cores"}
 RAM = {"service": "compute", "resource": "ram"}
@@ -35,7 +37,7 @@ def test_every_family_has_its_labels(lab: Lab) -> None:
     fill(lab)
     overrides = parse_overrides({"germany": {"berlin": {"compute": {"cores": 7}}}}, lab.catalog)
     found = samples(lab, overrides=lambda: overrides, plugins={"compute": "compute", "volume": "object-store"})
-    for name, (labels, _) in {**configured.FAMILIES, **subresources.FAMILIES}.items():
+    for name, (labels, _) in OTHERS.items():
         assert {frozenset(dict(pairs)) for sample, pairs in found if sample == name} <= {frozenset(labels)}, name
 
 
@@ -120,3 +122,53 @@ def test_hypervisors_are_there_once(listed: Any) -> None:
 def test_without_the_plugins_nothing_is_listed(lab: Lab) -> None:
     fill(lab)
     assert not [name for name, _ in samples(lab) if name.startswith(("limes_swift", "limes_instance"))]
+
+
+def commit(lab: Lab) -> None:
+    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(30), "az-two": AZUsage(4)}}
+    lab.compute.usage["dresden"] = {"cores": {"az-one": AZUsage(5)}}
+    lab.compute.usage["paris"] = {"cores": {"az-one": AZUsage(6)}, "ram": {"any": AZUsage(100)}}
+    lab.scrape_all()
+    add(lab, 1, 20, status="confirmed")
+    add(lab, 2, 15, status="confirmed")
+    add(lab, 3, 50, project="dresden", status="confirmed")
+    add(lab, 4, 7, project="dresden", status="pending")
+    add(lab, 5, 9, project="paris", status="planned")
+    add(lab, 6, 3, project="paris", status="confirmed", az="az-two")
+
+
+def test_domains_are_the_sums_of_their_projects(lab: Lab) -> None:
+    commit(lab)
+    found = samples(lab, clock=lab.clock)
+    germany = {**CORES, "domain": "germany", "domain_id": "d-germany", "availability_zone": "az-one"}
+    assert value(found, "limes_domain_usage_per_az", **germany) == 35
+    assert value(found, "limes_domain_committed_per_az", **germany, state="active") == 85
+    assert value(found, "limes_domain_committed_per_az", **germany, state="pending") == 7
+    assert value(found, "limes_domain_used_and_or_committed_per_az", **germany) == 35 + 50
+    for kind in ("usage", "committed", "used_and_or_committed"):
+        of_projects: Counter[Any] = Counter()
+        for (name, pairs), amount in found.items():
+            if name == f"limes_project_{kind}_per_az":
+                of_domain = {key: label for key, label in pairs if key not in ("project", "project_id")}
+                of_projects[frozenset(of_domain.items())] += int(amount)
+        domains = {pairs: amount for (name, pairs), amount in found.items() if name == f"limes_domain_{kind}_per_az"}
+        assert {key: amount for key, amount in domains.items() if amount} == +of_projects, kind
+
+
+def test_what_has_ended_does_not_count(lab: Lab) -> None:
+    commit(lab)
+    lab.clock.advance(YEAR + 1)
+    found = samples(lab, clock=lab.clock)
+    assert "limes_domain_committed_per_az" not in {name for name, _ in found}
+    germany = {**CORES, "domain": "germany", "domain_id": "d-germany", "availability_zone": "az-one"}
+    assert value(found, "limes_domain_used_and_or_committed_per_az", **germany) == 35
+
+
+def test_single_projects_can_be_left_out(lab: Lab) -> None:
+    commit(lab)
+    fill(lab)
+    everything, sums = (set(samples(lab, clock=lab.clock, of_projects=shown)) for shown in (True, False))
+    assert sums < everything
+    assert {name for name, pairs in everything - sums} == {
+        name for name, pairs in everything if "project_id" in dict(pairs)
+    }

@@ -31,6 +31,19 @@ class ProjectName(NamedTuple):
     domain_name: str
 
 
+class DomainName(NamedTuple):
+    """A domain."""
+
+    id: int
+    uuid: str
+    name: str
+
+
+def domains(engine: Engine) -> list[DomainName]:
+    """Returns all domains."""
+    return engine.all(Domain.select(Domain.id, Domain.uuid, Domain.name), DomainName)
+
+
 class Figure(NamedTuple):
     """A value of one project and resource."""
 
