@@ -15,6 +15,7 @@ from limes.audit.initiator import of_job
 from limes.collector.cluster_job import ClusterJob
 from limes.collector.loop import Job
 from limes.composition.cluster import Cluster
+from limes.composition.growth import GROWTH_INTERVAL, build_growth
 from limes.composition.lifetimes import build_clean_up
 from limes.composition.notifications import announcements, announcements_of_ends
 from limes.composition.use_cases import (
@@ -60,6 +61,7 @@ def cluster_wide_jobs(
     announce = announcements(settings, engine, cluster)
     expiry = build_request_expiry(settings, engine, cluster, clock, change_log, announce)
     ends = announcements_of_ends(settings, engine, cluster)
+    use = build_utilisation(engine, cluster, clock, change_log)
     temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log, ends)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
@@ -76,13 +78,9 @@ def cluster_wide_jobs(
             collector.commitment_interval,
             "limes_commitment_runs",
         ),
-        job(
-            "commitment-use",
-            build_utilisation(engine, cluster, clock, change_log).take_sample,
-            collector.commitment_use_interval,
-            "limes_commitment_use_runs",
-        ),
+        job("commitment-use", use.take_sample, collector.commitment_use_interval, "limes_commitment_use_runs"),
         job("metering", build_closing(settings, engine, clock).run, settings.metering.interval, "limes_metering_runs"),
+        job("growth", build_growth(settings, engine, cluster, clock).run, GROWTH_INTERVAL, "limes_growth_runs"),
         job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
         job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),

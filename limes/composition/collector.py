@@ -124,6 +124,7 @@ def _counters(services: list[tuple[str, str]], capacitors: list[str], growing: l
         ("limes_commitment_use_runs", "Runs of the job that measures the use of commitments", (), [()]),
         ("limes_request_expiry_runs", "Runs of the job that closes requests for quota that have expired", (), [()]),
         ("limes_metering_runs", "Runs of the job that keeps the account of usage and commitments", (), [()]),
+        ("limes_growth_runs", "Runs of the job that samples usage, quota, commitments and capacity", (), [()]),
         ("limes_temporary_quota_runs", "Runs of the job that begins and ends temporary quotas", (), [()]),
         ("limes_cron_consistency_runs", "Runs of the consistency job", (), [()]),
         ("limes_history_runs", "Runs of the job that deletes old quota history", (), [()]),

@@ -136,14 +136,17 @@ def _ledger(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLo
 def build_closing(settings: Settings, engine: Engine, clock: Clock) -> CloseAccounts:
     """Returns the use case that keeps the account of usage and commitments."""
     metering = settings.metering
-    return CloseAccounts(engine, clock, settings.usage_valid_for, metering.closes_after, _retention(settings))
+    return CloseAccounts(
+        engine, clock, settings.usage_valid_for, metering.closes_after, retention_of_accounts(settings)
+    )
 
 
 def build_usage_report(settings: Settings, engine: Engine, clock: Clock) -> ReportUsage:
     """Returns the use case that tells what was used and committed."""
-    return ReportUsage(engine, clock, settings.usage_valid_for, _retention(settings))
+    return ReportUsage(engine, clock, settings.usage_valid_for, retention_of_accounts(settings))
 
 
-def _retention(settings: Settings) -> Retention:
+def retention_of_accounts(settings: Settings) -> Retention:
+    """Returns for how long hours, days and months can be told."""
     metering = settings.metering
     return Retention(metering.keep_hours, metering.keep_days, metering.keep_months)

@@ -277,6 +277,22 @@ class _Locked(peewee.Node):
         return ctx
 
 
+class _Quotient(peewee.ColumnBase):
+    def __init__(self, dividend: peewee.Node, divisor: peewee.Node) -> None:
+        self._dividend = dividend
+        self._divisor = divisor
+
+    def __sql__(self, ctx: peewee.Context) -> peewee.Context:
+        before, between = ("(", " / ") if ctx.state.dialect == "sqlite" else ("DIV(", ", ")
+        ctx.literal(before).sql(self._dividend).literal(between).sql(self._divisor).literal(")")
+        return ctx
+
+
+def quotient(dividend: peewee.Node, divisor: peewee.Node) -> peewee.ColumnBase:
+    """The quotient of two amounts that are not negative, rounded down."""
+    return _Quotient(dividend, divisor)
+
+
 def any_of(column: peewee.Node, values: peewee.Value | peewee.Query | Collection[Any]) -> peewee.ColumnBase:
     """Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
 

@@ -33,7 +33,7 @@ def test_every_job_is_described(collector: Collector) -> None:
         loop.job.name.replace(":compute", ":SERVICE").replace(":volume", ":SERVICE").replace(":log", ":SINK")
         for loop in collector.loops
     }
-    assert len(names) == 17
+    assert len(names) == 18
     assert [name for name in names if f"| `{name}` |" not in PAGE] == []
 
 

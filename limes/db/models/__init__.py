@@ -20,6 +20,15 @@ from limes.db.models.commitments import (
     CommitmentUse,
 )
 from limes.db.models.domains import Domain, DomainResource
+from limes.db.models.growth import (
+    GrowthDay,
+    GrowthHour,
+    GrowthMonth,
+    GrowthSeries,
+    GrowthState,
+    GrowthTrend,
+    QuotaTime,
+)
 from limes.db.models.history import QuotaHistory
 from limes.db.models.jobs import Job
 from limes.db.models.lifetimes import LifetimeProject, SubresourceLifetime
@@ -51,6 +60,12 @@ __all__ = [
     "CommitmentUse",
     "Domain",
     "DomainResource",
+    "GrowthDay",
+    "GrowthHour",
+    "GrowthMonth",
+    "GrowthSeries",
+    "GrowthState",
+    "GrowthTrend",
     "Job",
     "LifetimeProject",
     "Mail",
@@ -68,6 +83,7 @@ __all__ = [
     "QuotaRequest",
     "QuotaRequestAmount",
     "QuotaRequestEvent",
+    "QuotaTime",
     "Resource",
     "Service",
     "SubresourceLifetime",
@@ -124,5 +140,12 @@ MODELS: tuple[type[BaseModel], ...] = (
     UsageCorrection,
     LifetimeProject,
     SubresourceLifetime,
+    GrowthState,
+    GrowthSeries,
+    GrowthHour,
+    GrowthDay,
+    GrowthMonth,
+    GrowthTrend,
+    QuotaTime,
 )
 """Those that others refer to come first."""

@@ -1,0 +1,1 @@
+"""How usage, quota, commitments and capacity grow, and when they are exhausted (docs/adr/0033)."""

@@ -1,0 +1,310 @@
+"""Samples of a small cloud, and what hours and days say together, compared with a list of all that was sampled."""
+
+import random
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import pytest
+
+from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.theil_sen import compute_growth
+from limes.actions.growth.trends import ComputeTrends, compute_in_child
+from limes.actions.metering.close import Retention
+from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
+from limes.db.queries.fold_sums import fold_sums
+from limes.errors import Unavailable
+from tests.collector.lab import AZCapacity, AZUsage, Lab
+from tests.support.databases import ON_POSTGRESQL
+
+Figures = tuple[int, int, int | None, int | None]
+"""Usage, committed, quota and capacity."""
+LONG = Retention(hours=1000)
+
+
+def no_growth(series: Sequence[object]) -> list[tuple[float, float, float]]:
+    return [(0.0, 0.0, 0.0) for _ in series]
+
+
+def job(lab: Lab, retention: Retention | None = None) -> SampleGrowth:
+    trends = ComputeTrends(lab.engine, no_growth)
+    return SampleGrowth(lab.engine, lab.catalog, lab.clock, trends, retention or Retention())
+
+
+def use(lab: Lab, cores: int, ram: int = 0, project: str = "berlin") -> None:
+    """What a project uses of cores in az-one and of ram in az-two, as a scrape finds it."""
+    lab.compute.usage[project] = {"cores": {"az-one": AZUsage(cores)}, "ram": {"az-two": AZUsage(ram)}}
+    lab.execute("UPDATE project_services SET next_scrape_at = %s, scrape_claimed_until = NULL", lab.now - 1)
+    lab.scrape_all()
+
+
+def set_domain_quota(lab: Lab, quota: int, domain: str = "germany", resource: str = "cores") -> None:
+    lab.execute(
+        "UPDATE domain_resources SET quota = %s WHERE domain_id = (SELECT id FROM domains WHERE name = %s)"
+        " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
+        quota,
+        domain,
+        resource,
+    )
+
+
+def set_capacity(lab: Lab, cores: int) -> None:
+    lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(cores)}}}
+    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
+    assert lab.scrape_capacity().run_next()
+
+
+def commit(lab: Lab, amount: int, number: int, az: str = "az-one") -> None:
+    lab.execute(
+        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
+        " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)"
+        " VALUES (%s, (SELECT id FROM projects WHERE name = 'berlin'),"
+        " (SELECT id FROM resources WHERE name = 'cores'), %s, %s, '10 years', 'confirmed', %s, 'u', 'u', %s, %s, '')",
+        f"c-{number}",
+        az,
+        amount,
+        lab.now,
+        lab.now,
+        lab.now + 3650 * DAY,
+    )
+
+
+def stored(lab: Lab, model: str, columns: str, scope: str = "", resource: str = "cores", az: str = "") -> list[object]:
+    return list(
+        lab.rows(
+            f"SELECT begins, {columns} FROM {model} JOIN growth_series ON id = series_id"
+            " WHERE scope = %s AND resource_name = %s AND az = %s ORDER BY begins",
+            scope,
+            resource,
+            az,
+        )
+    )
+
+
+HOURS = "usage, committed, quota, capacity"
+SUMMARIES = "samples, usage, usage_largest, usage_last, committed, committed_last, quota, capacity"
+
+
+@pytest.fixture
+def lab(lab: Lab) -> Lab:
+    lab.discover().run()
+    lab.scrape_all()
+    return lab
+
+
+def test_a_sample_has_the_cluster_and_each_domain(lab: Lab) -> None:
+    use(lab, 3, 10)
+    use(lab, 4, project="dresden")
+    use(lab, 5, project="paris")
+    set_domain_quota(lab, 20)
+    set_domain_quota(lab, 30, "france")
+    set_capacity(lab, 100)
+    commit(lab, 2, 1)
+    job(lab).run()
+    hour = int(lab.now) - int(lab.now) % HOUR
+    assert stored(lab, "growth_hours", HOURS) == [(hour, 12, 2, 50, 100)]
+    assert stored(lab, "growth_hours", HOURS, az="az-one") == [(hour, 12, 2, None, 100)]
+    assert stored(lab, "growth_hours", HOURS, "d-germany") == [(hour, 7, 2, 20, None)]
+    assert stored(lab, "growth_hours", HOURS, "d-germany", az="az-one") == [(hour, 7, 2, None, None)]
+    assert stored(lab, "growth_hours", HOURS, "d-france") == [(hour, 5, 0, 30, None)]
+    assert stored(lab, "growth_hours", HOURS, "d-germany", "ram", "az-two") == [(hour, 10, 0, None, None)]
+    assert not stored(lab, "growth_hours", HOURS, "d-france", "ram"), "nothing of it was ever used or granted"
+
+
+def test_what_is_not_used_any_more_counts_as_zero(lab: Lab) -> None:
+    use(lab, 6)
+    job(lab).run()
+    lab.clock.advance(HOUR)
+    lab.execute("DELETE FROM project_az_resources")
+    lab.execute("UPDATE project_resources SET usage = 0")
+    job(lab).run()
+    day = day_of(int(lab.now))
+    assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, "d-germany")] == [(day, 2, 3, 6)]  # type: ignore[index]
+    assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, az="az-one")] == [(day, 2, 3, 6)]  # type: ignore[index]
+
+
+@dataclass
+class Truth:
+    """What was sampled of Germany's cores, by hour: the last sample of each."""
+
+    hours: dict[int, Figures] = field(default_factory=dict)
+
+    def summary(self, begin: int, end: int) -> tuple[int | None, ...]:
+        """Computed from the days' averages, as far as `begin` to `end` is more than a day."""
+        found = {hour: figures for hour, figures in sorted(self.hours.items()) if begin <= hour < end}
+        days = sorted({day_of(hour) for hour in found})
+        of_days = [[figures for hour, figures in found.items() if day_of(hour) == day] for day in days]
+        used, committed = (
+            sum(sum(each[index] or 0 for each in day) // len(day) * len(day) for day in of_days) // len(found)
+            for index in (0, 1)
+        )
+        last = [*found.values()][-1]
+        return (len(found), used, max(each[0] for each in found.values()), last[0], committed, *last[1:])
+
+    def summaries(self, begins: Callable[[int], int], ends: Callable[[int], int]) -> list[tuple[int | None, ...]]:
+        times = sorted({begins(hour) for hour in self.hours})
+        return [(time, *self.summary(time, ends(time))) for time in times]
+
+
+def expect(lab: Lab, truth: Truth) -> None:
+    assert stored(lab, "growth_hours", HOURS, "d-germany") == [
+        (hour, *row) for hour, row in sorted(truth.hours.items())
+    ]
+    assert stored(lab, "growth_days", SUMMARIES, "d-germany") == truth.summaries(day_of, lambda day: day + DAY)
+    assert stored(lab, "growth_months", SUMMARIES, "d-germany") == truth.summaries(month_of, next_month)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_days_and_months_are_what_was_sampled(lab: Lab, seed: int) -> None:
+    """Over some weeks, with collectors that are late, killed, or have their clock put back."""
+    dice, truth = random.Random(seed), Truth()
+    usage = committed = quota = 0
+    for number in range(60):
+        hours = dice.choice([1, 1, 1, 2, 5, 24, 30, 100, -3, -40]) if number > 5 else 1
+        lab.clock.advance(hours * HOUR + dice.randint(0, 1800))
+        usage, quota = dice.choice([usage, 0, 1, 7, dice.randint(0, 999)]), dice.choice([quota, dice.randint(0, 999)])
+        use(lab, usage)
+        set_domain_quota(lab, quota)
+        if dice.random() < 0.1:
+            committed += number + 1
+            commit(lab, number + 1, number)
+        if dice.random() < 0.2:
+            kill_while_sampling(lab, dice)
+        job(lab, LONG).run()
+        now = int(lab.now)
+        truth.hours = {hour: row for hour, row in truth.hours.items() if hour <= now}
+        if truth.hours or usage or committed or quota:
+            truth.hours[now - now % HOUR] = (usage, committed, quota, None)
+        if dice.random() < 0.3 and lab.engine.dialect == "postgresql":
+            fold_sums(lab.engine)
+    expect(lab, truth)
+
+
+class Killed(BaseException):
+    """The process has ended."""
+
+
+def run_until_killed(lab: Lab) -> None:
+    job(lab, LONG).run()
+    raise Killed  # it was quicker
+
+
+def kill_while_sampling(lab: Lab, dice: random.Random) -> None:
+    """Ends the job at one of its statements, as if the machine had lost its power."""
+    writes, write = iter(range(dice.randint(0, 12))), lab.engine.write
+
+    def fail(*arguments: object, **values: object) -> object:
+        if next(writes, None) is None:
+            raise Killed
+        return write(*arguments, **values)  # type: ignore[arg-type]
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(lab.engine, "write", fail)
+        run_until_killed(lab)
+
+
+@ON_POSTGRESQL
+def test_many_collectors_at_once(lab: Lab) -> None:
+    truth = Truth()
+    for usage in (5, 8, 2, 40):
+        use(lab, usage)
+        with ThreadPoolExecutor(6) as pool:
+            for done in [pool.submit(job(lab).run) for _ in range(6)]:
+                done.result(100)
+        truth.hours[int(lab.now) - int(lab.now) % HOUR] = (usage, 0, 0, None)
+        lab.clock.advance(9 * HOUR)
+    expect(lab, truth)
+
+
+def test_what_is_old_is_forgotten(lab: Lab) -> None:
+    retention = Retention(hours=2, days=62, months=3)
+    for _ in range(200):
+        use(lab, 4)
+        job(lab, retention).run()
+        lab.clock.advance(DAY)
+    lab.clock.advance(-DAY)
+    today = day_of(int(lab.now))
+    first = [rows[0][0] for rows in (stored(lab, f"growth_{each}", "usage") for each in ("hours", "days", "months"))]  # type: ignore[index]
+    assert first[:2] == [today - 2 * DAY + int(lab.now) % DAY // HOUR * HOUR, today - 62 * DAY]
+    assert first[2] == next_month(month_of(month_of(int(lab.now)) - 93 * DAY - 1))
+
+
+# -- quotas of projects ------------------------------------------------------------------------------------------------
+
+
+def quota_times(lab: Lab) -> list[tuple[int, int | None, int]]:
+    return lab.rows(  # type: ignore[return-value]
+        "SELECT since, until, quota FROM quota_times WHERE project_uuid = 'p-berlin' AND resource_name = 'cores'"
+        " ORDER BY since"
+    )
+
+
+def test_quotas_of_projects_are_noted_when_they_change(lab: Lab) -> None:
+    times = []
+    for quota in (5, 5, 9, 9, 5):
+        lab.set_quota("cores", quota)
+        times.append(int(lab.now))
+        job(lab).run()
+        lab.clock.advance(HOUR)
+    assert quota_times(lab) == [(times[0], times[2], 5), (times[2], times[4], 9), (times[4], None, 5)]
+    lab.clock.advance(times[3] - lab.now)  # the clock was ahead
+    job(lab).run()
+    assert quota_times(lab) == [(times[0], times[2], 5), (times[2], times[3], 9), (times[3], None, 5)]
+    lab.execute("DELETE FROM projects WHERE uuid = 'p-berlin'")
+    lab.clock.advance(HOUR)
+    job(lab).run()
+    assert quota_times(lab)[-1] == (times[3], int(lab.now), 5)
+
+
+# -- trends ------------------------------------------------------------------------------------------------------------
+
+
+def use_by_day(lab: Lab, amounts: Iterable[int], compute: object = compute_growth) -> None:
+    """One sample a day, and one on the day after."""
+    sample = SampleGrowth(lab.engine, lab.catalog, lab.clock, ComputeTrends(lab.engine, compute))  # type: ignore[arg-type]
+    for amount in amounts:
+        use(lab, amount)
+        sample.run()
+        lab.clock.advance(DAY)
+    sample.run()
+
+
+def trend(lab: Lab, scope: str = "d-germany") -> tuple[object, ...]:
+    return lab.rows(
+        "SELECT days, ROUND(level), ROUND(growth), ROUND(lowest), ROUND(highest) FROM growth_trends"
+        " JOIN growth_series ON id = series_id WHERE scope = %s AND resource_name = 'cores' AND az = ''",
+        scope,
+    )[0]
+
+
+def test_trends_come_from_a_week_at_least(lab: Lab) -> None:
+    use_by_day(lab, range(100, 160, 10))
+    assert trend(lab) == (6, None, None, None, None)
+    lab.clock.advance(DAY)
+    use_by_day(lab, ())
+    assert trend(lab)[0] == 7
+    assert trend(lab)[2] is not None
+
+
+def test_trends_follow_usage(lab: Lab) -> None:
+    use_by_day(lab, range(100, 400, 10))
+    assert trend(lab) == (30, 395, 10, 10, 10), "the middle of a day has what was used on average"
+    assert trend(lab, "") == trend(lab)
+
+
+def test_a_process_of_its_own_computes_trends() -> None:
+    days = [float(day) for day in range(30)]
+    assert compute_in_child([(days, [5 * day + 3 for day in days])]) == [(5.0, 5.0, 5.0)]
+
+
+def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab) -> None:
+    def fail(_: object) -> list[tuple[float, float, float]]:
+        raise Unavailable("no")
+
+    use_by_day(lab, range(1, 9))  # the last run has computed trends
+    lab.clock.advance(DAY)
+    with pytest.raises(Unavailable):
+        use_by_day(lab, (), fail)
+    assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR  # type: ignore[index]
+    use_by_day(lab, ())
+    assert trend(lab)[0] == 9
