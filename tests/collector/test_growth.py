@@ -198,9 +198,10 @@ def kill_while_sampling(lab: Lab, dice: random.Random) -> None:
             raise Killed
         return write(*arguments, **values)  # type: ignore[arg-type]
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lab.engine, "write", fail)
-        run_until_killed(lab)
+        with pytest.raises(Killed):
+            run_until_killed(lab)
 
 
 @ON_POSTGRESQL
