@@ -102,6 +102,17 @@ def test_what_changes_is_seen_with_the_next_scrape(running: str, configuration: 
     assert values(scrape(running).decode())["limes_project_quota", "capacity"] == 30
 
 
+def test_single_projects_can_be_left_out(configuration: dict[str, Any], tmp_path: Path) -> None:
+    configuration["metrics"]["projects"] = False
+    (tmp_path / "limes.yaml").write_text(yaml.safe_dump(configuration))
+    collect(tmp_path)
+    with start(tmp_path, 1, configuration["metrics"]["listen"]):
+        text = scrape(configuration["metrics"]["listen"]).decode()
+    names = {line.partition("{")[0] for line in text.splitlines() if not line.startswith("#")}
+    assert {"limes_domain_usage_per_az", "limes_cluster_capacity", "limes_tasks_due"} <= names
+    assert [name for name in names if name.startswith("limes_project_")] == []
+
+
 def test_an_address_in_use_is_one_clear_line(running: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "limes", "metrics", "--config", tmp_path / "limes.yaml"]
     env = {"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "PATH": ""}
