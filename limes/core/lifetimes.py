@@ -102,10 +102,13 @@ def _text(value: Any) -> str:
     return "" if value is None else str(value).replace("\0", "")  # which PostgreSQL cannot store
 
 
-def _value(entry: Any, path: str) -> Any:
-    for key in path.split("."):
-        entry = entry.get(key, _MISSING) if isinstance(entry, Mapping) else _MISSING
-    return entry
+def _value(entry: Mapping[str, Any], path: str) -> Any:
+    value = entry.get(path, _MISSING)
+    if value is _MISSING and "." in path:
+        outer, _, inner = path.partition(".")
+        within = entry.get(outer)
+        return _value(within, inner) if isinstance(within, Mapping) else _MISSING
+    return value
 
 
 def _may_be(entry: Found, period: OpenPeriod) -> bool:
