@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from osc_lib.command import command
 
+from limes_osc.cells import without_formula
 from limes_osc.client import Json, LimesClient
 from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows
 from limes_osc.filters import check_filters
@@ -94,7 +95,9 @@ class LimesLister(LimesCommand, command.Lister):
         else:
             titles = columns.for_people(listed, long) if people else columns.for_programs(long)
         if not people:
-            cells = ([row.get(title) for title in titles] for row in listed)
+            cells = [[row.get(title) for title in titles] for row in listed]
+            if args.formatter == "csv":
+                cells = [[without_formula(cell) for cell in row] for row in cells]
             return ([key_of(title) for title in titles] if args.formatter in KEYED else titles), cells
         if not listed:
             self.warn(self.nothing)

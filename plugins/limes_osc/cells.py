@@ -42,3 +42,14 @@ class Text(FormattableColumn[Any]):
         """See above."""
         lines = self._words.splitlines()
         return "\n".join(part for line in lines for part in wrap(line, self._width, break_on_hyphens=False) or [""])
+
+
+_STARTS_OF_FORMULAS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+
+
+def without_formula(cell: Any) -> Any:
+    """Returns a cell for CSV: text that a spreadsheet would run as a formula gets an apostrophe in front, as in the CSV
+    of the API. Names come from users."""
+    value = cell.machine_readable() if isinstance(cell, FormattableColumn) else cell
+    is_formula = isinstance(value, str) and value.lstrip(" ")[:1] in _STARTS_OF_FORMULAS
+    return f"'{value}" if is_formula else cell

@@ -1,5 +1,7 @@
 """`limes subresource lifetime list`: of a project, a domain and the whole cloud; pages, filters and times."""
 
+import csv
+import io
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -36,6 +38,20 @@ def test_what_programs_see(cloud: Cloud, login: Login) -> None:
         "web-2"
     ]
     assert admin.json("subresource lifetime list --all-domains --az az-two") == []
+
+
+def test_csv_runs_no_formulas(cloud: Cloud, login: Login) -> None:
+    cloud.add_lifetimes()
+    cloud.engine.execute("UPDATE subresource_lifetimes SET name = '=HYPERLINK(1)'", [])
+    cloud.engine.execute("UPDATE projects SET name = '@berlin' WHERE name = 'berlin'", [])
+    admin = login("cloud-admin")
+    rows = list(csv.DictReader(io.StringIO(admin.must("subresource lifetime list --all-domains -f csv"))))
+    assert [(row["Project Name"], row["Name"]) for row in rows][::2] == [
+        ("'@berlin", "'=HYPERLINK(1)"),
+        ("dresden", "'=HYPERLINK(1)"),
+    ]
+    assert rows[0]["Seconds"] == "172800"
+    assert admin.json("subresource lifetime list --all-domains")[0]["name"] == "=HYPERLINK(1)"
 
 
 def test_times(cloud: Cloud, login: Login) -> None:
