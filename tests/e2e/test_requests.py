@@ -178,6 +178,23 @@ def test_quota_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
     expect(page.get_by_text(re.compile("50 until .*, 10:00, then 40"))).to_be_visible()
 
 
+def test_a_request_is_about_the_quota_after_one_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    until = int((datetime.now() + timedelta(days=14)).timestamp())
+    cores = {"name": "cores", "quota": 50, "until": until}
+    body = {"project": {"services": [{"type": "compute", "resources": [cores]}]}}
+    assert cloud.request("PUT", API, ACME_ADMIN, json=body).status_code == 202
+    page = open_as(SHOP_ADMIN, f"{PROJECT}/requests/new")
+    field = page.locator(".quota-field").filter(has_text="Virtual cores")
+    expect(field).to_contain_text(re.compile("50 until .*, then 40"))
+    expect(field).to_contain_text("afterwards 40")
+    page.get_by_label("Virtual cores").fill("50")
+    page.get_by_label("Reason").fill("for good")
+    assert violations(page) == []
+    page.get_by_role("button", name="Send the request").click()
+    expect(page.get_by_role("row", name="Virtual cores")).to_contain_text("40")
+    expect(page.get_by_role("row", name="Virtual cores")).to_contain_text("50")
+
+
 def test_who_may_not_ask_is_not_offered_it(open_as: OpenPage, cloud: DashboardCloud) -> None:
     number = asked(cloud, 60)
     page = open_as(SHOP_MEMBER, PROJECT)
