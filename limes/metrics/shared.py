@@ -52,6 +52,7 @@ class SharedFigures(Collector):
         self._max_age = max_age
         self._lock = threading.Lock()
         self._reading: Reading | None = None
+        self._tried_at: float | None = None
         self._read_at = time.monotonic()
         self._duration: float | None = None
 
@@ -59,21 +60,23 @@ class SharedFigures(Collector):
         """Returns the figures; None while the database does not answer, as half of them or old ones would mislead."""
         asked_at = time.monotonic()
         with self._lock:
-            # who has waited for somebody else's reading takes that, as it began after the question or just before
-            if self._reading is None or asked_at - self._read_at > self._max_age:
-                self._reading = self._read()
+            # who has waited while somebody else asked takes what that one got, be it nothing: else all who wait for a
+            # database that does not answer would ask it again, one after the other
+            oldest = asked_at - self._max_age if self._reading else asked_at
+            if self._tried_at is None or self._tried_at < oldest:
+                self._tried_at = time.monotonic()
+                self._reading = self._read(self._tried_at)
             return self._reading
 
-    def _read(self) -> Reading | None:
+    def _read(self, now: float) -> Reading | None:
         file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when nobody reads it any more
-        start = time.monotonic()
         try:
             self._write(file)
         except Unavailable as error:
             log.error("data metrics: %s", error)
             return None
-        self._read_at = start
-        self._duration = time.monotonic() - start
+        self._read_at = now
+        self._duration = time.monotonic() - now
         return Reading(file)
 
     def collect(self) -> Iterator[GaugeMetricFamily]:

@@ -66,6 +66,34 @@ def test_scrapes_at_the_same_time_are_one_reading() -> None:
         assert [answer.result(60) for answer in answers] == [b"reading 1"] * 8
 
 
+def test_who_waits_while_it_fails_does_not_ask_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    database = Database()
+    database.error = "it does not answer"
+    database.may_end.clear()
+    figures = SharedFigures(database.write, 3600)
+    looks: list[float] = []
+    clock = time.monotonic
+
+    def look() -> float:
+        looks.append(clock())
+        return looks[-1]
+
+    monkeypatch.setattr(time, "monotonic", look)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(text, figures)
+        while not database.readings:
+            time.sleep(0.01)
+        others = [pool.submit(text, figures) for _ in range(7)]
+        while len(looks) < 9:  # two by the first one, and one by each of the others when it asks
+            time.sleep(0.01)
+        database.may_end.set()
+        assert [answer.result(60) for answer in (first, *others)] == [None] * 8
+    # the first one had begun before they asked, so that one of them asks for all of them
+    assert database.readings == 2
+    database.error = None
+    assert text(figures) == b"reading 3", "and who comes later does"
+
+
 def test_who_reads_an_old_file_reads_it_to_its_end() -> None:
     database = Database()
     figures = SharedFigures(database.write, 0)
@@ -99,6 +127,7 @@ def test_the_age_tells_how_long_it_has_failed(monkeypatch: pytest.MonkeyPatch) -
     now[0] += 5
     assert text(figures) is None
     assert gauges(figures) == {"limes_data_metrics_age_seconds": 5}, "since the start"
+    now[0] += 1
     database.error = None
     assert text(figures)
     assert gauges(figures) == {"limes_data_metrics_age_seconds": 0, "limes_data_metrics_read_seconds": 0}
