@@ -1,0 +1,127 @@
+"""`make bench-metering`: the account of usage of 5,000 projects with 30 resources: beginning it, closing a day, reading
+a month.
+
+`python -m tests.bench.metering 1` takes one domain (a thousand projects). The last line is the number of figures that
+miss their bar: a closed month has to be read within 2 seconds.
+"""
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from limes.actions.metering.close import CloseAccounts
+from limes.core.metering.calendar import DAY, HOUR, month_of, next_month
+from limes.db.engine import Engine
+from limes.db.queries import metering
+from limes.db.queries.metering import StepRow
+from tests.bench.awake import processors_awake
+from tests.bench.client import Client
+from tests.bench.limes import data
+from tests.bench.limes.server import TOKEN, config, prepare, running_api, worker_memory
+from tests.setup.needs import POSTGRESQL
+from tests.support.clock import FrozenClock
+from tests.support.machine import must_stop
+from tests.support.postgres import postgres_server
+
+_DOMAINS = 5
+_CHANGES = 0.1
+"""The share of all resources whose usage changes on a day."""
+_BAR = 2.0
+"""Seconds."""
+
+
+def timed(what: str, work: Callable[[], object]) -> float:
+    """Prints and returns how long it took."""
+    start = time.perf_counter()
+    work()
+    seconds = time.perf_counter() - start
+    print(f"{what}: {seconds:.2f} s", flush=True)
+    return seconds
+
+
+def change_some(engine: Engine, at: int) -> int:
+    """Records other usage of every tenth resource. Returns how many."""
+    every = round(1 / _CHANGES)
+    places = engine.rows(
+        "SELECT p.uuid, s.type, r.name, az.az, az.usage FROM project_az_resources az"
+        " JOIN projects p ON p.id = az.project_id JOIN resources r ON r.id = az.resource_id"
+        " JOIN services s ON s.id = r.service_id ORDER BY 1, 2, 3, 4"
+    )
+    rows = [
+        StepRow(project, service, resource, az, at + number % (20 * HOUR), usage + number % 7, at)
+        for number, (project, service, resource, az, usage) in enumerate(places)
+        if number % every == at // DAY % every
+    ]
+    for start in range(0, len(rows), 5000):
+        engine.atomic(partial(metering.add_steps, engine, rows[start : start + 5000]))
+    return len(rows)
+
+
+def count(engine: Engine, table: str) -> int:
+    """Returns the number of rows."""
+    ((rows,),) = engine.rows(f"SELECT COUNT(*) FROM {table}")
+    return int(rows)
+
+
+def measure(engine: Engine, url: str, folder: Path) -> int:
+    """Prints the figures. Returns how many miss their bar."""
+    clock = FrozenClock()
+    job = CloseAccounts(engine, clock, valid_for=1000 * DAY)
+    engine.execute("UPDATE project_services SET scraped_at = %s, scrape_error = ''", [clock.now().timestamp()])
+    timed("the account begins", job.run)
+    begin = int(clock.now().timestamp())
+    month = month_of(begin)
+    for number in range(31):
+        changed = change_some(engine, begin + number * DAY) if number in (0, 1, 2) else 0
+        clock.advance(DAY if number else DAY + HOUR)
+        if number < 5:
+            timed(f"a day is closed in which {changed:,} figures have changed", job.run)
+    timed("the rest of the month is closed", job.run)
+    for table in ("usage_steps", "usage_days", "usage_months"):
+        print(f"{table}: {count(engine, table):,} rows")
+    engine.execute("VACUUM ANALYZE", [])
+    missed = 0
+    with running_api(config(url), folder) as api:
+        client = Client(api.port, TOKEN)
+        path = f"/v1/usage-reports?from={month}&until={next_month(month)}"
+        for name, query, bar in (
+            ("a closed month of all projects", "", _BAR),
+            ("the same of one resource", "&service=compute&resource=compute-0", _BAR),
+            ("the same as a total", "&granularity=total", _BAR),
+            ("all days of one domain and resource", f"&granularity=day&domain_id={data.domain_uuid(1)}"
+             "&service=compute&resource=compute-0", None),
+        ):  # fmt: skip
+            sizes = []
+            for _ in range(3):
+                start = time.perf_counter()
+                status, answer = client("GET", path + query)
+                assert status == 200, answer[:300]
+                sizes.append((time.perf_counter() - start, len(answer)))
+            seconds, size = sorted(sizes)[1]
+            entries = answer.count(b'"service_type"')
+            print(f"{name}: {seconds:.2f} s (median of 3), {entries:,} entries, {size / 1e6:.0f} MB", flush=True)
+            missed += bar is not None and seconds > bar
+        print(f"memory of the worker: {worker_memory(api):.0f} MiB")
+    return missed
+
+
+def main() -> int:
+    """Loads the cloud, and measures."""
+    domains = int(sys.argv[1]) if len(sys.argv) > 1 else _DOMAINS
+    if (code := must_stop(POSTGRESQL)) is not None:
+        return code
+    with postgres_server() as server, tempfile.TemporaryDirectory() as folder, processors_awake():
+        url = server.url(server.create_database())
+        prepare(url, data.Size(domains=domains, commitments=1000 * domains))
+        engine = Engine(url, statement_timeout=600)
+        missed = measure(engine, url, Path(folder))
+        engine.close()
+    print(f"beyond the bar: {missed}")
+    return missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,169 @@
+"""The account of usage under many hands: each day is counted once, whoever closes it, and whoever is killed."""
+
+import random
+import threading
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from limes.actions.metering import close
+from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.report import ReportUsage, UsageQuery
+from limes.core.metering.account import Step, integrate
+from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from limes.db.queries import metering
+from limes.db.queries.metering import StepRow
+from limes.db.queries.usage_sources import Meter
+from tests.concurrency.test_quota import CLIENTS, at_once
+from tests.support.clock import FrozenClock
+from tests.support.databases import MigratedUrlFactory
+
+START = 1767225600
+"""2026-01-01T00:00:00Z, when the clock begins."""
+PROJECTS = [f"p-{number:02}" for number in range(25)]
+CORES = ("compute", "cores", "az-one")
+
+
+class Killed(Exception):
+    """Ends a job in the middle."""
+
+
+@pytest.fixture
+def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 4)
+    engine.execute("INSERT INTO domains (uuid, name) VALUES ('d', 'germany')", [])
+    for project in PROJECTS:
+        engine.execute(
+            "INSERT INTO projects (uuid, name, parent_uuid, domain_id, has_bursting)"
+            " SELECT %s, %s, '', id, FALSE FROM domains",
+            [project, f"name of {project}"],
+        )
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days are closed in pieces of four projects, so that there is something to interrupt."""
+    monkeypatch.setattr(close, "_PROJECTS", 4)
+
+
+def steps_of(project: str, days: int) -> list[Step]:
+    """Usage at random, the same each time."""
+    dice = random.Random(project)
+    return [Step(START + hour * HOUR, dice.randint(0, 9)) for hour in range(1, days * 24) if dice.random() < 0.1]
+
+
+def record(engine: Engine, day: int, days: int) -> None:
+    """What scrapes record on one day."""
+    begin = START + day * DAY
+    rows = [
+        StepRow(project, *CORES, step.at, step.usage, step.at)
+        for project in PROJECTS
+        for step in steps_of(project, days)
+        if begin <= step.at < begin + DAY
+    ]
+    engine.atomic(lambda: metering.add_steps(engine, rows))
+
+
+def months(engine: Engine, clock: FrozenClock) -> dict[str, int]:
+    """What was used in January, by project."""
+    report = ReportUsage(engine, clock)
+    page = report.page(UsageQuery(START, next_month(START), Granularity.MONTH))
+    return {entry.meter.project: entry.account.used for part in report.entries(page) for entry in part}
+
+
+def expected(days: int) -> dict[str, int]:
+    end = START + days * DAY
+    found = {project: integrate(START, end, 0, steps_of(project, days)).used for project in PROJECTS}
+    return {project: used for project, used in found.items() if used}
+
+
+def test_each_day_is_counted_once(engine: Engine) -> None:
+    """Eight collectors at once; half of the runs are killed between two pieces."""
+    clock, days, dice = FrozenClock(), 12, random.Random(4711)
+    CloseAccounts(engine, clock).run()
+    lock = threading.Lock()
+
+    def run() -> None:
+        job = CloseAccounts(engine, clock)
+        with lock:
+            pieces = dice.choice([1, 2, 5, 1000])
+        for _ in range(pieces):
+            if not engine.atomic(lambda: job._close_some(int(clock.now().timestamp()))):
+                return
+
+    for day in range(days):
+        record(engine, day, days)
+        clock.advance(DAY)
+    clock.advance(HOUR)
+    for _ in range(days):
+        at_once(*[run] * CLIENTS)
+    CloseAccounts(engine, clock).run()
+    ((closed_until,),) = engine.rows("SELECT closed_until FROM metering_state")
+    assert closed_until == START + days * DAY
+    assert engine.rows("SELECT DISTINCT counted_until FROM usage_months") == [(closed_until,)]
+    found = {
+        Meter(*key): used
+        for *key, used in engine.rows("SELECT project_uuid, service_type, resource_name, az, used FROM usage_months")
+    }
+    assert {meter.project: int(used) for meter, used in found.items() if int(used)} == expected(days)
+    assert engine.rows("SELECT * FROM usage_corrections") == []
+
+
+def test_a_transaction_that_fails_counts_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed after the days were written, and before the state was: the piece is done again, whole."""
+    clock = FrozenClock()
+    CloseAccounts(engine, clock).run()
+    record(engine, 0, 1)
+    clock.advance(DAY + HOUR)
+    write, calls = close.accounts.set_state, iter(range(100))
+
+    def die_at_third(*args: object) -> None:
+        if next(calls) == 2:
+            raise Killed
+        write(*args)  # type: ignore[arg-type]  # as it was called
+
+    monkeypatch.setattr(close.accounts, "set_state", die_at_third)
+    with pytest.raises(Killed):
+        CloseAccounts(engine, clock).run()
+    ((project,),) = engine.rows("SELECT last_project FROM metering_state")
+    assert project
+    CloseAccounts(engine, clock).run()
+    assert engine.rows("SELECT last_project FROM metering_state") == [("",)]
+    found = dict(engine.rows("SELECT project_uuid, used FROM usage_months"))
+    assert {project: int(used) for project, used in found.items() if int(used)} == expected(1)
+
+
+def test_scrapes_go_on_while_days_are_closed(engine: Engine) -> None:
+    """Nobody waits for anybody, and what comes late is corrected."""
+    clock, days = FrozenClock(), 6
+    CloseAccounts(engine, clock).run()
+    clock.advance(days * DAY + HOUR)
+    done = threading.Event()
+
+    def close_often() -> None:
+        while not done.is_set():
+            CloseAccounts(engine, clock).run()
+
+    def scrape() -> None:
+        at = int(clock.now().timestamp())
+        try:
+            for project in PROJECTS:
+                rows = [StepRow(project, *CORES, step.at, step.usage, at) for step in steps_of(project, days)]
+                for row in rows:
+                    engine.atomic(partial(metering.add_steps, engine, [row]))
+        finally:
+            done.set()
+
+    at_once(close_often, close_often, scrape)
+    clock.advance(HOUR)
+    CloseAccounts(engine, clock).run()
+    found = months(engine, clock)
+    whole = {
+        project: integrate(START, int(clock.now().timestamp()), 0, steps_of(project, days)).used for project in PROJECTS
+    }
+    assert found == {project: used for project, used in whole.items() if used}
