@@ -12,10 +12,10 @@ from functools import partial
 
 from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
 from limes.actions.metering.corrections import CorrectAccounts
-from limes.actions.metering.sources import Horizon, Sources, load_sources
+from limes.actions.metering.sources import Horizon, Sources, load_gaps, load_sources
 from limes.actions.metering.usage import VALID_FOR
-from limes.core.metering.account import Account, add, integrate
-from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of
+from limes.core.metering.account import Account
+from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, next_month
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
@@ -131,27 +131,28 @@ class CloseAccounts:
         return True
 
     def _close(self, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
-        known = load_sources(
-            self.engine, projects, day.begin, day.end, Granularity.DAY, self._horizon(state, now), anew=True
-        )
-        month = month_of(day.begin)
+        """Writes what has happened on this day. With the last day of a month, the month is written of all."""
+        engine, month, horizon = self.engine, month_of(day.begin), self._horizon(state, now)
+        ends_month = day.end == next_month(month)
+        if not ends_month:
+            eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}
+            eventful |= {project for project, _ in load_gaps(engine, projects, day.begin, day.end, horizon)}
+            projects = [project for project in projects if project in eventful]
+            if not projects:
+                return
+        known = load_sources(engine, projects, day.begin, day.end, Granularity.DAY, horizon, anew=True)
         days, months = [], []
         for meter in known.meters():
             (counted,) = known.accounts(meter, [day])
-            account = counted.account
-            if _is_eventful(known, meter, day, account):
-                days.append((meter, StoredAccount(day.begin, account, 1, day.end)))
-            so_far = next((row for row in known.months.get(meter, ()) if row.begin == month), None)
-            if so_far is not None:
-                account = add(so_far.account, account)
-            elif account.is_nothing:
-                continue
-            elif month < day.begin:
-                gaps = known.gaps.get((meter.project, meter.service), ())
-                account = add(integrate(month, day.begin, 0, gaps=gaps), account)
-            months.append((meter, StoredAccount(month, account, 1, day.end)))
-        accounts.write_days(self.engine, days)
-        accounts.write_months(self.engine, months)
+            is_eventful = _is_eventful(known, meter, day, counted.account)
+            if is_eventful:
+                days.append((meter, StoredAccount(day.begin, counted.account, 1, day.end)))
+            if is_eventful or ends_month:
+                account = known.month_until(meter, month, day.end)
+                if is_eventful or not account.is_nothing:
+                    months.append((meter, StoredAccount(month, account, 1, day.end)))
+        accounts.write_days(engine, days)
+        accounts.write_months(engine, months)
 
     def _reopen_future(self, now: int) -> None:
         """Opens days again that were closed by a clock that was ahead: they are yet to come."""

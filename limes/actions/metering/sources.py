@@ -65,7 +65,7 @@ class Sources:
 
     def _account(self, meter: Meter, bucket: Bucket, usage: int) -> Counted:
         if bucket.granularity is Granularity.MONTH:
-            return self._month(meter, bucket, usage)
+            return self._month(meter, bucket)
         if bucket.granularity is Granularity.DAY:
             stored = _find(self.days.get(meter, ()), bucket.begin)
             if stored is not None:
@@ -75,20 +75,23 @@ class Sources:
                 return Counted(integrate(bucket.begin, bucket.end, usage, committed=committed), 1)
         return Counted(self._integrate(meter, bucket.begin, bucket.end, usage), 1)
 
-    def _month(self, meter: Meter, bucket: Bucket, usage: int) -> Counted:
+    def _month(self, meter: Meter, bucket: Bucket) -> Counted:
         stored = _find(self.months.get(meter, ()), bucket.begin)
-        if stored is not None:
-            if stored.counted_until >= min(bucket.end, self.now):
-                return Counted(stored.account, stored.version)
-            rest = self._integrate(meter, stored.counted_until, bucket.end, stored.account.last)
-            return Counted(add(stored.account, rest), stored.version)
-        # closed days of which there is nothing to say
-        counted = min(max(bucket.begin, self.closed_until), bucket.end)
-        rest = self._integrate(meter, counted, bucket.end, usage)
-        if counted == bucket.begin:
-            return Counted(rest, 1)
-        gaps = self.gaps.get((meter.project, meter.service), ())  # from before metering began
-        return Counted(add(integrate(bucket.begin, counted, 0, gaps=gaps), rest), 1)
+        version = 1 if stored is None else stored.version
+        return Counted(self.month_until(meter, bucket.begin, min(bucket.end, self.now)), version)
+
+    def month_until(self, meter: Meter, month: int, end: int) -> Account:
+        """Returns the account of a month from its beginning to a time that is not closed yet, or to its end.
+
+        A stored month counts up to the last day on which something happened. From then on usage was the same, but for
+        the steps in days that are not closed.
+        """
+        stored = _find(self.months.get(meter, ()), month)
+        if stored is None:
+            return self._integrate(meter, month, end, self._usage_at(meter, month))
+        if stored.counted_until >= end:
+            return stored.account
+        return add(stored.account, self._integrate(meter, stored.counted_until, end, stored.account.last))
 
     def _integrate(self, meter: Meter, begin: int, end: int, usage: int) -> Account:
         end = min(end, self.now)
@@ -136,21 +139,30 @@ def load_sources(
     if anew:
         days = {meter: [row for row in rows if row.begin < begin] for meter, rows in days.items()}
         months = {meter: [row for row in rows if row.counted_until <= begin] for meter, rows in months.items()}
-    committed = queries.committed(engine, projects, begin, end)
+    committed = queries.committed(engine, projects, month, end)
     detailed = min(
         day_of(begin) if finest is Granularity.HOUR else _FOR_EVER, closed_until if end > closed_until else _FOR_EVER
     )
     if detailed >= end:
         return Sources(now, closed_until, committed=committed, days=days, months=months)
-    gaps = queries.gaps(engine, projects, detailed, end)
-    for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
-        since = unknown_since(scraped_at, failing_since, horizon.valid_for)
-        if since is not None and since < now:
-            gaps.setdefault((project, service), []).append(Gap(since, now))
+    gaps = load_gaps(engine, projects, detailed, end, horizon)
     unknown = sorted({project for project, _ in gaps})
     places = [place for place in queries.places(engine, unknown) if place[:2] in gaps] if unknown else []
     steps = queries.steps(engine, projects, detailed, end)
     return Sources(now, closed_until, steps, gaps, committed, days, months, places)
+
+
+def load_gaps(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, horizon: Horizon
+) -> dict[tuple[str, str], list[Gap]]:
+    """Returns the times that overlap this one in which nobody knew the usage, by project and service. Some may last
+    until now."""
+    gaps = queries.gaps(engine, projects, begin, end)
+    for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
+        since = unknown_since(scraped_at, failing_since, horizon.valid_for)
+        if since is not None and since < min(end, horizon.now):
+            gaps.setdefault((project, service), []).append(Gap(since, horizon.now))
+    return gaps
 
 
 def _find(stored: Sequence[StoredAccount], begin: int) -> StoredAccount | None:
