@@ -13,6 +13,7 @@ from limes.db.queries import commitment_events
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries.commitment_events import EventRow
 from limes.db.queries.metering import StepRow, add_steps
+from limes.db.queries.usage_sources import Only
 from limes.errors import BackendError
 from tests.collector.lab import BERLIN, GERMANY, AZUsage, FakeKeystone, Lab
 
@@ -374,6 +375,8 @@ def test_old_hours_and_days_are_forgotten_and_months_are_not(metered: Lab) -> No
     job(metered).run()
     assert metered.rows("SELECT * FROM usage_steps") == []
     assert metered.rows("SELECT * FROM usage_days WHERE begins < %s", START + 60 * DAY) == []
-    found = entries(metered, START, next_month(START), Granularity.MONTH, resources=["cores"], azs=["az-one"])
+    found = entries(
+        metered, START, next_month(START), Granularity.MONTH, only=Only(resources=["cores"], azs=["az-one"])
+    )
     (january,) = [entry for entry in found if entry.meter == CORES]
     assert january.account.used == 4 * 3 * HOUR + 6 * (HOUR + 2 * HOUR)

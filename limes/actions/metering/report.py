@@ -1,7 +1,7 @@
 """Tells what was used and committed over a time, in hours, days, months or as a total."""
 
 from collections import Counter
-from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import reduce
@@ -12,17 +12,19 @@ from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.core.metering.account import Account, add
-from limes.core.metering.calendar import DAY, Bucket, Granularity, begins_bucket, buckets, day_of
+from limes.core.metering.calendar import DAY, Bucket, Granularity, begins_bucket, buckets, day_of, next_month
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.usage_accounts import State
-from limes.db.queries.usage_sources import Meter, NameRow
+from limes.db.queries.usage_sources import EVERYTHING, Meter, NameRow, Only
 from limes.errors import BadRequest
 from limes.system import Clock
 
-_PROJECTS = {Granularity.MONTH: 500, Granularity.DAY: 50, Granularity.HOUR: 20}
+_PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
 """Whose accounts are computed together, by the shortest time that is told."""
+_ONE_MONTH: Mapping[str, int] = {"month": 1}
+_NONE: Mapping[str, int] = {}
 _BUCKETS = 20_000
 """Projects times hours, days or months on one page."""
 
@@ -36,20 +38,10 @@ class UsageQuery:
     granularity: Granularity
     domains: Sequence[str] | None = None
     projects: Sequence[str] | None = None
-    services: Collection[str] | None = None
-    resources: Collection[str] | None = None
-    azs: Collection[str] | None = None
+    only: Only = EVERYTHING
     marker: str = ""
     limit: int | None = None
     """At most so many projects."""
-
-    def selects(self, meter: Meter) -> bool:
-        """Returns whether the resource and AZ are asked for."""
-        return (
-            (self.services is None or meter.service in self.services)
-            and (self.resources is None or meter.resource in self.resources)
-            and (self.azs is None or meter.az in self.azs)
-        )
 
 
 class UsageEntry(NamedTuple):
@@ -135,10 +127,27 @@ class ReportUsage:
         state = accounts.state(self.engine) or page.state  # as it is in this transaction
         for start in range(0, len(page.projects), size):
             projects = page.projects[start : start + size]
+            if query.granularity is Granularity.MONTH and query.end <= state.closed_until:
+                yield self._closed_months(query, projects)
+                continue
             horizon = Horizon(now, state.closed_until, self.valid_for)
-            known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon)
+            known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon, only=query.only)
             names = sources.names(self.engine, projects)
             yield list(self._of_sources(known, names, query, times, state))
+
+    def _closed_months(self, query: UsageQuery, projects: Sequence[str]) -> list[UsageEntry]:
+        """Returns what is stored: that is all, and the fastest way to it."""
+        names = sources.names(self.engine, projects)
+        rows = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
+        ends: dict[int, int] = {}
+        found = []
+        for meter, (begin, account, version, _) in sorted(rows):
+            if account.is_nothing:
+                continue
+            end = ends.get(begin) or ends.setdefault(begin, next_month(begin))
+            called = _name_at(names[meter.project], end)
+            found.append(UsageEntry(called, meter, begin, end, account, _ONE_MONTH, _NONE, version))
+        return found
 
     def _of_sources(
         self,
@@ -150,8 +159,6 @@ class ReportUsage:
     ) -> Iterator[UsageEntry]:
         is_total = query.granularity is Granularity.TOTAL
         for meter in known.meters():
-            if not query.selects(meter):
-                continue
             counted = list(zip(times, known.accounts(meter, times), strict=True))
             for parts in [counted] if is_total else [[part] for part in counted]:
                 entry = _entry(names[meter.project], meter, parts, state)
@@ -212,8 +219,12 @@ def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[tuple[Bucket,
     closed = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end <= state.closed_until)
     still_open = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end > state.closed_until)
     version = max(counted.version for _, counted in parts)
-    called = next((row for row in reversed(names) if row.since < end), names[0])
-    return UsageEntry(called, meter, begin, end, account, closed, still_open, version)
+    return UsageEntry(_name_at(names, end), meter, begin, end, account, closed, still_open, version)
+
+
+def _name_at(names: Sequence[NameRow], end: int) -> NameRow:
+    """Returns what the project was called at the end of a time."""
+    return next((row for row in reversed(names) if row.since < end), names[0])
 
 
 def render_time(time: int) -> str:

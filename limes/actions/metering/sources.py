@@ -15,7 +15,7 @@ from limes.core.metering.calendar import (
 )
 from limes.db.engine import Engine
 from limes.db.queries import usage_sources as queries
-from limes.db.queries.usage_sources import Meter, StoredAccount
+from limes.db.queries.usage_sources import EVERYTHING, Meter, Only, StoredAccount
 
 _FOR_EVER = 2**62
 
@@ -120,6 +120,7 @@ def load_sources(
     finest: Granularity,
     horizon: Horizon,
     *,
+    only: Only = EVERYTHING,
     anew: bool = False,
 ) -> Sources:
     """Loads what is needed for accounts from `begin` to `end` in hours, days or months, with seven queries at most.
@@ -132,14 +133,14 @@ def load_sources(
         closed_until = min(closed_until, begin)
     end = min(end, now)
     month = month_of(begin)
-    months = queries.months(engine, projects, previous_month(month), end)
+    months = queries.months(engine, projects, previous_month(month), end, only)
     if finest is Granularity.MONTH and end <= closed_until:
         return Sources(now, closed_until, months=months)
-    days = {} if finest is Granularity.MONTH else queries.days(engine, projects, month, end)
+    days = {} if finest is Granularity.MONTH else queries.days(engine, projects, month, end, only)
     if anew:
         days = {meter: [row for row in rows if row.begin < begin] for meter, rows in days.items()}
         months = {meter: [row for row in rows if row.counted_until <= begin] for meter, rows in months.items()}
-    committed = queries.committed(engine, projects, month, end)
+    committed = queries.committed(engine, projects, month, end, only)
     detailed = min(
         day_of(begin) if finest is Granularity.HOUR else _FOR_EVER, closed_until if end > closed_until else _FOR_EVER
     )
@@ -147,8 +148,8 @@ def load_sources(
         return Sources(now, closed_until, committed=committed, days=days, months=months)
     gaps = load_gaps(engine, projects, detailed, end, horizon)
     unknown = sorted({project for project, _ in gaps})
-    places = [place for place in queries.places(engine, unknown) if place[:2] in gaps] if unknown else []
-    steps = queries.steps(engine, projects, detailed, end)
+    places = [place for place in queries.places(engine, unknown, only) if place[:2] in gaps] if unknown else []
+    steps = queries.steps(engine, projects, detailed, end, only)
     return Sources(now, closed_until, steps, gaps, committed, days, months, places)
 
 

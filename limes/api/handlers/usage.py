@@ -7,6 +7,7 @@ from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.usage import CSV_HEADER, render_csv_row, render_entry
 from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
+from limes.db.queries.usage_sources import Only
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
 from limes.web.csv import CSV, prefers_csv, write_csv
@@ -86,9 +87,7 @@ def _query(call: Call) -> UsageQuery:
         granularity,
         domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
         projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
-        services=_services(call),
-        resources=parameters.RESOURCE.of(call.req),
-        azs=parameters.USED_IN_AZS.of(call.req),
+        only=Only(_services(call), parameters.RESOURCE.of(call.req), parameters.USED_IN_AZS.of(call.req)),
         marker=parameters.AFTER_USER.of(call.req) or "",
         limit=parameters.USERS.of(call.req) or None,
     )

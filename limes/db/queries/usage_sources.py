@@ -1,8 +1,10 @@
 """What the account of usage and commitments is computed from, by project (UUID) and time (docs/adr/0032)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
+
+from peewee import Value
 
 from limes.core.metering.account import Account, CommittedTime, Gap, Step
 from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
@@ -32,6 +34,22 @@ class Meter(NamedTuple):
     az: str
 
 
+class Only(NamedTuple):
+    """Which services, resources and AZs are wanted; None: all."""
+
+    services: Collection[str] | None = None
+    resources: Collection[str] | None = None
+    azs: Collection[str] | None = None
+
+    @property
+    def given(self) -> tuple[bool, bool, bool]:
+        """Returns which of them are restricted."""
+        return (self.services is not None, self.resources is not None, self.azs is not None)
+
+
+EVERYTHING = Only()
+
+
 class StoredAccount(NamedTuple):
     """The account of a day, or of the closed days of a month."""
 
@@ -54,17 +72,37 @@ class ScrapeTimes(NamedTuple):
 _METER = ("project_uuid", "service_type", "resource_name", "az")
 
 
+Given = tuple[bool, bool, bool]
+
+
 def _meter(model: Any) -> list[Any]:
     return [getattr(model, name) for name in _METER]
 
 
-_STEPS = compiled(
-    lambda p: (
-        UsageStep.select(*_meter(UsageStep), UsageStep.at, UsageStep.usage)
-        .where(any_of(UsageStep.project_uuid, p.projects), UsageStep.at >= p.begin, UsageStep.at < p.end)
-        .order_by(UsageStep.at)
+def _wanted(p: Parameters, columns: Sequence[Any], given: Given) -> list[Any]:
+    """Returns the conditions on service, resource and AZ."""
+    lists = (p.services, p.resources, p.azs)
+    return [any_of(column, wanted) for column, wanted, is_given in zip(columns, lists, given, strict=True) if is_given]
+
+
+@cache
+def _steps(given: Given) -> Compiled:
+    step = UsageStep
+    return compiled(
+        lambda p: (
+            step.select(*_meter(step), step.at, step.usage)
+            .where(any_of(step.project_uuid, p.projects), step.at >= p.begin, step.at < p.end)
+            .where(*_all(_wanted(p, _meter(step)[1:], given)))
+            .order_by(step.at)
+        )
     )
-)
+
+
+def _all(conditions: list[Any]) -> list[Any]:
+    """peewee takes no empty `where`."""
+    return conditions or [Value(1) == 1]
+
+
 _GAPS = compiled(
     lambda p: UsageGap.select(UsageGap.project_uuid, UsageGap.service_type, UsageGap.begins, UsageGap.ends).where(
         any_of(UsageGap.project_uuid, p.projects), UsageGap.ends > p.begin, UsageGap.begins < p.end
@@ -78,48 +116,56 @@ _SCRAPE_TIMES = compiled(
         .where(any_of(Project.uuid, p.projects))
     )
 )
-_Committed = CommittedTimeModel
-_COMMITTED = compiled(
-    lambda p: _Committed.select(*_meter(_Committed), _Committed.begins, _Committed.ends, _Committed.amount).where(
-        any_of(_Committed.project_uuid, p.projects), _Committed.ends > p.begin, _Committed.begins < p.end
-    )
-)
-_PLACES = compiled(
-    lambda p: (
-        ProjectAZResource.select(Project.uuid, Service.type, Resource.name, ProjectAZResource.az)
-        .join(Project, on=ProjectAZResource.project_id == Project.id)
-        .join(Resource, on=ProjectAZResource.resource_id == Resource.id)
-        .join(Service, on=Resource.service == Service.id)
-        .where(any_of(Project.uuid, p.projects), Resource.is_known)
-    )
-)
 
 
-def _accounts(model: Any, *more: Any) -> list[Any]:
+@cache
+def _committed(given: Given) -> Compiled:
+    time = CommittedTimeModel
+    return compiled(
+        lambda p: (
+            time.select(*_meter(time), time.begins, time.ends, time.amount)
+            .where(any_of(time.project_uuid, p.projects), time.ends > p.begin, time.begins < p.end)
+            .where(*_all(_wanted(p, _meter(time)[1:], given)))
+        )
+    )
+
+
+@cache
+def _places(given: Given) -> Compiled:
+    az = ProjectAZResource
+    return compiled(
+        lambda p: (
+            az.select(Project.uuid, Service.type, Resource.name, az.az)
+            .join(Project, on=az.project_id == Project.id)
+            .join(Resource, on=az.resource_id == Resource.id)
+            .join(Service, on=Resource.service == Service.id)
+            .where(any_of(Project.uuid, p.projects), Resource.is_known)
+            .where(*_all(_wanted(p, (Service.type, Resource.name, az.az), given)))
+        )
+    )
+
+
+@cache
+def _accounts(model: Any, more: tuple[Any, ...], given: Given) -> Compiled:
     figures = [getattr(model, name) for name in ("used", "committed", "beyond", "unknown", "smallest", "largest")]
-    return [*_meter(model), model.begins, *figures, model.last, model.version, *more]
-
-
-_DAYS = compiled(
-    lambda p: (
-        UsageDay.select(*_accounts(UsageDay))
-        .where(any_of(UsageDay.project_uuid, p.projects), UsageDay.begins >= p.begin, UsageDay.begins < p.end)
-        .order_by(UsageDay.begins)
+    return compiled(
+        lambda p: (
+            model.select(*_meter(model), model.begins, *figures, model.last, model.version, *more)
+            .where(any_of(model.project_uuid, p.projects), model.begins >= p.begin, model.begins < p.end)
+            .where(*_all(_wanted(p, _meter(model)[1:], given)))
+            .order_by(model.begins)
+        )
     )
-)
-_MONTHS = compiled(
-    lambda p: (
-        UsageMonth.select(*_accounts(UsageMonth, UsageMonth.counted_until))
-        .where(any_of(UsageMonth.project_uuid, p.projects), UsageMonth.begins >= p.begin, UsageMonth.begins < p.end)
-        .order_by(UsageMonth.begins)
-    )
-)
 
 
-def steps(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[Meter, list[Step]]:
+def steps(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> dict[Meter, list[Step]]:
     """Returns the steps from `begin` on and before `end`, in order."""
     found: dict[Meter, list[Step]] = {}
-    for *meter, at, usage in engine.tuples(_STEPS, projects=projects, begin=begin, end=end):
+    for *meter, at, usage in engine.tuples(
+        _steps(only.given), projects=projects, begin=begin, end=end, **only._asdict()
+    ):
         found.setdefault(Meter._make(meter), []).append(Step(at, usage))
     return found
 
@@ -137,24 +183,30 @@ def scrape_times(engine: Engine, projects: Sequence[str]) -> list[ScrapeTimes]:
     return engine.all(_SCRAPE_TIMES, ScrapeTimes, projects=projects)
 
 
-def committed(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[Meter, list[CommittedTime]]:
+def committed(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> dict[Meter, list[CommittedTime]]:
     """Returns the times that overlap this one, in which something was committed."""
     found: dict[Meter, list[CommittedTime]] = {}
-    for *meter, begins, ends, amount in engine.tuples(_COMMITTED, projects=projects, begin=begin, end=end):
+    for *meter, begins, ends, amount in engine.tuples(
+        _committed(only.given), projects=projects, begin=begin, end=end, **only._asdict()
+    ):
         found.setdefault(Meter._make(meter), []).append(CommittedTime(begins, ends, amount))
     return found
 
 
-def places(engine: Engine, projects: Sequence[str]) -> list[Meter]:
+def places(engine: Engine, projects: Sequence[str], only: Only = EVERYTHING) -> list[Meter]:
     """Returns what is reported of these projects at present, even if nothing of it is used."""
-    return engine.all(_PLACES, Meter, projects=projects)
+    return engine.all(_places(only.given), Meter, projects=projects, **only._asdict())
 
 
-def days(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[Meter, list[StoredAccount]]:
+def days(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> dict[Meter, list[StoredAccount]]:
     """Returns the stored days that begin in this time, in order."""
     found: dict[Meter, list[StoredAccount]] = {}
     for *meter, begins, used, committed_, beyond, unknown, smallest, largest, last, version in engine.tuples(
-        _DAYS, projects=projects, begin=begin, end=end
+        _accounts(UsageDay, (), only.given), projects=projects, begin=begin, end=end, **only._asdict()
     ):
         account = Account(int(used), int(committed_), int(beyond), unknown, smallest, largest, last)
         stored = StoredAccount(begins, account, version, begins + 86400)
@@ -162,15 +214,25 @@ def days(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[
     return found
 
 
-def months(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[Meter, list[StoredAccount]]:
+def months(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> dict[Meter, list[StoredAccount]]:
     """Returns the stored months that begin in this time, in order."""
     found: dict[Meter, list[StoredAccount]] = {}
-    for *meter, begins, used, committed_, beyond, unknown, smallest, largest, last, version, until in engine.tuples(
-        _MONTHS, projects=projects, begin=begin, end=end
-    ):
-        account = Account(int(used), int(committed_), int(beyond), unknown, smallest, largest, last)
-        found.setdefault(Meter._make(meter), []).append(StoredAccount(begins, account, version, until))
+    for meter, stored in month_rows(engine, projects, begin, end, only):
+        found.setdefault(meter, []).append(stored)
     return found
+
+
+def month_rows(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> Iterator[tuple[Meter, StoredAccount]]:
+    """Yields the same one by one."""
+    query = _accounts(UsageMonth, (UsageMonth.counted_until,), only.given)
+    for row in engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict()):
+        used, committed_, beyond, *figures = row[5:12]
+        account = Account(int(used), int(committed_), int(beyond), *figures)
+        yield Meter._make(row[:4]), StoredAccount(row[4], account, row[12], row[13])
 
 
 class NameRow(NamedTuple):
