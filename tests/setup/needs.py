@@ -204,6 +204,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-collector": (POSTGRESQL,),
     "bench-scale": (POSTGRESQL,),
     "bench-metrics": (POSTGRESQL,),
+    "bench-metering": (POSTGRESQL,),
     "soak": (POSTGRESQL,),
     "bench-dashboard": (POSTGRESQL, CHROMIUM),
     "real-venv": (REAL,),
