@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.lifetimes import DAY, GONE, fill_lifetimes
+from tests.api.lifetimes import DAY, GONE, fill_lifetimes, insert
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
 
 OF_ALL, OF_GERMANY = "/v1/subresources", f"/v1/domains/{GERMANY}/subresources"
@@ -82,6 +82,14 @@ def test_windows_add_up(cloud: World) -> None:
 )
 def test_filters(cloud: World, path: str, expected: list[str]) -> None:
     assert ids(cloud, path) == expected
+
+
+def test_what_began_a_moment_ago_is_shown(cloud: World) -> None:
+    at = now(cloud)
+    cloud.engine.atomic(lambda: insert(cloud, 1, "new", -0.5 / DAY, None))
+    cloud.clock.advance(0.75)
+    assert cloud.get(f"{OF_ALL}?id=new")["subresources"][0]["seconds"] == 0
+    assert cloud.get(f"{OF_ALL}?id=new&until={at - 1}")["subresources"] == []
 
 
 def test_times_are_dates_too(cloud: World) -> None:

@@ -29,7 +29,7 @@ CLUSTER = {
     "discovery": {"method": "list", "only_domains": "^east$"},
     "services": [
         {"service_type": "compute", "type": "compute", "params": {"with_subresources": True}},
-        {"service_type": "network", "type": "network", "params": {}},
+        {"service_type": "network", "type": "network", "params": {"with_network_subresources": True}},
         {"service_type": "object-store", "type": "object-store", "params": {}},
         {
             "service_type": "placement",
@@ -38,6 +38,7 @@ CLUSTER = {
                 "area": "compute",
                 "resources": {"vcpus": "VCPU", "memory": "MEMORY_MB"},
                 "quota": {"store": "placement"},
+                "with_subresources": True,
             },
         },
         {
@@ -60,6 +61,9 @@ CLUSTER = {
             },
         },
     ],
+    "subresource_lifetimes": {
+        "resources": [{"resource": "(compute/instances|network/networks|placement/vcpus|volumev2/volumes.*)"}]
+    },
 }
 """What the cloud's Limes manages: one service for each kind of plugin, all found in Keystone's catalog."""
 

@@ -34,8 +34,11 @@ def list_lifetimes_of_project(call: Call) -> Answer:
 
 def _list(call: Call) -> Answer:
     call.refuse_unknown_parameters()
-    since, until = _window(call)
-    wanted = LifetimeFilter(since, until, call.params.get("domain_id"), call.params.get("project_id"), _filters(call))
+    now = call.deps.clock.now().timestamp()
+    since, until = _window(call, int(now))
+    # up to the present means up to this moment, and not up to the beginning of this second
+    before = now if until == int(now) else until
+    wanted = LifetimeFilter(since, before, call.params.get("domain_id"), call.params.get("project_id"), _filters(call))
     limit = parameters.LIFETIMES.of(call.req)
     rows = ShowLifetimes(call.engine).run(wanted, parameters.AFTER_LIFETIME.of(call.req), limit)
     links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []
@@ -70,9 +73,8 @@ def _filters(call: Call) -> dict[str, list[str]]:
     return wanted
 
 
-def _window(call: Call) -> tuple[int, int]:
+def _window(call: Call, now: int) -> tuple[int, int]:
     """Returns `from` and `until`, or their defaults. Raises `BadRequest`."""
-    now = int(call.deps.clock.now().timestamp())
     kept_since = max(0, now - int(call.deps.lifetime_retention))
     end, begin = parameters.UNTIL.of(call.req), parameters.FROM.of(call.req)
     until = now if end is None else min(now, end)

@@ -184,6 +184,39 @@ def test_what_is_made_with_the_client_is_usage(east: East, tmp_path: Path) -> No
     (volume,) = detailed["volumev2"]["volumes_slow"]["subresources"]
     assert (server["name"], server["availability_zone"], server["flavor"]) == ("s", "az-two", "m1.wide")
     assert (volume["name"], volume["availability_zone"], volume["size"]["value"]) == ("v", "az-two", 7)
+    check_lifetimes(east)
+
+
+def check_lifetimes(east: East) -> None:
+    """What a bill would say of the server, the network and the volume, until they are deleted."""
+
+    def periods() -> dict[str, Any]:
+        found = east.house.get(f"{east.path}/subresources", east.cloud_admin)["subresources"]
+        assert len(found) == 4
+        return {one["resource_name"]: one for one in found}
+
+    before = periods()
+    assert {name: one["name"] for name, one in before.items()} == {
+        "instances": "s", "networks": "n", "vcpus": "", "volumes_slow": "v",
+    }  # fmt: skip
+    server, consumer = before["instances"], before["vcpus"]
+    assert (server["attributes"]["flavor"], server["attributes"]["vcpu"], server["availability_zone"]) == (
+        "m1.wide",
+        3,
+        "az-two",
+    )
+    assert (consumer["id"], consumer["attributes"]["usage"]) == (server["id"], 3)
+    assert before["networks"]["attributes"] == {"external": False, "network_type": "local", "shared": False}
+    assert before["volumes_slow"]["attributes"] == {"size": {"unit": "GiB", "value": 7}}
+    assert not any("ended_at" in one for one in before.values())
+    east.member.run("server", "delete", "--wait", "s")
+    east.member.run("volume", "delete", "v")
+    gone = ["instances", "vcpus", "volumes_slow"]
+    eventually("the volume is deleted", lambda: east.member.json("volume", "list") == [])
+    east.sync()
+    after = periods()
+    assert sorted(name for name, one in after.items() if "ended_at" in one) == gone
+    assert all(after[name]["last_seen_at"] <= after[name]["ended_at"] for name in gone)
 
 
 def test_a_quota_changed_behind_our_back_is_put_right(east: East) -> None:
