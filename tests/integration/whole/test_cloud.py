@@ -210,7 +210,7 @@ def check_lifetimes(east: East) -> None:
     assert before["volumes_slow"]["attributes"] == {"size": {"unit": "GiB", "value": 7}}
     assert not any("ended_at" in one for one in before.values())
     east.member.run("server", "delete", "--wait", "s")
-    east.member.run("volume", "delete", "v")
+    east.member.run("volume", "delete", before["volumes_slow"]["id"])
     gone = ["instances", "vcpus", "volumes_slow"]
     eventually("the volume is deleted", lambda: east.member.json("volume", "list") == [])
     east.sync()
