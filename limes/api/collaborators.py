@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.growth.history import ReportGrowth
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.metering.report import ReportUsage
@@ -44,6 +45,7 @@ class ApiCollaborators:
     commitments: CommitmentUseCases
     quota_requests: QuotaRequestUseCases
     usage: ReportUsage
+    growth: ReportGrowth
     history: ShowHistory
     explain: ExplainQuota
     discover_domains: Callable[[Initiator], Sequence[str]]

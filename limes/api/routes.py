@@ -21,6 +21,7 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
+from limes.api.growth_routes import GROWTH
 from limes.api.handlers import (
     alerts,
     attention,
@@ -41,7 +42,6 @@ from limes.api.shapes.attention import (
     ExpiringCommitmentsAnswer,
     FullestAnswer,
     ScrapeStatusAnswer,
-    UsageHistoryAnswer,
 )
 from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
 from limes.api.shapes.common import ResourcesAnswer
@@ -75,7 +75,6 @@ _PAGED_REPORT = (*_REPORT, p.LIMIT, p.MARKER)
 _CHANGES = (*SELECTION, p.CHANGES, p.BEFORE)
 _FULLEST = (*SELECTION, p.ABOVE, p.FULLEST)
 _EXPIRING = (*SELECTION, p.AHEAD, p.EXPIRING)
-_USAGE = (*SELECTION, p.DAYS)
 _ALERTS = (*SELECTION, p.ALERTS)
 
 _UNSUBSCRIBE: tuple[dict[int, Any], tuple[int, ...], tuple[p.Parameter, ...]] = (
@@ -303,20 +302,8 @@ SECTIONS = {
                 attention.list_expiring_of_project, "project:show", {200: ExpiringCommitmentsAnswer}, (404,), _EXPIRING
             )
         },
-        "/v1/usage-history": {
-            "GET": Operation(attention.show_usage_history, "cluster:show", {200: UsageHistoryAnswer}, (), _USAGE)
-        },
-        f"{DOMAIN}/usage-history": {
-            "GET": Operation(
-                attention.show_usage_history_of_domain, "domain:show", {200: UsageHistoryAnswer}, (404,), _USAGE
-            )
-        },
-        f"{PROJECT}/usage-history": {
-            "GET": Operation(
-                attention.show_usage_history_of_project, "project:show", {200: UsageHistoryAnswer}, (404,), _USAGE
-            )
-        },
     },
+    "growth": GROWTH,
 }
 """By section of the documentation, path and method."""
 

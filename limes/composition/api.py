@@ -21,6 +21,7 @@ from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
+from limes.composition.growth import build_growth_report
 from limes.composition.identity import (
     client_address,
     limes_policy,
@@ -83,6 +84,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
             *setters, cluster.auto_approval, announcements(settings, engine, cluster)
         ),
         usage=build_usage_report(settings, engine, clock),
+        growth=build_growth_report(settings, engine, cluster, clock),
         history=ShowHistory(engine),
         explain=ExplainQuota(cluster.catalog, set_project_quota, set_domain_quota, distribution),
         discover_domains=lambda initiator: discovery.by(initiator).discover_domains(),

@@ -105,6 +105,8 @@ ROUTES = [
     ("GET", "/v1/usage-history", CLOUD, 200),
     ("GET", f"{DOMAIN}/usage-history", DOMAIN_VIEWERS, 200),
     ("GET", f"{PROJECT}/usage-history", PROJECT_VIEWERS, 200),
+    ("GET", "/v1/forecast", CLOUD, 200),
+    ("GET", f"{DOMAIN}/forecast", DOMAIN_VIEWERS, 200),
 ]
 
 

@@ -17,6 +17,7 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.explain_quota import ExplainQuota
+from limes.actions.growth.history import ReportGrowth
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.metering.report import ReportUsage
@@ -243,6 +244,7 @@ def make_world(
         quota_requests=requests,
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
         usage=ReportUsage(engine, clock),
+        growth=ReportGrowth(engine, catalog, clock),
         history=ShowHistory(engine),
         explain=ExplainQuota(
             catalog,

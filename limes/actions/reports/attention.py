@@ -1,5 +1,5 @@
 """What needs attention in the cluster, a domain or a project: failing scrapes, quotas that are nearly used up,
-commitments that end soon; and how usage has grown."""
+commitments that end soon."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,6 @@ from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import attention as queries
-from limes.db.queries import commitment_use
 from limes.db.queries.attention import (
     EVERYWHERE,
     CapacitorScrape,
@@ -20,7 +19,6 @@ from limes.db.queries.attention import (
     ServiceScrapes,
 )
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.commitment_use import UsageOfDay
 
 _DAY = 86400
 
@@ -103,21 +101,6 @@ class ReportAttention:
             rows = queries.ending(self.engine, scope, ids, now, until, limit)
             total = queries.count_ending(self.engine, scope, ids, now, until)
             return Ending([(resources[row.resource_id], row) for row in rows], total)
-
-        return self.engine.snapshot(read)
-
-    def usage_by_day(
-        self, where: Where, selection: Selection, now: float, days: int
-    ) -> list[tuple[NamedResource, list[UsageOfDay]]]:
-        """Returns usage and commitments of the last days, of the resources that allow commitments."""
-
-        def read() -> list[tuple[NamedResource, list[UsageOfDay]]]:
-            scope, resources = self.scope(where), self.resources(selection)
-            since = int(now // _DAY) - days + 1
-            found: dict[int, list[UsageOfDay]] = {}
-            for row in commitment_use.by_day(self.engine, scope, list(resources), since):
-                found.setdefault(row.resource_id, []).append(row)
-            return [(named, found[id_]) for id_, named in resources.items() if id_ in found]
 
         return self.engine.snapshot(read)
 

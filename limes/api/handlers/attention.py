@@ -1,9 +1,9 @@
-"""What needs attention in the cluster, a domain or a project, and how usage has grown."""
+"""What needs attention in the cluster, a domain or a project."""
 
 from limes.actions.reports.attention import ReportAttention, Where
 from limes.api import parameters
 from limes.api.call import Call
-from limes.api.render.attention import render_ending, render_fullest, render_scrape_status, render_usage_history
+from limes.api.render.attention import render_ending, render_fullest, render_scrape_status
 from limes.web.call import Answer
 
 
@@ -42,21 +42,6 @@ def list_expiring_of_project(call: Call) -> Answer:
     return _expiring(call)
 
 
-def show_usage_history(call: Call) -> Answer:
-    """Shows what all projects have used and committed to, day by day, of resources that allow commitments."""
-    return _usage_history(call)
-
-
-def show_usage_history_of_domain(call: Call) -> Answer:
-    """Shows the same of a domain."""
-    return _usage_history(call)
-
-
-def show_usage_history_of_project(call: Call) -> Answer:
-    """Shows the same of a project."""
-    return _usage_history(call)
-
-
 def _scrape_status(call: Call, *, with_capacitors: bool) -> Answer:
     status = _reports(call).scrape_status(_where(call))
     return Answer(document=render_scrape_status(call.render_context(), status, with_capacitors=with_capacitors))
@@ -71,12 +56,6 @@ def _expiring(call: Call) -> Answer:
     days, limit = parameters.AHEAD.of(call.req), parameters.EXPIRING.of(call.req)
     ending = _reports(call).ending(_where(call), call.selection(), _now(call), days, limit)
     return Answer(document=render_ending(ending))
-
-
-def _usage_history(call: Call) -> Answer:
-    days = parameters.DAYS.of(call.req)
-    history = _reports(call).usage_by_day(_where(call), call.selection(), _now(call), days)
-    return Answer(document=render_usage_history(history))
 
 
 def _reports(call: Call) -> ReportAttention:

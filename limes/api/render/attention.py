@@ -1,13 +1,11 @@
 """The answers about what needs attention."""
 
-from limes.actions.commitments.utilisation import date_of
 from limes.actions.reports.attention import Ending, Fullest, NamedResource, ScrapeStatus
 from limes.api.render.common import RenderContext, add_scrape_range, unix
 from limes.api.shapes import attention as shapes
 from limes.api.shapes.cluster import NamedResource as NamedResourceShape
 from limes.api.shapes.common import PlacedNamed
 from limes.db.queries.attention import CapacitorScrape, PlacedRow, ServiceScrapes
-from limes.db.queries.commitment_use import UsageOfDay
 
 
 def render_scrape_status(
@@ -59,7 +57,7 @@ def render_fullest(fullest: Fullest) -> shapes.FullestAnswer:
     above, above_95, above_quota = fullest.counts
     return {
         "fullest": [
-            {"project": place(row.project), **_resource(named), "quota": row.quota, "usage": row.usage}
+            {"project": place(row.project), **named_resource(named), "quota": row.quota, "usage": row.usage}
             for named, row in fullest.rows
         ],
         "counts": {"above": above, "above_95": above_95, "above_quota": above_quota},
@@ -72,7 +70,7 @@ def render_ending(ending: Ending) -> shapes.ExpiringCommitmentsAnswer:
         "expiring_commitments": [
             {
                 "project": place(row.project),
-                **_resource(named),
+                **named_resource(named),
                 "id": row.id,
                 "uuid": row.uuid,
                 "availability_zone": row.az,
@@ -86,28 +84,13 @@ def render_ending(ending: Ending) -> shapes.ExpiringCommitmentsAnswer:
     }
 
 
-def render_usage_history(history: list[tuple[NamedResource, list[UsageOfDay]]]) -> shapes.UsageHistoryAnswer:
-    """Returns the document."""
-    return {
-        "usage_history": [
-            {
-                **_resource(named),
-                "days": [
-                    {"date": date_of(day.day).isoformat(), "used": day.usage, "committed": day.committed}
-                    for day in days
-                ],
-            }
-            for named, days in history
-        ]
-    }
-
-
 def place(row: PlacedRow) -> PlacedNamed:
     """Returns a project with its domain."""
     return {"id": row.uuid, "name": row.name, "domain": {"id": row.domain_uuid, "name": row.domain_name}}
 
 
-def _resource(named: NamedResource) -> NamedResourceShape:
+def named_resource(named: NamedResource) -> NamedResourceShape:
+    """Returns which resource something is about."""
     service, resource = named.ref
     document: NamedResourceShape = {"service": service, "resource": resource}
     if named.unit.is_measured:

@@ -1,4 +1,4 @@
-"""What needs attention, and how usage has grown."""
+"""What needs attention."""
 
 from typing import Annotated, NotRequired
 
@@ -88,23 +88,3 @@ class ExpiringCommitmentsAnswer(TypedDict):
 
     expiring_commitments: list[EndingCommitment]
     total: Count
-
-
-class UsageDay(TypedDict):
-    """Averages of one day (UTC), summed up over projects and availability zones."""
-
-    date: str
-    used: Amount
-    committed: Amount
-
-
-class UsageOfResource(NamedResource):
-    """The days of one resource, the oldest first."""
-
-    days: list[UsageDay]
-
-
-class UsageHistoryAnswer(TypedDict):
-    """By resource; only of those that allow commitments."""
-
-    usage_history: list[UsageOfResource]

@@ -103,12 +103,12 @@ def _present(every: bool) -> Compiled:
 
     def build(p: Any) -> Any:
         conditions = [series.scope == p.scope, hour.begins == p.hour]
-        return query.where(*conditions, *([] if every else [series.az == ""]))
+        return query.where(*conditions, series.az != "" if every else series.az == "")
 
     return compiled(build)
 
 
 def present(engine: Engine, scope: str, hour: int, *, every_az: bool) -> list[Present]:
-    """Returns what was sampled in this hour, of the cluster (empty) or a domain (UUID), for all AZs together and, if
-    wanted, for each single AZ."""
+    """Returns what was sampled in this hour, of the cluster (empty) or a domain (UUID): for all AZs together, or for
+    each single one."""
     return engine.all(_present(every_az), Present, scope=scope, hour=hour)

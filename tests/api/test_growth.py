@@ -1,0 +1,242 @@
+"""`usage-history` and `forecast`: how usage has grown, and when it reaches its limits."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.theil_sen import compute_growth
+from limes.actions.growth.trends import ComputeTrends
+from limes.actions.metering.close import CloseAccounts
+from limes.db.engine import Engine
+from limes.db.queries import metering
+from limes.db.queries.metering import StepRow
+from tests.api.commitments import BEHAVIORS, PATHS, commit
+from tests.api.world import BERLIN, FRANCE, GERMANY, World
+
+HOUR, DAY = 3600, 86400
+JANUARY = 1767225600
+"""2026-01-01T00:00:00Z, when the world's clock begins."""
+DOMAIN = f"/v1/domains/{GERMANY}"
+
+
+@pytest.fixture
+def cloud(make: Callable[..., World]) -> World:
+    return make(behaviors=BEHAVIORS)
+
+
+def sample(world: World) -> None:
+    deps_catalog = world.commitments.utilisation.ledger.catalog
+    SampleGrowth(world.engine, deps_catalog, world.clock, ComputeTrends(world.engine, compute_growth)).run()
+
+
+def use(world: World, cores: int, project: str = "berlin", az: str = "az-one") -> None:
+    """Usage of cores in az-one; that in other AZs stays."""
+
+    def work() -> None:
+        ids = (
+            "project_id = (SELECT id FROM projects WHERE name = %s) AND resource_id ="
+            " (SELECT r.id FROM resources r JOIN services s ON s.id = r.service_id WHERE s.type = 'compute' AND r.name = 'cores')"
+        )
+        world.engine.execute(f"DELETE FROM project_az_resources WHERE {ids}", [project])
+        world.engine.execute(
+            "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) SELECT project_id,"
+            f" resource_id, %s, %s, '' FROM project_resources WHERE {ids}",
+            [az, cores, project],
+        )
+        world.engine.execute(f"UPDATE project_resources SET usage = %s WHERE {ids}", [cores, project])
+
+    world.engine.atomic(work)
+
+
+def history(world: World, query: str = "", path: str = "/v1", token: str = "cloud-admin") -> list[Any]:
+    found: list[Any] = world.get(f"{path}/usage-history?service=compute&resource=cores&{query}", token)["usage_history"]
+    return found
+
+
+def forecasts(world: World, query: str = "", path: str = "/v1", token: str = "cloud-admin") -> list[Any]:
+    found: list[Any] = world.get(f"{path}/forecast?{query}", token)["forecasts"]
+    return found
+
+
+def refused(world: World, query: str, path: str = "/v1/usage-history") -> str:
+    result = world.request("GET", path, query_string=query)
+    assert result.status_code == 400, result.text
+    return str(result.text).strip()
+
+
+def grow(world: World, amounts: Sequence[int]) -> None:
+    """One sample at each noon, and one on the day after."""
+    world.clock.advance(12 * HOUR)
+    for amount in amounts:
+        use(world, amount)
+        sample(world)
+        world.clock.advance(DAY)
+    sample(world)
+
+
+# -- history -----------------------------------------------------------------------------------------------------------
+
+
+def test_days_of_the_cloud_and_of_a_domain(cloud: World) -> None:
+    grow(cloud, [100, 200])
+    cloud.clock.advance(HOUR)
+    use(cloud, 300)
+    sample(cloud)
+    (cores,) = history(cloud)
+    assert [each["date"] for each in cores["days"]] == ["2026-01-01", "2026-01-02", "2026-01-03"]
+    others = cores["days"][0]["used"] - 100
+    today = cores["days"][2]
+    assert (today["used"], today["largest"], today["last"]) == (250 + others, 300 + others, 300 + others)
+    assert today["quota"] > 0
+    assert today["capacity"] > 0
+    (of_domain,) = history(cloud, path=DOMAIN, token="germany-viewer")
+    assert "capacity" not in of_domain["days"][0]
+    assert of_domain["days"][0]["quota"] < today["quota"]
+    assert {each["resource"] for each in cloud.get("/v1/usage-history")["usage_history"]} >= {
+        "cores",
+        "ram",
+        "capacity",
+    }
+
+
+def test_hours_and_months(cloud: World) -> None:
+    use(cloud, 100)
+    for _ in range(40):
+        sample(cloud)
+        cloud.clock.advance(DAY)
+        sample(cloud)
+    (hours,) = history(cloud, "granularity=hour")
+    assert [each["date"] for each in hours["hours"]] == ["2026-02-10T00:00:00Z"]
+    (hours,) = history(cloud, "granularity=hour&from=2026-02-08")
+    assert len(hours["hours"]) == 3
+    (months,) = history(cloud, "granularity=month")
+    assert [each["date"] for each in months["months"]] == ["2026-01", "2026-02"]
+    (months,) = history(cloud, "granularity=month&from=2026-01-15&until=2026-02-01")
+    assert [each["date"] for each in months["months"]] == ["2026-01"]
+    (days,) = history(cloud, "from=2026-01-30T12:00:00Z&until=1769990400")
+    assert [each["date"] for each in days["days"]] == ["2026-01-30", "2026-01-31", "2026-02-01"]
+
+
+def test_single_zones(cloud: World) -> None:
+    use(cloud, 100)
+    sample(cloud)
+    zones = history(cloud, "per_az", DOMAIN)
+    assert zones[0]["availability_zone"] == "az-one"
+    assert all("quota" not in each["days"][0] for each in zones)
+
+
+def test_days_before_the_first_sample_come_from_the_use_of_commitments(cloud: World) -> None:
+    commit(cloud, amount=10, duration="1 year")
+    cloud.commitments.utilisation.take_sample()
+    cloud.clock.advance(DAY)
+    cloud.commitments.utilisation.take_sample()
+    sample(cloud)
+    (cores,) = history(cloud)
+    first, second = cores["days"]
+    assert (first["used"], first["committed"], "quota" in first) == (second["used"], 10, False)
+    assert (second["committed"], "quota" in second) == (10, True)
+
+
+def test_a_project_is_told_from_its_account(cloud: World) -> None:
+    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [JANUARY]))
+    CloseAccounts(cloud.engine, cloud.clock).run()
+    (before,) = history(cloud, "granularity=hour", PATHS["berlin"]) or [{"hours": []}]
+    assert before["hours"] == []
+    for amount in (5, 35):
+        now = int(cloud.clock.now().timestamp())
+        row = StepRow(BERLIN, "compute", "cores", "az-one", now, amount, now)
+        cloud.engine.atomic(lambda row=row: metering.add_steps(cloud.engine, [row]))  # type: ignore[misc]
+        sample(cloud)
+        cloud.clock.advance(HOUR)
+    found = history(cloud, "granularity=hour&per_az", PATHS["berlin"], "berlin-reader")
+    cores = next(each for each in found if each["availability_zone"] == "az-one")
+    assert [each["used"] for each in cores["hours"]][-2:] == [5, 35]
+    (cores,) = history(cloud, "", PATHS["berlin"])
+    (today,) = cores["days"]
+    assert today["last"] >= 35
+    assert today["quota"] == 20
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("from=2026-01-02&until=2026-01-01", "query parameter until: expected a time after `from`"),
+        ("from=2026-01-01&until=2026-01-01", "query parameter until: expected a time after `from`"),
+        (
+            "granularity=hour&from=2025-12-01",
+            "query parameter from: single hours are kept from 2025-12-18T00:00:00Z on; ask for longer times with"
+            " `granularity`, or for later ones",
+        ),
+        ("granularity=week", "query parameter granularity: expected one of hour, day, month"),
+        ("from=never", None),
+        ("days=0", "query parameter days: expected a whole number from 1 to 3660"),
+    ],
+)
+def test_bad_questions(cloud: World, query: str, message: str | None) -> None:
+    assert refused(cloud, query) in ([message] if message else [refused(cloud, query)])
+
+
+# -- forecast ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_forecast_needs_a_week(cloud: World) -> None:
+    assert cloud.get("/v1/forecast") == {"forecasts": []}, "no sample so far"
+    grow(cloud, [100, 110, 120, 130])
+    (cores,) = forecasts(cloud, "service=compute&resource=cores")
+    assert (cores["days"], cores["missing_days"]) == (4, 3)
+    assert "growth_per_day" not in cores
+    assert all("at" not in limit for limit in cores["limits"] if limit["amount"] > cores["usage"])
+
+
+def test_when_a_domain_and_the_cloud_are_full(cloud: World) -> None:
+    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE domain_resources SET quota = 1000 WHERE domain_id = 1"))
+    grow(cloud, range(100, 400, 10))
+    (cores,) = forecasts(cloud, "service=compute&resource=cores", DOMAIN, "germany-viewer")
+    assert cores["growth_per_day"] == {"expected": 10, "lowest": 10, "highest": 10}
+    (quota,) = (limit for limit in cores["limits"] if limit["limit"] == "quota")
+    now = int(cloud.clock.now().timestamp())
+    days = (quota["at"] - now) / DAY
+    assert days == pytest.approx((1000 - cores["usage"]) / 10, abs=1.5)
+    assert quota["earliest"] == pytest.approx(quota["at"], abs=2)
+    ram = next(each for each in forecasts(cloud, "", DOMAIN) if each["resource"] == "ram")
+    assert all("at" not in limit for limit in ram["limits"]), "no end in sight"
+    found = forecasts(cloud)
+    assert found[0]["resource"] == "cores", "what is full first comes first"
+    assert found[0]["limits"][0]["limit"] == "capacity"
+
+
+def test_forecasts_of_zones(cloud: World) -> None:
+    grow(cloud, range(100, 180, 10))
+    zones = forecasts(cloud, "resource=cores&service=compute&per_az", DOMAIN)
+    assert "az-one" in {each["availability_zone"] for each in zones}
+    assert all(limit["limit"] != "quota" for each in zones for limit in each["limits"])
+
+
+def test_unknown_filters_are_refused(cloud: World) -> None:
+    assert refused(cloud, "az=az-one", "/v1/forecast") == (
+        "unknown query parameter az: expected one of area, per_az, resource, service"
+    )
+
+
+def test_domains_that_do_not_exist(cloud: World) -> None:
+    assert cloud.request("GET", "/v1/domains/nowhere/forecast").status_code == 404
+    assert forecasts(cloud, "", f"/v1/domains/{FRANCE}") == []
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/usage-history", f"{DOMAIN}/usage-history?per_az", "/v1/forecast", f"{DOMAIN}/forecast"]
+)
+def test_the_number_of_queries_is_fixed(cloud: World, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    grow(cloud, range(10))
+    asked: list[Any] = []
+    fetch = Engine._fetch
+
+    def counted(engine: Engine, query: Any, values: Any) -> Any:
+        asked.append(query)
+        return fetch(engine, query, values)
+
+    monkeypatch.setattr(Engine, "_fetch", counted)
+    cloud.get(path)
+    assert 0 < len(asked) <= 5
