@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from peewee import Value, fn
+from peewee import Select, Value, fn
 
 from limes.core.metering.calendar import DAY
 from limes.db.compiled import compiled, compiled_insert, lock, quotient
@@ -237,45 +237,58 @@ _FORGET_FUTURE_QUOTAS = compiled(lambda p: QuotaTime.delete().where(QuotaTime.si
 _REOPEN_QUOTAS = compiled(lambda p: QuotaTime.update(until=None).where(QuotaTime.until > p.now))
 
 
-def _present_quotas(*columns: Any) -> Any:
-    """Selects the quotas that projects have now."""
-    return (
-        ProjectResource.select(*columns)
+class _ChangedQuota(NamedTuple):
+    """A quota that is not what it was. `known` was noted for the time since `since`; None: there was, or is, none."""
+
+    project_uuid: str
+    service_type: str
+    resource_name: str
+    since: int | None
+    known: int | None
+    present: int | None
+
+
+def _changed_quotas(_: Any) -> Any:
+    """Selects them by adding both sides up, which takes as long as reading them. A join would take very long where
+    the planner does not know yet how many there are."""
+    nothing = Value(None).cast("BIGINT")
+    present = (
+        ProjectResource.select(
+            *(Project.uuid.alias("project"), Service.type.alias("service"), Resource.name.alias("resource")),
+            *(nothing.alias("since"), nothing.alias("known"), ProjectResource.quota.alias("present")),
+        )
         .join(Project)
         .join_from(ProjectResource, Resource)
         .join(Service)
         .where(ProjectResource.quota.is_null(False))
     )
+    known = QuotaTime.select(
+        *(QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name),
+        *(QuotaTime.since, QuotaTime.quota, nothing),
+    ).where(QuotaTime.until.is_null())
+    parts = present.union_all(known).alias("parts")
+    key = (parts.c.project, parts.c.service, parts.c.resource)
+    figures = [fn.MAX(each) for each in (parts.c.since, parts.c.known, parts.c.present)]
+    differs = fn.COALESCE(figures[1], -1) != fn.COALESCE(figures[2], -1)
+    return Select([parts], [*key, *figures]).group_by(*key).having(differs)
 
 
-def _is_same() -> Any:
-    """Whether a quota of `_present_quotas` and one of `quota_times` are about the same."""
-    return (
-        (QuotaTime.project_uuid == Project.uuid)
-        & (QuotaTime.service_type == Service.type)
-        & (QuotaTime.resource_name == Resource.name)
-    )
-
-
-def _end_quotas(p: Any) -> Any:
-    unchanged = _present_quotas(Value(1)).where(_is_same(), ProjectResource.quota == QuotaTime.quota)
-    return QuotaTime.update(until=p.now).where(QuotaTime.until.is_null(), ~fn.EXISTS(unchanged))
-
-
-def _begin_quotas(p: Any) -> Any:
-    known = QuotaTime.select(Value(1)).where(_is_same(), QuotaTime.until.is_null())
-    key = (QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name, QuotaTime.since)
-    rows = _present_quotas(Project.uuid, Service.type, Resource.name, p.now, ProjectResource.quota)
-    insert = QuotaTime.insert_from(rows.where(~fn.EXISTS(known)), [*key, QuotaTime.quota])
+_CHANGED_QUOTAS = compiled(_changed_quotas)
+_QUOTA_KEY = (QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name, QuotaTime.since)
+_WRITE_QUOTAS = compiled_insert(
+    QuotaTime,
+    *_QUOTA_KEY,
+    QuotaTime.quota,
+    QuotaTime.until,
     # of two changes within the same second, the later one counts
-    return insert.on_conflict(conflict_target=key, preserve=[QuotaTime.quota, QuotaTime.until])
-
-
-_END_QUOTAS = compiled(_end_quotas)
-_BEGIN_QUOTAS = compiled(_begin_quotas)
+    finish=lambda insert: insert.on_conflict(conflict_target=_QUOTA_KEY, preserve=[QuotaTime.quota, QuotaTime.until]),
+)
 
 
 def note_quotas(engine: Engine, now: int) -> None:
     """Notes which quotas of projects have changed since the last time."""
-    engine.write(_END_QUOTAS, now=now)
-    engine.write(_BEGIN_QUOTAS, now=now)
+    changed = engine.all(_CHANGED_QUOTAS, _ChangedQuota)
+    ended = [(*row[:4], row.known, now) for row in changed if row.known is not None]
+    begun = [(*row[:3], now, row.present, None) for row in changed if row.present is not None]
+    for rows in (*_batches(ended), *_batches(begun)):
+        engine.write(_WRITE_QUOTAS, rows=rows)
