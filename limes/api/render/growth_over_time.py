@@ -23,17 +23,16 @@ def _usage(each: GrowthOfResource, granularity: Granularity) -> shapes.UsageOfRe
     if each.az:
         document["availability_zone"] = each.az
     points = [_point(point, _DATES[granularity]) for point in each.points]
+    document["days"] = points if granularity is Granularity.DAY else []
     if granularity is Granularity.HOUR:
         document["hours"] = points
-    elif granularity is Granularity.DAY:
-        document["days"] = points
-    else:
+    if granularity is Granularity.MONTH:
         document["months"] = points
     return document
 
 
-def _point(point: Point, date: str) -> shapes.UsagePoint:
-    document: shapes.UsagePoint = {
+def _point(point: Point, date: str) -> shapes.UsageDay:
+    document: shapes.UsageDay = {
         "date": datetime.fromtimestamp(point.begins, UTC).strftime(date),
         "used": point.used,
         "committed": point.committed,

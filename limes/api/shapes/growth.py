@@ -9,7 +9,7 @@ from limes.api.shapes.cluster import NamedResource
 from limes.api.shapes.common import Amount, Time
 
 
-class UsagePoint(TypedDict):
+class UsageDay(TypedDict):
     """An hour, a day or a month (UTC)."""
 
     date: Annotated[str, Field(description="such as `2026-11-01T10:00:00Z`, `2026-11-01` or `2026-11`")]
@@ -22,12 +22,12 @@ class UsagePoint(TypedDict):
 
 
 class UsageOfResource(NamedResource):
-    """One resource, the oldest first: what was asked for of hours, days and months."""
+    """One resource, the oldest first."""
 
     availability_zone: NotRequired[str]
-    hours: NotRequired[list[UsagePoint]]
-    days: NotRequired[list[UsagePoint]]
-    months: NotRequired[list[UsagePoint]]
+    days: Annotated[list[UsageDay], Field(description="empty if hours or months were asked for")]
+    hours: NotRequired[list[UsageDay]]
+    months: NotRequired[list[UsageDay]]
 
 
 class UsageHistoryAnswer(TypedDict):

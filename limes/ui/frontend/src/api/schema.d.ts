@@ -606,6 +606,12 @@ export interface components {
             /** @default null */
             resources?: components["schemas"]["ForbidAutogrowthResourceBody"][] | null;
         };
+        /** @description What is full first comes first. `sampled_at` is when usage and limits were looked at. */
+        ForecastAnswer: {
+            /** @description UNIX timestamp, in whole seconds */
+            sampled_at?: number;
+            forecasts: components["schemas"]["ResourceForecast"][];
+        };
         /** @description How many resources of projects there are, whatever `limit` says. Each count includes the next one. */
         FullCounts: {
             above: number;
@@ -669,6 +675,12 @@ export interface components {
             /** @description of late */
             largest_usage: number;
             committed: number;
+        };
+        /** @description In the resource's unit. In 9 of 10 cases it is between the lowest and the highest, if usage goes on as it did. */
+        GrowthPerDay: {
+            expected: number;
+            lowest: number;
+            highest: number;
         };
         /** @description What a quota that grows by itself has of one step of the computation. */
         GrowthStep: {
@@ -752,6 +764,18 @@ export interface components {
             until: number;
             subresources: components["schemas"]["Lifetime"][];
             subresources_links: components["schemas"]["Link"][];
+        };
+        /** @description When usage reaches a limit. A time that is missing is no end in sight. */
+        LimitForecast: {
+            /** @enum {string} */
+            limit: "capacity" | "quota" | "commitments";
+            amount: number;
+            /** @description UNIX timestamp, in whole seconds */
+            at?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            earliest?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            latest?: number;
         };
         /** @description A link to another document. */
         Link: {
@@ -1190,6 +1214,20 @@ export interface components {
          * @enum {string}
          */
         RequestStatus: "open" | "approved" | "partly_approved" | "rejected" | "withdrawn" | "superseded" | "expired";
+        /** @description The limit that counts comes first. Without growth, so many days of data are missing for a forecast. */
+        ResourceForecast: {
+            service: string;
+            resource: string;
+            /** @description only of measured resources */
+            unit?: string;
+            availability_zone?: string;
+            usage: number;
+            /** @description how many days of data the forecast comes from */
+            days: number;
+            missing_days?: number;
+            growth_per_day?: components["schemas"]["GrowthPerDay"];
+            limits: components["schemas"]["LimitForecast"][];
+        };
         /** @description What describes a resource on the levels of domains and projects. */
         ResourceHints: {
             commitment_config?: components["schemas"]["CommitmentConfig"];
@@ -1392,11 +1430,22 @@ export interface components {
             /** @description only of measured resources */
             unit?: string;
         };
-        /** @description Averages of one day (UTC), summed up over projects and availability zones. */
+        /** @description An hour, a day or a month (UTC). */
         UsageDay: {
+            /** @description such as `2026-11-01T10:00:00Z`, `2026-11-01` or `2026-11` */
             date: string;
+            /** @description on average */
             used: number;
+            /** @description on average */
             committed: number;
+            /** @description largest usage */
+            largest?: number;
+            /** @description usage at the end */
+            last?: number;
+            /** @description at the end */
+            quota?: number;
+            /** @description at the end; of the cloud only */
+            capacity?: number;
         };
         /** @description What one project has used of one resource in one AZ, in one time. */
         UsageEntry: {
@@ -1432,17 +1481,21 @@ export interface components {
             /** @description more than 1 after a correction */
             version: number;
         };
-        /** @description By resource; only of those that allow commitments. */
+        /** @description By resource. */
         UsageHistoryAnswer: {
             usage_history: components["schemas"]["UsageOfResource"][];
         };
-        /** @description The days of one resource, the oldest first. */
+        /** @description One resource, the oldest first. */
         UsageOfResource: {
             service: string;
             resource: string;
             /** @description only of measured resources */
             unit?: string;
+            availability_zone?: string;
+            /** @description empty if hours or months were asked for */
             days: components["schemas"]["UsageDay"][];
+            hours?: components["schemas"]["UsageDay"][];
+            months?: components["schemas"]["UsageDay"][];
         };
         /** @description Nothing is told of times in which nothing was used or committed, which was known. */
         UsageReport: {
@@ -1623,6 +1676,7 @@ export type ExplanationsAnswer = components['schemas']['ExplanationsAnswer'];
 export type ForbidAutogrowthResourceBody = components['schemas']['ForbidAutogrowthResourceBody'];
 export type ForbidAutogrowthScopeBody = components['schemas']['ForbidAutogrowthScopeBody'];
 export type ForbidAutogrowthServiceBody = components['schemas']['ForbidAutogrowthServiceBody'];
+export type ForecastAnswer = components['schemas']['ForecastAnswer'];
 export type FullCounts = components['schemas']['FullCounts'];
 export type FullResource = components['schemas']['FullResource'];
 export type FullestAnswer = components['schemas']['FullestAnswer'];
@@ -1630,6 +1684,7 @@ export type Growth = components['schemas']['Growth'];
 export type GrowthAdvice = components['schemas']['GrowthAdvice'];
 export type GrowthBound = components['schemas']['GrowthBound'];
 export type GrowthDemand = components['schemas']['GrowthDemand'];
+export type GrowthPerDay = components['schemas']['GrowthPerDay'];
 export type GrowthStep = components['schemas']['GrowthStep'];
 export type HistoryAnswer = components['schemas']['HistoryAnswer'];
 export type Id = components['schemas']['Id'];
@@ -1640,6 +1695,7 @@ export type Initiator = components['schemas']['Initiator'];
 export type KeystoneName = components['schemas']['KeystoneName'];
 export type Lifetime = components['schemas']['Lifetime'];
 export type LifetimesAnswer = components['schemas']['LifetimesAnswer'];
+export type LimitForecast = components['schemas']['LimitForecast'];
 export type Link = components['schemas']['Link'];
 export type MailKind = components['schemas']['MailKind'];
 export type MailKindBody = components['schemas']['MailKindBody'];
@@ -1689,6 +1745,7 @@ export type QuotaSetShape = components['schemas']['QuotaSetShape'];
 export type RejectionBody = components['schemas']['RejectionBody'];
 export type RequestEvent = components['schemas']['RequestEvent'];
 export type RequestStatus = components['schemas']['RequestStatus'];
+export type ResourceForecast = components['schemas']['ResourceForecast'];
 export type ResourceHints = components['schemas']['ResourceHints'];
 export type ResourcesAnswer = components['schemas']['ResourcesAnswer'];
 export type ResourcesOfService = components['schemas']['ResourcesOfService'];
