@@ -11,13 +11,17 @@ from typing import Any
 import pytest
 import requests
 
+from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.theil_sen import compute_growth
+from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import CloseAccounts
+from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.models import MODELS, LifetimeProject, SubresourceLifetime
 from tests.api.commitments import CORES, NOW
 from tests.api.server import serve
-from tests.api.world import BERLIN, DRESDEN, GERMANY, fill_cloud
+from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, fill_cloud
 from tests.osc.client import OpenStackClient, User
 from tests.support.clock import FrozenClock
 from tests.support.databases import Databases, PostgresDatabases, SQLiteDatabases
@@ -109,6 +113,18 @@ class Cloud:
         self.engine.execute("UPDATE project_services SET scraped_at = %s", [clock.now().timestamp()])
         clock.advance(-10 * 86400)
         CloseAccounts(self.engine, clock).run()
+
+    def grow(self, days: int = 10) -> None:
+        """Has the cores of berlin grow from 5 by one a day, for so many days until now."""
+        clock = FrozenClock()
+        clock.advance(-days * 86400)
+        catalog = Catalog(["az-one", "az-two"], SERVICES)
+        sample = SampleGrowth(self.engine, catalog, clock, ComputeTrends(self.engine, compute_growth))
+        for day in range(days + 1):
+            is_cores = "project_id = 1 AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
+            self.engine.execute(f"UPDATE project_resources SET usage = %s WHERE {is_cores}", [5 + day])
+            sample.run()
+            clock.advance(86400)
 
     def commit(self, **fields: Any) -> dict[str, Any]:
         """10 cores in az-one for an hour, or what is said otherwise."""

@@ -1,0 +1,71 @@
+"""`limes usage history` and `limes forecast list`."""
+
+import pytest
+from limes_osc.usage_history import _ahead
+
+from tests.osc.conftest import Cloud, Login
+
+DAY = 86400
+
+
+def test_days_of_a_domain(cloud: Cloud, login: Login) -> None:
+    cloud.grow(10)
+    days = login("germany-viewer").json("usage history --domain germany --resource cores --days 3")
+    assert [each["date"] for each in days] == ["2025-12-30", "2025-12-31", "2026-01-01"]
+    first, second, third = (each["used"] for each in days)
+    assert (second - first, third - second) == (1, 1)
+    assert all(each["quota"] == 100 and each["capacity"] is None for each in days)
+    table = login("cloud-admin").must("usage history --all-domains --resource cores --granularity month")
+    assert "2025-12" in table
+    assert "Capacity" in table
+
+
+def test_ranges(cloud: Cloud, login: Login) -> None:
+    cloud.grow(10)
+    admin = login("cloud-admin")
+    found = admin.json("usage history --all-domains --resource cores --from 2025-12-24 --until 2025-12-26")
+    assert [each["date"] for each in found] == ["2025-12-24", "2025-12-25"]
+    zones = admin.json("usage history --all-domains --resource cores --per-az --days 1")
+    assert {each["az"] for each in zones} >= {"az-one"}
+    assert "expected a time after `from`" in admin.refused(
+        "usage history --all-domains --from 2025-12-24 --until 2025-12-23"
+    )
+
+
+def test_a_forecast(cloud: Cloud, login: Login) -> None:
+    cloud.grow(10)
+    viewer = login("germany-viewer")
+    (quota, *_) = viewer.json("forecast list --domain germany --resource cores")
+    assert (quota["limit"], quota["amount"], quota["growth_per_day"], quota["forecast"]) == (
+        "quota",
+        100,
+        1,
+        "expected",
+    )
+    table = viewer.must("forecast list --domain germany --resource cores")
+    assert "weeks" in table
+    assert "no end in sight" in viewer.must("forecast list --domain germany --resource ram")
+
+
+def test_a_forecast_that_needs_more_days(cloud: Cloud, login: Login) -> None:
+    cloud.grow(3)
+    admin = login("cloud-admin")
+    assert "needs 4 more days" in admin.must("forecast list --all-domains --resource cores")
+    assert "does not go with" in admin.refused("forecast list --all-domains --domain germany")
+
+
+@pytest.mark.parametrize(
+    ("days", "words"),
+    [
+        (-1, "in 0 days"),
+        (1, "in 1 day"),
+        (13, "in 13 days"),
+        (14, "in 2 weeks"),
+        (60, "in 9 weeks"),
+        (61, "in 2 months"),
+        (729, "in 24 months"),
+        (730, "in 2 years"),
+    ],
+)
+def test_how_far_ahead(days: int, words: str) -> None:
+    assert _ahead(days * DAY, 0) == words
