@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 from limes.actions.metering.report import UsageEntry, UsagePage, UsageQuery
 from limes.api import parameters
 from limes.api.call import Call
-from limes.api.render.usage import CSV_HEADER, render_csv_row, render_entry
+from limes.api.render.usage import CSV_HEADER, EntryWriter, render_csv_row
 from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
 from limes.db.queries.usage_sources import Only
 from limes.errors import BadRequest
@@ -59,13 +59,12 @@ def _json(
     """Renders one entry a line."""
     query = page.query
     head = {"from": query.begin, "until": query.end, "granularity": query.granularity.value}
-    separator = b"\n"
+    separator, writer = b"\n", EntryWriter(call.catalog)
     try:
         yield b'{"usage_report":' + dump_part(head)[:-1] + b',"entries":['
         for part in parts:
             if part:
-                lines = [dump_part(render_entry(entry, call.catalog)) for entry in part]
-                yield separator + b",\n".join(lines)
+                yield separator + ",\n".join(map(writer.write, part)).encode()
                 separator = b",\n"
         yield b'\n],"links":' + dump_part(links) + b"}}\n"
     finally:
