@@ -259,6 +259,16 @@ def test_what_nobody_asked_for_is_unknown_after_two_hours(metered: Lab) -> None:
     assert days_of_cores(metered, 1) == [(8 * HOUR + 5 * HOUR, 7 * HOUR)]
 
 
+def test_what_was_before_the_beginning_is_unknown(lab: Lab) -> None:
+    """Also of projects that were never scraped until then: Limes is new."""
+    lab.clock.advance(9 * DAY + HOUR)
+    job(lab).run()
+    scrape(lab, 4)
+    lab.clock.advance(HOUR)
+    found = [entry for entry in entries(lab, START, next_month(START), Granularity.MONTH) if entry.meter == CORES]
+    assert [(entry.account.used, entry.account.unknown) for entry in found] == [(4 * HOUR, 9 * DAY + HOUR)]
+
+
 def test_zero_that_was_unknown_is_told(metered: Lab) -> None:
     """Nothing was ever used of the GPUs. But for an hour nobody knew."""
     metered.clock.advance(HOUR)

@@ -148,7 +148,7 @@ _UNKNOWN_BEFORE = compiled(
         .join(Project)
         .switch(ProjectService)
         .join(Service)
-        .where(any_of(Project.id, p.projects), ProjectService.scraped_at.is_null(False)),
+        .where(any_of(Project.id, p.projects)),
         list(_GAP_FIELDS),
     ).on_conflict("NOTHING", conflict_target=list(_GAP_FIELDS[:3]))
 )
