@@ -2,6 +2,7 @@
 
 from prometheus_client.registry import Collector as MetricSource
 
+from limes.actions.growth.forecast import ForecastGrowth
 from limes.actions.reports.alerts import ReportAlerts
 from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.collector.metrics_process import MetricsProcess
@@ -15,6 +16,7 @@ from limes.db.engine import Engine
 from limes.metrics.alerts import AlertGauges
 from limes.metrics.commitments import CommitmentChanges
 from limes.metrics.data import DataMetrics
+from limes.metrics.forecast import ForecastGauges
 from limes.metrics.gauges import ScrapeGauges
 from limes.metrics.mails import MailGauges
 from limes.metrics.requests import RequestGauges
@@ -53,6 +55,7 @@ def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock:
         CommitmentChanges(engine),
         MailGauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
         RequestGauges(engine, clock),
+        ForecastGauges(ForecastGrowth(engine, cluster.catalog, clock), clock),
     ]
 
 

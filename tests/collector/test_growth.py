@@ -1,5 +1,6 @@
 """Samples of a small cloud, and what hours and days say together, compared with a list of all that was sampled."""
 
+import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -7,6 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from limes.actions.growth.forecast import ForecastGrowth
 from limes.actions.growth.sample import SampleGrowth
 from limes.actions.growth.theil_sen import compute_growth
 from limes.actions.growth.trends import ComputeTrends, compute_in_child
@@ -14,6 +16,7 @@ from limes.actions.metering.close import Retention
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.db.queries.fold_sums import fold_sums
 from limes.errors import Unavailable
+from limes.metrics.forecast import ForecastGauges
 from tests.collector.lab import AZCapacity, AZUsage, Lab
 from tests.support.databases import ON_POSTGRESQL
 
@@ -309,3 +312,36 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab) -> None:
     assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR  # type: ignore[index]
     use_by_day(lab, ())
     assert trend(lab)[0] == 9
+
+
+# -- metrics -----------------------------------------------------------------------------------------------------------
+
+
+def metrics(lab: Lab) -> dict[tuple[str, str, str], float]:
+    gauges = ForecastGauges(ForecastGrowth(lab.engine, lab.catalog, lab.clock), lab.clock)
+    return {
+        (
+            sample.name.removeprefix("limes_forecast_"),
+            sample.labels["resource"],
+            sample.labels["availability_zone"],
+        ): sample.value
+        for family in gauges.collect()
+        for sample in family.samples
+    }
+
+
+def test_metrics_tell_when_the_capacity_is_used_up(lab: Lab) -> None:
+    set_capacity(lab, 1000)
+    assert metrics(lab) == {}, "nothing was sampled so far"
+    use_by_day(lab, range(100, 400, 10))
+    found = metrics(lab)
+    assert found["growth_per_day", "cores", "az-one"] == found["growth_per_day", "cores", ""] == 10
+    assert found["seconds_until_full", "cores", ""] == pytest.approx(60.5 * DAY, abs=DAY)
+    assert found["earliest_seconds_until_full", "cores", ""] == pytest.approx(60.5 * DAY, abs=DAY)
+    lab.clock.advance(DAY)
+    use_by_day(lab, [5] * 80)
+    found = metrics(lab)
+    assert found["seconds_until_full", "cores", ""] == math.inf
+    use(lab, 1000)
+    use_by_day(lab, ())
+    assert metrics(lab)["seconds_until_full", "cores", ""] == 0
