@@ -132,6 +132,20 @@ def test_a_closed_month_is_the_same_bytes_for_ever(metered: World) -> None:
     assert b"renamed" in later
 
 
+def test_a_correction_says_when_and_why(metered: World) -> None:
+    metered.clock.advance(32 * DAY)
+    close(metered)
+    at = int(metered.clock.now().timestamp())
+    late = StepRow(BERLIN, "shared", "capacity", "az-one", FEBRUARY - DAY, 7, at)
+    metered.engine.atomic(lambda: metering.add_steps(metered.engine, [late]))
+    close(metered)
+    place = "service=shared&resource=capacity&availability_zone=az-one"
+    for query in ("from=2026-01-01&until=2026-02-01", "from=2026-01-31&until=2026-02-01&granularity=day"):
+        (entry,) = report(metered, f"{query}&{place}", PROJECT)
+        assert (entry["used"], entry["version"]) == (7 * DAY, 2)
+        assert entry["corrections"] == [{"at": at, "reason": "usage of this time was recorded afterwards"}]
+
+
 def test_csv_has_a_row_for_each_entry_and_runs_no_formula(metered: World) -> None:
     execute(metered, "UPDATE projects SET name = '=HYPERLINK(\"evil\")' WHERE uuid = %s", BERLIN)
     metered.clock.advance(HOUR)

@@ -16,7 +16,7 @@ from limes.core.metering.calendar import DAY, Bucket, Granularity, begins_bucket
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_accounts import CorrectionRow, State
 from limes.db.queries.usage_sources import EVERYTHING, Meter, NameRow, Only
 from limes.errors import BadRequest
 from limes.system import Clock
@@ -59,6 +59,8 @@ class UsageEntry(NamedTuple):
     """The same of those that are not closed yet."""
     version: int
     """More than 1 if something of it was corrected after it was closed."""
+    corrections: Sequence[tuple[int, str]] = ()
+    """When that was, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,26 @@ class ReportUsage:
         for start in range(0, len(page.projects), size):
             projects = page.projects[start : start + size]
             if query.granularity is Granularity.MONTH and query.end <= state.closed_until:
-                yield self._closed_months(query, projects)
+                yield self._with_corrections(self._closed_months(query, projects), query, projects)
                 continue
             horizon = Horizon(now, state.closed_until, self.valid_for)
             known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon, only=query.only)
             names = sources.names(self.engine, projects)
-            yield list(self._of_sources(known, names, query, times, state))
+            yield self._with_corrections(list(self._of_sources(known, names, query, times, state)), query, projects)
+
+    def _with_corrections(
+        self, entries: list[UsageEntry], query: UsageQuery, projects: Sequence[str]
+    ) -> list[UsageEntry]:
+        """Returns the entries, those of corrected times with the reasons."""
+        if all(entry.version == 1 for entry in entries):
+            return entries
+        found: dict[Meter, list[CorrectionRow]] = {}
+        for row in accounts.corrections(self.engine, projects, query.begin, query.end):
+            found.setdefault(row.meter, []).append(row)
+        return [
+            entry if entry.version == 1 else entry._replace(corrections=_reasons(entry, found.get(entry.meter, ())))
+            for entry in entries
+        ]
 
     def _closed_months(self, query: UsageQuery, projects: Sequence[str]) -> list[UsageEntry]:
         """Returns what is stored: that is all, and the fastest way to it."""
@@ -220,6 +236,16 @@ def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[tuple[Bucket,
     still_open = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end > state.closed_until)
     version = max(counted.version for _, counted in parts)
     return UsageEntry(_name_at(names, end), meter, begin, end, account, closed, still_open, version)
+
+
+def _reasons(entry: UsageEntry, rows: Sequence[CorrectionRow]) -> list[tuple[int, str]]:
+    """Returns when and why what an entry comes from was corrected."""
+    told = {*entry.closed, *entry.open}
+    return [
+        (row.corrected_at, row.reason)
+        for row in rows
+        if row.granularity in told and entry.begin <= row.begins < entry.end
+    ]
 
 
 def _name_at(names: Sequence[NameRow], end: int) -> NameRow:

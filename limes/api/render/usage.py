@@ -29,12 +29,14 @@ class EntryWriter:
         meter, account = entry.meter, entry.account
         place = self._places.get(meter[1:]) or self._places.setdefault(meter[1:], self._place(meter))
         extremes = "" if account.smallest is None else f',"smallest":{account.smallest},"largest":{account.largest}'
+        reasons = [{"at": at, "reason": reason} for at, reason in entry.corrections]
+        corrections = f',"corrections":{_dump(reasons)}' if reasons else ""
         still_open = f',"open":{_dump(entry.open)}' if entry.open else ""
         return (
             f'{{"project":{self._project(entry.names)},{place},"from":{entry.begin},"until":{entry.end},'
             f'"used":{account.used},"committed":{account.committed},"beyond_commitments":{account.beyond},'
             f'"unknown_seconds":{account.unknown}{extremes},"last":{account.last},'
-            f'"closed":{_dump(entry.closed)}{still_open},"version":{entry.version}}}'
+            f'"closed":{_dump(entry.closed)}{still_open},"version":{entry.version}{corrections}}}'
         )
 
     def _project(self, names: NameRow) -> str:

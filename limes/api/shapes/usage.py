@@ -10,6 +10,14 @@ from limes.api.shapes.common import Amount, Link, PlacedNamed, Time, Unit
 AmountSeconds = Annotated[int, Field(ge=0, description="amount-seconds: an amount of 3 for a minute is 180")]
 Buckets = dict[str, Annotated[int, Field(ge=1)]]
 
+
+class Correction(TypedDict):
+    """When something was corrected after it was closed, and why."""
+
+    at: Time
+    reason: str
+
+
 UsageEntry = TypedDict(
     "UsageEntry",
     {
@@ -30,6 +38,7 @@ UsageEntry = TypedDict(
         "closed": Annotated[Buckets, Field(description="from how many closed hours, days and months this comes")],
         "open": NotRequired[Annotated[Buckets, Field(description="the same of those that are not closed yet")]],
         "version": Annotated[int, Field(ge=1, description="more than 1 after a correction")],
+        "corrections": NotRequired[list[Correction]],
     },
 )
 UsageEntry.__doc__ = "What one project has used of one resource in one AZ, in one time."
