@@ -345,6 +345,12 @@ export interface components {
         ConversionsAnswer: {
             conversions: components["schemas"]["ConversionRate"][];
         };
+        /** @description When something was corrected after it was closed, and why. */
+        Correction: {
+            /** @description UNIX timestamp, in whole seconds */
+            at: number;
+            reason: string;
+        };
         /** @description Quota and usage of a domain. */
         Domain: {
             id: string;
@@ -1480,6 +1486,7 @@ export interface components {
             };
             /** @description more than 1 after a correction */
             version: number;
+            corrections?: components["schemas"]["Correction"][];
         };
         /** @description By resource. */
         UsageHistoryAnswer: {
@@ -1653,6 +1660,7 @@ export type ConversionBody = components['schemas']['ConversionBody'];
 export type ConversionPart = components['schemas']['ConversionPart'];
 export type ConversionRate = components['schemas']['ConversionRate'];
 export type ConversionsAnswer = components['schemas']['ConversionsAnswer'];
+export type Correction = components['schemas']['Correction'];
 export type Domain = components['schemas']['Domain'];
 export type DomainAnswer = components['schemas']['DomainAnswer'];
 export type DomainForbidAutogrowthBody = components['schemas']['DomainForbidAutogrowthBody'];
