@@ -36,6 +36,9 @@ def test_by_resource_and_zone(cloud: World) -> None:
         "committed": 35,
         "used": 22,  # 2 of berlin, and all 20 of dresden
         "unused": 13,
+        "usage": 33,  # 2 of berlin, and 31 of dresden
+        "coverage": 0.6667,
+        "waste": 0.3714,
         "expiring": 10,
         "pending": 0,
         "planned": 3,
@@ -43,6 +46,7 @@ def test_by_resource_and_zone(cloud: World) -> None:
         "projects": 2,
     }
     assert rows(cloud)["cores", "az-two"]["used"] == 3
+    assert (rows(cloud)["cores", "az-two"]["coverage"], rows(cloud)["cores", "az-two"]["waste"]) == (1, 0.25)
     ram = rows(cloud)["ram", "any"]
     assert (ram["unit"], ram["committed"], ram["used"], ram["unused"]) == ("MiB", 600, 512, 88)
 

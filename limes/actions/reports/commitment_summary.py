@@ -1,15 +1,18 @@
 """Commitments of the cluster, a domain or a project by resource and AZ: what is used of them, and what ends soon."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.reports.attention import ReportAttention, Where
-from limes.core.catalog import Catalog, Ref
+from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.commitment import Status
 from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.db.engine import Engine
+from limes.db.queries import kept_sums
+from limes.db.queries.attention import EVERYWHERE, Scope
 from limes.db.queries.commitment_summary import LiveSum, UseSum, live_sums, use_sums
+from limes.db.queries.project_sums import Among
 
 _DAY = 86400
 
@@ -27,6 +30,8 @@ class ZoneSummary:
     """How many commitments these are."""
     used: int = 0
     """Of what is confirmed: each project uses its own only."""
+    usage: int = 0
+    """What all projects use here, with commitments or without: of all AZs together where commitments are for these."""
     projects: int = 0
     """How many projects have confirmed commitments here."""
     expiring: int = 0
@@ -36,6 +41,16 @@ class ZoneSummary:
     def confirmed(self) -> int:
         """The confirmed amount."""
         return self.amounts.get(Status.CONFIRMED, 0)
+
+    @property
+    def coverage(self) -> float | None:
+        """Which share of usage is covered by commitments; None if nothing is used."""
+        return self.used / self.usage if self.usage else None
+
+    @property
+    def waste(self) -> float | None:
+        """Which share of the confirmed commitments is not used; None if there are none."""
+        return (self.confirmed - self.used) / self.confirmed if self.confirmed else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +80,21 @@ class SummarizeCommitments:
             if (named := resources.get(row.resource_id)) is not None
         }
         _add(found, live, used)
+        self._add_usage(found, scope, zoned, pooled)
         positions = {id_: position for position, id_ in enumerate(resources)}
         order = sorted(found, key=lambda key: (positions[key[0]], self.catalog.az_order(key[1])))
         return [found[key] for key in order]
+
+    def _add_usage(
+        self, found: dict[tuple[int, str], ZoneSummary], scope: Scope, zoned: Sequence[int], pooled: Sequence[int]
+    ) -> None:
+        among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
+        in_azs = kept_sums.az_usage_sums(self.engine, zoned, scope.level, among)
+        overall = kept_sums.resource_sums(self.engine, pooled, scope.level, among)
+        usage = {(row.resource_id, row.az): int(row.usage) for row in in_azs}
+        usage |= {(row.resource_id, ANY_AZ): int(row.usage) for row in overall}
+        for key, summary in found.items():
+            summary.usage = usage.get(key, 0)
 
     def _is_pooled(self, ref: Ref) -> bool:
         return not self.catalog.behavior(ref).commitment_is_az_aware

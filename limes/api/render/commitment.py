@@ -83,6 +83,7 @@ def render_summary(summary: ZoneSummary) -> shapes.ZoneSummary:
         "committed": summary.confirmed,
         "used": summary.used,
         "unused": summary.confirmed - summary.used,
+        "usage": summary.usage,
         "expiring": summary.expiring,
         "pending": summary.amounts.get(Status.PENDING, 0),
         "planned": summary.amounts.get(Status.PLANNED, 0),
@@ -91,6 +92,10 @@ def render_summary(summary: ZoneSummary) -> shapes.ZoneSummary:
     }
     if summary.unit.is_measured:
         document["unit"] = summary.unit.value
+    if summary.coverage is not None:
+        document["coverage"] = round(summary.coverage, 4)
+    if summary.waste is not None:
+        document["waste"] = round(summary.waste, 4)
     return document
 
 

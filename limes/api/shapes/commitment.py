@@ -132,6 +132,9 @@ class ZoneSummary(TypedDict):
     committed: Annotated[int, Field(ge=0, description="confirmed")]
     used: Annotated[int, Field(ge=0, description="of what is confirmed: each project uses its own only")]
     unused: Annotated[int, Field(ge=0, description="of what is confirmed")]
+    usage: Annotated[int, Field(ge=0, description="of all projects, with commitments or without")]
+    coverage: NotRequired[Annotated[float, Field(ge=0, le=1, description="share of usage that commitments cover")]]
+    waste: NotRequired[Annotated[float, Field(ge=0, le=1, description="share of the confirmed that is not used")]]
     expiring: Annotated[int, Field(ge=0, description="of what is confirmed: ends within `days`, and was not renewed")]
     pending: Amount
     planned: Amount
