@@ -1611,6 +1611,12 @@ export interface components {
             used: number;
             /** @description of what is confirmed */
             unused: number;
+            /** @description of all projects, with commitments or without */
+            usage: number;
+            /** @description share of usage that commitments cover */
+            coverage?: number;
+            /** @description share of the confirmed that is not used */
+            waste?: number;
             /** @description of what is confirmed: ends within `days`, and was not renewed */
             expiring: number;
             pending: number;
