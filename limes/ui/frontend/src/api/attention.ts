@@ -4,9 +4,12 @@ import { get } from "./client";
 import type {
   AlertsAnswer,
   ExpiringCommitmentsAnswer,
+  ForecastAnswer,
   FullestAnswer,
+  ResourceForecast,
   ScrapeStatus,
   ScrapeStatusAnswer,
+  UsageDay,
   UsageHistoryAnswer,
   UsageOfResource,
 } from "./schema";
@@ -37,4 +40,18 @@ export function loadAlerts(at: Place, limit: number, signal?: AbortSignal): Prom
 export async function loadUsage(at: Place, days: number, key?: string, signal?: AbortSignal): Promise<UsageOfResource[]> {
   const [service, resource] = key?.split("/") ?? [];
   return (await get<UsageHistoryAnswer>(path(at, "/usage-history"), { query: { days, service, resource }, signal })).usage_history;
+}
+
+/** Hours of one resource. */
+export async function loadHours(at: Place, days: number, key: string, signal?: AbortSignal): Promise<UsageDay[] | undefined> {
+  const [service, resource] = key.split("/");
+  const query = { days, service, resource, granularity: "hour" };
+  return (await get<UsageHistoryAnswer>(path(at, "/usage-history"), { query, signal })).usage_history[0]?.hours;
+}
+
+/** Of one resource in the cloud or a domain. Projects have none. */
+export async function loadForecast(at: Place, key: string, signal?: AbortSignal): Promise<ResourceForecast | undefined> {
+  if (at.project) return undefined;
+  const [service, resource] = key.split("/");
+  return (await get<ForecastAnswer>(path(at, "/forecast"), { query: { service, resource }, signal })).forecasts[0];
 }

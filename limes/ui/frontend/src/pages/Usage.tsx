@@ -1,8 +1,8 @@
 // How usage has grown: day by day, of a resource in the cloud, a domain or a project.
 import { lazy, useRoute } from "preact-iso";
 import { useMemo } from "preact/hooks";
-import { loadUsage } from "../api/attention";
-import type { UsageOfResource } from "../api/schema";
+import { loadForecast, loadHours, loadUsage } from "../api/attention";
+import type { ResourceForecast, UsageDay, UsageOfResource } from "../api/schema";
 import { Content } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
 import { crumbsTo, Page } from "../components/Page";
@@ -14,11 +14,14 @@ import { nameOf, useDomainName } from "../lib/names";
 import { levelOf, type Place } from "../lib/paths";
 import { format } from "../lib/units";
 import { resourceTitle } from "../session/resources";
-import { growthText, noonsOf } from "../usage/growth";
+import { forecastText } from "../usage/forecast";
+import { growthText, limitLines, timesOf } from "../usage/growth";
 
 const Chart = lazy(() => import("../components/Chart"));
 
 const SPANS = [7, 30, 90, 365].map((days) => ({ value: String(days), title: `${days} days` }));
+/** A chart of so few days says nothing, so it is one of hours then. */
+const FEW_DAYS = 2;
 const keyOf = (one: UsageOfResource): string => `${one.service}/${one.resource}`;
 const WHOSE = { cloud: "All projects together", domain: "All projects of the domain together", project: "The project" };
 
@@ -33,11 +36,14 @@ export default function Usage() {
   const key = chosen || (resources.data?.[0] && keyOf(resources.data[0]));
   const options = (resources.data ?? []).map((one) => ({ value: keyOf(one), title: resourceTitle(one.service, one.resource), group: one.service }));
   const loaded = useLoad(async (signal) => (key ? loadUsage(at, Number(span), key, signal) : []), [at, span, key]);
+  const isNew = (loaded.data?.[0]?.days.length ?? FEW_DAYS + 1) <= FEW_DAYS;
+  const hours = useLoad(async (signal) => (key && isNew ? loadHours(at, FEW_DAYS, key, signal) : undefined), [at, key, isNew]);
+  const forecast = useLoad(async (signal) => (key ? loadForecast(at, key, signal) : undefined), [at, key]);
   const id = project ?? domain;
   return (
     <Page title="Usage over time" kind={id && nameOf(id)} crumbs={crumbsTo(at, true)}>
       <p class="lead">
-        {WHOSE[levelOf(at)]}, all zones: averages of each day. Limes keeps them for resources that allow commitments.
+        {WHOSE[levelOf(at)]}, all zones: averages of each day.
       </p>
       <div class="tools">
         {options.length > 0 && <Select label="Resource" value={key ?? ""} options={options} choose={choose} />}
@@ -46,9 +52,9 @@ export default function Usage() {
       <Content of={resources}>
         {(known) =>
           known.length === 0 && !chosen ? (
-            <p class="empty">No usage was recorded yet. The cloud may offer no commitments, or nothing of what they are for is in use.</p>
+            <p class="empty">No usage was recorded yet. The first sample comes within half an hour.</p>
           ) : (
-            <Content of={loaded}>{([one]) => (one ? <Days key={key} of={one} /> : <p class="empty">No usage of this resource was recorded in these days.</p>)}</Content>
+            <Content of={loaded}>{([one]) => (one ? <Days key={key} of={one} hours={hours.data} forecast={forecast.data} /> : <p class="empty">No usage of this resource was recorded in these days.</p>)}</Content>
           )
         }
       </Content>
@@ -56,15 +62,24 @@ export default function Usage() {
   );
 }
 
-function Days({ of: { days, service, resource, unit = "" } }: { of: UsageOfResource }) {
+interface Shown {
+  of: UsageOfResource;
+  /** Where there are too few days for a chart. */
+  hours?: UsageDay[];
+  forecast?: ResourceForecast;
+}
+
+function Days({ of: { days, service, resource, unit = "" }, hours, forecast }: Shown) {
   const title = resourceTitle(service, resource);
-  const times = useMemo(() => noonsOf(days), [days]);
+  const points = hours?.length ? hours : days;
+  const times = useMemo(() => timesOf(points), [points]);
   const lines = useMemo(
     () => [
-      { title: "Used", amounts: days.map((one) => one.used), colour: "--usage", isFilled: true },
-      { title: "Committed", amounts: days.map((one) => one.committed), colour: "--committed", isStepped: true },
+      { title: "Used", amounts: points.map((one) => one.used), colour: "--usage", isFilled: true },
+      { title: "Committed", amounts: points.map((one) => one.committed), colour: "--committed", isStepped: true },
+      ...limitLines(points),
     ],
-    [days],
+    [points],
   );
   const text = growthText(days, unit);
   return (
@@ -72,6 +87,9 @@ function Days({ of: { days, service, resource, unit = "" } }: { of: UsageOfResou
       <p class="growth" role="status">
         {text}
       </p>
+      {forecast && (
+        <p class="forecast">{forecastText(forecast, Date.now() / 1000)}</p>
+      )}
       <Chart label={`Use of ${title} day by day. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} />
       <DataTable
         caption={`Use of ${title} day by day`}

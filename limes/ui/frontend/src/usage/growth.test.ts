@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { growthText, noonsOf } from "./growth";
+import { growthText, limitLines, timesOf } from "./growth";
 
 const days = (...used: number[]) => used.map((one, index) => ({ date: `2026-01-0${index + 1}`, used: one, committed: 0 }));
 
@@ -13,4 +13,12 @@ it.each([
 ])("%j: %s", (used, text) => expect(growthText(days(...used), "")).toBe(text));
 
 it("counts in the resource's unit", () => expect(growthText(days(0, 2048), "MiB")).toMatch(/grew by 2 GiB/));
-it("puts a day at its noon", () => expect(noonsOf(days(1))).toEqual([1767268800]));
+it("puts a day at its noon", () => expect(timesOf(days(1))).toEqual([1767268800]));
+
+it("has lines for the limits that are known", () => {
+  expect(limitLines(days(1, 2))).toEqual([]);
+  const known = days(1, 2).map((one, index) => (index ? { ...one, quota: 5 } : one));
+  expect(limitLines(known)).toEqual([{ title: "Quota", colour: "--muted", amounts: [null, 5], isStepped: true }]);
+});
+
+it("puts an hour at its beginning", () => expect(timesOf([{ date: "2026-01-01T10:00:00Z", used: 1, committed: 0 }])).toEqual([1767261600]));
