@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 _PROJECTS = 200
 """Of one transaction."""
+_PROJECTS_TO_BEGIN = 20
+"""All of their figures are read and written."""
 _EVENTS = 1000
 _IN_FLIGHT = 300
 """Seconds within which a transaction that has read the clock is committed."""
@@ -81,7 +83,7 @@ class CloseAccounts:
         if engine.snapshot(lambda: accounts.state(engine)) is not None:
             return
         last = -1
-        while some := engine.snapshot(partial(accounts.projects_after, engine, last, _PROJECTS)):
+        while some := engine.snapshot(partial(accounts.projects_after, engine, last, _PROJECTS_TO_BEGIN)):
             engine.atomic(partial(metering.begin_projects, engine, some, now))
             last = max(some)
         engine.atomic(lambda: accounts.begin(engine, now, day_of(now)))

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Mapping
 
+from limes.actions.metering.close import CloseAccounts
 from limes.backends import (
     AZUsage,
     DomainInfo,
@@ -16,6 +17,7 @@ from limes.backends import (
 from limes.backends.base import CapacityBackend, DiscoveryBackend
 from limes.backends.reports import CapacityReport
 from limes.db.engine import Engine
+from limes.system import SystemClock
 
 DOMAINS, PROJECTS = 10, 10_000
 SERVICES = ("compute", "dns", "loadbalancer", "network", "volume")
@@ -71,6 +73,7 @@ class NoDiscovery(DiscoveryBackend):
 def load(engine: Engine, projects: int = PROJECTS) -> None:
     """Fills a migrated database in which services and resources have their rows already, inside PostgreSQL."""
     engine.atomic(lambda: _load(engine, projects))
+    CloseAccounts(engine, SystemClock()).run()  # the account of usage has begun long ago
     with engine.connection():
         engine.db.execute_sql("VACUUM ANALYZE")
 
@@ -112,6 +115,9 @@ def _load(engine: Engine, projects: int) -> None:
         "sums",
         "temporary-quotas",
         "expire-requests",
+        "metering",
+        "growth",
+        "lifetimes",
     ):
         engine.execute(
             "INSERT INTO jobs (name, next_run_at, error) VALUES (%s, EXTRACT(EPOCH FROM now()) + 1e8, '')", [job]
