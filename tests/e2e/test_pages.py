@@ -30,6 +30,7 @@ PAGES = [
     (CLOUD_VIEWER, "/ui/full", "Quotas nearly full"),
     (CLOUD_VIEWER, "/ui/expiring", "Commitments ending soon"),
     (CLOUD_VIEWER, "/ui/usage", "Usage over time"),
+    (CLOUD_VIEWER, "/ui/usage-report", "Usage report"),
     (CLOUD_VIEWER, "/ui/requests", "Requests for quota"),
     (CLOUD_VIEWER, "/ui/alerts", "Alerts"),
     (ACME_ADMIN, DOMAIN, "acme domain"),
@@ -37,6 +38,7 @@ PAGES = [
     (ACME_ADMIN, f"{DOMAIN}/full", "Quotas nearly full acme"),
     (ACME_ADMIN, f"{DOMAIN}/expiring", "Commitments ending soon acme"),
     (ACME_ADMIN, f"{DOMAIN}/usage", "Usage over time acme"),
+    (ACME_ADMIN, f"{DOMAIN}/usage-report", "Usage report acme"),
     (ACME_ADMIN, f"{DOMAIN}/backends", "Backends acme"),
     (ACME_ADMIN, f"{DOMAIN}/projects", "Projects of acme"),
     (ACME_ADMIN, f"{DOMAIN}/quota", "Set quota acme"),
@@ -54,6 +56,7 @@ PAGES = [
     (SHOP_MEMBER, f"{PROJECT}/utilisation", "Utilisation shop"),
     (SHOP_MEMBER, f"{PROJECT}/expiring", "Commitments ending soon shop"),
     (SHOP_MEMBER, f"{PROJECT}/usage", "Usage over time shop"),
+    (SHOP_MEMBER, f"{PROJECT}/usage-report", "Usage report shop"),
     (CLOUD_ADMIN, "/ui/no/such/page", "No such page"),
 ]
 

@@ -26,6 +26,7 @@ const NewRequest = lazy(() => import("./pages/NewRequest"));
 const RequestPage = lazy(() => import("./pages/RequestPage"));
 const Requests = lazy(() => import("./pages/Requests"));
 const Usage = lazy(() => import("./pages/Usage"));
+const UsageReport = lazy(() => import("./pages/UsageReport"));
 const Utilisation = lazy(() => import("./pages/Utilisation"));
 
 const DOMAIN = "/ui/domains/:domain";
@@ -60,12 +61,14 @@ export function App() {
             <Route path="/ui/full" component={Fullest} />
             <Route path="/ui/expiring" component={Expiring} />
             <Route path="/ui/usage" component={Usage} />
+            <Route path="/ui/usage-report" component={UsageReport} />
             <Route path="/ui/alerts" component={Alerts} />
             <Route path="/ui/requests" component={Requests} />
             <Route path={DOMAIN} component={Overview} />
             <Route path={`${DOMAIN}/full`} component={Fullest} />
             <Route path={`${DOMAIN}/expiring`} component={Expiring} />
             <Route path={`${DOMAIN}/usage`} component={Usage} />
+            <Route path={`${DOMAIN}/usage-report`} component={UsageReport} />
             <Route path={`${DOMAIN}/backends`} component={Backends} />
             <Route path={`${DOMAIN}/projects`} component={Projects} />
             <Route path={`${DOMAIN}/quota`} component={QuotaPage} />
@@ -80,6 +83,7 @@ export function App() {
             <Route path={`${PROJECT}/quota`} component={QuotaPage} />
             <Route path={`${PROJECT}/expiring`} component={Expiring} />
             <Route path={`${PROJECT}/usage`} component={Usage} />
+            <Route path={`${PROJECT}/usage-report`} component={UsageReport} />
             <Route path={`${PROJECT}/history`} component={History} />
             <Route path={`${DOMAIN}/commitments`} component={CommitmentProjects} />
             <Route path={`${PROJECT}/commitments`} component={Commitments} />

@@ -44,6 +44,13 @@ function queryString(query: Options["query"]): string {
 
 /** Asks the API. Rejects with `ApiError`, also where there is no answer at all (status 0). */
 export async function request<T>(path: string, options: Options = {}): Promise<Answer<T>> {
+  const response = await respond(path, options);
+  const data = (isJson(response) ? await response.json() : await response.text()) as T;
+  return { data, status: response.status, etag: response.headers.get("ETag") };
+}
+
+/** The same for an answer that is read piece by piece. */
+export async function respond(path: string, options: Options = {}): Promise<Response> {
   const token = session.value?.token;
   const response = await send(path + queryString(options.query), {
     method: options.method ?? "GET",
@@ -61,8 +68,7 @@ export async function request<T>(path: string, options: Options = {}): Promise<A
     const text = await response.text();
     throw new ApiError(response.status, text, isJson(response) ? JSON.parse(text) : undefined);
   }
-  const data = (isJson(response) ? await response.json() : await response.text()) as T;
-  return { data, status: response.status, etag: response.headers.get("ETag") };
+  return response;
 }
 
 function isJson(response: Response): boolean {

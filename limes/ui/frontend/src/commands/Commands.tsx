@@ -1,9 +1,10 @@
 // How to make the same change by a script. Nothing secret is in it: programs have their own token.
+import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { type Change, clientCommand, curlCommand } from "./change";
 
 /** Undefined: what has been filled in is no change yet. */
-export function Commands({ of: change }: { of: Change | undefined }) {
+export function Commands({ of: change, children }: { of: Change | undefined; children?: ComponentChildren }) {
   if (!change) return null;
   const { needsTransferToken } = change.request;
   return (
@@ -19,7 +20,8 @@ export function Commands({ of: change }: { of: Change | undefined }) {
               {" "}
               Both commands expect the transfer token in <code>OS_LIMES_TRANSFER_TOKEN</code>.
             </>
-          )}
+          )}{" "}
+          {children}
         </p>
       </div>
     </details>

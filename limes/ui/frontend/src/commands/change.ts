@@ -7,9 +7,12 @@ type Word = string | Variable;
 
 /** The request that the page itself would send. */
 export interface Sent {
-  method: "PUT" | "POST" | "DELETE";
+  method: "GET" | "PUT" | "POST" | "DELETE";
   path: string;
   body?: unknown;
+  /** Which form of the answer is wanted, and the name of the file that it goes to. */
+  accept?: string;
+  file?: string;
   /** A commitment's transfer token goes with it. */
   needsTransferToken?: boolean;
   /** The transfer token of a commitment that is offered to everybody: no secret. */
@@ -30,12 +33,14 @@ export const clientCommand = ({ client }: Change): string => commandLine([["open
 
 /** Fails, and says why, where the API refuses. */
 export function curlCommand({ request }: Change, origin = location.origin): string {
-  const { method, path, body, needsTransferToken, publicToken } = request;
+  const { method, path, body, accept, file, needsTransferToken, publicToken } = request;
   return commandLine([
-    ["curl", "--fail-with-body", "-X", method, origin + path],
+    ["curl", "--fail-with-body", ...(method === "GET" ? [] : ["-X", method]), origin + path],
     ["-H", TOKEN],
     ...(needsTransferToken ? [["-H", TRANSFER_TOKEN]] : []),
     ...(publicToken ? [["-H", `Transfer-Token: ${publicToken}`]] : []),
+    ...(accept ? [["-H", `Accept: ${accept}`]] : []),
+    ...(file ? [["-o", file]] : []),
     ...(body === undefined ? [] : [["-H", "Content-Type: application/json"], ["-d", JSON.stringify(body)]]),
   ]);
 }

@@ -5,7 +5,7 @@ import { useId } from "preact/hooks";
 interface Props {
   label: string;
   name: string;
-  type?: "text" | "password" | "search" | "datetime-local";
+  type?: "text" | "password" | "search" | "datetime-local" | "date";
   value?: string;
   autocomplete?: string;
   inputMode?: "numeric";

@@ -48,8 +48,8 @@ export function fileName(title: string, now = new Date()): string {
 }
 
 /** Hands a file to the browser. The mark tells spreadsheets that it is UTF-8. */
-export function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob(["\uFEFF", text], { type: "text/csv;charset=utf-8" }));
+export function save(name: string, text: string | readonly string[]): void {
+  const url = URL.createObjectURL(new Blob(["\uFEFF", ...[text].flat()], { type: "text/csv;charset=utf-8" }));
   const link = document.createElement("a");
   link.href = url;
   link.download = name;
