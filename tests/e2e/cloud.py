@@ -170,6 +170,30 @@ class DashboardCloud:
                 [[*key, az, day, used, used, used] for day in range(today - days + 1, today + 1)],
             )
 
+    def forecast_cores(self, growth: float | None) -> None:
+        """What the collector makes of 30 days in which the cores in use grew by so many a day; None: of no day yet."""
+        now = int(time.time())
+        hour = now - now % 3600
+        with sqlite3.connect(self._folder / "limes.db") as database:
+            database.execute(
+                "INSERT OR IGNORE INTO growth_series (scope, service_type, resource_name, az)"
+                " VALUES ('', 'compute', 'cores', '')"
+            )
+            database.execute("REPLACE INTO growth_state (id, sampled_at, trends_at) VALUES (1, ?, ?)", [now, now])
+            ((id_,),) = database.execute(
+                "SELECT id FROM growth_series WHERE resource_name = 'cores' AND scope = '' AND az = ''"
+            )
+            database.execute(
+                "REPLACE INTO growth_hours (series_id, begins, usage, committed, capacity) VALUES (?, ?, 10, 0, 100)",
+                [id_, hour],
+            )
+            trend = [None] * 4 if growth is None else [10, growth, growth / 2, growth * 2]
+            database.execute(
+                "REPLACE INTO growth_trends (series_id, computed_at, days, level, growth, lowest, highest)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                [id_, now, 0 if growth is None else 30, *trend],
+            )
+
     def set_usage(self, project_id: str, **usage: Any) -> None:
         """What the next scrape finds that a project uses of resources of `compute`."""
         path = self._folder / "compute.json"

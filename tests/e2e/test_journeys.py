@@ -110,6 +110,20 @@ def test_how_did_usage_grow(start: Callable[[str], Journey], cloud: DashboardClo
     way.arrive()
 
 
+def test_when_will_it_be_full(start: Callable[[str], Journey], cloud: DashboardCloud) -> None:
+    cloud.forecast_cores(1)
+    way = start(CLOUD_VIEWER)
+    way.link("Usage over time")
+    way.choose("Resource", "compute/cores")
+    expect(
+        way.page.get_by_text(re.compile(r"All capacity \(.+\) is expected to be used in about \d+ \w+ \(.+ to .+\)"))
+    ).to_be_visible()
+    cloud.forecast_cores(None)
+    way.page.reload()
+    expect(way.page.get_by_text("A forecast needs a week of data: 7 more days.")).to_be_visible()
+    way.arrive()
+
+
 def test_which_backends_fail(start: Callable[[str], Journey], cloud: DashboardCloud) -> None:
     with cloud.failing_capacitor("no route"):
         way = start(CLOUD_VIEWER)
