@@ -71,6 +71,24 @@ def test_the_month_in_which_metering_began(
     expect(page.get_by_text(f"{len(rows):,} rows. The time is not closed yet")).to_be_visible()
 
 
+def test_the_last_month_is_offered_first_where_there_is_an_account_of_it(open_as: OpenPage) -> None:
+    last_month = (datetime.now(UTC).replace(day=1) - timedelta(days=1)).strftime("%Y-%m")
+    page = open_as(ACME_ADMIN)
+
+    def answer(route: Route) -> None:
+        if f"from={last_month}-01" in route.request.url:
+            route.fulfill(json={"usage_report": {"entries": [], "links": []}})
+        else:
+            route.continue_()
+
+    page.route("**/usage-reports?*", answer)
+    page.goto(f"{DOMAIN}/usage-report")
+    expect(page.get_by_label("Month")).to_have_value(last_month)
+    expect(page.get_by_text(f"limes-usage-acme-{last_month}.csv", exact=True)).to_be_visible()
+    page.get_by_label("Month").select_option(THIS_MONTH)
+    expect(page).to_have_url(re.compile(f"month={THIS_MONTH}"))
+
+
 def test_pages_become_one_file_with_one_header(open_as: OpenPage, tmp_path: Path) -> None:
     page = open_as(ACME_ADMIN)
     page.goto(f"{DOMAIN}/usage-report")
