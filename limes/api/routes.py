@@ -1,5 +1,5 @@
 """The Limes API as a table: path, method, and what the OpenAPI document says about it. `commitment_routes`,
-`lifetime_routes`, `quota_request_routes` and `usage_routes` have parts of it.
+`quota_request_routes` and `usage_routes` have parts of it.
 
 404, 405 and `Allow`, the paths without a token, the OpenAPI document and the requests in the documentation of the
 policy rules follow from it.
@@ -21,7 +21,6 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
-from limes.api.growth_routes import GROWTH
 from limes.api.handlers import (
     alerts,
     attention,
@@ -34,7 +33,6 @@ from limes.api.handlers import (
     unsubscribe,
     version,
 )
-from limes.api.lifetime_routes import LIFETIMES
 from limes.api.mail_settings_body import MailSettingsBody
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.shapes.alerts import AlertsAnswer
@@ -58,7 +56,7 @@ from limes.api.shapes.project import (
 from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer, SimulationAnswer
 from limes.api.shapes.rights import RightsAnswer
 from limes.api.shapes.version import Document, IdentityAnswer, VersionAnswer, VersionsAnswer
-from limes.api.usage_routes import USAGE
+from limes.api.usage_routes import GROWTH, LIFETIMES, USAGE
 from limes.web.call import Answer, Html
 from limes.web.json import dump
 from limes.web.operation import document_rules
