@@ -1,6 +1,7 @@
 """`usage-history` and `forecast`: how usage has grown, and when it reaches its limits."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import pytest
@@ -147,7 +148,7 @@ def test_a_project_is_told_from_its_account(cloud: World) -> None:
     for amount in (5, 35):
         now = int(cloud.clock.now().timestamp())
         row = StepRow(BERLIN, "compute", "cores", "az-one", now, amount, now)
-        cloud.engine.atomic(lambda row=row: metering.add_steps(cloud.engine, [row]))  # type: ignore[misc]
+        cloud.engine.atomic(partial(metering.add_steps, cloud.engine, [row]))
         sample(cloud)
         cloud.clock.advance(HOUR)
     found = history(cloud, "granularity=hour&per_az", PATHS["berlin"], "berlin-reader")

@@ -5,13 +5,14 @@ import random
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
 from limes.actions.growth.forecast import ForecastGrowth
 from limes.actions.growth.sample import SampleGrowth
 from limes.actions.growth.theil_sen import compute_growth
-from limes.actions.growth.trends import ComputeTrends, compute_in_child
+from limes.actions.growth.trends import ComputeGrowth, ComputeTrends, compute_in_child
 from limes.actions.metering.close import Retention
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.db.queries.fold_sums import fold_sums
@@ -72,7 +73,9 @@ def commit(lab: Lab, amount: int, number: int, az: str = "az-one") -> None:
     )
 
 
-def stored(lab: Lab, model: str, columns: str, scope: str = "", resource: str = "cores", az: str = "") -> list[object]:
+def stored(
+    lab: Lab, model: str, columns: str, scope: str = "", resource: str = "cores", az: str = ""
+) -> list[tuple[Any, ...]]:
     return list(
         lab.rows(
             f"SELECT begins, {columns} FROM {model} JOIN growth_series ON id = series_id"
@@ -122,8 +125,8 @@ def test_what_is_not_used_any_more_counts_as_zero(lab: Lab) -> None:
     lab.execute("UPDATE project_resources SET usage = 0")
     job(lab).run()
     day = day_of(int(lab.now))
-    assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, "d-germany")] == [(day, 2, 3, 6)]  # type: ignore[index]
-    assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, az="az-one")] == [(day, 2, 3, 6)]  # type: ignore[index]
+    assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, "d-germany")] == [(day, 2, 3, 6)]
+    assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, az="az-one")] == [(day, 2, 3, 6)]
 
 
 @dataclass
@@ -196,10 +199,10 @@ def kill_while_sampling(lab: Lab, dice: random.Random) -> None:
     """Ends the job at one of its statements, as if the machine had lost its power."""
     writes, write = iter(range(dice.randint(0, 12))), lab.engine.write
 
-    def fail(*arguments: object, **values: object) -> object:
+    def fail(*arguments: Any, **values: Any) -> int:
         if next(writes, None) is None:
             raise Killed
-        return write(*arguments, **values)  # type: ignore[arg-type]
+        return write(*arguments, **values)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lab.engine, "write", fail)
@@ -228,7 +231,7 @@ def test_what_is_old_is_forgotten(lab: Lab) -> None:
         lab.clock.advance(DAY)
     lab.clock.advance(-DAY)
     today = day_of(int(lab.now))
-    first = [rows[0][0] for rows in (stored(lab, f"growth_{each}", "usage") for each in ("hours", "days", "months"))]  # type: ignore[index]
+    first = [rows[0][0] for rows in (stored(lab, f"growth_{each}", "usage") for each in ("hours", "days", "months"))]
     assert first[:2] == [today - 2 * DAY + int(lab.now) % DAY // HOUR * HOUR, today - 62 * DAY]
     assert first[2] == next_month(month_of(month_of(int(lab.now)) - 93 * DAY - 1))
 
@@ -237,7 +240,7 @@ def test_what_is_old_is_forgotten(lab: Lab) -> None:
 
 
 def quota_times(lab: Lab) -> list[tuple[int, int | None, int]]:
-    return lab.rows(  # type: ignore[return-value]
+    return lab.rows(
         "SELECT since, until, quota FROM quota_times WHERE project_uuid = 'p-berlin' AND resource_name = 'cores'"
         " ORDER BY since"
     )
@@ -263,9 +266,9 @@ def test_quotas_of_projects_are_noted_when_they_change(lab: Lab) -> None:
 # -- trends ------------------------------------------------------------------------------------------------------------
 
 
-def use_by_day(lab: Lab, amounts: Iterable[int], compute: object = compute_growth) -> None:
+def use_by_day(lab: Lab, amounts: Iterable[int], compute: ComputeGrowth = compute_growth) -> None:
     """One sample a day, and one on the day after."""
-    sample = SampleGrowth(lab.engine, lab.catalog, lab.clock, ComputeTrends(lab.engine, compute))  # type: ignore[arg-type]
+    sample = SampleGrowth(lab.engine, lab.catalog, lab.clock, ComputeTrends(lab.engine, compute))
     for amount in amounts:
         use(lab, amount)
         sample.run()
@@ -309,7 +312,7 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab) -> None:
     lab.clock.advance(DAY)
     with pytest.raises(Unavailable):
         use_by_day(lab, (), fail)
-    assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR  # type: ignore[index]
+    assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR
     use_by_day(lab, ())
     assert trend(lab)[0] == 9
 
