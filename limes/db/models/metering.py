@@ -66,7 +66,7 @@ class UsageStep(BaseModel):
     class Meta:
         table_name = "usage_steps"
         primary_key = CompositeKey("project_uuid", "service_type", "resource_name", "az", "at")
-        indexes = ((("project_uuid", "at"), False), (("at",), False))
+        indexes = ((("project_uuid", "at"), False),)
 
 
 class UsageGap(BaseModel):

@@ -221,7 +221,8 @@ def note_looked_at(engine: Engine, now: int) -> None:
 
 # -- retention ---------------------------------------------------------------------------------------------------------
 
-_FORGET_STEPS = compiled(lambda p: UsageStep.delete().where(UsageStep.at < p.before))
+# nothing is recorded before its time, and there is an index of when it was
+_FORGET_STEPS = compiled(lambda p: UsageStep.delete().where(UsageStep.recorded_at < p.before, UsageStep.at < p.before))
 # what was before the beginning stays unknown for ever
 _FORGET_GAPS = compiled(lambda p: UsageGap.delete().where(UsageGap.ends < p.before, UsageGap.begins > 0))
 _FORGET_DAYS = compiled(lambda p: UsageDay.delete().where(UsageDay.begins < p.before))
