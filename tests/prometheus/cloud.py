@@ -30,6 +30,7 @@ class Cloud:
 
     def __init__(self, folder: Path, database_url: str) -> None:
         self.folder = folder
+        self.database_url = database_url
         document = yaml.safe_load((CONFIG / "quickstart.yaml").read_text())
         text = yaml.safe_dump(document)
         for port in ("8080", "8778", "8081"):

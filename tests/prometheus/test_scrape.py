@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from limes.db.engine import Engine
 from tests.prometheus.cloud import Cloud
 from tests.prometheus.dashboards import queries, variable_queries
 from tests.prometheus.test_rules import rules
@@ -59,7 +60,34 @@ def busy_cloud(cloud: Cloud) -> Cloud:
     drift = cloud.call("PUT", place, job="limes-placement", json=limits)
     assert drift.status_code in (200, 204), drift.text
     assert cloud.call("POST", f"{PROJECT}/sync").status_code == 202
+    make_trends(cloud)
     return cloud
+
+
+def make_trends(cloud: Cloud) -> None:
+    """As collectors do with a week of data: from then on there are forecasts. Nothing was used at the first sample."""
+    engine = Engine(cloud.database_url)
+    ((sampled_at,),) = eventually(lambda: engine.rows("SELECT sampled_at FROM growth_state WHERE trends_at > 0"))
+    place = ("", "compute", "cores", "")
+    engine.execute(
+        "INSERT INTO growth_series (scope, service_type, resource_name, az) VALUES (%s, %s, %s, %s)"
+        " ON CONFLICT DO NOTHING",
+        place,
+    )
+    where = "FROM growth_series WHERE scope = %s AND service_type = %s AND resource_name = %s AND az = %s"
+    engine.execute(
+        "INSERT INTO growth_hours (series_id, begins, usage, committed, quota, capacity)"
+        f" SELECT id, {sampled_at - sampled_at % 3600}, 10, 0, 50, 1000 {where}"
+        " ON CONFLICT (series_id, begins) DO UPDATE SET capacity = 1000",
+        place,
+    )
+    engine.execute(
+        "INSERT INTO growth_trends (series_id, computed_at, days, level, growth, lowest, highest)"
+        f" SELECT id, {sampled_at}, 30, 10, 2, 1, 3 {where}"
+        " ON CONFLICT (series_id) DO UPDATE SET days = 30, level = 10, growth = 2, lowest = 1, highest = 3",
+        place,
+    )
+    engine.close()
 
 
 def own_metrics(cloud: Cloud) -> str:
