@@ -38,6 +38,7 @@ def settings(interval: float) -> Settings:
             "services": [{"service_type": name, "type": "fast"} for name in SERVICES],
             "capacitors": [{"id": "nothing", "type": "fast"}],
             "collector": {"listen": "127.0.0.1:0", "scrape_interval": interval, **OTHER_INTERVALS},
+            "metering": {"interval": 1e8},
         }
     )
 
