@@ -21,7 +21,7 @@ from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import growth_rule
 from limes.actions.follow_usage import FollowUsage
-from limes.actions.lifetimes.record import RecordLifetimes
+from limes.actions.lifetimes import RecordLifetimes
 from limes.actions.metering.usage import VALID_FOR, meter_usage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
 from limes.audit.initiator import Initiator

@@ -6,8 +6,7 @@ from limes.api.call import Operation
 from limes.api.commitment_routes import DOMAIN, PROJECT, SELECTION
 from limes.api.handlers import growth, lifetimes, usage
 from limes.api.shapes.growth import ForecastAnswer, UsageHistoryAnswer
-from limes.api.shapes.lifetimes import LifetimesAnswer
-from limes.api.shapes.usage import UsageReportAnswer
+from limes.api.shapes.usage import LifetimesAnswer, UsageReportAnswer
 
 _ACCOUNT_OF_PROJECT = (*SELECTION, p.USED_IN_AZS, p.USED_FROM, p.USED_UNTIL, p.GRANULARITY)
 _ACCOUNT_OF_DOMAIN = (*_ACCOUNT_OF_PROJECT, p.USED_BY_PROJECTS, p.USERS, p.AFTER_USER)

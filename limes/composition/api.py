@@ -21,7 +21,6 @@ from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession
 from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
-from limes.composition.growth import build_growth_report
 from limes.composition.identity import (
     client_address,
     limes_policy,
@@ -37,6 +36,7 @@ from limes.composition.rules import alert_rules
 from limes.composition.use_cases import (
     build_discovery,
     build_distribution,
+    build_growth_report,
     build_quota_push,
     build_usage_report,
     open_change_log,

@@ -15,13 +15,13 @@ from limes.audit.initiator import of_job
 from limes.collector.cluster_job import ClusterJob
 from limes.collector.loop import Job
 from limes.composition.cluster import Cluster
-from limes.composition.growth import GROWTH_INTERVAL, build_growth
 from limes.composition.lifetimes import build_clean_up
 from limes.composition.notifications import announcements, announcements_of_ends
 from limes.composition.use_cases import (
     build_auto_renewal,
     build_closing,
     build_discovery,
+    build_growth,
     build_request_expiry,
     build_settlement,
     build_temporary_quotas,
@@ -38,6 +38,8 @@ _HOUR = 3600.0
 _DAY = 24 * _HOUR
 _EXPIRY_INTERVAL = 60.0
 _FOLD_INTERVAL = 15.0
+_GROWTH_INTERVAL = 1800.0
+"""So that each hour has a sample, even if one is late."""
 
 
 def cluster_wide_jobs(
@@ -80,7 +82,7 @@ def cluster_wide_jobs(
         ),
         job("commitment-use", use.take_sample, collector.commitment_use_interval, "limes_commitment_use_runs"),
         job("metering", build_closing(settings, engine, clock).run, settings.metering.interval, "limes_metering_runs"),
-        job("growth", build_growth(settings, engine, cluster, clock).run, GROWTH_INTERVAL, "limes_growth_runs"),
+        job("growth", build_growth(settings, engine, cluster, clock).run, _GROWTH_INTERVAL, "limes_growth_runs"),
         job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
         job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 
-from limes.actions.lifetimes.clean_up import CleanUpLifetimes
-from limes.actions.lifetimes.record import RecordLifetimes
+from limes.actions.lifetimes import CleanUpLifetimes, RecordLifetimes
 from limes.core.catalog import Catalog
 from limes.core.lifetimes import Followed, LifetimeRule, followed_resources
 from limes.db.engine import Engine

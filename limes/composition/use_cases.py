@@ -8,6 +8,9 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.growth.history import ReportGrowth
+from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import CloseAccounts, Retention
 from limes.actions.metering.report import ReportUsage
 from limes.actions.push_quota import PushQuota
@@ -150,3 +153,14 @@ def retention_of_accounts(settings: Settings) -> Retention:
     """Returns for how long hours, days and months can be told."""
     metering = settings.metering
     return Retention(metering.keep_hours, metering.keep_days, metering.keep_months)
+
+
+def build_growth_report(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> ReportGrowth:
+    """Returns the use case that tells how usage has grown."""
+    retention = retention_of_accounts(settings)
+    return ReportGrowth(engine, cluster.catalog, clock, settings.usage_valid_for, retention)
+
+
+def build_growth(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> SampleGrowth:
+    """Returns the use case that takes samples."""
+    return SampleGrowth(engine, cluster.catalog, clock, ComputeTrends(engine), retention_of_accounts(settings))

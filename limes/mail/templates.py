@@ -134,7 +134,7 @@ def _render(
         try:
             html = environment.select_template(names(f"{kind}.html")).render(context)
             # the environment escapes all that is filled into .html; the rest is the operator's own
-            item["html"] = Markup(html)  # noqa: S704
+            item["html"] = Markup(html)  # noqa: S704 - for the reason above
         except TemplateNotFound:
             item["html"] = None
         items.append(item)

@@ -19,8 +19,7 @@ from limes.settings.cluster import (
 )
 from limes.settings.http import AnswerSettings, ProxySettings
 from limes.settings.identity import IdentitySettings
-from limes.settings.lifetimes import SubresourceLifetimeSettings
-from limes.settings.metering import MeteringSettings
+from limes.settings.metering import MeteringSettings, SubresourceLifetimeSettings
 from limes.settings.notifications import NotificationSettings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import (

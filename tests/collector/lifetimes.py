@@ -3,9 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from limes.actions.lifetimes.clean_up import CleanUpLifetimes
-from limes.actions.lifetimes.record import RecordLifetimes
-from limes.actions.lifetimes.show import ShowLifetimes
+from limes.actions.lifetimes import CleanUpLifetimes, RecordLifetimes, ShowLifetimes
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.api.render.lifetimes import seconds_within
 from limes.backends import AZUsage

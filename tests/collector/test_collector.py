@@ -18,7 +18,7 @@ from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import StartupError
-from limes.settings.lifetimes import SubresourceLifetimeSettings
+from limes.settings.metering import SubresourceLifetimeSettings
 from tests.collector.lab import (
     BERLIN,
     COMPUTE,

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from limes.actions.lifetimes.show import ShowLifetimes
+from limes.actions.lifetimes import ShowLifetimes
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.lifetimes import CSV_HEADER, csv_rows, render_lifetime

@@ -1,1 +1,0 @@
-"""Lifetimes of subresources: written at each scrape, shown to billing systems, and deleted when they are old."""
