@@ -36,6 +36,7 @@ def show_forecast_of_domain(call: Call) -> Answer:
 
 
 def _usage_history(call: Call) -> Answer:
+    call.refuse_unknown_parameters()
     req = call.req
     granularity = Granularity(parameters.HISTORY_GRANULARITY.of(req))
     query = HistoryQuery(
