@@ -181,7 +181,8 @@ def _words(each: Json, limit: Json, now: int) -> str:
     if state == "reached":
         return "reached"
     if state == "unknown":
-        return f"needs {each['missing_days']} more days of data"
+        missing = each["missing_days"]
+        return f"needs {missing} more day{'s' if missing != 1 else ''} of data"
     if state == "none":
         earliest = limit.get("earliest")
         return "no end in sight" + (f"\n({_ahead(earliest, now)[3:]} or more)" if earliest else "")

@@ -47,10 +47,11 @@ def test_a_forecast(cloud: Cloud, login: Login) -> None:
     assert "no end in sight" in viewer.must("forecast list --domain germany --resource ram")
 
 
-def test_a_forecast_that_needs_more_days(cloud: Cloud, login: Login) -> None:
-    cloud.grow(3)
+@pytest.mark.parametrize(("days", "words"), [(3, "needs 4 more days"), (6, "needs 1 more day ")])
+def test_a_forecast_that_needs_more_days(cloud: Cloud, login: Login, days: int, words: str) -> None:
+    cloud.grow(days)
     admin = login("cloud-admin")
-    assert "needs 4 more days" in admin.must("forecast list --all-domains --resource cores")
+    assert words in admin.must("forecast list --all-domains --resource cores")
     assert "does not go with" in admin.refused("forecast list --all-domains --domain germany")
 
 
