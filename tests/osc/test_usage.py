@@ -2,8 +2,12 @@
 
 import csv
 import io
+from argparse import Namespace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+from limes_osc.usage import ReportUsage
 
 from tests.osc.conftest import Cloud, Login
 
@@ -36,8 +40,7 @@ def test_programs_get_amount_seconds(metered: Cloud, login: Login) -> None:
     assert [int(row["Used"]) for row in rows] == [each["used"] for each in found]
 
 
-def test_all_pages_are_read(metered: Cloud, login: Login) -> None:
-    """Each hour of ten days, of all projects."""
+def test_hours_of_all_projects(metered: Cloud, login: Login) -> None:
     found = login("cloud-admin").json(
         "usage report --all-domains --from 2025-12-23 --granularity hour --resource cores"
     )
@@ -51,3 +54,23 @@ def test_what_is_wrong_is_said(metered: Cloud, login: Login) -> None:
     assert "expected the beginning of a month (UTC), not 2025-12-24T00:00:00Z" in said
     assert "is not a time" in admin.refused("usage report --all-domains --from christmas")
     assert "goes with neither" in admin.refused("usage report --all-domains --domain germany --from 2025-12-01")
+
+
+class Pages:
+    """Answers two pages, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.asked: list[list[tuple[str, str]]] = []
+
+    def get(self, path: str, query: list[tuple[str, str]]) -> Any:
+        self.asked.append(query)
+        first = len(self.asked) == 1
+        links = [{"rel": "next", "href": f"{path}?from=1&resource=cores&marker=p7"}] if first else []
+        return {"usage_report": {"entries": [f"page {len(self.asked)}"], "links": links}}
+
+
+def test_all_pages_are_read() -> None:
+    pages = Pages()
+    command = ReportUsage(SimpleNamespace(client_manager=SimpleNamespace(limes=pages)), Namespace())
+    assert list(command._entries("/usage-reports", [("from", "1")])) == ["page 1", "page 2"]
+    assert pages.asked == [[("from", "1")], [("from", "1"), ("resource", "cores"), ("marker", "p7")]]
