@@ -191,7 +191,8 @@ def test_pages_of_projects(metered: World) -> None:
 
 def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page has at most so many hours of projects, whatever `limit` says."""
-    monkeypatch.setattr("limes.actions.metering.report._BUCKETS", 2 * 14 * 24)
+    monkeypatch.setattr("limes.actions.metering.report._BUCKETS", 700)
+    use(metered, 5, project=PARIS)
     metered.clock.advance(14 * DAY)
     path, pages = f"/v1/usage-reports?from={JANUARY}&granularity=hour&limit=20000", []
     while path:
