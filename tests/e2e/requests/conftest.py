@@ -1,0 +1,36 @@
+"""Requests for more quota, in a cloud of their own."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.e2e.cloud import ACME, DashboardCloud, discovery_of
+from tests.e2e.requests.steps import API
+
+SIZES = {
+    "small": {"description": "to try things out", "quotas": {"compute": {"cores": 30, "ram": "60 GiB"}}},
+    "medium": {"quotas": {"compute": {"cores": 64, "ram": "80 GiB"}}},
+}
+
+
+@pytest.fixture(scope="package")
+def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardCloud]:
+    """This folder's own."""
+    domains = {"method": "static", "params": {"domains": discovery_of("acme", "school")}}
+    made = DashboardCloud(tmp_path_factory.mktemp("requests"), discovery=domains, quota_sets=SIZES)
+    try:
+        yield made.start()
+    finally:
+        made.process.stop()
+
+
+@pytest.fixture(autouse=True)
+def as_at_first(cloud: DashboardCloud) -> None:
+    """No request is open, and shop has 40 of the domain's 200 cores."""
+    for open_request in cloud.request("GET", "/v1/quota-requests?status=open&limit=1000").json()["quota_requests"]:
+        place = f"/projects/{open_request['project']['id']}" if "project" in open_request else ""
+        path = f"/v1/domains/{open_request['domain']['id']}{place}/quota-requests/{open_request['id']}/reject"
+        assert cloud.request("POST", path, json={"reason": "the next test begins"}).status_code in (200, 409)
+    cloud.put_quota(API, compute={"cores": 40})
+    cloud.put_quota(f"/v1/domains/{ACME}", compute={"cores": 200})
