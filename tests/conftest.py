@@ -247,3 +247,17 @@ def upstream_placement_with_keystone(
     placement = upstream_placement_factory(credentials=keystone.credentials("placement"))
     keystone.set_endpoint("placement", placement.url)
     return placement
+
+
+@pytest.fixture
+def queries(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """All queries that engines have run since the test began."""
+    asked: list[Any] = []
+    fetch = Engine._fetch
+
+    def note(engine: Engine, query: Any, values: Any) -> Any:
+        asked.append(query)
+        return fetch(engine, query, values)
+
+    monkeypatch.setattr(Engine, "_fetch", note)
+    return asked

@@ -10,10 +10,11 @@ mistake in the configuration is repaired by putting the service back.
 import logging
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 
+from limes.actions.metering.usage import VALID_FOR, end_metering_of_services
 from limes.core.catalog import Catalog
+from limes.core.metering.calendar import render_time
 from limes.db.engine import Engine
 from limes.db.queries import catalog as queries
 from limes.db.queries import commitments, discovery, metering
@@ -32,6 +33,8 @@ class SyncCatalog:
     clock: Clock
     grace: float = 0.0
     """How long a service is kept after it has left the configuration, in seconds."""
+    usage_valid_for: float = VALID_FOR
+    """How long (in seconds) the usage of a project counts as known, without another scrape."""
 
     def run(self, *, prune: bool = False) -> None:
         """Adds missing rows. With `prune`, deletes capacitors that are not configured any more, and services whose
@@ -59,7 +62,7 @@ class SyncCatalog:
         configured = list(self.catalog.services)
         for service in queries.restore_services(self.engine, configured):
             self._log("service %s is configured again, and has its quotas and commitments back", service)
-        kept_until = datetime.fromtimestamp(now + self.grace, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        kept_until = render_time(int(now + self.grace))
         for service in queries.mark_vanished_services(self.engine, configured, now):
             text = "service %s is not configured any more: its quotas and commitments are kept until %s"
             self._log(text, service, kept_until)
@@ -73,7 +76,7 @@ class SyncCatalog:
             self._log(text, service)
         deleted = [service for service in overdue if service not in committed]
         of_deleted = queries.resources_of_services(self.engine, deleted, now - self.grace)
-        metering.end_resources(self.engine, of_deleted, int(now))
+        end_metering_of_services(self.engine, deleted, of_deleted, now, self.usage_valid_for)
         queries.delete_services(self.engine, deleted, now - self.grace)
 
     def _log(self, text: str, *values: object) -> None:

@@ -76,15 +76,14 @@ def build_collector(
     may_work = watch.agrees if clock is None else lambda: True  # a given clock differs on purpose
     clock = clock or SystemClock()
     jitter = jitter or RandomJitter()
-    sync_catalog = SyncCatalog(
-        engine, cluster.catalog, list(cluster.backends.capacity), clock, settings.collector.service_grace
-    )
+    capacitors, grace = list(cluster.backends.capacity), settings.collector.service_grace
+    sync_catalog = SyncCatalog(engine, cluster.catalog, capacitors, clock, grace, settings.usage_valid_for)
     sync_catalog.run(prune=True)
     change_log = open_change_log(settings, engine, cluster, clock)
     ChangeModel(engine, cluster.catalog, clock, change_log).run()
     names = {service.service_type: service.type for service in settings.services}
     services = [(service, names[service]) for service in cluster.catalog.services]
-    counters = _counters(services, list(cluster.backends.capacity), growing_resources(cluster.catalog))
+    counters = _counters(services, capacitors, growing_resources(cluster.catalog))
     counted = JobMetrics(services)
     audit = audit_jobs(settings, engine, clock, jitter)
     notifications = notification_jobs(settings, engine, cluster, clock, jitter)

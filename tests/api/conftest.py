@@ -38,17 +38,3 @@ def make(migrated_engine: Engine) -> Callable[..., World]:
         return make_world(migrated_engine, **options)
 
     return make_with
-
-
-@pytest.fixture
-def queries(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """All queries that engines have run since the test began."""
-    asked: list[Any] = []
-    fetch = Engine._fetch
-
-    def note(engine: Engine, query: Any, values: Any) -> Any:
-        asked.append(query)
-        return fetch(engine, query, values)
-
-    monkeypatch.setattr(Engine, "_fetch", note)
-    return asked

@@ -10,12 +10,21 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
-from limes.actions.metering.report import render_time
 from limes.actions.metering.sources import Horizon, Sources, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.actions.reports.attention import NamedResource, ReportAttention, Where
 from limes.core.catalog import Catalog, Ref
-from limes.core.metering.calendar import DAY, HOUR, Bucket, Granularity, buckets, day_of, month_of, next_month
+from limes.core.metering.calendar import (
+    DAY,
+    HOUR,
+    Bucket,
+    Granularity,
+    buckets,
+    day_of,
+    month_of,
+    next_month,
+    render_time,
+)
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import commitment_use

@@ -6,16 +6,16 @@ this at once.
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
-from limes.actions.metering.corrections import CorrectAccounts
+from limes.actions.metering.corrections import CorrectAccounts, in_parts
 from limes.actions.metering.sources import Horizon, Sources, load_gaps, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.core.metering.account import Account
-from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, next_month
+from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, next_month, render_time
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
@@ -23,6 +23,7 @@ from limes.db.queries import usage_sources as sources
 from limes.db.queries.committed_times import committed_times, write_committed_times
 from limes.db.queries.usage_accounts import State
 from limes.db.queries.usage_sources import Meter, StoredAccount
+from limes.errors import Unavailable
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
@@ -60,16 +61,17 @@ class CloseAccounts:
     retention: Retention = DEFAULT_RETENTION
 
     def run(self) -> None:
-        """The job. Several may run it at once."""
+        """The job. Several may run it at once. Raises `Unavailable` if the clock is wrong."""
         now = self._now()
         self._begin(now)
+        self._check_clock(now)
         self.engine.atomic(lambda: self._reopen_future(now))
         while self.engine.atomic(lambda: self._close_some(now, only_begun=True)):
             pass
         while self.engine.atomic(lambda: self._follow_commitments(now)):
             pass
         self.engine.atomic(lambda: self._note_names(now))
-        self.engine.atomic(lambda: self._correct_late(now))
+        self._correct_late(now)
         while self.engine.atomic(lambda: self._close_some(now)):
             pass
         self.engine.atomic(lambda: self._forget(now))
@@ -88,6 +90,13 @@ class CloseAccounts:
             last = max(some)
         engine.atomic(lambda: accounts.begin(engine, now, day_of(now)))
         log.info("the account of usage over time begins")
+
+    def _check_clock(self, now: int) -> None:
+        """A machine that starts with a clock of years ago must not take all that was ever closed for yet to come."""
+        state = self.engine.snapshot(lambda: accounts.state(self.engine))
+        if state is not None and now < state.begun_at:
+            begun, says = render_time(state.begun_at), render_time(now)
+            raise Unavailable(f"the account of usage begins on {begun}, but the clock says {says}: nothing is done")
 
     def _note_names(self, now: int) -> None:
         self._lock()
@@ -129,7 +138,7 @@ class CloseAccounts:
         if len(projects) == _PROJECTS:
             accounts.set_state(engine, state._replace(last_project=projects[-1]))
         else:
-            accounts.set_state(engine, state._replace(closed_until=day.end, closed_at=now, last_project=""))
+            accounts.set_state(engine, state._replace(closed_until=day.end, last_project=""))
         return True
 
     def _close(self, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
@@ -161,9 +170,9 @@ class CloseAccounts:
         engine, state, today = self.engine, self._lock(), day_of(now)
         if state.closed_until <= today and not (state.last_project and state.closed_until == today):
             return
-        log.error("days were closed ahead of time, by a wrong clock: those after %d are opened again", today)
+        log.error("days were closed by a clock that was ahead: those from %s on are open again", render_time(today))
         accounts.forget_from(engine, today, month_of(today))
-        state = state._replace(closed_until=today, closed_at=now, last_project="")
+        state = state._replace(closed_until=today, last_project="")
         accounts.set_state(engine, state)
         if today > max(month_of(today), day_of(state.begun_at)):
             self._add_up_month(state, now)
@@ -175,19 +184,34 @@ class CloseAccounts:
         corrections = self._corrections(state, now)
         while projects := sources.project_page(engine, month, end, marker, _PROJECTS):
             marker = projects[-1]
-            so_far = [item for project in projects for item in corrections.month_so_far(project, month, end).items()]
-            told = [(meter, account) for meter, account in so_far if not account.is_nothing]
+            so_far = corrections.month_so_far(projects, month, end)
+            told = [(meter, account) for meter, account in so_far.items() if not account.is_nothing]
             accounts.write_months(engine, [(meter, StoredAccount(month, account, 1, end)) for meter, account in told])
 
     def _correct_late(self, now: int) -> None:
-        """Corrects closed days of which something was recorded after they were closed."""
+        """Corrects closed days of which something was recorded after they were closed. A run that is killed is made up
+        for by the next one."""
+        engine, state = self.engine, self.engine.snapshot(lambda: accounts.state(self.engine))
+        assert state is not None, "the account has begun"
+        # a clock that was ahead has not looked at what came until now
+        since = (state.looked_at if state.looked_at <= now else state.closed_until) - _IN_FLIGHT
+        late = engine.snapshot(lambda: accounts.late_changes(engine, since, state.closed_until))
+        for some in in_parts(late):
+            if not engine.atomic(partial(self._correct_some, some, now)):
+                return
+        engine.atomic(lambda: self._note_looked_at(now))
+
+    def _correct_some(self, late: Mapping[str, int], now: int) -> bool:
+        """Returns False if somebody closes a day just now: then it is closed for some projects only."""
         state = self._lock()
         if state.last_project:
-            return
-        since = min(state.closed_at, now) - _IN_FLIGHT
-        late = accounts.late_changes(self.engine, since, state.closed_until)
+            return False
         corrections = self._corrections(state, now)
         corrections.correct(late, corrections.present(late), "usage of this time was recorded afterwards")
+        return True
+
+    def _note_looked_at(self, now: int) -> None:
+        accounts.set_state(self.engine, self._lock()._replace(looked_at=now))
         accounts.note_looked_at(self.engine, now)
 
     # -- the rest ------------------------------------------------------------------------------------------------------

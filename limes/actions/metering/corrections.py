@@ -4,7 +4,8 @@ What was said before is kept, with the reason. What is older than single hours a
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -19,6 +20,8 @@ from limes.db.queries.usage_sources import Meter, StoredAccount
 
 log = logging.getLogger(__name__)
 
+_PROJECTS = 20
+"""Whose accounts are computed together."""
 Days = Mapping[Meter, Sequence[StoredAccount]]
 """Closed days that follow each other."""
 
@@ -33,42 +36,47 @@ class CorrectAccounts:
     keep_hours: int
     """For how many days single hours are kept."""
 
-    def present(self, late: Mapping[str, int]) -> dict[str, Days]:
-        """Returns the closed days that may be wrong, as they are told now: for each project (UUID) those from a time
-        on."""
-        return {project: self._days(project, self._first_day(at), anew=False) for project, at in late.items()}
+    def present(self, late: Mapping[str, int]) -> Days:
+        """Returns the closed days that may be wrong, as they are told now: of each project (UUID) at least those from
+        a time on."""
+        found: dict[Meter, list[StoredAccount]] = {}
+        for some in in_parts(late):
+            found |= self._days(some, anew=False)
+        return found
 
-    def correct(self, late: Mapping[str, int], before: Mapping[str, Days], reason: str) -> None:
+    def correct(self, late: Mapping[str, int], before: Days, reason: str) -> None:
         """Computes these days anew, and their months with them. `before` is what `present` has returned."""
-        for project, at in late.items():
-            self._correct(project, at, before[project], reason)
+        for some in in_parts(late):
+            self._correct(some, {meter: rows for meter, rows in before.items() if meter.project in some}, reason)
 
-    def _correct(self, project: str, at: int, before: Days, reason: str) -> None:
-        now = self.horizon.now
+    def _correct(self, late: Mapping[str, int], before: Days, reason: str) -> None:
         changed: list[tuple[Meter, StoredAccount]] = []
         noted: list[Correction] = []
-        for meter, rows in self._days(project, self._first_day(at), anew=True).items():
+        for meter, rows in self._days(late, anew=True, also=before).items():
             olds = {row.begin: row for row in before.get(meter, ())}
             for row in rows:
                 old = olds.get(row.begin) or _nothing(row.begin, row.counted_until)
                 if old.account != row.account:
                     changed.append((meter, row._replace(version=old.version + 1)))
-                    noted.append(Correction(now, reason, "day", meter, old))
+                    noted.append(Correction(self.horizon.now, reason, "day", meter, old))
         if not changed:
             return
         accounts.write_days(self.engine, changed)
         for month in sorted({month_of(row.begin) for _, row in changed}):
-            of_month = {meter for meter, row in changed if month_of(row.begin) == month}
-            noted += self._correct_month(project, of_month, month, reason)
+            noted += self._correct_month(
+                {meter for meter, row in changed if month_of(row.begin) == month}, month, reason
+            )
         accounts.add_corrections(self.engine, noted)
-        log.warning("project %s: %d closed days were corrected: %s", project, len(changed), reason)
+        for project, days in sorted(Counter(meter.project for meter, _ in changed).items()):
+            log.warning("project %s: %d closed days were corrected: %s", project, days, reason)
 
-    def _correct_month(self, project: str, meters: set[Meter], month: int, reason: str) -> list[Correction]:
+    def _correct_month(self, meters: set[Meter], month: int, reason: str) -> list[Correction]:
         """Adds up a month anew. Returns what it said before, if it was closed."""
         noted, written = [], []
         end = min(next_month(month), self.state.closed_until)
-        stored = sources.months(self.engine, [project], month, month + 1)
-        so_far = self.month_so_far(project, month, end)
+        projects = sorted({meter.project for meter in meters})
+        stored = sources.months(self.engine, projects, month, month + 1)
+        so_far = self.month_so_far(projects, month, end)
         for meter in sorted(meters):
             (old,) = stored.get(meter) or [_nothing(month, end)]
             if old.account != so_far[meter]:
@@ -79,15 +87,16 @@ class CorrectAccounts:
         accounts.write_months(self.engine, written)
         return noted
 
-    def month_so_far(self, project: str, month: int, end: int) -> dict[Meter, Account]:
+    def month_so_far(self, projects: Sequence[str], month: int, end: int) -> dict[Meter, Account]:
         """Returns the account of the closed days of a month, added up from the days."""
         first = max(month, day_of(self.state.begun_at))
-        known = load_sources(self.engine, [project], first, end, Granularity.DAY, self.horizon)
-        unknown = sources.gaps(self.engine, [project], month, first) if month < first else {}
+        known = load_sources(self.engine, projects, first, end, Granularity.DAY, self.horizon)
+        unknown = sources.gaps(self.engine, projects, month, first) if month < first else {}
         times = list(buckets(first, end, Granularity.DAY))
         found = {}
         for meter in known.meters():
-            parts = [integrate(month, first, 0, gaps=unknown.get((project, meter.service), ()))] if unknown else []
+            gaps = unknown.get((meter.project, meter.service), ())
+            parts = [integrate(month, first, 0, gaps=gaps)] if month < first else []
             parts += [counted.account for counted in known.accounts(meter, times)]
             found[meter] = reduce(add, parts)
         return found
@@ -97,19 +106,29 @@ class CorrectAccounts:
         kept_since = day_of(self.horizon.now) - self.keep_hours * DAY
         return max(day_of(at), day_of(self.state.begun_at), kept_since)
 
-    def _days(self, project: str, begin: int, *, anew: bool) -> dict[Meter, list[StoredAccount]]:
-        end = self.state.closed_until
+    def _days(
+        self, late: Mapping[str, int], *, anew: bool, also: Iterable[Meter] = ()
+    ) -> dict[Meter, list[StoredAccount]]:
+        """`also` is what to tell of even if there is nothing to say about it any more."""
+        begin, end = self._first_day(min(late.values())), self.state.closed_until
         if begin >= end:
             return {}
-        known = load_sources(self.engine, [project], begin, end, Granularity.DAY, self.horizon, anew=anew)
+        known = load_sources(self.engine, sorted(late), begin, end, Granularity.DAY, self.horizon, anew=anew)
         times = list(buckets(begin, end, Granularity.DAY))
         return {
             meter: [
                 StoredAccount(day.begin, counted.account, counted.version, day.end)
                 for day, counted in zip(times, known.accounts(meter, times), strict=True)
             ]
-            for meter in known.meters()
+            for meter in sorted({*known.meters(), *also})
         }
+
+
+def in_parts(late: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Yields some projects at a time: those whose accounts are computed together."""
+    projects = sorted(late)
+    for start in range(0, len(projects), _PROJECTS):
+        yield {project: late[project] for project in projects[start : start + _PROJECTS]}
 
 
 def _nothing(begin: int, end: int) -> StoredAccount:

@@ -12,7 +12,16 @@ from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.core.metering.account import Account, add
-from limes.core.metering.calendar import DAY, Bucket, Granularity, begins_bucket, buckets, day_of, next_month
+from limes.core.metering.calendar import (
+    DAY,
+    Bucket,
+    Granularity,
+    begins_bucket,
+    buckets,
+    day_of,
+    next_month,
+    render_time,
+)
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
@@ -251,8 +260,3 @@ def _reasons(entry: UsageEntry, rows: Sequence[CorrectionRow]) -> list[tuple[int
 def _name_at(names: Sequence[NameRow], end: int) -> NameRow:
     """Returns what the project was called at the end of a time."""
     return next((row for row in reversed(names) if row.since < end), names[0])
-
-
-def render_time(time: int) -> str:
-    """Returns a time as people read it."""
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -55,19 +55,20 @@ class Sources:
 
     def accounts(self, meter: Meter, times: Iterable[Bucket]) -> Iterator[Counted]:
         """Yields the accounts of these times, of which each follows the one before. What is yet to come is left out."""
+        days = {row.begin: row for row in self.days.get(meter, ())}
         usage: int | None = None
         for bucket in times:
             if usage is None:
                 usage = self._usage_at(meter, bucket.begin)
-            counted = self._account(meter, bucket, usage)
+            counted = self._account(meter, bucket, usage, days)
             yield counted
             usage = counted.account.last
 
-    def _account(self, meter: Meter, bucket: Bucket, usage: int) -> Counted:
+    def _account(self, meter: Meter, bucket: Bucket, usage: int, days: Mapping[int, StoredAccount]) -> Counted:
         if bucket.granularity is Granularity.MONTH:
             return self._month(meter, bucket)
         if bucket.granularity is Granularity.DAY:
-            stored = _find(self.days.get(meter, ()), bucket.begin)
+            stored = days.get(bucket.begin)
             if stored is not None:
                 return Counted(stored.account, stored.version)
             if bucket.end <= self.closed_until:
@@ -76,7 +77,7 @@ class Sources:
         return Counted(self._integrate(meter, bucket.begin, bucket.end, usage), 1)
 
     def _month(self, meter: Meter, bucket: Bucket) -> Counted:
-        stored = _find(self.months.get(meter, ()), bucket.begin)
+        stored = self._stored_month(meter, bucket.begin)
         version = 1 if stored is None else stored.version
         return Counted(self.month_until(meter, bucket.begin, min(bucket.end, self.now)), version)
 
@@ -86,12 +87,15 @@ class Sources:
         A stored month counts up to the last day on which something happened. From then on usage was the same, but for
         the steps in days that are not closed.
         """
-        stored = _find(self.months.get(meter, ()), month)
+        stored = self._stored_month(meter, month)
         if stored is None:
             return self._integrate(meter, month, end, self._usage_at(meter, month))
         if stored.counted_until >= end:
             return stored.account
         return add(stored.account, self._integrate(meter, stored.counted_until, end, stored.account.last))
+
+    def _stored_month(self, meter: Meter, month: int) -> StoredAccount | None:
+        return next((row for row in self.months.get(meter, ()) if row.begin == month), None)
 
     def _integrate(self, meter: Meter, begin: int, end: int, usage: int) -> Account:
         end = min(end, self.now)
@@ -132,7 +136,7 @@ def load_sources(
     if anew:
         closed_until = min(closed_until, begin)
     end = min(end, now)
-    month = month_of(begin)
+    month = month_of(min(begin, closed_until))  # steps are loaded from there on, and go on from what was stored
     months = queries.months(engine, projects, previous_month(month), end, only)
     if finest is Granularity.MONTH and end <= closed_until:
         return Sources(now, closed_until, months=months)
@@ -164,10 +168,3 @@ def load_gaps(
         if since is not None and since < min(end, horizon.now):
             gaps.setdefault((project, service), []).append(Gap(since, horizon.now))
     return gaps
-
-
-def _find(stored: Sequence[StoredAccount], begin: int) -> StoredAccount | None:
-    for row in stored:
-        if row.begin == begin:
-            return row
-    return None

@@ -1,13 +1,13 @@
 """What changes of usage mean for the account over time."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from limes.db.engine import Engine
 from limes.db.queries import metering as queries
-from limes.db.queries.metering import StepRow
+from limes.db.queries.metering import GapRow, StepRow
 from limes.db.queries.scrapes import Figures
 from limes.db.queries.tasks import ProjectTask
-from limes.db.queries.usage_sources import scrape_times
+from limes.db.queries.usage_sources import ScrapeTimes, scrape_times, scrape_times_of_services
 
 VALID_FOR = 7200.0
 """How long (in seconds) what a scrape has found counts as known, without another scrape."""
@@ -47,7 +47,7 @@ def meter_usage(
     queries.add_steps(engine, steps)
     begin = unknown_since(task.scraped_at, task.failing_since, valid_for)
     if begin is not None and begin < at:
-        queries.add_gap(engine, task.project_uuid, task.service_type, begin, at)
+        queries.add_gaps(engine, [GapRow(task.project_uuid, task.service_type, begin, at)])
 
 
 def end_metering(engine: Engine, uuids: Collection[str], now: float, valid_for: float) -> None:
@@ -55,10 +55,27 @@ def end_metering(engine: Engine, uuids: Collection[str], now: float, valid_for: 
     if not uuids:
         return
     queries.end_projects(engine, uuids, int(now))
-    for project, service, scraped_at, failing_since in scrape_times(engine, sorted(uuids)):
+    _end_gaps(engine, scrape_times(engine, sorted(uuids)), int(now), valid_for)
+
+
+def end_metering_of_services(
+    engine: Engine, services: Sequence[str], resource_ids: Collection[int], now: float, valid_for: float
+) -> None:
+    """The same of services that are about to be deleted, with their resources."""
+    if not services:
+        return
+    queries.end_resources(engine, resource_ids, int(now))
+    _end_gaps(engine, scrape_times_of_services(engine, services), int(now), valid_for)
+
+
+def _end_gaps(engine: Engine, scrapes: Sequence[ScrapeTimes], now: int, valid_for: float) -> None:
+    """Keeps that usage is not known until now, where that is so."""
+    gaps = []
+    for project, service, scraped_at, failing_since in scrapes:
         begin = unknown_since(scraped_at, failing_since, valid_for)
-        if begin is not None and begin < int(now):
-            queries.add_gap(engine, project, service, begin, int(now))
+        if begin is not None and begin < now:
+            gaps.append(GapRow(project, service, begin, now))
+    queries.add_gaps(engine, gaps)
 
 
 def unknown_since(scraped_at: float | None, failing_since: float | None, valid_for: float) -> int | None:

@@ -1,7 +1,8 @@
 """The account of usage and commitments, as JSON and as rows of a spreadsheet."""
 
-from limes.actions.metering.report import UsageEntry, render_time
+from limes.actions.metering.report import UsageEntry
 from limes.core.catalog import Catalog
+from limes.core.metering.calendar import render_time
 from limes.db.queries.usage_sources import Meter, NameRow
 from limes.web.json import dump_part
 

@@ -82,3 +82,8 @@ def _longest(begin: int, end: int) -> Bucket:
             if bucket.end <= end:
                 return bucket
     return _bucket(begin, Granularity.HOUR)
+
+
+def render_time(time: int) -> str:
+    """Returns a time as people read it."""
+    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -25,8 +25,9 @@ class MeteringState(BaseModel):
     """When metering began: nothing is known of what was before."""
     closed_until = BigIntegerField()
     """The end of the last day that is closed for all projects."""
-    closed_at = BigIntegerField()
-    """When that was done."""
+    looked_at = BigIntegerField(column_name="closed_at")
+    """When it was last looked for what was recorded after its day was closed. Older releases look only once for a
+    day: hence the column's name."""
     last_project = TextField()
     """While a day is being closed: the project that was done last. Empty in between."""
     event_number = BigIntegerField()

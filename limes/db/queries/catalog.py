@@ -120,15 +120,14 @@ def add_capacitors(engine: Engine, names: Iterable[str], now: float) -> None:
 
 
 def show_only(engine: Engine, refs: Collection[Ref]) -> dict[int, str]:
-    """Hides all other resources, and shows these again. Returns the types of services of those that it has hidden, by
+    """Hides all other resources, and shows these again. Returns the types of services of those that are hidden, by
     resource id."""
     ids = resource_ids(engine)
     known = [id_ for ref, id_ in ids.items() if ref in refs]
     others = [id_ for ref, id_ in ids.items() if ref not in refs]
     engine.write(Resource.update(is_known=True).where(any_of(Resource.id, known), ~Resource.is_known))
-    hide = Resource.update(is_known=False).where(any_of(Resource.id, others), Resource.is_known)
-    hidden = set(engine.column(hide.returning(Resource.id)))
-    return {id_: service for (service, _), id_ in ids.items() if id_ in hidden}
+    engine.write(Resource.update(is_known=False).where(any_of(Resource.id, others), Resource.is_known))
+    return {id_: ref[0] for ref, id_ in ids.items() if ref not in refs}
 
 
 def delete_other_capacitors(engine: Engine, names: Collection[str]) -> None:

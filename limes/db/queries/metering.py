@@ -5,13 +5,14 @@ from typing import Any, NamedTuple
 
 from peewee import Value, fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     Domain,
     MeteredProject,
     Project,
     ProjectAZResource,
+    ProjectResource,
     ProjectService,
     Resource,
     Service,
@@ -21,6 +22,10 @@ from limes.db.models import (
 
 TO_LOOK_AT = 2**62
 """When a step was recorded that the account may have to be corrected for, whenever it was closed."""
+
+
+_ROWS = 5000
+"""Of one statement."""
 
 
 class StepRow(NamedTuple):
@@ -77,7 +82,7 @@ def forget_future(engine: Engine, project_uuid: str, service_type: str, now: int
 
 
 _GAP_FIELDS = (UsageGap.project_uuid, UsageGap.service_type, UsageGap.begins, UsageGap.ends, UsageGap.recorded_at)
-_ADD_GAP = compiled_insert(
+_ADD_GAPS = compiled_insert(
     UsageGap,
     *_GAP_FIELDS,
     finish=lambda insert: insert.on_conflict(
@@ -86,9 +91,19 @@ _ADD_GAP = compiled_insert(
 )
 
 
-def add_gap(engine: Engine, project_uuid: str, service_type: str, begins: int, ends: int) -> None:
-    """Adds a time, which has just ended, in which nobody knew the usage."""
-    engine.write(_ADD_GAP, rows=[(project_uuid, service_type, begins, ends, ends)])
+class GapRow(NamedTuple):
+    """A time in which nobody knew what a project used of a service."""
+
+    project_uuid: str
+    service_type: str
+    begins: int
+    ends: int
+
+
+def add_gaps(engine: Engine, gaps: Sequence[GapRow]) -> None:
+    """Adds gaps that have just ended."""
+    for start in range(0, len(gaps), _ROWS):
+        engine.write(_ADD_GAPS, rows=[(*gap, gap.ends) for gap in gaps[start : start + _ROWS]])
 
 
 # -- what vanishes -----------------------------------------------------------------------------------------------------
@@ -118,14 +133,40 @@ def _end_steps(now: int, *conditions: Any) -> Any:
     )
 
 
+_FIGURES, _SCRAPES = ProjectResource.alias("pr"), ProjectService.alias("ps")
+
+
+def _lock_of_projects(row: Any, alias: str, *order: Any) -> Compiled:
+    return compiled(
+        lambda p: lock(
+            row.select(row.project)
+            .join(Project, on=row.project == Project.id)
+            .where(any_of(Project.uuid, p.projects))
+            .order_by(*order),
+            of=alias,
+        )
+    )
+
+
+# in the order of all transactions; the second also stops first scrapes, which have no figures yet
+_LOCKS = (
+    _lock_of_projects(_FIGURES, "pr", _FIGURES.resource, _FIGURES.project),
+    _lock_of_projects(_SCRAPES, "ps", _SCRAPES.id),
+)
+
+
 def end_projects(engine: Engine, uuids: Collection[str], now: int) -> None:
-    """Ends the account of projects (by UUID) that are about to be deleted."""
+    """Ends the account of projects (by UUID) that are about to be deleted. Waits for scrapes that are just being
+    written: the last of them counts."""
     if uuids:
+        for query in _LOCKS:
+            engine.column(query, projects=sorted(uuids))
         engine.write(_end_steps(now, any_of(Project.uuid, uuids)))
 
 
 def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
-    """Ends the account of resources that are offered no more. Their usage is metered anew if they come back."""
+    """Ends the account of resources that are offered no more. Their usage is metered anew if they come back. To be
+    called again from time to time: a scrape that had begun before may end after this."""
     if not resource_ids:
         return
     engine.write(_end_steps(now, any_of(_AZ.resource_id, resource_ids)))

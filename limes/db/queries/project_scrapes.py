@@ -12,11 +12,13 @@ from limes.db.engine import Engine
 from limes.db.models import Capacitor, Domain, ProjectService, Resource, Service
 from limes.db.queries.projects import in_projects
 
-FAILING_SINCE = Case(
-    None,
-    [(ProjectService.scrape_error != "", fn.COALESCE(ProjectService.failing_since, ProjectService.checked_at))],
-)
-"""Since when the scrapes of a row fail; null if the last scrape succeeded."""
+
+def failing_since(row: Any) -> Case:
+    """Since when the scrapes of a row fail (`ProjectService`, or an alias of it); null if the last scrape succeeded."""
+    return Case(None, [(row.scrape_error != "", fn.COALESCE(row.failing_since, row.checked_at))])
+
+
+FAILING_SINCE = failing_since(ProjectService)
 
 
 class ScrapeState(NamedTuple):

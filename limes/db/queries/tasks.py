@@ -16,6 +16,7 @@ from peewee import Case
 from limes.db.compiled import Compiled, Parameters, any_of, compiled, lock
 from limes.db.engine import Engine
 from limes.db.models import Capacitor, Domain, Job, Project, ProjectService, Service
+from limes.db.queries.project_scrapes import failing_since
 
 
 class ProjectTask(NamedTuple):
@@ -75,7 +76,7 @@ def _tasks(p: Parameters, due_at: peewee.Field, claimed_until: peewee.Field, *co
             *(Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting),
             *(Domain.uuid, Domain.name, Service.id, Service.type),
             *(_PS.quota_desynced_at, due_at, _PS.is_stale, _PS.scrape_state, claimed_until),
-            *(_PS.scraped_at, Case(None, [(_PS.scrape_error != "", _PS.failing_since)])),
+            *(_PS.scraped_at, failing_since(_PS)),
         )
         .join(Project, on=_PS.project == Project.id)
         .join(Domain, on=Project.domain == Domain.id)

@@ -26,7 +26,7 @@ class State(NamedTuple):
 
     begun_at: int
     closed_until: int
-    closed_at: int
+    looked_at: int
     last_project: str
     event_number: int
 
@@ -36,7 +36,7 @@ _STATE = compiled(lambda p: MeteringState.select(*_STATE_FIELDS))
 _LOCKED_STATE = compiled(lambda p: lock(MeteringState.select(*_STATE_FIELDS)))
 _BEGIN = compiled(
     lambda p: MeteringState.insert(
-        id=1, begun_at=p.now, closed_until=p.closed_until, closed_at=p.now, last_project="", event_number=0
+        id=1, begun_at=p.now, closed_until=p.closed_until, looked_at=p.now, last_project="", event_number=0
     ).on_conflict("NOTHING", conflict_target=[MeteringState.id])
 )
 _SET_STATE = compiled(lambda p: MeteringState.update({field: getattr(p, field.name) for field in _STATE_FIELDS}))

@@ -108,14 +108,16 @@ _GAPS = compiled(
         any_of(UsageGap.project_uuid, p.projects), UsageGap.ends > p.begin, UsageGap.begins < p.end
     )
 )
-_SCRAPE_TIMES = compiled(
-    lambda p: (
-        ProjectService.select(Project.uuid, Service.type, ProjectService.scraped_at, FAILING_SINCE)
-        .join(Project)
-        .join_from(ProjectService, Service)
-        .where(any_of(Project.uuid, p.projects))
-    )
-)
+
+
+def _scrape_times() -> Any:
+    row = ProjectService
+    query = row.select(Project.uuid, Service.type, row.scraped_at, FAILING_SINCE)
+    return query.join(Project).join_from(row, Service)
+
+
+_SCRAPE_TIMES = compiled(lambda p: _scrape_times().where(any_of(Project.uuid, p.projects)))
+_SCRAPE_TIMES_OF_SERVICES = compiled(lambda p: _scrape_times().where(any_of(Service.type, p.services)))
 
 
 @cache
@@ -181,6 +183,11 @@ def gaps(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[
 def scrape_times(engine: Engine, projects: Sequence[str]) -> list[ScrapeTimes]:
     """Returns when these projects were scraped."""
     return engine.all(_SCRAPE_TIMES, ScrapeTimes, projects=projects)
+
+
+def scrape_times_of_services(engine: Engine, services: Sequence[str]) -> list[ScrapeTimes]:
+    """Returns when these services were scraped, in all projects."""
+    return engine.all(_SCRAPE_TIMES_OF_SERVICES, ScrapeTimes, services=services)
 
 
 def committed(

@@ -1,0 +1,99 @@
+"""The account of usage ends with what is used: a project, a resource or a service that is there no more."""
+
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Event
+
+import pytest
+
+from limes.actions.metering import usage
+from limes.actions.sync_catalog import SyncCatalog
+from limes.backends import ServiceDef
+from limes.core.catalog import Catalog
+from limes.core.metering.calendar import DAY, HOUR, Granularity
+from limes.db.queries.metering import StepRow
+from tests.collector.lab import COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab
+from tests.collector.metering import CORES, START, entries, job, scrape
+from tests.support.databases import ON_POSTGRESQL
+
+LAST_STEP = "SELECT usage FROM usage_steps WHERE project_uuid = 'p-berlin' AND resource_name = 'cores' ORDER BY at DESC"
+
+
+def configure(lab: Lab, *services: ServiceDef, grace: float = 5.5 * DAY) -> None:
+    """A collector starts with this configuration, or checks that the database still fits it."""
+    SyncCatalog(lab.engine, Catalog(["az-one"], services), ["nova"], lab.clock, grace).run(prune=True)
+
+
+def test_a_service_that_has_left_is_unknown_until_it_is_deleted(lab: Lab) -> None:
+    """And from then on it is known that nothing of it is used."""
+    scrape(lab, 4)
+    job(lab).run()
+    lab.clock.advance(HOUR)
+    configure(lab, VOLUME)
+    for hours in (4 * 24, 36, 48):
+        lab.clock.advance(hours * HOUR)
+        configure(lab, VOLUME)
+        job(lab).run()
+    assert lab.rows("SELECT type FROM services") == [("volume",)]
+    found = [
+        (entry.account.used, entry.account.unknown, entry.account.last)
+        for entry in entries(lab, START, START + 7 * DAY, Granularity.DAY)
+        if entry.meter == CORES
+    ]
+    assert found == [(8 * HOUR, 22 * HOUR, 4), *[(0, DAY, 4)] * 4, (0, 13 * HOUR, 0)]
+
+
+def test_a_resource_that_is_offered_no_more_while_it_is_scraped(lab: Lab) -> None:
+    """The collector that finds it out is not the one that scrapes."""
+    scrape(lab, 4)
+    job(lab).run()
+    others = replace(COMPUTE, resources={name: COMPUTE.resources[name] for name in ("ram", "gpus")})
+    lab.clock.advance(HOUR)
+    lab.compute.during = lambda: configure(lab, others, VOLUME)
+    scrape(lab, 7)
+    lab.compute.during = lambda: None
+    lab.clock.advance(HOUR)
+    configure(lab, others, VOLUME)
+    assert lab.rows(LAST_STEP)[0] == (0,)
+
+
+@ON_POSTGRESQL  # SQLite has one writer at a time
+@pytest.mark.parametrize("cores", [None, 0, 4])
+def test_a_project_that_vanishes_while_its_scrape_is_written(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, cores: int | None
+) -> None:
+    """The scrape is the last of it, even if it is the first, or the first that finds something."""
+    if cores is not None:
+        scrape(lab, cores)
+    job(lab).run()
+    lab.clock.advance(HOUR)
+    is_written, may_commit = Event(), Event()
+    add_steps = usage.queries.add_steps
+
+    def add_and_wait(engine: object, steps: Sequence[StepRow]) -> None:
+        add_steps(lab.engine, steps)
+        is_written.set()
+        assert may_commit.wait(100)
+
+    monkeypatch.setattr(usage.queries, "add_steps", add_and_wait)
+    lab.keystone = FakeKeystone(DRESDEN, PARIS)
+    with ThreadPoolExecutor(2) as pool:
+        scraping = pool.submit(scrape, lab, 7)
+        assert is_written.wait(100)
+        lab.clock.advance(1)
+        vanishing = pool.submit(lab.discover().discover_projects, GERMANY.id)
+        wait_until(lambda: vanishing.done() or bool(lab.rows("SELECT 1 FROM pg_locks WHERE NOT granted")))
+        may_commit.set()
+        scraping.result(100)
+        vanishing.result(100)
+    assert lab.rows("SELECT uuid FROM projects WHERE uuid = 'p-berlin'") == []
+    assert lab.rows(LAST_STEP)[0] == (0,)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
