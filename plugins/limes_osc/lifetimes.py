@@ -1,4 +1,4 @@
-"""From when to when subresources were there: `limes subresource lifetime list`."""
+"""From when to when subresources existed: `limes subresource lifetime list`."""
 
 import argparse
 from collections.abc import Iterator
@@ -19,8 +19,8 @@ _PAGE = 10_000
 
 
 def _add_window(parser: argparse.ArgumentParser) -> None:
-    for name, meaning in (("from", "What was there at this time or later (default: 30 days before --until)"),
-                          ("until", "What was there before this time (default: now)")):  # fmt: skip
+    for name, meaning in (("from", "Only periods that end after this time (default: 30 days before --until)"),
+                          ("until", "Only periods that begin before this time (default: now)")):  # fmt: skip
         parser.add_argument(f"--{name}", metavar="<time>", type=read_time, dest=f"{name}_", help=meaning)
     parser.add_argument("--az", metavar="<az>", action="append", default=[], help="Only in this availability zone")
     parser.add_argument("--id", metavar="<id>", action="append", default=[], help="Only subresources of this ID")
@@ -28,7 +28,7 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
 
 
 class ListLifetimes(InScope, LimesLister):
-    """List from when to when subresources were there, with which attributes, for billing"""
+    """List from when to when subresources existed, with which attributes, for billing"""
 
     nothing = "No subresources are known for this time."
     options: ClassVar[Options] = (_add_window, add_filters, add_long)
@@ -47,14 +47,12 @@ class ListLifetimes(InScope, LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each period. Asks for further pages as long as there are any."""
-        is_of_project = not parsed_args.all_domains and (parsed_args.project or not parsed_args.domain)
-        columns = self._columns
-        if not is_of_project:
+        path, columns = self.path(parsed_args), self._columns
+        if "/projects/" not in path:
             columns = replace(columns, hidden={title for title in columns.hidden if title != "Project Name"})
-        return self.table(parsed_args, columns, map(_row, self._periods(parsed_args)))
+        return self.table(parsed_args, columns, map(_row, self._periods(f"{path}/subresources", parsed_args)))
 
-    def _periods(self, args: argparse.Namespace) -> Iterator[Json]:
-        path = f"{self.path(args)}/subresources"
+    def _periods(self, path: str, args: argparse.Namespace) -> Iterator[Json]:
         window = [(name, getattr(args, f"{name}_")) for name in ("from", "until")]
         query = [
             *filters_of(args),

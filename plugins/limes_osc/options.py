@@ -36,7 +36,9 @@ def add_project_option(parser: argparse.ArgumentParser) -> None:
 def add_scope(parser: argparse.ArgumentParser) -> None:
     """Adds the options that name a project, a domain or the whole cloud."""
     parser.add_argument("--domain", metavar="<domain>", help="Of this domain, or where to look for the project")
-    parser.add_argument("--project", metavar="<project>", help="Of this project")
+    parser.add_argument(
+        "--project", metavar="<project>", help="Of this project (default: the token's project, or its domain)"
+    )
     parser.add_argument("--all-domains", action="store_true", help="Of the whole cloud")
 
 

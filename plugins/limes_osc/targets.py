@@ -56,7 +56,8 @@ class InProject(Targeted):
 
 
 class InScope(LimesCommand):
-    """About things in the project or domain that options name, or in the whole cloud."""
+    """About things in the project or domain that options name, or in the whole cloud; by default in what the token is
+    for."""
 
     options: ClassVar[Options] = (add_scope,)
 
@@ -66,6 +67,8 @@ class InScope(LimesCommand):
             if args.domain or args.project:
                 raise CommandError("--all-domains goes with neither --domain nor --project")
             return ""
-        if args.domain and not args.project:
-            return domain_path(self.scopes.domain(args.domain))
-        return self.scopes.project(args.project, args.domain, "--project").path
+        scopes = self.scopes
+        is_of_domain = args.domain or (scopes.has_own_domain and not scopes.has_own_project)
+        if is_of_domain and not args.project:
+            return domain_path(scopes.domain(args.domain))
+        return scopes.project(args.project, args.domain, "--project").path

@@ -3,6 +3,8 @@
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 
+import pytest
+
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
 from tests.osc.client import OpenStackClient, User
 from tests.osc.conftest import Cloud, Login
@@ -159,3 +161,21 @@ clouds:
     ids = f"--os-limes-domain {GERMANY} --os-limes-project {BERLIN}"
     assert openstack.run(f"--os-cloud elsewhere {ids} {show}", {}).out == "5\n"
     (openstack.home / "clouds.yaml").unlink()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "usage report --from 2025-12-01",
+        "usage history",
+        "subresource lifetime list",
+        "alert list",
+        "request list",
+    ],
+)
+def test_lists_are_of_the_domain_that_a_token_is_for(cloud: Cloud, login: Login, command: str) -> None:
+    cloud.meter()
+    germany = login("germany-admin")
+    assert germany.json(command) == germany.json(f"{command} --domain germany")
+    assert "goes with neither" in germany.refused(f"{command} --all-domains --domain germany")
+    assert login("berlin-admin").json(command) == germany.json(f"{command} --project berlin")

@@ -13,6 +13,7 @@ from limes_osc.client import Json, Refused, document_of
 from limes_osc.columns import Columns, Row
 from limes_osc.options import add_filters, add_long, add_paging, filters_of, paging_of
 from limes_osc.scope import domain_path
+from limes_osc.targets import InScope
 from limes_osc.times import Moment, moment
 
 EVERYWHERE = "/quota-requests"
@@ -74,19 +75,16 @@ def row_of(request: Json) -> Row:
     }
 
 
-def _add_where(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--project", metavar="<project>", help="Only of this project (name or ID)")
-    parser.add_argument("--domain", metavar="<domain>", help="Only of this domain (name or ID), or domain of --project")
-    parser.add_argument("--all-domains", action="store_true", help="Of the whole cloud")
+def _add_kinds(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--status", action="append", choices=_STATUSES, help="Only of this status (may be repeated)")
     parser.add_argument("--level", choices=("project", "domain"), help="Only those of projects, or those of domains")
 
 
-class ListRequests(LimesLister):
+class ListRequests(InScope, LimesLister):
     """List requests for more quota, the newest first; by default those of the token's project, or of its domain"""
 
     nothing = "No requests."
-    options: ClassVar[Options] = (_add_where, add_filters, add_paging, add_long)
+    options: ClassVar[Options] = (_add_kinds, add_filters, add_paging, add_long)
     _columns = Columns(
         [
             *("ID", "Status", "Domain", "Project", "Wanted", "Reason", "Requested By", "Created At", "Decided At"),
@@ -103,15 +101,8 @@ class ListRequests(LimesLister):
         query = [*filters_of(parsed_args), *paging_of(parsed_args)]
         query += [("status", status) for status in parsed_args.status or ()]
         query += [("level", parsed_args.level)] if parsed_args.level else []
-        found = self.limes.get(f"{self._path(parsed_args)}{EVERYWHERE}", query)["quota_requests"]
+        found = self.limes.get(f"{self.path(parsed_args)}{EVERYWHERE}", query)["quota_requests"]
         return self.table(parsed_args, self._columns, (row_of(request) for request in found))
-
-    def _path(self, args: argparse.Namespace) -> str:
-        if args.all_domains:
-            return ""
-        if args.project or (args.domain is None and self.scopes.has_own_project):
-            return self.scopes.project(args.project, args.domain, "--project").path
-        return domain_path(self.scopes.domain(args.domain))
 
 
 def add_id(parser: argparse.ArgumentParser) -> None:
