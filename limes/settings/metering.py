@@ -42,7 +42,7 @@ class FollowedResourceSettings(Section):
 
 
 class SubresourceLifetimeSettings(Section):
-    """From when to when subresources were there, and with which attributes: to bill by flavor and hour."""
+    """From when to when subresources existed, and with which attributes: to bill by flavor and hour."""
 
     resources: tuple[FollowedResourceSettings, ...] = ()
     """The resources whose subresources are followed. Not given: none."""

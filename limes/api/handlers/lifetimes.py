@@ -1,8 +1,7 @@
-"""From when to when subresources were there: for bills by flavor and hour."""
-
-from datetime import UTC, datetime
+"""From when to when subresources existed: for bills by flavor and hour."""
 
 from limes.actions.lifetimes import ShowLifetimes
+from limes.actions.metering.report import render_time
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.lifetimes import CSV_HEADER, csv_rows, render_lifetime
@@ -16,19 +15,19 @@ _DEFAULT_DAYS = 30
 
 
 def list_lifetimes(call: Call) -> Answer:
-    """Lists from when to when subresources of all projects were there, as JSON or CSV.
+    """Lists from when to when subresources of all projects existed, as JSON or CSV.
 
     Without `from`, of the last 30 days."""
     return _list(call)
 
 
 def list_lifetimes_of_domain(call: Call) -> Answer:
-    """Lists from when to when subresources of a domain's projects were there, as JSON or CSV."""
+    """Lists from when to when subresources of a domain's projects existed, as JSON or CSV."""
     return _list(call)
 
 
 def list_lifetimes_of_project(call: Call) -> Answer:
-    """Lists from when to when subresources of a project were there, as JSON or CSV."""
+    """Lists from when to when subresources of a project existed, as JSON or CSV."""
     return _list(call)
 
 
@@ -80,9 +79,11 @@ def _window(call: Call, now: int) -> tuple[int, int]:
     until = now if end is None else min(now, end)
     since = max(kept_since, until - _DEFAULT_DAYS * _DAY) if begin is None else begin
     if since < kept_since or until < kept_since:
-        earliest = datetime.fromtimestamp(kept_since, UTC).isoformat()
         days = int(call.deps.lifetime_retention) // _DAY
-        raise BadRequest(f"lifetimes are kept for {days} days, so from can be {kept_since} ({earliest}) or later")
+        name = "until" if since >= kept_since else "from"
+        earliest = render_time(kept_since)
+        raise BadRequest(f"query parameter {name}: lifetimes are kept for {days} days; expected {earliest} or later")
     if since >= until:
-        raise BadRequest(f"query parameter from: {since} is not before until ({until}), which is now or earlier")
+        latest = "now" if until == now else "`until`"
+        raise BadRequest(f"query parameter from: expected a time before {latest}, which is {render_time(until)}")
     return since, until

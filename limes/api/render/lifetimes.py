@@ -1,10 +1,11 @@
-"""From when to when subresources were there, as JSON and CSV."""
+"""From when to when subresources existed, as JSON and CSV."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
 
+from limes.actions.metering.report import render_time
 from limes.db.queries.lifetime_reports import LifetimeRow
 
 CSV_HEADER = (
@@ -45,4 +46,5 @@ def csv_rows(rows: Iterable[LifetimeRow], since: int, until: int) -> Iterator[tu
     """Yields the cells of each period, in the order of `CSV_HEADER`."""
     for row in rows:
         times = (row.first_seen_at, row.began_at, row.last_seen_at, row.ended_at)
-        yield (*row[1:11], *(None if at is None else int(at) for at in times), seconds_within(row, since, until))
+        shown = [None if at is None else render_time(int(at)) for at in times]
+        yield (*row[1:11], *shown, seconds_within(row, since, until))
