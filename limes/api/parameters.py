@@ -208,8 +208,8 @@ IN_DOMAINS = Names("domain_id", "Only commitments in these domains.")
 IN_PROJECTS = Names("project_id", "Only commitments of these projects.")
 IN_AZS = Names("availability_zone", "Only commitments in these availability zones.")
 AFTER_CHANGE = Names("status", "Only changes after which a commitment had one of these statuses.")
-CHANGED_SINCE = WholeNumber("changed_since", "Only changes at this time (UNIX) or later.", 0, 2**40, 0)
-CHANGED_UNTIL = WholeNumber("changed_until", "Only changes before this time (UNIX).", 0, 2**40, 2**40)
+CHANGED_SINCE = Moment("changed_since", "Only changes at this time or later.")
+CHANGED_UNTIL = Moment("changed_until", "Only changes before this time.")
 USED_FROM = Moment("from", "The account from this time on, which begins an hour, a day or a month.")
 USED_UNTIL = Moment(
     "until", "The account up to this time, which begins an hour, a day or a month. Not given: up to now."

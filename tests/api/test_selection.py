@@ -1,6 +1,7 @@
 """`service`, `area` and `resource` select on every GET that has something of services and resources to show."""
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -125,6 +126,8 @@ def test_changes_of_commitments_by_what_they_are(make: Callable[..., World]) -> 
     assert changes("resource=ram&project_id=uuid-for-dresden") == []
     assert changes(f"changed_since={NOW + 100}") == [second, third, ended]
     assert changes(f"changed_since={NOW + 100}&changed_until={NOW + 200}") == [second]
+    until = datetime.fromtimestamp(NOW + 200, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    assert changes(f"changed_since={NOW + 100}&changed_until={until}") == [second]
     assert changes(f"changed_until={NOW + 100}&status=confirmed") == [first]
     assert changes("since=1&limit=1&status=confirmed") == [second]
     assert berlin["id"] == 1
@@ -134,7 +137,8 @@ def test_changes_of_commitments_by_what_they_are(make: Callable[..., World]) -> 
     ("query", "text"),
     [
         ("status=maybe", "expected one of planned, pending, confirmed, superseded, expired"),
-        ("changed_since=x", "changed_since: expected a whole number"),
+        ("changed_since=x", "changed_since: expected a time such as 2026-11-01"),
+        ("projct_id=x", "unknown query parameter projct_id: expected one of area, availability_zone, changed_since,"),
         ("changed_since=5&changed_until=4", "it is after changed_until"),
     ],
 )

@@ -1,5 +1,6 @@
 """Commitments: of a project, and over all projects."""
 
+import math
 from collections.abc import Sequence
 
 import orjson
@@ -157,6 +158,7 @@ def show_by_token(call: Call) -> Answer:
 
 def list_events(call: Call) -> Answer:
     """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
+    call.refuse_unknown_parameters()
     since, limit = parameters.SINCE.of(call.req), parameters.EVENTS.of(call.req)
     changes = call.deps.commitments.read.events(since, limit, call.selection(), _changes(call))
     events = [
@@ -174,7 +176,7 @@ def list_events(call: Call) -> Answer:
 def _changes(call: Call) -> ChangeFilter:
     """The wanted changes. Raises `BadRequest`."""
     since, until = parameters.CHANGED_SINCE.of(call.req), parameters.CHANGED_UNTIL.of(call.req)
-    if since > until:
+    if since is not None and until is not None and since > until:
         raise BadRequest("query parameter changed_since: it is after changed_until")
     statuses = parameters.AFTER_CHANGE.of(call.req)
     known = [status.value for status in Status]
@@ -187,7 +189,9 @@ def _changes(call: Call) -> ChangeFilter:
         "status": statuses,
     }
     return ChangeFilter(
-        {name: frozenset(values) for name, values in wanted.items() if values is not None}, since, until
+        {name: frozenset(values) for name, values in wanted.items() if values is not None},
+        0 if since is None else since,
+        math.inf if until is None else until,
     )
 
 
