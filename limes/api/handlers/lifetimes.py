@@ -1,10 +1,10 @@
 """From when to when subresources existed: for bills by flavor and hour."""
 
 from limes.actions.lifetimes import ShowLifetimes
-from limes.actions.metering.report import render_time
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.lifetimes import CSV_HEADER, csv_rows, render_lifetime
+from limes.core.metering.calendar import render_time
 from limes.db.queries.lifetime_reports import FILTERS, LifetimeFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream

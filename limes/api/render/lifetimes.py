@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from limes.actions.metering.report import render_time
+from limes.core.metering.calendar import render_time
 from limes.db.queries.lifetime_reports import LifetimeRow
 
 CSV_HEADER = (
