@@ -47,13 +47,14 @@ def count_of_run(lab: Lab, queries: list[Any]) -> int:
 
 def test_corrections_take_as_many_queries_for_one_project_as_for_many(metered: Lab, queries: list[Any]) -> None:
     """A backend that did not answer at midnight makes corrections for all of its projects."""
-    record_late(metered, *PROJECTS[1:])
-    for_two = count_of_run(metered, queries)
-    assert corrected(metered) == [(project,) for project in PROJECTS[1:]]
+    record_late(metered, "p-dresden")
+    for_one = count_of_run(metered, queries)
+    assert corrected(metered) == [("p-dresden",)]
     metered.clock.advance(HOUR)
     job(metered).run()
-    record_late(metered, PROJECTS[0])
-    assert count_of_run(metered, queries) == for_two
+    record_late(metered, "p-paris", "p-vanished")
+    assert count_of_run(metered, queries) == for_one
+    assert corrected(metered) == [("p-dresden",), ("p-paris",), ("p-vanished",)]
 
 
 def test_what_was_looked_at_is_not_looked_at_all_day(metered: Lab, queries: list[Any]) -> None:

@@ -1,9 +1,11 @@
 """The account of usage of a small cloud: gaps, vanished projects, closed months, corrections, clocks that jump."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from limes.actions.metering.corrections import CorrectAccounts
 from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of, next_month
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries.metering import StepRow, add_steps
@@ -149,6 +151,66 @@ def test_what_comes_late_is_a_new_version_with_its_reason(metered: Lab) -> None:
     assert "recorded afterwards" in correction.reason
     job(metered).run()  # and once is enough
     assert len(metered.rows("SELECT number FROM usage_corrections")) == 1
+
+
+def test_a_corrected_day_changes_no_other_day(metered: Lab) -> None:
+    """The usage that came late ended at midnight: the days after that, which were not stored, stay what they were. One
+    of them is in another month, which is not closed."""
+    month = next_month(START)
+    keep_scraping(metered, 4, month + 2 * DAY + HOUR)
+    scrape(metered, 0)
+    keep_scraping(metered, 0, month + 4 * DAY + HOUR)
+    job(metered).run()
+    late_step(metered, month - DAY, 10)
+    late_step(metered, month, 4)
+    late_step(metered, month + 3 * DAY, 7)
+    late_step(metered, month + 3 * DAY + HOUR, 0)
+    before = entries(metered, month, next_month(month), Granularity.MONTH)
+    job(metered).run()
+    assert days_of_cores(metered, 4, month - 2 * DAY) == [(4 * DAY, 0), (10 * DAY, 0), (4 * DAY, 0), (4 * DAY, 0)]
+    (january,) = [each for each in entries(metered, START, month, Granularity.MONTH) if each.meter == CORES]
+    assert january.account.used == 4 * (month - START) + 6 * DAY
+    (february,) = [
+        each for each in entries(metered, month, next_month(month), Granularity.MONTH) if each.meter == CORES
+    ]
+    assert february.account.used == 4 * (2 * DAY + HOUR) + 7 * HOUR
+    assert next(each for each in before if each.meter == CORES).account.used == 4 * (2 * DAY + HOUR)
+
+
+def test_an_outage_over_midnight_is_looked_at_once(metered: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next day is closed with what is known of the gap. When it ends, that is compared, and nothing was wrong."""
+    looked_at: list[set[str]] = []
+    correct = CorrectAccounts.correct
+
+    def note(self: CorrectAccounts, late: dict[str, int], *more: Any) -> None:
+        looked_at.append({*late})
+        correct(self, late, *more)
+
+    monkeypatch.setattr(CorrectAccounts, "correct", note)
+    keep_scraping(metered, 4, START + 23 * HOUR)
+    metered.clock.advance(HOUR // 2)
+    scrape(metered, None)
+    metered.clock.advance(HOUR)
+    job(metered).run()
+    scrape(metered, 4)
+    for _ in range(3):
+        metered.clock.advance(60)
+        job(metered).run()
+    assert looked_at == [{BERLIN.id}]
+    assert metered.rows("SELECT * FROM usage_corrections") == []
+    assert days_of_cores(metered, 1) == [(4 * (DAY - HOUR // 2), HOUR // 2)]
+
+
+def test_a_gap_that_is_counted_with_its_day_needs_no_other_look(metered: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CorrectAccounts, "correct", None)
+    metered.clock.advance(HOUR)
+    scrape(metered, None)
+    metered.clock.advance(HOUR)
+    scrape(metered, 4)
+    keep_scraping(metered, 4, START + DAY + HOUR)
+    job(metered).run()
+    job(metered).run()
+    assert days_of_cores(metered, 1) == [(4 * (DAY - HOUR), HOUR)]
 
 
 def test_a_closed_month_is_corrected_with_its_days(metered: Lab) -> None:

@@ -6,12 +6,12 @@ this at once.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
-from limes.actions.metering.corrections import CorrectAccounts, in_parts
+from limes.actions.metering.corrections import CorrectAccounts
 from limes.actions.metering.sources import Horizon, Sources, load_gaps, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.core.metering.account import Account
@@ -21,6 +21,7 @@ from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.committed_times import committed_times, write_committed_times
+from limes.db.queries.late_usage import late_projects, take_pending
 from limes.db.queries.usage_accounts import State
 from limes.db.queries.usage_sources import Meter, StoredAccount
 from limes.errors import Unavailable
@@ -33,8 +34,9 @@ _PROJECTS = 200
 _PROJECTS_TO_BEGIN = 20
 """All of their figures are read and written."""
 _EVENTS = 1000
+_PROJECTS_TO_CORRECT = 100
 _IN_FLIGHT = 300
-"""Seconds within which a transaction that has read the clock is committed."""
+"""Seconds within which a scrape that has read the clock is committed. No day is closed earlier after its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,8 @@ class CloseAccounts:
         while self.engine.atomic(lambda: self._follow_commitments(now)):
             pass
         self.engine.atomic(lambda: self._note_names(now))
-        self._correct_late(now)
+        while self.engine.atomic(lambda: self._correct_late(now)):
+            pass
         while self.engine.atomic(lambda: self._close_some(now)):
             pass
         self.engine.atomic(lambda: self._forget(now))
@@ -130,7 +133,7 @@ class CloseAccounts:
         if only_begun and not state.last_project:
             return False
         day = Bucket(Granularity.DAY, state.closed_until, state.closed_until + DAY)
-        if now < day.end + self.delay:
+        if now < day.end + max(self.delay, _IN_FLIGHT):
             return False
         projects = sources.project_page(engine, day.begin, day.end, state.last_project, _PROJECTS)
         if projects:
@@ -138,12 +141,13 @@ class CloseAccounts:
         if len(projects) == _PROJECTS:
             accounts.set_state(engine, state._replace(last_project=projects[-1]))
         else:
-            accounts.set_state(engine, state._replace(closed_until=day.end, last_project=""))
+            accounts.set_state(engine, state._replace(closed_until=day.end, closed_at=now, last_project=""))
         return True
 
     def _close(self, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
         """Writes what has happened on this day. With the last day of a month, the month is written of all."""
         engine, month, horizon = self.engine, month_of(day.begin), self._horizon(state, now)
+        take_pending(engine, projects, day.begin, day.end)
         ends_month = day.end == next_month(month)
         if not ends_month:
             eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}
@@ -172,7 +176,7 @@ class CloseAccounts:
             return
         log.error("days were closed by a clock that was ahead: those from %s on are open again", render_time(today))
         accounts.forget_from(engine, today, month_of(today))
-        state = state._replace(closed_until=today, last_project="")
+        state = state._replace(closed_until=today, closed_at=now, last_project="")
         accounts.set_state(engine, state)
         if today > max(month_of(today), day_of(state.begun_at)):
             self._add_up_month(state, now)
@@ -188,31 +192,18 @@ class CloseAccounts:
             told = [(meter, account) for meter, account in so_far.items() if not account.is_nothing]
             accounts.write_months(engine, [(meter, StoredAccount(month, account, 1, end)) for meter, account in told])
 
-    def _correct_late(self, now: int) -> None:
-        """Corrects closed days of which something was recorded after they were closed. A run that is killed is made up
-        for by the next one."""
-        engine, state = self.engine, self.engine.snapshot(lambda: accounts.state(self.engine))
-        assert state is not None, "the account has begun"
-        # a clock that was ahead has not looked at what came until now
-        since = (state.looked_at if state.looked_at <= now else state.closed_until) - _IN_FLIGHT
-        late = engine.snapshot(lambda: accounts.late_changes(engine, since, state.closed_until))
-        for some in in_parts(late):
-            if not engine.atomic(partial(self._correct_some, some, now)):
-                return
-        engine.atomic(lambda: self._note_looked_at(now))
-
-    def _correct_some(self, late: Mapping[str, int], now: int) -> bool:
-        """Returns False if somebody closes a day just now: then it is closed for some projects only."""
-        state = self._lock()
-        if state.last_project:
+    def _correct_late(self, now: int) -> bool:
+        """Corrects closed days of some projects of which something was recorded after these days were counted. Returns
+        whether there was something to do."""
+        engine, state = self.engine, self._lock()
+        # of a day that is closed for some projects only, it is not clear whether it is closed
+        projects = [] if state.last_project else late_projects(engine, state.closed_until, _PROJECTS_TO_CORRECT)
+        if not projects:
             return False
+        late = take_pending(engine, projects, 0, state.closed_until)
         corrections = self._corrections(state, now)
         corrections.correct(late, corrections.present(late), "usage of this time was recorded afterwards")
         return True
-
-    def _note_looked_at(self, now: int) -> None:
-        accounts.set_state(self.engine, self._lock()._replace(looked_at=now))
-        accounts.note_looked_at(self.engine, now)
 
     # -- the rest ------------------------------------------------------------------------------------------------------
 

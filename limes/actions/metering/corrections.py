@@ -50,24 +50,29 @@ class CorrectAccounts:
             self._correct(some, {meter: rows for meter, rows in before.items() if meter.project in some}, reason)
 
     def _correct(self, late: Mapping[str, int], before: Days, reason: str) -> None:
-        changed: list[tuple[Meter, StoredAccount]] = []
+        written: list[tuple[Meter, StoredAccount]] = []
         noted: list[Correction] = []
         for meter, rows in self._days(late, anew=True, also=before).items():
             olds = {row.begin: row for row in before.get(meter, ())}
+            begins_otherwise = False
             for row in rows:
                 old = olds.get(row.begin) or _nothing(row.begin, row.counted_until)
-                if old.account != row.account:
-                    changed.append((meter, row._replace(version=old.version + 1)))
+                differs = old.account != row.account
+                # if this day had no row, it would begin with what the day before ends with now
+                if differs or begins_otherwise:
+                    written.append((meter, row._replace(version=old.version + differs)))
+                if differs:
                     noted.append(Correction(self.horizon.now, reason, "day", meter, old))
-        if not changed:
+                begins_otherwise = differs and old.account.last != row.account.last
+        if not noted:
             return
-        accounts.write_days(self.engine, changed)
-        for month in sorted({month_of(row.begin) for _, row in changed}):
-            noted += self._correct_month(
-                {meter for meter, row in changed if month_of(row.begin) == month}, month, reason
-            )
+        accounts.write_days(self.engine, written)
+        days_of = Counter(correction.meter.project for correction in noted)
+        for month in sorted({month_of(row.begin) for _, row in written}):
+            of_month = {meter for meter, row in written if month_of(row.begin) == month}
+            noted += self._correct_month(of_month, month, reason)
         accounts.add_corrections(self.engine, noted)
-        for project, days in sorted(Counter(meter.project for meter, _ in changed).items()):
+        for project, days in sorted(days_of.items()):
             log.warning("project %s: %d closed days were corrected: %s", project, days, reason)
 
     def _correct_month(self, meters: set[Meter], month: int, reason: str) -> list[Correction]:
@@ -79,10 +84,11 @@ class CorrectAccounts:
         so_far = self.month_so_far(projects, month, end)
         for meter in sorted(meters):
             (old,) = stored.get(meter) or [_nothing(month, end)]
-            if old.account != so_far[meter]:
-                is_closed = end == next_month(month)
-                written.append((meter, StoredAccount(month, so_far[meter], old.version + is_closed, end)))
-                if is_closed:
+            differs = old.account != so_far[meter]
+            if differs or meter not in stored:
+                is_corrected = differs and end == next_month(month)
+                written.append((meter, StoredAccount(month, so_far[meter], old.version + is_corrected, end)))
+                if is_corrected:
                     noted.append(Correction(self.horizon.now, reason, "month", meter, old))
         accounts.write_months(self.engine, written)
         return noted

@@ -25,9 +25,8 @@ class MeteringState(BaseModel):
     """When metering began: nothing is known of what was before."""
     closed_until = BigIntegerField()
     """The end of the last day that is closed for all projects."""
-    looked_at = BigIntegerField(column_name="closed_at")
-    """When it was last looked for what was recorded after its day was closed. Older releases look only once for a
-    day: hence the column's name."""
+    closed_at = BigIntegerField()
+    """When that was done."""
     last_project = TextField()
     """While a day is being closed: the project that was done last. Empty in between."""
     event_number = BigIntegerField()
@@ -63,11 +62,17 @@ class UsageStep(BaseModel):
     at = BigIntegerField()
     usage = BigIntegerField(constraints=[Check("usage >= 0")])
     recorded_at = BigIntegerField(index=True)
+    """When that was noted, until it is counted; then the same as `at`."""
 
     class Meta:
         table_name = "usage_steps"
         primary_key = CompositeKey("project_uuid", "service_type", "resource_name", "az", "at")
         indexes = ((("project_uuid", "at"), False),)
+
+
+UsageStep.add_index(
+    UsageStep.index(UsageStep.at, name="usage_steps_pending", where=UsageStep.recorded_at > UsageStep.at)
+)
 
 
 class UsageGap(BaseModel):
@@ -78,11 +83,17 @@ class UsageGap(BaseModel):
     begins = BigIntegerField()
     ends = BigIntegerField(index=True)
     recorded_at = BigIntegerField(index=True)
+    """When that was noted, until it is counted; then the same as `begins`."""
 
     class Meta:
         table_name = "usage_gaps"
         primary_key = CompositeKey("project_uuid", "service_type", "begins")
         constraints = [Check("ends > begins")]
+
+
+UsageGap.add_index(
+    UsageGap.index(UsageGap.begins, name="usage_gaps_pending", where=UsageGap.recorded_at > UsageGap.begins)
+)
 
 
 class CommittedTime(BaseModel):

@@ -185,7 +185,7 @@ _METER = compiled(
 _REFS = compiled(lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service))
 _UNKNOWN_BEFORE = compiled(
     lambda p: UsageGap.insert_from(
-        ProjectService.select(Project.uuid, Service.type, Value(0), p.now.cast("BIGINT"), p.now.cast("BIGINT"))
+        ProjectService.select(Project.uuid, Service.type, Value(0), p.now.cast("BIGINT"), Value(0))
         .join(Project)
         .switch(ProjectService)
         .join(Service)

@@ -17,7 +17,6 @@ from limes.db.models import (
     UsageMonth,
     UsageStep,
 )
-from limes.db.queries.metering import TO_LOOK_AT
 from limes.db.queries.usage_sources import Meter, StoredAccount
 
 
@@ -26,7 +25,7 @@ class State(NamedTuple):
 
     begun_at: int
     closed_until: int
-    looked_at: int
+    closed_at: int
     last_project: str
     event_number: int
 
@@ -36,7 +35,7 @@ _STATE = compiled(lambda p: MeteringState.select(*_STATE_FIELDS))
 _LOCKED_STATE = compiled(lambda p: lock(MeteringState.select(*_STATE_FIELDS)))
 _BEGIN = compiled(
     lambda p: MeteringState.insert(
-        id=1, begun_at=p.now, closed_until=p.closed_until, looked_at=p.now, last_project="", event_number=0
+        id=1, begun_at=p.now, closed_until=p.closed_until, closed_at=p.now, last_project="", event_number=0
     ).on_conflict("NOTHING", conflict_target=[MeteringState.id])
 )
 _SET_STATE = compiled(lambda p: MeteringState.update({field: getattr(p, field.name) for field in _STATE_FIELDS}))
@@ -187,36 +186,6 @@ _CORRECTIONS = compiled(
 def corrections(engine: Engine, projects: Sequence[str], begin: int, end: int) -> list[CorrectionRow]:
     """Returns the corrections of days and months that begin in this time, in their order."""
     return engine.all(_CORRECTIONS, CorrectionRow, projects=projects, begin=begin, end=end)
-
-
-_LATE_STEPS = compiled(
-    lambda p: UsageStep.select(UsageStep.project_uuid, UsageStep.at).where(
-        UsageStep.recorded_at >= p.since, UsageStep.at < p.closed_until
-    )
-)
-_LATE_GAPS = compiled(
-    lambda p: UsageGap.select(UsageGap.project_uuid, UsageGap.begins).where(
-        UsageGap.recorded_at >= p.since, UsageGap.begins < p.closed_until
-    )
-)
-
-
-def late_changes(engine: Engine, since: int, closed_until: int) -> dict[str, int]:
-    """Returns from when on the closed account of projects (by UUID) may have to be corrected: something was recorded at
-    `since` or later that is about a time before `closed_until`."""
-    found: dict[str, int] = {}
-    for query in (_LATE_STEPS, _LATE_GAPS):
-        for project, at in engine.tuples(query, since=since, closed_until=closed_until):
-            found[project] = min(at, found.get(project, at))
-    return found
-
-
-_LOOKED_AT = compiled(lambda p: UsageStep.update(recorded_at=p.now).where(UsageStep.recorded_at == TO_LOOK_AT))
-
-
-def note_looked_at(engine: Engine, now: int) -> None:
-    """Notes that the account was corrected for all steps that asked for it."""
-    engine.write(_LOOKED_AT, now=now)
 
 
 # -- retention ---------------------------------------------------------------------------------------------------------
