@@ -105,6 +105,10 @@ class Text:
         return {"type": "string"}
 
 
+_LATEST_TIME = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp()) - 1
+"""So that the month after it can be a date as well."""
+
+
 @dataclass(frozen=True, slots=True)
 class Moment:
     """A time in the query, as a date, a date with a time (ISO 8601; UTC unless it says otherwise), or UNIX time."""
@@ -120,6 +124,12 @@ class Moment:
 
     def read(self, text: str) -> int:
         """Returns the time. Raises `BadRequest`."""
+        time = self._seconds(text)
+        if not 0 <= time <= _LATEST_TIME:
+            raise BadRequest(f"query parameter {self.name}: expected a time between 1970-01-01 and 9999-11-30")
+        return time
+
+    def _seconds(self, text: str) -> int:
         if text.isascii() and text.isdigit() and len(text) <= 12:
             return int(text)
         try:
