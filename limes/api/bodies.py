@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any
 
 from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic_core import PydanticCustomError
 
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota_changes import QuotaChange
@@ -73,7 +74,21 @@ class ServiceBody(RequestBody):
     resources: tuple[ResourceBody, ...] | None = None
 
 
-class TemporaryServiceBody(ServiceBody):
+class WithoutTimes(RequestBody):
+    """A part that has no times of its own. If they were ignored like other unknown keys, the quota would stay for
+    ever."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def refuse_times(cls, document: Any) -> Any:
+        """Says where times belong."""
+        for name in ("until", "from", "keep_until"):
+            if isinstance(document, dict) and name in document:
+                raise PydanticCustomError("misplaced", f"{name} belongs to each resource, beside its quota")
+        return document
+
+
+class TemporaryServiceBody(WithoutTimes, ServiceBody):
     """Wanted quotas of a service, and for how long."""
 
     resources: tuple[TemporaryResourceBody, ...] | None = None
@@ -85,7 +100,7 @@ class BurstingBody(RequestBody):
     enabled: Annotated[bool, Field(strict=True)]
 
 
-class DomainScopeBody(RequestBody):
+class DomainScopeBody(WithoutTimes):
     """What is wanted of a domain. Quotas in `services` win over those of the set."""
 
     quota_set: StrictStr | None = None

@@ -41,6 +41,25 @@ def test_terms_that_make_no_sense(world: World, number: int, term: dict[str, Any
     assert changes(before, all_rows(world.engine)) == {}
 
 
+@pytest.mark.parametrize("name", ["until", "from", "keep_until"])
+@pytest.mark.parametrize(("level", "path"), [("project", PATHS["berlin"]), ("domain", PATHS["germany"])])
+@pytest.mark.parametrize("verb", [("PUT", ""), ("POST", "/simulate-put")])
+def test_times_beside_services_are_not_ignored(
+    world: World, verb: tuple[str, str], level: str, path: str, name: str
+) -> None:
+    """Otherwise quota that was meant for a time would stay for ever."""
+    before = all_rows(world.engine)
+    services = [{"type": "compute", "resources": [{"name": "cores", "quota": 25}]}]
+    for document, place in (
+        ({"services": services, name: START + 1000}, level),
+        ({"services": [services[0] | {name: START + 1000}]}, f"{level}.services.0"),
+    ):
+        result = world.request(verb[0], f"{path}{verb[1]}", json={level: document})
+        text = f"request body is not valid JSON: {place}: {name} belongs to each resource, beside its quota\n"
+        assert (result.status_code, result.text) == (400, text)
+    assert changes(before, all_rows(world.engine)) == {}
+
+
 @pytest.mark.parametrize(
     ("resource", "text"),
     [
