@@ -160,7 +160,9 @@ def test_a_filter_that_makes_no_sense(make: Callable[..., World], query: str, te
 )
 def test_times_beyond_the_calendar(world: World, path: str, times: str, name: str) -> None:
     """Months, and the times that errors name, have to be dates as well."""
-    result = world.request("GET", path, query_string=times + ("" if path == "/v1/subresources" else "&granularity=month"))
+    result = world.request(
+        "GET", path, query_string=times + ("" if path == "/v1/subresources" else "&granularity=month")
+    )
     text = f"query parameter {name}: expected a time between 1970-01-01 and 9999-11-30\n"
     assert (result.status_code, result.text) == (400, text)
 
