@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.growth.early_sample import AskForSample
 from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityBackend, CapacityReport, Demand, ResourceDemand, calls
 from limes.core.catalog import Catalog, Ref
@@ -106,6 +107,9 @@ class ScrapeCapacity:
         queries.replace_capacity(self.engine, task.id, rows)
         queries.drop_capacity(self.engine, unreported)
         now = self._now()
+        AskForSample(self.engine).for_capacity(
+            [id_ for id_, azs in rows.items() if any(az.raw_capacity for az in azs)], now
+        )
         mark_due(self.engine, {*rows, *unreported}, now, lock=False)
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
         self.commitments.settle_locked({*rows, *unreported})

@@ -21,6 +21,7 @@ from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import growth_rule
 from limes.actions.follow_usage import FollowUsage
+from limes.actions.growth.early_sample import AskForSample
 from limes.actions.lifetimes import RecordLifetimes
 from limes.actions.metering.usage import VALID_FOR, meter_usage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
@@ -160,6 +161,7 @@ class ScrapeUsage:
         meter_usage(self.engine, task, ids, stored, present, outcome.now, self.valid_for)
         follow = FollowUsage(self.engine, self.catalog, self.change_log)
         follow.run(task.project_id, task.service_type, ids, stored, present, outcome.now)
+        AskForSample(self.engine).for_project(task.domain_uuid, stored, present, outcome.now)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
         self.change_log.record_scrape(task, self.constraints, before, after)
         if self.lifetimes is not None:

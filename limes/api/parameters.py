@@ -206,7 +206,15 @@ DAYS = WholeNumber("days", "How many days to look back.", 1, 3660, 30)
 DAYS_BACK = WholeNumber("days", "How many days to look back. Default: 30; 1 by hour, 366 by month.", 1, 3660)
 HISTORY_FROM = Moment("from", "From the hour, day or month on in which this is, instead of `days`.")
 HISTORY_UNTIL = Moment("until", "To the end of the hour, day or month before this. Not given: to this moment.")
-HISTORY_GRANULARITY = Choice("granularity", "How long the times are.", ("hour", "day", "month"), "day")
+AUTO = "auto"
+"""What suits the data."""
+HISTORY_GRANULARITY = Choice(
+    "granularity",
+    "How long the times are. With `auto`, what suits the data: hours for up to a day, else days, and months of times of"
+    " which days are not kept; from where data begin.",
+    ("hour", "day", "month", AUTO),
+    "day",
+)
 PER_AZ = Flag("per_az", "Tell of each availability zone, rather than of all of them together.")
 AHEAD = WholeNumber("days", "How many days to look ahead.", 1, 3660, 30)
 ABOVE = WholeNumber("above", "Only where more than so many percent of the quota are used.", 0, 1000, 80)

@@ -42,6 +42,9 @@ GROWTH = {
     f"{DOMAIN}/forecast": {
         "GET": Operation(growth.show_forecast_of_domain, "domain:show", {200: ForecastAnswer}, (404,), _FORECAST)
     },
+    f"{PROJECT}/forecast": {
+        "GET": Operation(growth.show_forecast_of_project, "project:show", {200: ForecastAnswer}, (404,), _FORECAST)
+    },
 }
 
 _TIMES_OF_PROJECT = (

@@ -8,6 +8,7 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.check_consistency import CheckConsistency
 from limes.actions.commitments.auto_renew import RenewAutomatically
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.growth.early_sample import JOB as GROWTH
 from limes.actions.quota_history import ForgetHistory
 from limes.actions.run_job import RunJob
 from limes.actions.sync_catalog import SyncCatalog
@@ -82,7 +83,7 @@ def cluster_wide_jobs(
         ),
         job("commitment-use", use.take_sample, collector.commitment_use_interval, "limes_commitment_use_runs"),
         job("metering", build_closing(settings, engine, clock).run, settings.metering.interval, "limes_metering_runs"),
-        job("growth", build_growth(settings, engine, cluster, clock).run, _GROWTH_INTERVAL, "limes_growth_runs"),
+        job(GROWTH, build_growth(settings, engine, cluster, clock).run, _GROWTH_INTERVAL, "limes_growth_runs"),
         job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
         job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),
         job("consistency", consistency.run, collector.consistency_interval, "limes_cron_consistency_runs"),

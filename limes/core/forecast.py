@@ -1,10 +1,16 @@
 """When usage reaches a limit, if it goes on to grow as it has grown (docs/growth.md)."""
 
+import statistics
+from collections.abc import Sequence
 from typing import NamedTuple
 
 DAY = 86400
+LOOK_BACK = 90
+"""How many days a trend looks back."""
 MIN_DAYS = 7
 """Without so many days, there is no trend."""
+_RECENT = 7
+"""Days that say how much is used now."""
 HORIZON = 5 * 365
 """What is more days ahead than this is no end in sight."""
 
@@ -18,6 +24,17 @@ class Trend(NamedTuple):
     growth: float
     lowest: float
     highest: float
+
+
+def trend_of(
+    computed_at: int, days: Sequence[float], amounts: Sequence[float], slope: tuple[float, float, float]
+) -> Trend:
+    """Returns the trend of what was used on these days, counted from `computed_at` (negative before it), with its
+    growth, lowest and highest growth. The level is the middle of what the last days say."""
+    growth = slope[0]
+    recent = list(zip(days, amounts, strict=True))[-_RECENT:]
+    level = statistics.median(amount - growth * day for day, amount in recent)
+    return Trend(computed_at, level, *slope)
 
 
 class Exhaustion(NamedTuple):

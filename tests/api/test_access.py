@@ -107,6 +107,7 @@ ROUTES = [
     ("GET", f"{PROJECT}/usage-history", PROJECT_VIEWERS, 200),
     ("GET", "/v1/forecast", CLOUD, 200),
     ("GET", f"{DOMAIN}/forecast", DOMAIN_VIEWERS, 200),
+    ("GET", f"{PROJECT}/forecast", PROJECT_VIEWERS, 200),
 ]
 
 
@@ -180,6 +181,7 @@ def test_public_paths_need_no_token(world: World, path: str, token: str | None) 
         ("GET", f"{DOMAIN}/projects/{PARIS}/commitment-summary", "no such project\n"),
         ("GET", f"{DOMAIN}/projects/{PARIS}/expiring-commitments", "no such project\n"),
         ("GET", f"{DOMAIN}/projects/{PARIS}/usage-history", "no such project\n"),
+        ("GET", f"{DOMAIN}/projects/{PARIS}/forecast", "no such project\n"),
         ("GET", f"{DOMAIN}/projects/{PARIS}/history", "no such project\n"),
         ("GET", f"{DOMAIN}/projects/{PARIS}/explain", "no such project\n"),
         ("GET", f"/v1/domains/nowhere/projects/{BERLIN}", NO_DOMAIN),

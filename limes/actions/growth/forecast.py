@@ -1,11 +1,12 @@
 """Tells when quota, capacity and commitments of the cloud or a domain are exhausted (docs/growth.md)."""
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from limes.actions.reports.attention import NamedResource, ReportAttention, Where
-from limes.core.catalog import Catalog
+from limes.core.catalog import Catalog, Ref
 from limes.core.forecast import MIN_DAYS, Exhaustion, Trend, exhaustion
 from limes.core.metering.calendar import HOUR
 from limes.core.selection import Selection
@@ -68,13 +69,18 @@ class ForecastGrowth:
         now = int(self.clock.now().timestamp())
         hour = sampled_at - sampled_at % HOUR
         rows = growth_trends.present(self.engine, where.domain or "", hour, every_az=every_az)
-        found = [_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
-        order = {ref: position for position, ref in enumerate(named)}
-        found.sort(key=lambda each: (*_urgency(each), order[each.named.ref], self.catalog.az_order(each.present.az)))
-        return Forecasts(found, sampled_at)
+        found = [build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
+        return Forecasts(sort_forecasts(found, list(named), self.catalog), sampled_at)
 
 
-def _forecast(named: NamedResource, row: Present, now: int) -> Forecast:
+def sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Catalog) -> list[Forecast]:
+    """Returns what is full first, and else in the order of these resources."""
+    order = {ref: position for position, ref in enumerate(refs)}
+    return sorted(found, key=lambda each: (*_urgency(each), order[each.named.ref], catalog.az_order(each.present.az)))
+
+
+def build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
+    """Returns when present usage reaches its limits, if it goes on to grow like the trend."""
     trend = _trend(row)
     amounts: dict[Limit, int | None] = {
         "capacity": row.capacity,

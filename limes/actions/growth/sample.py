@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from limes.actions.growth.note_quotas import NoteQuotas
 from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.core.capacity import effective, effective_total
@@ -26,6 +27,7 @@ from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.domains import domains
 from limes.db.queries.growth_samples import Sample, SeriesKey
 from limes.db.queries.project_sums import Among, Level
+from limes.db.queries.quota_times import forget_future_quotas, forget_quotas
 from limes.system import Clock
 
 _EVERYWHERE = Among("domain", None)
@@ -75,6 +77,7 @@ class SampleGrowth:
         """The job. Several may run it at once."""
         self.engine.atomic(lambda: queries.begin(self.engine))
         self.engine.atomic(self._take_sample)
+        NoteQuotas(self.engine).run()
         self.trends.run_if_due(self._now())
 
     def _now(self) -> int:
@@ -86,6 +89,7 @@ class SampleGrowth:
         now = self._now()
         if state.sampled_at > now:
             queries.forget_future(engine, now)
+            forget_future_quotas(engine, now)
         known = queries.series_ids(engine)
         figures = self._read(now, known)
         unknown = [key for key, found in figures.items() if key not in known and not found.is_nothing]
@@ -96,14 +100,15 @@ class SampleGrowth:
         queries.write_hour(engine, now - now % HOUR, samples)
         month = month_of(now)
         queries.roll_up(engine, day_of(now), month, next_month(month))
-        queries.note_quotas(engine, now)
         self._forget(now)
         queries.note_sample(engine, now)
 
     def _forget(self, now: int) -> None:
         keep, today = self.retention, day_of(now)
         months_before = None if keep.months is None else month_of(now) - keep.months * 31 * DAY
-        queries.forget(self.engine, today - keep.hours * DAY, today - keep.days * DAY, months_before)
+        days_before = today - keep.days * DAY
+        queries.forget(self.engine, today - keep.hours * DAY, days_before, months_before)
+        forget_quotas(self.engine, days_before if months_before is None else months_before)
 
     def _read(self, now: int, known: Collection[SeriesKey]) -> dict[SeriesKey, _Figures]:
         """Returns the figures of this moment, in ten queries: zeros where nothing is found any more of what is

@@ -5,7 +5,6 @@ or how often. Several may do it at once.
 """
 
 import logging
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from functools import partial
 
 import orjson
 
-from limes.core.forecast import DAY, MIN_DAYS
+from limes.core.forecast import DAY, LOOK_BACK, MIN_DAYS, trend_of
 from limes.core.metering.calendar import day_of
 from limes.db.engine import Engine
 from limes.db.queries import growth_samples, growth_trends
@@ -23,10 +22,6 @@ from limes.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
-LOOK_BACK = 90
-"""How many days a trend looks back."""
-_RECENT = 7
-"""Days that say how much is used now."""
 _SERIES = 2000
 """Computed together."""
 _TIMEOUT = 240.0
@@ -83,17 +78,12 @@ class ComputeTrends:
             if id_ not in found:
                 rows.append(TrendRow(id_, today, count, None, None, None, None))
                 continue
-            each, (growth, lowest, highest) = found[id_]
-            rows.append(TrendRow(id_, today, count, _level(each, growth), growth, lowest, highest))
+            (times, amounts), slope = found[id_]
+            trend = trend_of(today, times, amounts, slope)
+            rows.append(TrendRow(id_, today, count, trend.level, *slope))
         self.engine.atomic(lambda: growth_trends.write_trends(self.engine, rows))
 
 
 def _points(days: Sequence[DayOfSeries], today: int) -> Points:
     """Returns the middle of each day, before (so negative) today's beginning, and what was used on average."""
     return [(row.begins - today) / DAY + 0.5 for row in days], [float(row.usage) for row in days]
-
-
-def _level(points: Points, growth: float) -> float:
-    """Returns what is used when today begins: the middle of what the last days say."""
-    recent = list(zip(*points, strict=True))[-_RECENT:]
-    return statistics.median(amount - growth * day for day, amount in recent)

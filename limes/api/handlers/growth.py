@@ -2,6 +2,7 @@
 
 from limes.actions.growth.forecast import ForecastGrowth
 from limes.actions.growth.history import HistoryQuery
+from limes.actions.growth.project_forecast import ForecastProject
 from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.call import Call
@@ -35,19 +36,29 @@ def show_forecast_of_domain(call: Call) -> Answer:
     return _forecast(call)
 
 
+def show_forecast_of_project(call: Call) -> Answer:
+    """Tells when quota and commitments of a project are exhausted; what is full first comes first."""
+    call.refuse_unknown_parameters()
+    deps = call.deps
+    history = deps.growth
+    forecast = ForecastProject(deps.engine, deps.catalog, deps.clock, history.valid_for, history.retention)
+    found = forecast.run(_where(call), call.selection(), every_az=parameters.PER_AZ.of(call.req))
+    return Answer(document=render_forecasts(found))
+
+
 def _usage_history(call: Call) -> Answer:
     call.refuse_unknown_parameters()
     req = call.req
-    granularity = Granularity(parameters.HISTORY_GRANULARITY.of(req))
+    granularity = parameters.HISTORY_GRANULARITY.of(req)
     query = HistoryQuery(
-        granularity,
+        None if granularity == parameters.AUTO else Granularity(granularity),
         parameters.DAYS_BACK.of(req) or None,
         parameters.HISTORY_FROM.of(req),
         parameters.HISTORY_UNTIL.of(req),
         parameters.PER_AZ.of(req),
     )
     found = call.deps.growth.run(_where(call), call.selection(), query)
-    return Answer(document=render_usage_history(found, granularity))
+    return Answer(document=render_usage_history(found))
 
 
 def _forecast(call: Call) -> Answer:

@@ -1,11 +1,11 @@
 """The answers about how usage has grown, and when it reaches its limits."""
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import cast
 
 from limes.actions.growth.forecast import Forecast, Forecasts, LimitForecast
-from limes.actions.growth.history import GrowthOfResource, Point
+from limes.actions.growth.history import Growth, GrowthOfResource
+from limes.actions.growth.project_points import Point
 from limes.api.render.attention import named_resource
 from limes.api.shapes import growth as shapes
 from limes.core.metering.calendar import Granularity
@@ -13,15 +13,20 @@ from limes.core.metering.calendar import Granularity
 _DATES = {Granularity.HOUR: "%Y-%m-%dT%H:%M:%SZ", Granularity.DAY: "%Y-%m-%d", Granularity.MONTH: "%Y-%m"}
 
 
-def render_usage_history(found: Sequence[GrowthOfResource], granularity: Granularity) -> shapes.UsageHistoryAnswer:
+def render_usage_history(found: Growth) -> shapes.UsageHistoryAnswer:
     """Returns the document."""
-    return {"usage_history": [_usage(each, granularity) for each in found]}
+    granularity = found.granularity
+    return {
+        "granularity": granularity.value,
+        "usage_history": [_usage(each, granularity) for each in found.resources],
+    }
 
 
 def _usage(each: GrowthOfResource, granularity: Granularity) -> shapes.UsageOfResource:
     document = cast(shapes.UsageOfResource, named_resource(each.named))
     if each.az:
         document["availability_zone"] = each.az
+    document["since"] = each.since
     points = [_point(point, _DATES[granularity]) for point in each.points]
     document["days"] = points if granularity is Granularity.DAY else []
     if granularity is Granularity.HOUR:

@@ -25,6 +25,7 @@ class UsageOfResource(NamedResource):
     """One resource, the oldest first."""
 
     availability_zone: NotRequired[str]
+    since: Annotated[Time, Field(description="when the oldest data begin that there are, whatever was asked for")]
     days: Annotated[list[UsageDay], Field(description="empty if hours or months were asked for")]
     hours: NotRequired[list[UsageDay]]
     months: NotRequired[list[UsageDay]]
@@ -33,6 +34,7 @@ class UsageOfResource(NamedResource):
 class UsageHistoryAnswer(TypedDict):
     """By resource."""
 
+    granularity: Annotated[str, Field(description="of the times: `hour`, `day` or `month`")]
     usage_history: list[UsageOfResource]
 
 

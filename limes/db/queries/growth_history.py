@@ -3,10 +3,13 @@
 from functools import cache
 from typing import Any, NamedTuple
 
-from limes.core.metering.calendar import Granularity
+from peewee import Select, fn
+
+from limes.core.catalog import Ref
+from limes.core.metering.calendar import DAY, Granularity, day_of, month_of
 from limes.db.compiled import Compiled, compiled
 from limes.db.engine import Engine
-from limes.db.models import GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, QuotaTime
+from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, QuotaTime
 
 
 class GrowthRow(NamedTuple):
@@ -58,6 +61,60 @@ def growth_history(
     """Returns what was sampled of the cluster (`scope` is empty) or a domain (UUID): of all AZs together, or of each
     single one."""
     return engine.all(_history(granularity, every_az), GrowthRow, scope=scope, begin=begin, end=end)
+
+
+def _first_of(model: Any) -> Any:
+    return model.select(fn.MIN(model.begins)).where(model.series == GrowthSeries.id)
+
+
+_FIRST_SAMPLES = compiled(
+    lambda p: GrowthSeries.select(
+        *(GrowthSeries.service_type, GrowthSeries.resource_name),
+        *(_first_of(model) for model in (GrowthMonth, GrowthDay, GrowthHour)),
+    ).where(GrowthSeries.scope == p.scope, GrowthSeries.az == "")
+)
+_FIRST_TIMES = compiled(
+    lambda p: Select(
+        columns=[
+            model.select(fn.MIN(time))
+            for model, time in ((GrowthMonth, GrowthMonth.begins), (GrowthDay, GrowthDay.begins))
+        ]
+        + [CommitmentUse.select(fn.MIN(CommitmentUse.day))]
+    )
+)
+
+
+class FirstTimes(NamedTuple):
+    """When the oldest data of all begin: samples (exactly or in that month), and the use of commitments."""
+
+    sample: int | None
+    commitment_use: int | None
+
+
+def first_times(engine: Engine) -> FirstTimes:
+    """Returns when the oldest data begin."""
+    ((month, day, used_on),) = engine.tuples(_FIRST_TIMES)
+    return FirstTimes(_exact(month, day, None), None if used_on is None else used_on * DAY)
+
+
+def first_samples(engine: Engine, scope: str) -> dict[Ref, int]:
+    """Returns since when each resource of the cluster (`scope` is empty) or a domain (UUID) is sampled: as exactly as
+    samples are kept."""
+    found = {}
+    for service, resource, *firsts in engine.tuples(_FIRST_SAMPLES, scope=scope):
+        first = _exact(*firsts)
+        if first is not None:
+            found[service, resource] = first
+    return found
+
+
+def _exact(month: int | None, day: int | None, hour: int | None) -> int | None:
+    """Returns the first time of three that begin in each other, as far as they do."""
+    first = month
+    for later, begin in ((day, month_of), (hour, day_of)):
+        if later is not None and (first is None or begin(later) <= first):
+            first = later
+    return first
 
 
 class QuotaRow(NamedTuple):

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from peewee import Select, Value, fn
+from peewee import Value, fn
 
 from limes.core.metering.calendar import DAY
 from limes.db.compiled import compiled, compiled_insert, lock, quotient
@@ -14,11 +14,6 @@ from limes.db.models import (
     GrowthMonth,
     GrowthSeries,
     GrowthState,
-    Project,
-    ProjectResource,
-    QuotaTime,
-    Resource,
-    Service,
 )
 
 
@@ -219,76 +214,9 @@ def forget(engine: Engine, hours_before: int, days_before: int, months_before: i
     for model, before in zip(_MODELS, (hours_before, days_before, months_before), strict=True):
         if before is not None:
             engine.write(_DELETES[model][0], time=before)
-    engine.write(_FORGET_QUOTAS, time=days_before if months_before is None else months_before)
 
 
 def forget_future(engine: Engine, now: int) -> None:
     """Deletes what a clock that was ahead has written for times that are yet to come."""
     for model in _MODELS:
         engine.write(_DELETES[model][1], time=now)
-    for query in (_FORGET_FUTURE_QUOTAS, _REOPEN_QUOTAS):
-        engine.write(query, now=now)
-
-
-# -- quotas of projects ------------------------------------------------------------------------------------------------
-
-_FORGET_QUOTAS = compiled(lambda p: QuotaTime.delete().where(QuotaTime.until < p.time))
-_FORGET_FUTURE_QUOTAS = compiled(lambda p: QuotaTime.delete().where(QuotaTime.since > p.now))
-_REOPEN_QUOTAS = compiled(lambda p: QuotaTime.update(until=None).where(QuotaTime.until > p.now))
-
-
-class _ChangedQuota(NamedTuple):
-    """A quota that is not what it was. `known` was noted for the time since `since`; None: there was, or is, none."""
-
-    project_uuid: str
-    service_type: str
-    resource_name: str
-    since: int | None
-    known: int | None
-    present: int | None
-
-
-def _changed_quotas(_: Any) -> Any:
-    """Selects them by adding both sides up, which takes as long as reading them. A join would take very long where
-    the planner does not know yet how many there are."""
-    nothing = Value(None).cast("BIGINT")
-    present = (
-        ProjectResource.select(
-            *(Project.uuid.alias("project"), Service.type.alias("service"), Resource.name.alias("resource")),
-            *(nothing.alias("since"), nothing.alias("known"), ProjectResource.quota.alias("present")),
-        )
-        .join(Project)
-        .join_from(ProjectResource, Resource)
-        .join(Service)
-        .where(ProjectResource.quota.is_null(False))
-    )
-    known = QuotaTime.select(
-        *(QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name),
-        *(QuotaTime.since, QuotaTime.quota, nothing),
-    ).where(QuotaTime.until.is_null())
-    parts = present.union_all(known).alias("parts")
-    key = (parts.c.project, parts.c.service, parts.c.resource)
-    figures = [fn.MAX(each) for each in (parts.c.since, parts.c.known, parts.c.present)]
-    differs = fn.COALESCE(figures[1], -1) != fn.COALESCE(figures[2], -1)
-    return Select([parts], [*key, *figures]).group_by(*key).having(differs)
-
-
-_CHANGED_QUOTAS = compiled(_changed_quotas)
-_QUOTA_KEY = (QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name, QuotaTime.since)
-_WRITE_QUOTAS = compiled_insert(
-    QuotaTime,
-    *_QUOTA_KEY,
-    QuotaTime.quota,
-    QuotaTime.until,
-    # of two changes within the same second, the later one counts
-    finish=lambda insert: insert.on_conflict(conflict_target=_QUOTA_KEY, preserve=[QuotaTime.quota, QuotaTime.until]),
-)
-
-
-def note_quotas(engine: Engine, now: int) -> None:
-    """Notes which quotas of projects have changed since the last time."""
-    changed = engine.all(_CHANGED_QUOTAS, _ChangedQuota)
-    ended = [(*row[:4], row.known, now) for row in changed if row.known is not None]
-    begun = [(*row[:3], now, row.present, None) for row in changed if row.present is not None]
-    for rows in (*_batches(ended), *_batches(begun)):
-        engine.write(_WRITE_QUOTAS, rows=rows)

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from limes.actions.growth.theil_sen import compute_growth
-from limes.actions.growth.trends import _level
+from limes.core import forecast
 from limes.core.forecast import DAY, Exhaustion, Trend, exhaustion
 
 NOW = 1000 * DAY
@@ -13,9 +13,9 @@ NOW = 1000 * DAY
 
 def trend_of(amounts: list[float]) -> Trend:
     """The trend of daily averages up to yesterday, as of the beginning of today."""
-    points = ([day - len(amounts) + 0.5 for day in range(len(amounts))], amounts)
-    ((growth, lowest, highest),) = compute_growth([points])
-    return Trend(NOW, _level(points, growth), growth, lowest, highest)
+    days = [day - len(amounts) + 0.5 for day in range(len(amounts))]
+    (slope,) = compute_growth([(days, amounts)])
+    return forecast.trend_of(NOW, days, amounts, slope)
 
 
 def days_until(trend: Trend, usage: int, limit: int) -> list[int | None]:

@@ -1,0 +1,129 @@
+"""How much a project has used and committed to over time, from its account."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from limes.actions.metering.close import Retention
+from limes.actions.metering.sources import Horizon, Sources, load_sources
+from limes.core.catalog import Ref
+from limes.core.metering.calendar import DAY, HOUR, Bucket, Granularity, buckets, day_of, month_of, next_month
+from limes.core.selection import Selection
+from limes.db.engine import Engine
+from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_sources
+from limes.db.queries.growth_history import QuotaRow, quotas_of_project
+from limes.db.queries.usage_sources import Meter, Only
+
+
+class Point(NamedTuple):
+    """An hour, a day or a month. What is not known is None."""
+
+    begins: int
+    used: int
+    """On average; likewise `committed`."""
+    committed: int
+    largest: int | None = None
+    last: int | None = None
+    """At the end; likewise quota and capacity."""
+    quota: int | None = None
+    capacity: int | None = None
+
+
+class Wanted(NamedTuple):
+    """What to tell: from `begin` to `end`, which begin an hour, a day or a month."""
+
+    begin: int
+    end: int
+    granularity: Granularity
+    selection: Selection
+    every_az: bool = False
+
+
+Points = dict[tuple[Ref, str], dict[int, Point]]
+"""By resource, AZ (empty: all of them together) and time."""
+Quotas = dict[Ref, list[QuotaRow]]
+
+
+def known_since(engine: Engine, project: str) -> int | None:
+    """Returns since when the project (UUID) has an account; None if it has none."""
+    state = accounts.state(engine)
+    names = usage_sources.names(engine, [project]).get(project)
+    return max(state.begun_at, names[0].since) if state and names else None
+
+
+def kept_since(granularity: Granularity, retention: Retention, now: int) -> int:
+    """Returns from when on single hours or days are kept; months for ever."""
+    days = {Granularity.HOUR: retention.hours, Granularity.DAY: retention.days}.get(granularity)
+    return 0 if days is None else day_of(now) - days * DAY
+
+
+def read_points(engine: Engine, project: str, wanted: Wanted, now: int, valid_for: float) -> Points:
+    """Returns what the account of a project (UUID) says, without times of which nothing is known. To be called inside
+    a transaction; it takes ten queries at most."""
+    state, since = accounts.state(engine), known_since(engine, project)
+    if state is None or since is None or wanted.begin >= wanted.end:
+        return {}
+    begin, end, granularity = wanted.begin, wanted.end, wanted.granularity
+    only = Only({service for service, _ in wanted.selection.refs}, {resource for _, resource in wanted.selection.refs})
+    horizon = Horizon(now, state.closed_until, valid_for)
+    known = load_sources(engine, [project], begin, end, granularity, horizon, only=only)
+    times = [bucket for bucket in buckets(begin, end, granularity) if bucket.end > since]
+    meters: dict[tuple[Ref, str], list[Meter]] = defaultdict(list)
+    for meter in known.meters():
+        meters[(meter.service, meter.resource), meter.az if wanted.every_az else ""].append(meter)
+    return {key: _add_up([_points(known, meter, times, now) for meter in parts]) for key, parts in meters.items()}
+
+
+def _points(known: Sources, meter: Meter, times: Sequence[Bucket], now: int) -> dict[int, Point]:
+    """Returns the points of a resource in one AZ, without those in which usage was not known at all."""
+    found = {}
+    for bucket, (account, _) in zip(times, known.accounts(meter, times), strict=True):
+        elapsed = min(bucket.end, now) - bucket.begin
+        told = elapsed - account.unknown
+        if told > 0:
+            averages = (account.used // told, account.committed // elapsed)
+            found[bucket.begin] = Point(bucket.begin, *averages, account.largest, account.last)
+    return found
+
+
+def _add_up(parts: Sequence[dict[int, Point]]) -> dict[int, Point]:
+    """Adds up AZs. What was largest in each was hardly so at the same time, so it is only told of one AZ."""
+    if len(parts) == 1:
+        return parts[0]
+    found: dict[int, Point] = {}
+    for point in (point for part in parts for point in part.values()):
+        other = found.get(point.begins, Point(point.begins, 0, 0, None, 0))
+        last = (other.last or 0) + (point.last or 0)
+        found[point.begins] = Point(
+            point.begins, other.used + point.used, other.committed + point.committed, None, last
+        )
+    return found
+
+
+def read_quotas(engine: Engine, project: str, begin: int, end: int) -> Quotas:
+    """Returns the quotas that a project (UUID) had in this time, by resource, in order."""
+    found: Quotas = defaultdict(list)
+    for row in quotas_of_project(engine, project, begin, end):
+        found[row.service, row.resource].append(row)
+    return found
+
+
+def quota_at(quotas: Iterable[QuotaRow], end: int) -> int | None:
+    """Returns the quota at the end of a time."""
+    return next((row.quota for row in quotas if row.since < end and (row.until is None or row.until >= end)), None)
+
+
+def begin_of(time: int, granularity: Granularity) -> int:
+    """Returns when the hour, the day or the month of this time begins."""
+    if granularity is Granularity.MONTH:
+        return month_of(time)
+    return day_of(time) if granularity is Granularity.DAY else time - time % HOUR
+
+
+def end_of(time: int, granularity: Granularity) -> int:
+    """Returns when it ends."""
+    begin = begin_of(time, granularity)
+    if granularity is Granularity.MONTH:
+        return next_month(begin)
+    return begin + (DAY if granularity is Granularity.DAY else HOUR)
