@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from cliff.columns import FormattableColumn
-from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
 from limes_osc.amounts import Amount, shown_unit, unit_of
@@ -14,11 +13,8 @@ from limes_osc.cells import Text
 from limes_osc.client import Json
 from limes_osc.columns import Columns, Row
 from limes_osc.options import add_filters, add_long, add_unit, filters_of, selects
-from limes_osc.scope import domain_path
 from limes_osc.targets import InScope
 from limes_osc.times import moment, read_time
-
-_WORDS = {"hour": "hours", "day": "days", "month": "months"}
 
 
 def _add_range(parser: argparse.ArgumentParser) -> None:
@@ -27,16 +23,16 @@ def _add_range(parser: argparse.ArgumentParser) -> None:
         "--from", dest="since", metavar="<time>", type=read_time, help="From this time on, such as 2026-11-01"
     )
     parser.add_argument("--until", metavar="<time>", type=read_time, help="Until this time (default: now)")
-    parser.add_argument("--granularity", choices=tuple(_WORDS), default="day", help="One row for each (default: day)")
+    parser.add_argument(
+        "--granularity",
+        choices=("hour", "day", "month", "auto"),
+        default="auto",
+        help="One row for each (default: auto, which is hours for up to a day of data, else days)",
+    )
 
 
 def _add_per_az(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--per-az", action="store_true", help="Each availability zone, rather than all together")
-
-
-def _add_domain(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--domain", metavar="<domain>", help="Of this domain")
-    parser.add_argument("--all-domains", action="store_true", help="Of the whole cloud")
 
 
 class ShowUsageHistory(InScope, LimesLister):
@@ -59,12 +55,12 @@ class ShowUsageHistory(InScope, LimesLister):
         query = [(name, str(value)) for name, value in asked.items() if value is not None]
         query += [("granularity", parsed_args.granularity), *_per_az(parsed_args)]
         path = f"{self.path(parsed_args)}/usage-history"
-        found = self.limes.get(path, [*filters_of(parsed_args), *query])["usage_history"]
+        found = self.limes.get(path, [*filters_of(parsed_args), *query])
         rows = (
             _point(each, point, parsed_args)
-            for each in found
+            for each in found["usage_history"]
             if selects(parsed_args, each["service"], each["resource"])
-            for point in each[_WORDS[parsed_args.granularity]]
+            for point in each[f"{found['granularity']}s"]
         )
         return self.table(parsed_args, self._columns, rows)
 
@@ -109,11 +105,12 @@ class GrowthPerDay(FormattableColumn[float]):
         return sign + Amount(abs(round(self._value)), self._unit).human_readable()
 
 
-class ListForecasts(LimesLister):
-    """List when capacity, quota and commitments of a domain or the whole cloud are exhausted, the first ones first"""
+class ListForecasts(InScope, LimesLister):
+    """List when quota, commitments and capacity of a project, a domain or the whole cloud are exhausted, the first
+    ones first"""
 
     nothing = "Nothing was measured so far."
-    options: ClassVar[Options] = (_add_domain, _add_per_az, add_filters, add_long, add_unit)
+    options: ClassVar[Options] = (_add_per_az, add_filters, add_long, add_unit)
     _columns = Columns(
         [
             *("Service", "Resource", "AZ", "Usage", "Growth per Day", "Lowest", "Highest", "Limit", "Amount"),
@@ -125,10 +122,8 @@ class ListForecasts(LimesLister):
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
         """Returns one row for each resource and limit."""
-        if parsed_args.all_domains and parsed_args.domain:
-            raise CommandError("--all-domains does not go with --domain")
-        path = "" if parsed_args.all_domains else domain_path(self.scopes.domain(parsed_args.domain, "--domain"))
-        found = self.limes.get(f"{path}/forecast", [*filters_of(parsed_args), *_per_az(parsed_args)])
+        path = f"{self.path(parsed_args)}/forecast"
+        found = self.limes.get(path, [*filters_of(parsed_args), *_per_az(parsed_args)])
         rows = (
             row
             for each in found["forecasts"]

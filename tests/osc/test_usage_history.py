@@ -52,7 +52,28 @@ def test_a_forecast_that_needs_more_days(cloud: Cloud, login: Login, days: int, 
     cloud.grow(days)
     admin = login("cloud-admin")
     assert words in admin.must("forecast list --all-domains --resource cores")
-    assert "does not go with" in admin.refused("forecast list --all-domains --domain germany")
+    assert "goes with neither" in admin.refused("forecast list --all-domains --domain germany")
+
+
+def test_when_is_my_quota_full(cloud: Cloud, login: Login) -> None:
+    """By default, of the project or the domain of the token."""
+    reader = login("berlin-reader")
+    found = reader.json("forecast list --resource cores")
+    assert [(each["limit"], each["amount"], each["forecast"]) for each in found] == [("quota", 20, "unknown")]
+    assert "needs 7 more days" in reader.must("forecast list --resource cores")
+    domain = login("germany-viewer")
+    assert domain.json("forecast list --project berlin --resource cores") == found
+    cloud.grow(10)
+    assert domain.json("forecast list --resource cores")[0]["growth_per_day"] == 1
+
+
+def test_a_newcomer_gets_hours(cloud: Cloud, login: Login) -> None:
+    cloud.grow(0)
+    admin = login("cloud-admin")
+    (now,) = admin.json("usage history --all-domains --resource cores")
+    assert now["date"] == "2026-01-01T00:00:00Z"
+    (today,) = admin.json("usage history --all-domains --resource cores --granularity day")
+    assert today["date"] == "2026-01-01"
 
 
 @pytest.mark.parametrize(

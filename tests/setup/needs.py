@@ -205,6 +205,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-scale": (POSTGRESQL,),
     "bench-metrics": (POSTGRESQL,),
     "bench-metering": (POSTGRESQL,),
+    "bench-growth": (POSTGRESQL,),
     "soak": (POSTGRESQL,),
     "bench-dashboard": (POSTGRESQL, CHROMIUM),
     "real-venv": (REAL,),

@@ -1,5 +1,6 @@
 // What needs attention in the cloud, a domain or a project.
 import { apiPath, type Place } from "../lib/paths";
+import type { Granularity } from "../usage/ranges";
 import { get } from "./client";
 import type {
   AlertsAnswer,
@@ -9,7 +10,6 @@ import type {
   ResourceForecast,
   ScrapeStatus,
   ScrapeStatusAnswer,
-  UsageDay,
   UsageHistoryAnswer,
   UsageOfResource,
 } from "./schema";
@@ -36,22 +36,21 @@ export function loadAlerts(at: Place, limit: number, signal?: AbortSignal): Prom
   return get<AlertsAnswer>(path(at, "/alerts"), { query: { limit }, signal });
 }
 
-/** Of one resource, or without it of all for which there are such figures. */
-export async function loadUsage(at: Place, days: number, key?: string, signal?: AbortSignal): Promise<UsageOfResource[]> {
-  const [service, resource] = key?.split("/") ?? [];
-  return (await get<UsageHistoryAnswer>(path(at, "/usage-history"), { query: { days, service, resource }, signal })).usage_history;
+/** All resources for which there are such figures. */
+export async function loadUsed(at: Place, signal?: AbortSignal): Promise<UsageOfResource[]> {
+  // two days, because the first look at today may be still to come
+  return (await get<UsageHistoryAnswer>(path(at, "/usage-history"), { query: { days: 2 }, signal })).usage_history;
 }
 
-/** Hours of one resource. */
-export async function loadHours(at: Place, days: number, key: string, signal?: AbortSignal): Promise<UsageDay[] | undefined> {
+/** One resource, by hour, day or month. */
+export async function loadUsage(at: Place, days: number, granularity: Granularity, key: string, signal?: AbortSignal): Promise<UsageOfResource | undefined> {
   const [service, resource] = key.split("/");
-  const query = { days, service, resource, granularity: "hour" };
-  return (await get<UsageHistoryAnswer>(path(at, "/usage-history"), { query, signal })).usage_history[0]?.hours;
+  const query = { days, granularity, service, resource };
+  return (await get<UsageHistoryAnswer>(path(at, "/usage-history"), { query, signal })).usage_history[0];
 }
 
-/** Of one resource in the cloud or a domain. Projects have none. */
+/** Of one resource. */
 export async function loadForecast(at: Place, key: string, signal?: AbortSignal): Promise<ResourceForecast | undefined> {
-  if (at.project) return undefined;
   const [service, resource] = key.split("/");
   return (await get<ForecastAnswer>(path(at, "/forecast"), { query: { service, resource }, signal })).forecasts[0];
 }

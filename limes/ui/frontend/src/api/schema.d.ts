@@ -1490,6 +1490,8 @@ export interface components {
         };
         /** @description By resource. */
         UsageHistoryAnswer: {
+            /** @description of the times: `hour`, `day` or `month` */
+            granularity: string;
             usage_history: components["schemas"]["UsageOfResource"][];
         };
         /** @description One resource, the oldest first. */
@@ -1499,6 +1501,8 @@ export interface components {
             /** @description only of measured resources */
             unit?: string;
             availability_zone?: string;
+            /** @description when the oldest data begin that there are, whatever was asked for */
+            since: number;
             /** @description empty if hours or months were asked for */
             days: components["schemas"]["UsageDay"][];
             hours?: components["schemas"]["UsageDay"][];

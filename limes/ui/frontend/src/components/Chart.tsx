@@ -21,6 +21,8 @@ interface Props {
   times: number[];
   lines: Line[];
   unit: string;
+  /** From when to when the axis goes, if not from the first moment to the last. */
+  axis?: [number, number] | undefined;
 }
 
 const HEIGHT = 260;
@@ -64,19 +66,19 @@ function tick(seconds: number, step: number): string {
   return of.format(seconds * 1000);
 }
 
-function options(width: number, { lines, unit }: Pick<Props, "lines" | "unit">): uPlot.Options {
+function options(width: number, { lines, unit, axis: shown }: Pick<Props, "lines" | "unit" | "axis">): uPlot.Options {
   const axis: uPlot.Axis = { stroke: colour("--muted"), grid: { stroke: colour("--line"), width: 1 }, ticks: { stroke: colour("--line"), width: 1 } };
   return {
     width,
     height: HEIGHT,
     cursor: { drag: { x: false, y: false } },
-    scales: { x: { range: (_, from, to) => timeRange(from, to) }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
+    scales: { x: { range: (_, from, to) => shown ?? timeRange(from, to) }, y: { range: (_, __, most) => [0, most > 0 ? most * 1.1 : 1] } },
     axes: [{ ...axis, values: (_, ticks, __, ___, step) => ticks.map((one) => tick(one, step)) }, { ...axis, size: 80, values: (_, ticks) => ticks.map((one) => format(one, unit)) }],
     series: [{ value: (_, at: number | null) => (at === null ? "–" : formatTime(at)) }, ...lines.map((one) => series(one, unit))],
   };
 }
 
-export default function Chart({ label, times, lines, unit }: Props) {
+export default function Chart({ label, times, lines, unit, axis }: Props) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
     const element = box.current!;
@@ -84,7 +86,7 @@ export default function Chart({ label, times, lines, unit }: Props) {
     let plot: uPlot | undefined;
     function draw(): void {
       plot?.destroy();
-      plot = new uPlot(options(element.clientWidth, { lines, unit }), data, element);
+      plot = new uPlot(options(element.clientWidth, { lines, unit, axis }), data, element);
     }
     draw();
     const observer = new ResizeObserver(() => plot?.setSize({ width: element.clientWidth, height: HEIGHT }));
@@ -96,6 +98,6 @@ export default function Chart({ label, times, lines, unit }: Props) {
       observer.disconnect();
       plot?.destroy();
     };
-  }, [times, lines, unit, theme.value]);
+  }, [times, lines, unit, axis?.[0], axis?.[1], theme.value]);
   return <div ref={box} class="chart" role="img" aria-label={label} />;
 }

@@ -41,7 +41,7 @@ function leads(figures: Figures, level: Level, place: Place, rights: Rights | un
   const all: (Lead | false | undefined)[] = [
     level !== "project" && seesProjects && { title: "Who uses it", href: root(`/projects?${of}&sort=-usage`) },
     level === "cloud" && cloud?.list_domains && { title: "Use by domain", href: root(`/domains?${of}&sort=-usage`) },
-    isCommittable && seesUsage && { title: "Usage over time", href: root(`/usage?${of}`) },
+    seesUsage && { title: "Usage over time", href: root(`/usage?${of}`) },
     level !== "cloud" && limit !== undefined && seesHistory && { title: "History and explanation", href: root(`/history?${of}`) },
     mayRequest && { title: "Request more", href: newRequestPath(place, [{ service, name }]) },
     isCommittable && (level === "project" || seesProjects) && { title: "Commitments", href: root(`/commitments?${of}`) },

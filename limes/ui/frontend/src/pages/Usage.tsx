@@ -1,7 +1,7 @@
-// How usage has grown: day by day, of a resource in the cloud, a domain or a project.
+// How usage has grown, of a resource in the cloud, a domain or a project: over a time for which there are data.
 import { lazy, useRoute } from "preact-iso";
-import { useMemo } from "preact/hooks";
-import { loadForecast, loadHours, loadUsage } from "../api/attention";
+import { useEffect, useMemo } from "preact/hooks";
+import { loadForecast, loadUsage, loadUsed } from "../api/attention";
 import type { ResourceForecast, UsageDay, UsageOfResource } from "../api/schema";
 import { Content } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
@@ -15,13 +15,13 @@ import { levelOf, type Place } from "../lib/paths";
 import { format } from "../lib/units";
 import { resourceTitle } from "../session/resources";
 import { forecastText } from "../usage/forecast";
-import { growthText, limitLines, timesOf } from "../usage/growth";
+import { axisOf, growthText, limitLines, nameOfTime, timesOf } from "../usage/growth";
+import { type Granularity, pointsOf, type Range, rangeOf, rangesFor } from "../usage/ranges";
 
 const Chart = lazy(() => import("../components/Chart"));
 
-const SPANS = [7, 30, 90, 365].map((days) => ({ value: String(days), title: `${days} days` }));
-/** A chart of so few days says nothing, so it is one of hours then. */
-const FEW_DAYS = 2;
+/** Milliseconds between two looks whether there is a first sample. */
+const FIRST = 10_000;
 const keyOf = (one: UsageOfResource): string => `${one.service}/${one.resource}`;
 const WHOSE = { cloud: "All projects together", domain: "All projects of the domain together", project: "The project" };
 
@@ -29,32 +29,41 @@ export default function Usage() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
   useDomainName(at);
-  const [span, setSpan] = useChoice("days", "30");
+  const [span, setSpan] = useChoice("days", "");
   const [chosen, choose] = useChoice("resource", "");
-  // two days, because the first look at today may be still to come
-  const resources = useLoad((signal) => loadUsage(at, 2, undefined, signal), [at]);
+  const resources = useLoad((signal) => loadUsed(at, signal), [at]);
+  const isEmpty = resources.data?.length === 0 && !resources.isLoading;
+  useEffect(() => {
+    if (!isEmpty) return undefined;
+    const timer = setTimeout(resources.reload, FIRST);
+    return () => clearTimeout(timer);
+  }, [isEmpty]);
   const key = chosen || (resources.data?.[0] && keyOf(resources.data[0]));
   const options = (resources.data ?? []).map((one) => ({ value: keyOf(one), title: resourceTitle(one.service, one.resource), group: one.service }));
-  const loaded = useLoad(async (signal) => (key ? loadUsage(at, Number(span), key, signal) : []), [at, span, key]);
-  const isNew = (loaded.data?.[0]?.days.length ?? FEW_DAYS + 1) <= FEW_DAYS;
-  const hours = useLoad(async (signal) => (key && isNew ? loadHours(at, FEW_DAYS, key, signal) : undefined), [at, key, isNew]);
+  const now = Date.now() / 1000;
+  const since = resources.data?.find((one) => keyOf(one) === key)?.since;
+  const range = rangeOf(span, since, now);
+  const loaded = useLoad(
+    async (signal) => (key && resources.data ? { one: await loadShown(at, range, key, signal) } : {}),
+    [at, range.days, key, resources.data !== undefined],
+  );
   const forecast = useLoad(async (signal) => (key ? loadForecast(at, key, signal) : undefined), [at, key]);
   const id = project ?? domain;
   return (
     <Page title="Usage over time" kind={id && nameOf(id)} crumbs={crumbsTo(at, true)}>
       <p class="lead">
-        {WHOSE[levelOf(at)]}, all zones: averages of each day.
+        {WHOSE[levelOf(at)]}, all zones: averages of each {loaded.data?.one?.granularity ?? range.granularity}.
       </p>
       <div class="tools">
         {options.length > 0 && <Select label="Resource" value={key ?? ""} options={options} choose={choose} />}
-        <Select label="Over the last" value={span} options={SPANS} choose={setSpan} />
+        <Select label="Over the last" value={String(range.days)} options={rangesFor(since, range, now)} choose={setSpan} />
       </div>
       <Content of={resources}>
         {(known) =>
           known.length === 0 && !chosen ? (
-            <p class="empty">No usage was recorded yet. The first sample comes within half an hour.</p>
+            <p class="empty">No usage was recorded yet. The first chart appears here about half a minute after the first figures.</p>
           ) : (
-            <Content of={loaded}>{([one]) => (one ? <Days key={key} of={one} hours={hours.data} forecast={forecast.data} /> : <p class="empty">No usage of this resource was recorded in these days.</p>)}</Content>
+            <Content of={loaded}>{({ one }) => (one ? <Shown key={key} {...one} forecast={forecast.data} /> : <p class="empty">No usage of this resource was recorded in this time.</p>)}</Content>
           )
         }
       </Content>
@@ -62,16 +71,26 @@ export default function Usage() {
   );
 }
 
-interface Shown {
+interface Usage {
   of: UsageOfResource;
-  /** Where there are too few days for a chart. */
-  hours?: UsageDay[];
-  forecast?: ResourceForecast;
+  granularity: Granularity;
+  points: UsageDay[];
 }
 
-function Days({ of: { days, service, resource, unit = "" }, hours, forecast }: Shown) {
+/** Where hours are not kept for as long as the range goes, days. */
+async function loadShown(at: Place, range: Range, key: string, signal: AbortSignal): Promise<Usage | undefined> {
+  const { days, granularity } = range;
+  // the hours of today, and as many of yesterday as make a day of 24 hours
+  const of = await loadUsage(at, granularity === "hour" ? days + 1 : days, granularity, key, signal);
+  if (!of) return undefined;
+  const points = pointsOf(of, range, Date.now() / 1000);
+  if (points) return { of, granularity, points };
+  const other = await loadUsage(at, days, "day", key, signal);
+  return other && { of: other, granularity: "day", points: other.days };
+}
+
+function Shown({ of: { service, resource, unit = "" }, granularity, points, forecast }: Usage & { forecast?: ResourceForecast | undefined }) {
   const title = resourceTitle(service, resource);
-  const points = hours?.length ? hours : days;
   const times = useMemo(() => timesOf(points), [points]);
   const lines = useMemo(
     () => [
@@ -81,7 +100,8 @@ function Days({ of: { days, service, resource, unit = "" }, hours, forecast }: S
     ],
     [points],
   );
-  const text = growthText(days, unit);
+  const text = growthText(points, unit);
+  const caption = `Use of ${title} ${granularity} by ${granularity}`;
   return (
     <>
       <p class="growth" role="status">
@@ -90,11 +110,11 @@ function Days({ of: { days, service, resource, unit = "" }, hours, forecast }: S
       {forecast && (
         <p class="forecast">{forecastText(forecast, Date.now() / 1000)}</p>
       )}
-      <Chart label={`Use of ${title} day by day. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} />
+      <Chart label={`${caption}. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} axis={axisOf(points)} />
       <DataTable
-        caption={`Use of ${title} day by day`}
-        columns={columns(unit)}
-        rows={days}
+        caption={caption}
+        columns={columns(unit, granularity)}
+        rows={points}
         rowKey={(one) => one.date}
         order={{ key: "date", isDescending: true }}
         empty={null}
@@ -103,9 +123,11 @@ function Days({ of: { days, service, resource, unit = "" }, hours, forecast }: S
   );
 }
 
-function columns(unit: string): Column<UsageOfResource["days"][number]>[] {
+const TITLES = { hour: "Hour (UTC)", day: "Day (UTC)", month: "Month (UTC)" };
+
+function columns(unit: string, granularity: Granularity): Column<UsageDay>[] {
   return [
-    { key: "date", title: "Day (UTC)", isHeader: true, sortBy: (one) => one.date, render: (one) => one.date },
+    { key: "date", title: TITLES[granularity], isHeader: true, sortBy: (one) => one.date, render: (one) => nameOfTime(one.date) },
     { key: "used", title: "Used", class: "number", sortBy: (one) => one.used, render: (one) => format(one.used, unit), csv: [{ title: inUnit("Used", () => unit), value: (one) => one.used }] },
     { key: "committed", title: "Committed", class: "number", sortBy: (one) => one.committed, render: (one) => format(one.committed, unit), csv: [{ title: inUnit("Committed", () => unit), value: (one) => one.committed }] },
   ];

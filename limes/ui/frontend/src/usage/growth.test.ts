@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { growthText, limitLines, timesOf } from "./growth";
+import { axisOf, growthText, limitLines, nameOfTime, timesOf } from "./growth";
 
 const days = (...used: number[]) => used.map((one, index) => ({ date: `2026-01-0${index + 1}`, used: one, committed: 0 }));
 
@@ -22,3 +22,26 @@ it("has lines for the limits that are known", () => {
 });
 
 it("puts an hour at its beginning", () => expect(timesOf([{ date: "2026-01-01T10:00:00Z", used: 1, committed: 0 }])).toEqual([1767261600]));
+
+const hours = (...dates: string[]) => dates.map((date) => ({ date, used: 1, committed: 0 }));
+
+it("puts a month at its middle", () => expect(timesOf(hours("2026-01"))).toEqual([1768478400]));
+
+it.each([
+  ["2026-01-01T10:00:00Z", "2026-01-01 10:00"],
+  ["2026-01-01", "2026-01-01"],
+  ["2026-01", "2026-01"],
+])("%s: %s", (date, name) => expect(nameOfTime(date)).toBe(name));
+
+it("shows a day of hours at least, and the whole of the last one", () => {
+  const [ten, eleven] = [1767261600, 1767265200];
+  expect(axisOf(hours("2026-01-01T10:00:00Z"))).toEqual([eleven - 86400, eleven]);
+  expect(axisOf(hours("2025-12-30T10:00:00Z", "2026-01-01T10:00:00Z"))).toEqual([ten - 2 * 86400, eleven]);
+  expect(axisOf(days(1, 2))).toBeUndefined();
+  expect(axisOf([])).toBeUndefined();
+});
+
+it("says of one hour or month that it is too little", () => {
+  expect(growthText(hours("2026-01-01T10:00:00Z"), "")).toMatch(/One hour is too little/);
+  expect(growthText(hours("2026-01"), "")).toMatch(/One month is too little/);
+});
