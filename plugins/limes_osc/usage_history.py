@@ -106,8 +106,7 @@ class GrowthPerDay(FormattableColumn[float]):
 
 
 class ListForecasts(InScope, LimesLister):
-    """List when quota, commitments and capacity of a project, a domain or the whole cloud are exhausted, the first
-    ones first"""
+    """List when the limits of a project, a domain or the whole cloud are exhausted, the first ones first"""
 
     nothing = "Nothing was measured so far."
     options: ClassVar[Options] = (_add_per_az, add_filters, add_long, add_unit)
