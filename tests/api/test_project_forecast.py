@@ -8,7 +8,7 @@ import pytest
 
 from limes.actions.metering.close import CloseAccounts
 from limes.db.queries import metering
-from limes.db.queries.metering import StepRow
+from limes.db.queries.metering import GapRow, StepRow
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.test_growth import DAY, HOUR, forecasts, grow, refused, sample, use
 from tests.api.world import BERLIN, GERMANY, World
@@ -153,7 +153,7 @@ def test_days_of_which_nothing_is_known_are_left_out(cloud: World) -> None:
     now = int(cloud.clock.now().timestamp())
     cloud.clock.advance(4 * DAY)
     end = int(cloud.clock.now().timestamp())
-    cloud.engine.atomic(partial(metering.add_gap, cloud.engine, BERLIN, "compute", now, end))
+    cloud.engine.atomic(partial(metering.add_gaps, cloud.engine, [GapRow(BERLIN, "compute", now, end)]))
     use_by_day(cloud, (10,))
     assert (cores(cloud)["days"], cores(cloud)["missing_days"]) == (6, 1)
 
