@@ -263,6 +263,7 @@ def test_events(cloud: Cloud, login: Login) -> None:
         ("transfer_started", made["uuid"], BERLIN),
     ]
     assert admin.json("commitment event list --status expired --changed-since 1") == []
+    assert admin.json("commitment event list --changed-until 2025-12-31") == []
     assert admin.json("commitment event list --status confirmed --status planned") == found
     assert admin.json("commitment event list --az az-nowhere --domain-id d --project-id p --changed-until 9") == []
     after = admin.json(f"commitment event list --since {found[0]['number']} --limit 1")

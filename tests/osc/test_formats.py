@@ -61,6 +61,7 @@ SHOWN = {
     "limes commitment offer list": "",
     "limes commitment offer show": "--token {token}",
     "limes commitment utilisation list": IN_BERLIN,
+    "limes commitment summary list": "--all-domains",
     "limes quota-set list": "",
     "limes commitment event list": "",
     "limes identity show": "",

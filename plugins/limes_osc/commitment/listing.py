@@ -14,7 +14,7 @@ from limes_osc.client import Json, Query, document_of
 from limes_osc.columns import Columns, Row
 from limes_osc.options import add_filters, add_long, add_unit, filters_of, selects
 from limes_osc.targets import InProject
-from limes_osc.times import moment
+from limes_osc.times import moment, read_time
 
 _TITLES = [
     "ID",
@@ -216,7 +216,7 @@ def _add_since(parser: argparse.ArgumentParser) -> None:
         text = f"Only of this {name}; may be repeated, as --status and --az"
         parser.add_argument(f"--{name}-id", metavar="<id>", action="append", default=[], help=text)
     for name, text in (("since", "at this time or later"), ("until", "before this time")):
-        parser.add_argument(f"--changed-{name}", metavar="<time>", type=int, help=f"Only changes {text} (UNIX)")
+        parser.add_argument(f"--changed-{name}", metavar="<time>", type=read_time, help=f"Only changes {text}")
 
 
 _FILTERS = {

@@ -62,6 +62,17 @@ function columns(zones: Row[], days: string, choose: Props["choose"]): Column<Ro
       class: "wide",
       render: ({ used, committed, unit = "" }) => <Meter usage={used} limit={undefined} committed={committed} scale={committed} unit={unit} limitName="" />,
     },
+    {
+      key: "coverage",
+      title: "Usage covered",
+      class: "number",
+      sortBy: (one) => one.coverage ?? 0,
+      render: (one) => (one.usage > 0 ? percent(one.used, one.usage) : <span class="muted">–</span>),
+      csv: [
+        { title: "Usage", value: (one) => one.usage },
+        { title: "Coverage", value: (one) => one.coverage },
+      ],
+    },
     amount("expiring", `Ends within ${days} days`),
     ...(isSome("pending") ? [amount("pending", "Waiting")] : []),
     ...(isSome("planned") ? [amount("planned", "Planned")] : []),
