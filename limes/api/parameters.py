@@ -232,6 +232,7 @@ USED_FROM = Moment("from", "The account from this time on, which begins an hour,
 USED_UNTIL = Moment(
     "until", "The account up to this time, which begins an hour, a day or a month. Not given: up to now."
 )
+USED_AS_OF = Moment("as_of", "As it was told at this time, when it was closed: without what was corrected later.")
 GRANULARITY = Choice(
     "granularity", "How long the times are that are told one by one.", ("hour", "day", "month", "total"), "month"
 )

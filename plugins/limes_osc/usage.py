@@ -34,6 +34,12 @@ def _add_times(parser: argparse.ArgumentParser) -> None:
         default="month",
         help="How long the times are that are shown one by one (default: month)",
     )
+    parser.add_argument(
+        "--as-of",
+        metavar="<time>",
+        type=read_time,
+        help="What was told at this time, when these days were closed already: without later corrections",
+    )
     parser.add_argument("--az", metavar="<az>", action="append", default=[], help="Only in this AZ; may be repeated")
 
 
@@ -71,16 +77,22 @@ class ReportUsage(InScope, LimesLister):
         """Returns one row for each project, resource, AZ and time."""
         path = f"{self.path(parsed_args)}/usage-reports"
         query = [("from", str(parsed_args.since)), ("granularity", parsed_args.granularity)]
-        query += [("until", str(parsed_args.until))] if parsed_args.until is not None else []
+        times = {"until": parsed_args.until, "as_of": parsed_args.as_of}
+        query += [(name, str(time)) for name, time in times.items() if time is not None]
         query += [("availability_zone", az) for az in parsed_args.az]
         entries = self._entries(path, [*filters_of(parsed_args), *query])
         rows = (_row(entry) for entry in entries if selects(parsed_args, entry["service_type"], entry["resource_name"]))
         return self.table(parsed_args, self._columns, rows)
 
     def _entries(self, path: str, query: list[tuple[str, str]]) -> Iterator[Json]:
-        """Yields the entries of all pages."""
+        """Yields the entries of all pages, and says if there are none of the first part of the time."""
+        is_first = True
         while query:
             report = self.limes.get(path, query)["usage_report"]
+            began_at = report.get("metering_began_at", 0)
+            if is_first and report.get("from", began_at) < began_at:
+                self.warn(f"Metering began at {iso(began_at)}: what was used before is not known.")
+            is_first = False
             yield from report["entries"]
             query = [pair for link in report["links"] for pair in parse_qsl(urlsplit(link["href"]).query)]
 

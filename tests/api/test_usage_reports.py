@@ -221,6 +221,10 @@ def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPat
         ("from=2027-01-01&until=2027-02-01", "query parameter from: expected no time in the future; it is 2026-02-10"),
         ("from=2025-12-01", "query parameter from: the account of usage begins on 2026-01-01T00:00:00Z"),
         (
+            "from=0001-01-01&until=2027-01-01&granularity=hour",  # 18 million hours
+            "query parameter from: the account of usage begins on 2026-01-01T00:00:00Z; there is none before",
+        ),
+        (
             "from=2026-01-01&granularity=hour",
             "query parameter from: single hours are kept from 2026-01-27T00:00:00Z on; ask for longer times",
         ),
@@ -228,7 +232,7 @@ def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPat
         ("from=2026-01-01&limit=0", "query parameter limit: expected a whole number from 1 to 20000"),
         (
             "from=2026-01-01&projct=x",
-            "unknown query parameter projct: expected one of area, availability_zone, domain_id",
+            "unknown query parameter projct: expected one of area, as_of, availability_zone, domain_id",
         ),
     ],
 )
@@ -239,6 +243,20 @@ def test_bad_questions(metered: World, query: str, text: str) -> None:
 
 def test_before_the_beginning_there_is_no_account(world: World) -> None:
     assert refused(world, "from=2026-01-01") == "there is no account of usage yet: no collector has run so far"
+
+
+def test_reports_say_when_metering_began(world: World) -> None:
+    """So that nobody takes what was not known for what was not used."""
+    world.clock.advance(10 * DAY)
+    close(world)
+    for path in ("/v1", DOMAIN, PROJECT):
+        document = world.get(f"{path}/usage-reports?from=2026-01-01&service=nothing", "cloud-admin")["usage_report"]
+        assert document["metering_began_at"] == JANUARY + 10 * DAY
+        assert document["entries"] == []
+        result = world.request(
+            "GET", f"{path}/usage-reports", query_string="from=2026-01-01", headers={"Accept": "text/csv"}
+        )
+        assert result.headers["x-limes-metering-began-at"] == str(JANUARY + 10 * DAY)
 
 
 def test_each_level_shows_its_own(metered: World) -> None:

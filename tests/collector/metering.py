@@ -4,7 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from limes.actions.metering.close import CloseAccounts
-from limes.actions.metering.report import ReportUsage, UsageEntry, UsageQuery
+from limes.actions.metering.entries import UsageEntry
+from limes.actions.metering.report import ReportUsage
+from limes.actions.metering.usage_query import UsageQuery
 from limes.core.metering.calendar import Granularity
 from limes.errors import BackendError
 from tests.collector.lab import BERLIN, AZUsage, Lab

@@ -10,7 +10,8 @@ import pytest
 
 from limes.actions.metering import close
 from limes.actions.metering.close import CloseAccounts
-from limes.actions.metering.report import ReportUsage, UsageQuery
+from limes.actions.metering.report import ReportUsage
+from limes.actions.metering.usage_query import UsageQuery
 from limes.core.metering.account import Step, integrate
 from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
 from limes.db.engine import Engine

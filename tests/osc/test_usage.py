@@ -48,6 +48,22 @@ def test_hours_of_all_projects(metered: Cloud, login: Login) -> None:
     assert len({each["from"] for each in found}) == 9 * 24
 
 
+def test_when_metering_began(metered: Cloud, login: Login) -> None:
+    """It is said of times that have begun before, but not among what programs read."""
+    admin = login("billing")
+    done = admin.run("usage report --all-domains --from 2025-12-01 -f json")
+    assert "Metering began at 2025-12-22T00:00:00Z: what was used before is not known." in done.errors
+    assert done.json
+    done = admin.run("usage report --all-domains --from 2025-12-22 --granularity day -f json")
+    assert "began" not in done.errors
+
+
+def test_what_was_told_before_a_correction(metered: Cloud, login: Login) -> None:
+    query = "usage report --all-domains --from 2025-12-23 --until 2025-12-24 --granularity day"
+    said = login("billing").refused(f"{query} --as-of 2025-12-24")
+    assert "as_of: what was said at a time is kept of days and months that were closed then" in said
+
+
 def test_what_is_wrong_is_said(metered: Cloud, login: Login) -> None:
     admin = login("cloud-admin")
     said = admin.refused("usage report --all-domains --from 2025-12-24")

@@ -2,74 +2,31 @@
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import reduce
-from typing import NamedTuple
 
 from limes.actions.lookup import find_domain, find_project
+from limes.actions.metering.as_told import NOW, Told, told_at
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
+from limes.actions.metering.entries import ClosedMonths, UsageEntry, add_up, name_at
 from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
 from limes.actions.metering.usage import VALID_FOR
-from limes.core.metering.account import Account, add
-from limes.core.metering.calendar import (
-    DAY,
-    Bucket,
-    Granularity,
-    begins_bucket,
-    buckets,
-    day_of,
-    next_month,
-    render_time,
-)
+from limes.actions.metering.usage_query import CheckUsageQuery, UsageQuery
+from limes.core.metering.account import add
+from limes.core.metering.calendar import Bucket, Granularity, buckets, month_of, previous_month
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.usage_accounts import CorrectionRow, State
-from limes.db.queries.usage_sources import EVERYTHING, Meter, NameRow, Only
+from limes.db.queries.usage_sources import Meter, NameRow
 from limes.errors import BadRequest
 from limes.system import Clock
 
 _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
 """Whose accounts are computed together, by the shortest time that is told."""
-_ONE_MONTH: Mapping[str, int] = {"month": 1}
-_NONE: Mapping[str, int] = {}
 _BUCKETS = 20_000
 """Projects times hours, days or months on one page."""
-
-
-@dataclass(frozen=True, slots=True)
-class UsageQuery:
-    """What is asked for. None means "all"; times are seconds since the epoch."""
-
-    begin: int
-    end: int
-    granularity: Granularity
-    domains: Sequence[str] | None = None
-    projects: Sequence[str] | None = None
-    only: Only = EVERYTHING
-    marker: str = ""
-    limit: int | None = None
-    """At most so many projects."""
-
-
-class UsageEntry(NamedTuple):
-    """What one project used of one resource in one AZ, in one time."""
-
-    names: NameRow
-    """What the project was called at the end."""
-    meter: Meter
-    begin: int
-    end: int
-    account: Account
-    closed: Mapping[str, int]
-    """From how many closed hours, days and months the account comes, by granularity."""
-    open: Mapping[str, int]
-    """The same of those that are not closed yet."""
-    version: int
-    """More than 1 if something of it was corrected after it was closed."""
-    corrections: Sequence[tuple[int, str]] = ()
-    """When that was, and why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +57,7 @@ class ReportUsage:
         state = accounts.state(self.engine)
         if state is None:
             raise BadRequest("there is no account of usage yet: no collector has run so far")
-        times = self._check(query, state)
+        times = CheckUsageQuery(state, self.retention, self._now()).times(query)
         most = max(1, _BUCKETS // len(times))
         limit = most if query.limit is None else min(query.limit, most)
         found = sources.project_page(
@@ -125,26 +82,51 @@ class ReportUsage:
     def entries(self, page: UsagePage) -> Generator[list[UsageEntry], None, None]:
         """Returns what is to be told, some projects at a time, all from one state of the database. Nothing is told of
         times in which nothing was used or committed, which was known."""
-        return self.engine.snapshot_stream(lambda: self._entries(page))
+        with closing(self.parts(page)) as parts:
+            for part in parts:
+                yield part.entries() if isinstance(part, ClosedMonths) else part
 
-    def _entries(self, page: UsagePage) -> Iterator[list[UsageEntry]]:
-        query = page.query
-        now = int(self.clock.now().timestamp())
+    def parts(self, page: UsagePage) -> Generator[list[UsageEntry] | ClosedMonths, None, None]:
+        """Returns the same. What is stored of closed months is left as it is."""
+        return self.engine.snapshot_stream(lambda: self._parts(page))
+
+    def _parts(self, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedMonths]:
+        query, now = page.query, self._now()
         times = [bucket for bucket in buckets(query.begin, query.end, query.granularity) if bucket.begin < now]
         if not times:
             return
         finest = _finest(times)
         size = _PROJECTS[finest]
         state = accounts.state(self.engine) or page.state  # as it is in this transaction
+        is_stored = finest is Granularity.MONTH and query.end <= state.closed_until
         for start in range(0, len(page.projects), size):
             projects = page.projects[start : start + size]
-            if query.granularity is Granularity.MONTH and query.end <= state.closed_until:
-                yield self._with_corrections(self._closed_months(query, projects), query, projects)
+            if is_stored:
+                yield self._closed_months(query, projects, times)
                 continue
             horizon = Horizon(now, state.closed_until, self.valid_for)
             known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon, only=query.only)
+            known = self._told(query, projects).sources(known)
             names = sources.names(self.engine, projects)
             yield self._with_corrections(list(self._of_sources(known, names, query, times, state)), query, projects)
+
+    def _closed_months(self, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket]) -> ClosedMonths:
+        """Returns what is stored: that is all, and the fastest way to it."""
+        rows = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
+        rows = self._told(query, projects).months_of(rows)
+        ends = {bucket.begin: bucket.end for bucket in times}
+        if is_total := query.granularity is Granularity.TOTAL:
+            rows = add_up(rows, [*ends])
+            ends = {query.begin: query.end}
+        rows = [row for row in rows if not row.is_nothing]
+        reasons: dict[tuple[Meter, int], list[tuple[int, str]]] = {}
+        if any(row.version > 1 for row in rows):
+            for each in self._corrections(query, projects):
+                if each.granularity == Granularity.MONTH:
+                    begin = query.begin if is_total else each.begins
+                    reasons.setdefault((each.meter, begin), []).append((each.corrected_at, each.reason))
+        months = len(times) if is_total else 1
+        return ClosedMonths(rows, ends, months, sources.names(self.engine, projects), reasons)
 
     def _with_corrections(
         self, entries: list[UsageEntry], query: UsageQuery, projects: Sequence[str]
@@ -153,26 +135,26 @@ class ReportUsage:
         if all(entry.version == 1 for entry in entries):
             return entries
         found: dict[Meter, list[CorrectionRow]] = {}
-        for row in accounts.corrections(self.engine, projects, query.begin, query.end):
+        for row in self._corrections(query, projects):
             found.setdefault(row.meter, []).append(row)
         return [
             entry if entry.version == 1 else entry._replace(corrections=_reasons(entry, found.get(entry.meter, ())))
             for entry in entries
         ]
 
-    def _closed_months(self, query: UsageQuery, projects: Sequence[str]) -> list[UsageEntry]:
-        """Returns what is stored: that is all, and the fastest way to it."""
-        names = sources.names(self.engine, projects)
-        rows = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
-        ends: dict[int, int] = {}
-        found = []
-        for meter, (begin, account, version, _) in sorted(rows):
-            if account.is_nothing:
-                continue
-            end = ends.get(begin) or ends.setdefault(begin, next_month(begin))
-            called = _name_at(names[meter.project], end)
-            found.append(UsageEntry(called, meter, begin, end, account, _ONE_MONTH, _NONE, version))
-        return found
+    def _corrections(self, query: UsageQuery, projects: Sequence[str]) -> list[CorrectionRow]:
+        found = accounts.corrections(self.engine, projects, query.begin, query.end)
+        return [row for row in found if query.as_of is None or row.corrected_at <= query.as_of]
+
+    def _told(self, query: UsageQuery, projects: Sequence[str]) -> Told:
+        """Returns what closed days and months said at the time that is asked for."""
+        if query.as_of is None:
+            return NOW
+        begin = previous_month(month_of(query.begin))  # usage at the beginning comes from what was before
+        return told_at(query.as_of, accounts.corrections(self.engine, projects, begin, query.end))
+
+    def _now(self) -> int:
+        return int(self.clock.now().timestamp())
 
     def _of_sources(
         self,
@@ -190,52 +172,10 @@ class ReportUsage:
                 if not entry.account.is_nothing:
                     yield entry
 
-    def _check(self, query: UsageQuery, state: State) -> list[Bucket]:
-        """Returns the times of a query that can be answered. Raises `BadRequest`."""
-        if query.begin >= query.end:
-            raise BadRequest("query parameter until: expected a time after `from`")
-        named = "hour" if query.granularity is Granularity.TOTAL else query.granularity.value
-        for name, time in (("from", query.begin), ("until", query.end)):
-            if not begins_bucket(time, query.granularity):
-                raise BadRequest(
-                    f"query parameter {name}: expected the beginning of a {named} (UTC), not {render_time(time)}"
-                )
-        now = int(self.clock.now().timestamp())
-        if query.begin > now:
-            raise BadRequest(f"query parameter from: expected no time in the future; it is {render_time(now)} now")
-        if query.end > _end_of_next_year(now):
-            raise BadRequest("query parameter until: expected no time after the end of next year")
-        times = list(buckets(query.begin, query.end, query.granularity))
-        self._check_retention(times, state, now)
-        return times
-
-    def _check_retention(self, times: Sequence[Bucket], state: State, now: int) -> None:
-        today, keep = day_of(now), self.retention
-        limits = {
-            Granularity.HOUR: ("single hours are", today - keep.hours * DAY),
-            Granularity.DAY: ("single days are", today - keep.days * DAY),
-        }
-        if times[0].end <= state.begun_at:
-            raise BadRequest(
-                f"query parameter from: the account of usage begins on {render_time(state.begun_at)};"
-                f" there is none before"
-            )
-        for bucket in times:
-            what, since = limits.get(bucket.granularity, ("", bucket.begin))
-            if bucket.begin < since:
-                raise BadRequest(
-                    f"query parameter from: {what} kept from {render_time(since)} on; ask for longer times"
-                    f" with `granularity`, or for later ones"
-                )
-
 
 def _finest(times: Sequence[Bucket]) -> Granularity:
     found = {bucket.granularity for bucket in times}
     return next(each for each in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH) if each in found)
-
-
-def _end_of_next_year(now: int) -> int:
-    return int(datetime(datetime.fromtimestamp(now, UTC).year + 2, 1, 1, tzinfo=UTC).timestamp())
 
 
 def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[tuple[Bucket, Counted]], state: State) -> UsageEntry:
@@ -244,7 +184,7 @@ def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[tuple[Bucket,
     closed = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end <= state.closed_until)
     still_open = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end > state.closed_until)
     version = max(counted.version for _, counted in parts)
-    return UsageEntry(_name_at(names, end), meter, begin, end, account, closed, still_open, version)
+    return UsageEntry(name_at(names, end), meter, begin, end, account, closed, still_open, version)
 
 
 def _reasons(entry: UsageEntry, rows: Sequence[CorrectionRow]) -> list[tuple[int, str]]:
@@ -255,8 +195,3 @@ def _reasons(entry: UsageEntry, rows: Sequence[CorrectionRow]) -> list[tuple[int
         for row in rows
         if row.granularity in told and entry.begin <= row.begins < entry.end
     ]
-
-
-def _name_at(names: Sequence[NameRow], end: int) -> NameRow:
-    """Returns what the project was called at the end of a time."""
-    return next((row for row in reversed(names) if row.since < end), names[0])

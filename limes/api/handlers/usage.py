@@ -1,17 +1,24 @@
 """What was used and committed over time: for bills."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
+from contextlib import closing
 
-from limes.actions.metering.report import UsageEntry, UsagePage, UsageQuery
+from limes.actions.metering.entries import ClosedMonths, UsageEntry
+from limes.actions.metering.report import UsagePage
+from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
 from limes.api.call import Call
-from limes.api.render.usage import CSV_HEADER, EntryWriter, render_csv_row
+from limes.api.render.usage import CsvWriter, JsonWriter
 from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
 from limes.db.queries.usage_sources import Only
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
-from limes.web.csv import CSV, prefers_csv, write_csv
+from limes.web.csv import CSV, prefers_csv
 from limes.web.json import dump_part
+
+_BEGAN_AT = "x-limes-metering-began-at"
+"""The header that says since when usage is metered."""
+Parts = Generator[list[UsageEntry] | ClosedMonths, None, None]
 
 
 def report_usage(call: Call) -> Answer:
@@ -36,39 +43,41 @@ def _report(call: Call) -> Answer:
     query = _query(call)
     page = call.deps.usage.page(query)
     links = call.next_link(page.next) if page.next is not None else []
-    # a spreadsheet has no place for a link, so it is a header, too (RFC 8288)
-    headers = {"vary": "Accept"} | ({"link": f'<{links[0]["href"]}>; rel="next"'} if links else {})
-    parts = call.deps.usage.entries(page)
+    # a spreadsheet has no place for these, so they are headers, too (the link: RFC 8288)
+    headers = {"vary": "Accept", _BEGAN_AT: str(page.state.begun_at)}
+    if links:
+        headers["link"] = f'<{links[0]["href"]}>; rel="next"'
+    parts = call.deps.usage.parts(page)
     if prefers_csv(call.req.get_header("Accept")):
-        rows = (render_csv_row(entry, call.catalog) for entry in _entries(parts))
-        return Answer(stream=BodyStream(write_csv(CSV_HEADER, rows)), media_type=CSV, headers=headers)
+        return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers=headers)
     return Answer(stream=BodyStream(_json(call, page, parts, links)), headers=headers)
 
 
-def _entries(parts: Generator[list[UsageEntry], None, None]) -> Iterator[UsageEntry]:
-    try:
+def _csv(call: Call, parts: Parts) -> Generator[bytes, None, None]:
+    writer = CsvWriter(call.catalog)
+    with closing(parts):
+        yield writer.header()
         for part in parts:
-            yield from part
-    finally:
-        parts.close()
+            yield "".join(writer.lines(part)).encode()
 
 
-def _json(
-    call: Call, page: UsagePage, parts: Generator[list[UsageEntry], None, None], links: object
-) -> Generator[bytes, None, None]:
+def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator[bytes, None, None]:
     """Renders one entry a line."""
     query = page.query
-    head = {"from": query.begin, "until": query.end, "granularity": query.granularity.value}
-    separator, writer = b"\n", EntryWriter(call.catalog)
-    try:
+    head = {
+        "metering_began_at": page.state.begun_at,
+        "from": query.begin,
+        "until": query.end,
+        "granularity": query.granularity.value,
+    }
+    separator, writer = b"\n", JsonWriter(call.catalog)
+    with closing(parts):
         yield b'{"usage_report":' + dump_part(head)[:-1] + b',"entries":['
         for part in parts:
-            if part:
-                yield separator + ",\n".join(map(writer.write, part)).encode()
+            if lines := writer.lines(part):
+                yield separator + ",\n".join(lines).encode()
                 separator = b",\n"
         yield b'\n],"links":' + dump_part(links) + b"}}\n"
-    finally:
-        parts.close()
 
 
 def _query(call: Call) -> UsageQuery:
@@ -89,6 +98,7 @@ def _query(call: Call) -> UsageQuery:
         only=Only(_services(call), parameters.RESOURCE.of(call.req), parameters.USED_IN_AZS.of(call.req)),
         marker=parameters.AFTER_USER.of(call.req) or "",
         limit=parameters.USERS.of(call.req) or None,
+        as_of=parameters.USED_AS_OF.of(call.req),
     )
 
 

@@ -45,7 +45,16 @@ UsageEntry.__doc__ = "What one project has used of one resource in one AZ, in on
 
 UsageReport = TypedDict(
     "UsageReport",
-    {"from": Time, "until": Time, "granularity": str, "entries": list[UsageEntry], "links": list[Link]},
+    {
+        "metering_began_at": Annotated[
+            int, Field(ge=0, description="when the account begins: before, nothing is known")
+        ],
+        "from": Time,
+        "until": Time,
+        "granularity": str,
+        "entries": list[UsageEntry],
+        "links": list[Link],
+    },
 )
 UsageReport.__doc__ = "Nothing is told of times in which nothing was used or committed, which was known."
 

@@ -1,6 +1,6 @@
 """What the account of usage and commitments is computed from, by project (UUID) and time (docs/adr/0032)."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -148,14 +148,14 @@ def _places(given: Given) -> Compiled:
 
 
 @cache
-def _accounts(model: Any, more: tuple[Any, ...], given: Given) -> Compiled:
+def _accounts(model: Any, more: tuple[Any, ...], given: Given, *, in_order: bool = True) -> Compiled:
     figures = [getattr(model, name) for name in ("used", "committed", "beyond", "unknown", "smallest", "largest")]
     return compiled(
         lambda p: (
             model.select(*_meter(model), model.begins, *figures, model.last, model.version, *more)
             .where(any_of(model.project_uuid, p.projects), model.begins >= p.begin, model.begins < p.end)
             .where(*_all(_wanted(p, _meter(model)[1:], given)))
-            .order_by(model.begins)
+            .order_by(*[model.begins] if in_order else [])
         )
     )
 
@@ -226,20 +226,51 @@ def months(
 ) -> dict[Meter, list[StoredAccount]]:
     """Returns the stored months that begin in this time, in order."""
     found: dict[Meter, list[StoredAccount]] = {}
-    for meter, stored in month_rows(engine, projects, begin, end, only):
-        found.setdefault(meter, []).append(stored)
-    return found
-
-
-def month_rows(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
-) -> Iterator[tuple[Meter, StoredAccount]]:
-    """Yields the same one by one."""
     query = _accounts(UsageMonth, (UsageMonth.counted_until,), only.given)
     for row in engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict()):
         used, committed_, beyond, *figures = row[5:12]
         account = Account(int(used), int(committed_), int(beyond), *figures)
-        yield Meter._make(row[:4]), StoredAccount(row[4], account, row[12], row[13])
+        found.setdefault(Meter._make(row[:4]), []).append(StoredAccount(row[4], account, row[12], row[13]))
+    return found
+
+
+class MonthRow(NamedTuple):
+    """A stored month. Totals are decimal digits."""
+
+    project: str
+    service: str
+    resource: str
+    az: str
+    begin: int
+    used: str
+    committed: str
+    beyond: str
+    unknown: int
+    smallest: int | None
+    largest: int | None
+    last: int
+    version: int
+
+    @property
+    def account(self) -> Account:
+        """What it says."""
+        return Account(int(self.used), int(self.committed), int(self.beyond), *self[8:12])
+
+    @property
+    def is_nothing(self) -> bool:
+        """As of an account."""
+        # most rows have used something
+        return self.used == self.committed == "0" and not (self.unknown or self.largest or self.last)
+
+
+def month_rows(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> list[MonthRow]:
+    """Returns the same, in the order of meters (by code points, whatever the database's order is) and time."""
+    query = _accounts(UsageMonth, (), only.given, in_order=False)
+    rows = engine.all(query, MonthRow, projects=projects, begin=begin, end=end, **only._asdict())
+    rows.sort()
+    return rows
 
 
 class NameRow(NamedTuple):

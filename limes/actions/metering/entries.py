@@ -1,0 +1,100 @@
+"""What is told of the account of usage: entries, and closed months as they are stored."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import NamedTuple
+
+from limes.core.metering.account import Account
+from limes.db.queries.usage_sources import Meter, MonthRow, NameRow
+
+_NONE: Mapping[str, int] = {}
+
+
+class UsageEntry(NamedTuple):
+    """What one project used of one resource in one AZ, in one time."""
+
+    names: NameRow
+    """What the project was called at the end."""
+    meter: Meter
+    begin: int
+    end: int
+    account: Account
+    closed: Mapping[str, int]
+    """From how many closed hours, days and months the account comes, by granularity."""
+    open: Mapping[str, int]
+    """The same of those that are not closed yet."""
+    version: int
+    """More than 1 if something of it was corrected after it was closed."""
+    corrections: Sequence[tuple[int, str]] = ()
+    """When that was, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedMonths:
+    """What is stored of closed months, in the order in which it is told.
+
+    A large cloud has hundreds of thousands of these rows a month. To make an entry of each takes as long as to read it
+    and to write it.
+    """
+
+    rows: Sequence[MonthRow]
+    ends: Mapping[int, int]
+    """When a row's time ends, by its beginning."""
+    months: int
+    """Of how many months each row is."""
+    names: Mapping[str, Sequence[NameRow]]
+    corrections: Mapping[tuple[Meter, int], Sequence[tuple[int, str]]]
+    """When and why rows were corrected, by what they are about and their beginning."""
+
+    def name(self, project: str, begin: int) -> NameRow:
+        """Returns what a project (UUID) was called at the end of a row's time."""
+        return name_at(self.names[project], self.ends[begin])
+
+    def reasons_of(self, row: MonthRow) -> Sequence[tuple[int, str]]:
+        """Returns when and why a row was corrected."""
+        return self.corrections.get((Meter._make(row[:4]), row.begin), ())
+
+    def entries(self) -> list[UsageEntry]:
+        """Returns the same as entries."""
+        closed = {"month": self.months}
+        return [
+            UsageEntry(
+                *(
+                    self.name(row.project, row.begin),
+                    Meter._make(row[:4]),
+                    row.begin,
+                    self.ends[row.begin],
+                    row.account,
+                ),
+                *(closed, _NONE, row.version, self.reasons_of(row)),
+            )
+            for row in self.rows
+        ]
+
+
+def name_at(names: Sequence[NameRow], end: int) -> NameRow:
+    """Returns what the project was called at the end of a time."""
+    return next((row for row in reversed(names) if row.since < end), names[0])
+
+
+_METER = itemgetter(slice(0, 4))
+
+
+def add_up(rows: Sequence[MonthRow], months: Sequence[int]) -> list[MonthRow]:
+    """Returns one row for each meter: the sum of its rows, which are in order. `months` are the beginnings of all of
+    them; in those without a row, nothing was used."""
+    if len(months) == 1:
+        return list(rows)
+    return [_sum(list(several), months) for _, several in groupby(rows, _METER)]
+
+
+def _sum(rows: Sequence[MonthRow], months: Sequence[int]) -> MonthRow:
+    zero = [] if len(rows) == len(months) else [0]
+    known = [value for row in rows for value in (row.smallest, row.largest) if value is not None] + zero
+    used, committed, beyond = (str(sum(map(int, totals))) for totals in zip(*(row[5:8] for row in rows), strict=True))
+    unknown = sum(row.unknown for row in rows)
+    extremes = (min(known, default=None), max(known, default=None))
+    version = max(row.version for row in rows)
+    return MonthRow(*rows[0][:4], months[0], used, committed, beyond, unknown, *extremes, rows[-1].last, version)
