@@ -1510,6 +1510,8 @@ export interface components {
         };
         /** @description Nothing is told of times in which nothing was used or committed, which was known. */
         UsageReport: {
+            /** @description when the account begins: before, nothing is known */
+            metering_began_at: number;
             /** @description UNIX timestamp, in whole seconds */
             from: number;
             /** @description UNIX timestamp, in whole seconds */
