@@ -11,6 +11,9 @@ from typing import Any
 import requests
 import yaml
 
+from limes.commands.serve.sample_data import SampleData
+from limes.commands.serve.supervisor import Supervisor
+from limes.settings import load
 from tests.support.processes import ServerProcess, free_port, http_answers
 from tests.support.prometheus import CONFIG
 
@@ -32,6 +35,7 @@ class Cloud:
         self.folder = folder
         self.database_url = database_url
         document = yaml.safe_load((CONFIG / "quickstart.yaml").read_text())
+        document["serve"]["sample_data"] = str(CONFIG / "sample-data.yaml")
         text = yaml.safe_dump(document)
         for port in ("8080", "8778", "8081"):
             text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free_port()}")
@@ -70,6 +74,8 @@ class Cloud:
         assert upgraded.returncode == 0, upgraded.stderr
         for name in ("placement", "api", "metrics"):
             self._start(name, name, self.targets[f"limes-{name}"][0])
+        self.sample = SampleData(load(self.config, {}), Supervisor(self.folder))
+        assert self.sample.load_placement()
         self.start_collectors()
 
     def start_collectors(self) -> None:

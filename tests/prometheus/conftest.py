@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.prometheus.busy import make_busy
 from tests.prometheus.cloud import Cloud
 from tests.support.postgres import PostgresServer
 from tests.support.prometheus import PrometheusServer, find_program
@@ -18,6 +19,13 @@ def cloud(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) ->
         yield cloud
     finally:
         cloud.stop()
+
+
+@pytest.fixture(scope="module")
+def busy_cloud(cloud: Cloud) -> Cloud:
+    """The same, with something of everything."""
+    make_busy(cloud)
+    return cloud
 
 
 @pytest.fixture(scope="module")

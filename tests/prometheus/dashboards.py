@@ -1,7 +1,8 @@
 """Our dashboards of Grafana, and what they ask Prometheus."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tests.support.prometheus import CONFIG
@@ -40,9 +41,10 @@ def variable_queries() -> Iterator[Query]:
                 yield Query(f"{document['uid']}: ${variable['name']}", f"count by ({label.strip(' )')}) ({series})")
 
 
-def fill_in(document: Any, expression: str) -> str:
-    """The expression with `.*` for each variable, as Grafana does for All."""
+def fill_in(document: Any, expression: str, values: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The expression with these values of variables. The others have `.*`, as Grafana does for All."""
     expression = expression.replace("$__rate_interval", "1m")
     for variable in document["templating"]["list"]:
-        expression = expression.replace(f"${variable['name']}", variable.get("allValue", ""))
+        name = variable["name"]
+        expression = expression.replace(f"${name}", values.get(name, variable.get("allValue", "")))
     return expression
