@@ -312,6 +312,7 @@ def test_what_is_used_wasted_and_about_to_end(open_as: OpenPage, cloud: Dashboar
         expect(cells.nth(1)).to_have_text(str(west_1["committed"]))
         expect(cells.nth(2)).to_contain_text(f"{west_1['used']} ")
         expect(cells.nth(3)).to_contain_text(f"{west_1['unused']} ")
+        expect(cells.nth(5)).to_have_text(re.compile(r"\d+ %"))
         assert violations(page) == []
         ending = page.get_by_role("region", name="Commitments that end within 30 days")
         assert ending.get_by_role("columnheader", name="Domain").count() == int(domain)
