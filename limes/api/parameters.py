@@ -204,14 +204,14 @@ LIMIT = WholeNumber("limit", "At most so many items; the answer has a link to th
 MARKER = Text("marker", "Only items after the one of this id. Goes with `limit` only.")
 DAYS = WholeNumber("days", "How many days to look back.", 1, 3660, 30)
 DAYS_BACK = WholeNumber("days", "How many days to look back. Default: 30; 1 by hour, 366 by month.", 1, 3660)
-HISTORY_FROM = Moment("from", "From the hour, day or month on in which this is, instead of `days`.")
-HISTORY_UNTIL = Moment("until", "To the end of the hour, day or month before this. Not given: to this moment.")
+HISTORY_FROM = Moment("from", "The first hour, day or month is the one with this time in it. Instead of `days`.")
+HISTORY_UNTIL = Moment("until", "Only hours, days or months that begin before this time. Not given: now.")
 AUTO = "auto"
 """What suits the data."""
 HISTORY_GRANULARITY = Choice(
     "granularity",
-    "How long the times are. With `auto`, what suits the data: hours for up to a day, else days, and months of times of"
-    " which days are not kept; from where data begin.",
+    "One entry for each hour, day or month. `auto` chooses hours for up to a day of data, otherwise days, or months"
+    " where days are no longer kept, and begins where the data begin.",
     ("hour", "day", "month", AUTO),
     "day",
 )
