@@ -162,7 +162,8 @@ def test_a_project_is_told_from_its_account(cloud: World) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("from=2026-01-02&until=2026-01-01", "query parameter until: expected a time after `from`"),
+        ("from=2025-12-31&until=2025-12-30", "query parameter until: expected a time after `from`"),
+        ("from=2036-01-01", "query parameter from: expected no time in the future; it is 2026-01-01T00:00:00Z now"),
         ("from=2026-01-01&until=2026-01-01", "query parameter until: expected a time after `from`"),
         (
             "granularity=hour&from=2025-12-01",

@@ -1,5 +1,6 @@
 """The account of usage of a small cloud: gaps, vanished projects, closed months, corrections, clocks that jump."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -80,6 +81,25 @@ def test_what_was_before_the_beginning_is_unknown(lab: Lab) -> None:
     lab.clock.advance(HOUR)
     found = [entry for entry in entries(lab, START, next_month(START), Granularity.MONTH) if entry.meter == CORES]
     assert [(entry.account.used, entry.account.unknown) for entry in found] == [(4 * HOUR, 9 * DAY + HOUR)]
+
+
+def test_what_was_before_the_beginning_is_unknown_of_projects_that_are_discovered_then(
+    make_lab: Callable[..., Lab],
+) -> None:
+    """Limes has been started for the first time, and its jobs begin at once."""
+    lab = make_lab()
+    lab.clock.advance(9 * DAY + HOUR)
+    job(lab).run()
+    lab.discover().run()
+    scrape(lab, 4)
+    for days in (0, 1, 40):
+        lab.clock.advance(days * DAY + HOUR)
+        job(lab).run()
+        for granularity in (Granularity.MONTH, Granularity.TOTAL):
+            found = entries(lab, START, next_month(START), granularity)
+            (account,) = [entry.account for entry in found if entry.meter == CORES]
+            assert (account.unknown >= 9 * DAY + HOUR, account.smallest) == (True, 4)
+    assert days_of_cores(lab, 2, START + 9 * DAY) == [(4 * 2 * HOUR, 22 * HOUR), (0, DAY)]
 
 
 def test_zero_that_was_unknown_is_told(metered: Lab) -> None:

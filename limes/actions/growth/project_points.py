@@ -66,7 +66,7 @@ def read_points(engine: Engine, project: str, wanted: Wanted, now: int, valid_fo
         return {}
     begin, end, granularity = wanted.begin, wanted.end, wanted.granularity
     only = Only({service for service, _ in wanted.selection.refs}, {resource for _, resource in wanted.selection.refs})
-    horizon = Horizon(now, state.closed_until, valid_for)
+    horizon = Horizon(now, state.begun_at, state.closed_until, valid_for)
     known = load_sources(engine, [project], begin, end, granularity, horizon, only=only)
     times = [bucket for bucket in buckets(begin, end, granularity) if bucket.end > since]
     meters: dict[tuple[Ref, str], list[Meter]] = defaultdict(list)

@@ -223,7 +223,7 @@ class CloseAccounts:
         return CorrectAccounts(self.engine, state, self._horizon(state, now), self.retention.hours)
 
     def _horizon(self, state: State, now: int) -> Horizon:
-        return Horizon(now, state.closed_until, self.valid_for)
+        return Horizon(now, state.begun_at, state.closed_until, self.valid_for)
 
 
 def _is_eventful(known: Sources, meter: Meter, day: Bucket, account: Account) -> bool:

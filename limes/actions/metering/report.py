@@ -104,7 +104,7 @@ class ReportUsage:
             if is_stored:
                 yield self._closed_months(query, projects, times)
                 continue
-            horizon = Horizon(now, state.closed_until, self.valid_for)
+            horizon = Horizon(now, state.begun_at, state.closed_until, self.valid_for)
             known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon, only=query.only)
             known = self._told(query, projects).sources(known)
             names = sources.names(self.engine, projects)

@@ -28,11 +28,14 @@ class Counted(NamedTuple):
 
 
 class Horizon(NamedTuple):
-    """What time it is, up to where days are closed, and how long (in seconds) a scrape's findings count as known."""
+    """What is known of the account as a whole."""
 
     now: int
+    begun_at: int
+    """Nothing is known of what was before."""
     closed_until: int
     valid_for: float
+    """How long (in seconds) a scrape's findings count as known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +167,8 @@ def load_gaps(
     until now."""
     gaps = queries.gaps(engine, projects, begin, end)
     for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
+        if begin < horizon.begun_at:  # whenever the project was discovered
+            gaps.setdefault((project, service), []).append(Gap(0, horizon.begun_at))
         since = unknown_since(scraped_at, failing_since, horizon.valid_for)
         if since is not None and since < min(end, horizon.now):
             gaps.setdefault((project, service), []).append(Gap(since, horizon.now))
