@@ -97,12 +97,10 @@ class CorrectAccounts:
         """Returns the account of the closed days of a month, added up from the days."""
         first = max(month, day_of(self.state.begun_at))
         known = load_sources(self.engine, projects, first, end, Granularity.DAY, self.horizon)
-        unknown = sources.gaps(self.engine, projects, month, first) if month < first else {}
         times = list(buckets(first, end, Granularity.DAY))
         found = {}
         for meter in known.meters():
-            gaps = unknown.get((meter.project, meter.service), ())
-            parts = [integrate(month, first, 0, gaps=gaps)] if month < first else []
+            parts = [integrate(month, first, 0, gaps=self.horizon.gaps_at(month))] if month < first else []
             parts += [counted.account for counted in known.accounts(meter, times)]
             found[meter] = reduce(add, parts)
         return found

@@ -37,13 +37,16 @@ class Horizon(NamedTuple):
     valid_for: float
     """How long (in seconds) a scrape's findings count as known."""
 
+    def gaps_at(self, begin: int) -> Sequence[Gap]:
+        """Returns what is unknown of all projects in a time that begins then, whenever they were discovered."""
+        return (Gap(0, self.begun_at),) if begin < self.begun_at else ()
+
 
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What is known of some projects for a time. Open gaps last until `now`."""
 
-    now: int
-    closed_until: int
+    horizon: Horizon
     steps: Mapping[Meter, Sequence[Step]] = field(default_factory=dict)
     gaps: Mapping[tuple[str, str], Sequence[Gap]] = field(default_factory=dict)
     committed: Mapping[Meter, Sequence[CommittedTime]] = field(default_factory=dict)
@@ -74,15 +77,15 @@ class Sources:
             stored = days.get(bucket.begin)
             if stored is not None:
                 return Counted(stored.account, stored.version)
-            if bucket.end <= self.closed_until:
-                committed = self.committed.get(meter, ())
-                return Counted(integrate(bucket.begin, bucket.end, usage, committed=committed), 1)
+            if bucket.end <= self.horizon.closed_until:
+                begin, end, committed = bucket.begin, bucket.end, self.committed.get(meter, ())
+                return Counted(integrate(begin, end, usage, (), self.horizon.gaps_at(begin), committed), 1)
         return Counted(self._integrate(meter, bucket.begin, bucket.end, usage), 1)
 
     def _month(self, meter: Meter, bucket: Bucket) -> Counted:
         stored = self._stored_month(meter, bucket.begin)
         version = 1 if stored is None else stored.version
-        return Counted(self.month_until(meter, bucket.begin, min(bucket.end, self.now)), version)
+        return Counted(self.month_until(meter, bucket.begin, min(bucket.end, self.horizon.now)), version)
 
     def month_until(self, meter: Meter, month: int, end: int) -> Account:
         """Returns the account of a month from its beginning to a time that is not closed yet, or to its end.
@@ -101,10 +104,10 @@ class Sources:
         return next((row for row in self.months.get(meter, ()) if row.begin == month), None)
 
     def _integrate(self, meter: Meter, begin: int, end: int, usage: int) -> Account:
-        end = min(end, self.now)
+        end = min(end, self.horizon.now)
         if begin >= end:
             return constant(begin, begin, usage)
-        gaps = self.gaps.get((meter.project, meter.service), ())
+        gaps = (*self.gaps.get((meter.project, meter.service), ()), *self.horizon.gaps_at(begin))
         return integrate(begin, end, usage, self.steps.get(meter, ()), gaps, self.committed.get(meter, ()))
 
     def _usage_at(self, meter: Meter, time: int) -> int:
@@ -138,11 +141,12 @@ def load_sources(
     now, closed_until = horizon.now, horizon.closed_until
     if anew:
         closed_until = min(closed_until, begin)
+        horizon = horizon._replace(closed_until=closed_until)
     end = min(end, now)
     month = month_of(min(begin, closed_until))  # steps are loaded from there on, and go on from what was stored
     months = queries.months(engine, projects, previous_month(month), end, only)
     if finest is Granularity.MONTH and end <= closed_until:
-        return Sources(now, closed_until, months=months)
+        return Sources(horizon, months=months)
     days = {} if finest is Granularity.MONTH else queries.days(engine, projects, month, end, only)
     if anew:
         days = {meter: [row for row in rows if row.begin < begin] for meter, rows in days.items()}
@@ -152,12 +156,12 @@ def load_sources(
         day_of(begin) if finest is Granularity.HOUR else _FOR_EVER, closed_until if end > closed_until else _FOR_EVER
     )
     if detailed >= end:
-        return Sources(now, closed_until, committed=committed, days=days, months=months)
+        return Sources(horizon, committed=committed, days=days, months=months)
     gaps = load_gaps(engine, projects, detailed, end, horizon)
     unknown = sorted({project for project, _ in gaps})
     places = [place for place in queries.places(engine, unknown, only) if place[:2] in gaps] if unknown else []
     steps = queries.steps(engine, projects, detailed, end, only)
-    return Sources(now, closed_until, steps, gaps, committed, days, months, places)
+    return Sources(horizon, steps, gaps, committed, days, months, places)
 
 
 def load_gaps(
@@ -167,8 +171,6 @@ def load_gaps(
     until now."""
     gaps = queries.gaps(engine, projects, begin, end)
     for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
-        if begin < horizon.begun_at:  # whenever the project was discovered
-            gaps.setdefault((project, service), []).append(Gap(0, horizon.begun_at))
         since = unknown_since(scraped_at, failing_since, horizon.valid_for)
         if since is not None and since < min(end, horizon.now):
             gaps.setdefault((project, service), []).append(Gap(since, horizon.now))
