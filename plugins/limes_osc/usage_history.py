@@ -18,7 +18,9 @@ from limes_osc.times import moment, read_time
 
 
 def _add_range(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--days", metavar="<days>", type=int, help="How far to look back (default: 30)")
+    parser.add_argument(
+        "--days", metavar="<days>", type=int, help="How far to look back (default: 30; 1 for hours, 366 for months)"
+    )
     parser.add_argument(
         "--from", dest="since", metavar="<time>", type=read_time, help="From this time on, such as 2026-11-01"
     )
@@ -46,7 +48,7 @@ class ShowUsageHistory(InScope, LimesLister):
         ],
         optional={"AZ", "Quota", "Capacity"},
         hidden={"Largest", "Last"},
-        notable={"Committed": lambda row: bool(row["Committed"])},
+        notable={"Committed": lambda row: row["Has"]},
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
@@ -84,6 +86,7 @@ def _point(each: Json, point: Json, args: argparse.Namespace) -> Row:
         "Largest": amount("largest"),
         "Last": amount("last"),
         "Committed": amount("committed"),
+        "Has": point["committed"] > 0,
         "Quota": amount("quota"),
         "Capacity": amount("capacity"),
         "Unit": shown_unit(each, args.unit),

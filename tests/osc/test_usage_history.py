@@ -18,6 +18,8 @@ def test_days_of_a_domain(cloud: Cloud, login: Login) -> None:
     table = login("cloud-admin").must("usage history --all-domains --resource cores --granularity month")
     assert "2025-12" in table
     assert "Capacity" in table
+    assert "Committed" not in table, "nothing was"
+    assert "Committed" in login("cloud-admin").must("usage history --all-domains --resource cores -c Committed")
 
 
 def test_ranges(cloud: Cloud, login: Login) -> None:

@@ -183,21 +183,11 @@ _METER = compiled(
     )
 )
 _REFS = compiled(lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service))
-_UNKNOWN_BEFORE = compiled(
-    lambda p: UsageGap.insert_from(
-        ProjectService.select(Project.uuid, Service.type, Value(0), p.now.cast("BIGINT"), Value(0))
-        .join(Project)
-        .switch(ProjectService)
-        .join(Service)
-        .where(any_of(Project.id, p.projects)),
-        list(_GAP_FIELDS),
-    ).on_conflict("NOTHING", conflict_target=list(_GAP_FIELDS[:3]))
-)
 
 
 def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
-    """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. What they used
-    before is unknown. To be called once."""
+    """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. To be called
+    once."""
     refs = {id_: (service, name) for id_, service, name in engine.tuples(_REFS)}
     metered = engine.tuples(_METER, projects=[*uuids])
     add_steps(
@@ -208,7 +198,6 @@ def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
             if usage
         ],
     )
-    engine.write(_UNKNOWN_BEFORE, projects=[*uuids], now=now)
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

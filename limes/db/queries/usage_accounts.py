@@ -192,8 +192,7 @@ def corrections(engine: Engine, projects: Sequence[str], begin: int, end: int) -
 
 # nothing is recorded before its time, and there is an index of when it was
 _FORGET_STEPS = compiled(lambda p: UsageStep.delete().where(UsageStep.recorded_at < p.before, UsageStep.at < p.before))
-# what was before the beginning stays unknown for ever
-_FORGET_GAPS = compiled(lambda p: UsageGap.delete().where(UsageGap.ends < p.before, UsageGap.begins > 0))
+_FORGET_GAPS = compiled(lambda p: UsageGap.delete().where(UsageGap.ends < p.before))
 _FORGET_DAYS = compiled(lambda p: UsageDay.delete().where(UsageDay.begins < p.before))
 _FORGET_MONTHS = compiled(lambda p: UsageMonth.delete().where(UsageMonth.begins < p.before))
 
