@@ -146,6 +146,8 @@ class ReportGrowth:
             begin = max(begin, kept) if granularity is Granularity.HOUR else begin
         else:
             begin = query.begin
+            if begin > now:
+                raise BadRequest(f"query parameter from: expected no time in the future; it is {render_time(now)} now")
             if begin < kept:
                 raise BadRequest(
                     f"query parameter from: single {granularity.value}s are kept from {render_time(kept)} on; ask for"

@@ -48,6 +48,8 @@ class CheckUsageQuery:
 
     def times(self, query: UsageQuery) -> list[Bucket]:
         """Returns the times of a query that can be answered. Raises `BadRequest`."""
+        if query.begin > self.now:
+            raise BadRequest(f"query parameter from: expected no time in the future; it is {render_time(self.now)} now")
         if query.begin >= query.end:
             raise BadRequest("query parameter until: expected a time after `from`")
         named = "hour" if query.granularity is Granularity.TOTAL else query.granularity.value
@@ -56,8 +58,6 @@ class CheckUsageQuery:
                 raise BadRequest(
                     f"query parameter {name}: expected the beginning of a {named} (UTC), not {render_time(time)}"
                 )
-        if query.begin > self.now:
-            raise BadRequest(f"query parameter from: expected no time in the future; it is {render_time(self.now)} now")
         if query.end > _end_of_next_year(self.now):
             raise BadRequest("query parameter until: expected no time after the end of next year")
         found: list[Bucket] = []
