@@ -159,6 +159,27 @@ def test_a_project_is_told_from_its_account(cloud: World) -> None:
     assert today["quota"] == 20
 
 
+@pytest.mark.parametrize("metering_began", [0, HOUR // 4])
+def test_the_first_averages_of_a_project_are_of_the_time_since_it_was_found(cloud: World, metering_began: int) -> None:
+    """In a new cloud, the hour, the day and the month before are not times in which nothing was used."""
+    cloud.clock.advance(DAY + HOUR // 4)
+    before = int(cloud.clock.now().timestamp())
+    cloud.clock.advance(metering_began)
+    now = int(cloud.clock.now().timestamp())
+    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [now]))
+    CloseAccounts(cloud.engine, cloud.clock).run()
+    if metering_began:  # the project was found later
+        cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE metering_state SET begun_at = %s", [before]))
+        cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM usage_gaps"))
+    row = StepRow(BERLIN, "compute", "cores", "az-one", now, 30, now)
+    cloud.engine.atomic(partial(metering.add_steps, cloud.engine, [row]))
+    cloud.clock.advance(HOUR // 4)
+    for granularity in ("hour", "day", "month"):
+        found = history(cloud, f"granularity={granularity}&per_az", PATHS["berlin"])
+        zone = next(each for each in found if each["availability_zone"] == "az-one")
+        assert [each["used"] for each in zone[f"{granularity}s"]] == [30]
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

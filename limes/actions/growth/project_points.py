@@ -72,17 +72,21 @@ def read_points(engine: Engine, project: str, wanted: Wanted, now: int, valid_fo
     meters: dict[tuple[Ref, str], list[Meter]] = defaultdict(list)
     for meter in known.meters():
         meters[(meter.service, meter.resource), meter.az if wanted.every_az else ""].append(meter)
-    return {key: _add_up([_points(known, meter, times, now) for meter in parts]) for key, parts in meters.items()}
+    return {
+        key: _add_up([_points(known, meter, times, since, now) for meter in parts]) for key, parts in meters.items()
+    }
 
 
-def _points(known: Sources, meter: Meter, times: Sequence[Bucket], now: int) -> dict[int, Point]:
+def _points(known: Sources, meter: Meter, times: Sequence[Bucket], since: int, now: int) -> dict[int, Point]:
     """Returns the points of a resource in one AZ, without those in which usage was not known at all."""
     found = {}
     for bucket, (account, _) in zip(times, known.accounts(meter, times), strict=True):
         elapsed = min(bucket.end, now) - bucket.begin
-        told = elapsed - account.unknown
+        # nothing happened in a project before it was found; before the account began, that is unknown as well
+        before = max(since - bucket.begin, 0)
+        told = elapsed - max(account.unknown, before)
         if told > 0:
-            averages = (account.used // told, account.committed // elapsed)
+            averages = (account.used // told, account.committed // (elapsed - before))
             found[bucket.begin] = Point(bucket.begin, *averages, account.largest, account.last)
     return found
 
