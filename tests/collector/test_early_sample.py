@@ -9,7 +9,7 @@ from limes.actions.growth.early_sample import JOB, SOON
 from limes.actions.run_job import RunJob
 from limes.core.metering.calendar import HOUR
 from tests.collector.lab import AZCapacity, AZUsage, Lab, NoJitter
-from tests.collector.test_growth import HOURS, job, set_capacity, stored, use
+from tests.collector.test_growth import HOURS, job, stored, use
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.statements import count_statements
 
@@ -117,8 +117,11 @@ def test_quota_alone_and_capacity_alone_are_figures(lab: Lab) -> None:
     assert due_in(lab) == SOON
     lab.clock.advance(SOON)
     run(lab)
-    set_capacity(lab, 5)
     assert stored(lab, "growth_hours", "capacity", resource="ram")[-1][1] == 5
+    lab.capacitors["nova"].capacity["compute"]["ram"]["az-one"] = AZCapacity(6)
+    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
+    lab.scrape_capacity().run_next()
+    assert due_in(lab) == INTERVAL, "it is not new any more"
 
 
 def test_figures_that_a_running_sample_has_not_seen_are_sampled_next(lab: Lab) -> None:

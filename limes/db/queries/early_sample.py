@@ -16,7 +16,7 @@ def _build(p: Any) -> Any:
         .join(GrowthHour, on=GrowthHour.series == GrowthSeries.id)
         .where(
             *(GrowthSeries.scope == p.scope, GrowthSeries.service_type == Service.type),
-            *(GrowthSeries.resource_name == Resource.name, GrowthSeries.az == "", GrowthHour.begins < p.hour),
+            *(GrowthSeries.resource_name == Resource.name, GrowthSeries.az == "", GrowthHour.begins < p.sampled_before),
         )
     )
     new = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, p.resources), ~fn.EXISTS(known))
@@ -26,8 +26,10 @@ def _build(p: Any) -> Any:
 _BRING_FORWARD = compiled(_build)
 
 
-def bring_forward(engine: Engine, job: str, at: float, scope: str, resources: Collection[int], hour: int) -> bool:
-    """Lets the job run at this time at the latest, if one of these resources (ids) has no sample from before this hour
-    in the domain (UUID) or the cloud (empty). Returns whether that changed anything."""
-    values = {"at": at, "job": job, "scope": scope, "resources": sorted(resources), "hour": hour}
-    return engine.write(_BRING_FORWARD, **values) == 1
+def bring_forward(
+    engine: Engine, job: str, at: float, scope: str, resources: Collection[int], sampled_before: int
+) -> bool:
+    """Lets the job run at this time at the latest, if one of these resources (ids) has no sample of an hour that began
+    before `sampled_before`, in the domain (UUID) or the cloud (empty). Returns whether that changed anything."""
+    values = {"job": job, "scope": scope, "resources": sorted(resources), "sampled_before": sampled_before}
+    return engine.write(_BRING_FORWARD, at=at, **values) == 1
