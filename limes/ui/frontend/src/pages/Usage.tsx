@@ -61,7 +61,7 @@ export default function Usage() {
       <Content of={resources}>
         {(known) =>
           known.length === 0 && !chosen ? (
-            <p class="empty">No usage was recorded yet. The first chart appears here about half a minute after the first figures.</p>
+            <p class="empty">No usage was recorded yet. The first chart appears here within half a minute of the first figures.</p>
           ) : (
             <Content of={loaded}>{({ one }) => (one ? <Shown key={key} {...one} forecast={forecast.data} /> : <p class="empty">No usage of this resource was recorded in this time.</p>)}</Content>
           )
@@ -77,14 +77,13 @@ interface Usage {
   points: UsageDay[];
 }
 
-/** Where hours are not kept for as long as the range goes, days. */
+/** Days, where there are no hours so far, or where they are not kept for as long as the range goes. */
 async function loadShown(at: Place, range: Range, key: string, signal: AbortSignal): Promise<Usage | undefined> {
   const { days, granularity } = range;
   // the hours of today, and as many of yesterday as make a day of 24 hours
   const of = await loadUsage(at, granularity === "hour" ? days + 1 : days, granularity, key, signal);
-  if (!of) return undefined;
-  const points = pointsOf(of, range, Date.now() / 1000);
-  if (points) return { of, granularity, points };
+  const points = of && pointsOf(of, range, Date.now() / 1000);
+  if (of && points?.length) return { of, granularity, points };
   const other = await loadUsage(at, days, "day", key, signal);
   return other && { of: other, granularity: "day", points: other.days };
 }

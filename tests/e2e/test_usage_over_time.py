@@ -1,0 +1,142 @@
+"""Usage over time: a newcomer's first chart, ranges for which there are data, and when a project's quota is full.
+
+A cloud of its own, of which the collector has seen nothing yet.
+"""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.trends import ComputeTrends
+from limes.backends import ResourceDef, ServiceDef
+from limes.core.catalog import Catalog
+from limes.db.engine import Engine
+from tests.e2e.axe import violations
+from tests.e2e.browser import OpenPage, watched_page
+from tests.e2e.cloud import ACME, CLOUD_VIEWER, SHOP, SHOP_MEMBER, DashboardCloud, discovery_of
+from tests.support.clock import FrozenClock
+
+HOUR, DAY = 3600, 86400
+PROJECT = f"/ui/domains/{ACME}/projects/{SHOP}/usage"
+STORAGE = "resource=storage/capacity"
+SERVICES = [ServiceDef("storage", "storage", {"capacity": ResourceDef("capacity")})]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("newcomer")
+
+
+@pytest.fixture(scope="module")
+def cloud(browser: Browser, folder: Path) -> Iterator[DashboardCloud]:
+    made = DashboardCloud(
+        folder,
+        discovery={"method": "static", "params": {"domains": discovery_of("acme", "school")}},
+        resource_behavior=[],
+    )
+    made.start(fill=False)
+    try:
+        yield made
+    finally:
+        made.process.stop()
+
+
+@pytest.fixture
+def open_as(browser: Browser, cloud: DashboardCloud) -> Iterator[Callable[..., Page]]:
+    """As `tests.e2e.conftest.open_as`, in this cloud."""
+    with watched_page(browser, cloud.url) as watched:
+
+        def open_signed_in(token: str, path: str) -> Page:
+            page = watched.page
+            page.goto(path)
+            page.get_by_label("Token").fill(token)
+            page.get_by_role("button", name="Sign in with this token").click()
+            page.locator("#content h1").wait_for()
+            return page
+
+        yield open_signed_in
+
+
+def sample(folder: Path, *ages: float) -> None:
+    """What collectors have sampled of the present usage, so many seconds ago."""
+    engine = Engine(f"sqlite:///{folder}/limes.db")
+    trends = ComputeTrends(engine, lambda series: [(0.0, 0.0, 0.0) for _ in series])
+    for age in ages:
+        clock = FrozenClock()
+        clock.advance(time.time() - age - clock.now().timestamp())
+        SampleGrowth(engine, Catalog(["west-1", "west-2"], SERVICES), clock, trends).run()
+    engine.close()
+
+
+def ranges(page: Page) -> list[str]:
+    return page.get_by_label("Over the last").locator("option").all_inner_texts()
+
+
+def rows(page: Page, each: str) -> int:
+    table = page.get_by_role("region", name=f"Use of capacity {each} by {each}")
+    expect(table).to_be_visible()
+    return table.get_by_role("row").count() - 1
+
+
+def test_a_newcomers_first_chart_comes_by_itself_and_is_a_day(open_as: OpenPage, cloud: DashboardCloud) -> None:
+    page = open_as(CLOUD_VIEWER, "/ui/usage")
+    expect(page.get_by_text("No usage was recorded yet")).to_be_visible()
+    for _ in range(60):  # the collector samples again within seconds
+        cloud.collect()
+        if cloud.request("GET", "/v1/usage-history").json()["usage_history"]:
+            break
+    expect(page.get_by_role("img", name="Use of cores hour by hour")).to_be_visible()
+    expect(page.get_by_text("averages of each hour")).to_be_visible()
+    assert ranges(page) == ["day"]
+    assert violations(page) == []
+
+
+def test_ranges_follow_the_data(open_as: OpenPage, cloud: DashboardCloud, folder: Path) -> None:
+    page = open_as(CLOUD_VIEWER, "/ui/usage")
+    expect(page.get_by_role("img")).to_be_visible()
+    for ages, offered, chosen, each in (
+        ([3 * DAY, 0], ["day", "7 days"], "7", "hour"),
+        ([20 * DAY, 19 * DAY, 0], ["day", "7 days", "30 days"], "30", "day"),
+        ([500 * DAY, 0], ["day", "7 days", "30 days", "90 days", "365 days", "10 years"], "30", "day"),
+    ):
+        with sqlite3.connect(folder / "limes.db") as database:
+            for table in ("growth_hours", "growth_days", "growth_months"):
+                database.execute(f"DELETE FROM {table}")
+        sample(folder, *ages)
+        page.goto(f"/ui/usage?{STORAGE}")
+        expect(page.get_by_label("Over the last")).to_have_value(chosen)
+        expect(page.get_by_role("img", name=f"Use of capacity {each} by {each}")).to_be_visible()
+        assert ranges(page) == offered
+    page.get_by_label("Over the last").select_option("10 years")
+    expect(page.get_by_role("img", name="Use of capacity month by month")).to_be_visible()
+    assert rows(page, "month") == 2
+    page.get_by_label("Over the last").select_option("day")
+    expect(page.get_by_role("img", name="Use of capacity hour by hour")).to_be_visible()
+    assert rows(page, "hour") == 1
+    assert violations(page) == []
+
+
+def test_when_is_my_quota_full(open_as: OpenPage, cloud: DashboardCloud, folder: Path) -> None:
+    for path, amount in ((f"/v1/domains/{ACME}", 500), (f"/v1/domains/{ACME}/projects/{SHOP}", 300)):
+        cloud.put_quota(path, compute={}, storage={"capacity": amount})
+    now = int(time.time())
+    begun = now - now % DAY - 10 * DAY
+    with sqlite3.connect(folder / "limes.db") as database:
+        database.execute("UPDATE metering_state SET begun_at = ?, closed_until = ?", [begun, begun])
+        database.execute("UPDATE metered_projects SET since = ?", [begun])
+        database.execute("DELETE FROM usage_steps WHERE resource_name = 'capacity'")
+        database.execute("DELETE FROM usage_gaps")
+        database.executemany(
+            "INSERT INTO usage_steps (project_uuid, service_type, resource_name, az, at, usage, recorded_at)"
+            " VALUES (?, 'storage', 'capacity', 'any', ?, ?, ?)",
+            [[SHOP, begun + day * DAY, 30 + 9 * day, now] for day in range(10)],
+        )
+    page = open_as(SHOP_MEMBER, f"{PROJECT}?{STORAGE}")
+    expect(page.get_by_text("All quota (300 GiB) is expected to be used in about")).to_be_visible()
+    page.get_by_label("Resource").select_option("compute/ram")
+    expect(page.get_by_text("A forecast needs a week of data")).to_be_visible()
