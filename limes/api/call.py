@@ -133,8 +133,6 @@ class Call(web.Call[ApiCollaborators]):
             return None
         if len(limits) > 1 or len(markers) > 1:
             raise BadRequest("limit and marker may be given once only")
-        if "\0" in "".join(markers):  # PostgreSQL would refuse the query
-            raise BadRequest("query parameter marker: expected an id, which has no NUL")
         return Page(parameters.LIMIT.read(limits[0]), markers[0] if markers else "")
 
     def next_page(self, page: Page | None, uuids: Sequence[str]) -> list[Link] | None:

@@ -13,11 +13,15 @@ Schema = Mapping[str, Any]
 
 
 def values_of(req: falcon.Request, name: str) -> list[str] | None:
-    """Returns all values of a query argument; None if it is not there."""
+    """Returns all values of a query argument; None if it is not there. Raises `BadRequest` for NUL, which PostgreSQL
+    does not have."""
     if name not in req.params:
         return None
     value = req.params[name]
-    return value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list) else [value]
+    if any("\0" in each for each in values):
+        raise BadRequest(f"query parameter {name}: expected a text without NUL")
+    return values
 
 
 @dataclass(frozen=True, slots=True)

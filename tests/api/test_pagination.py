@@ -74,7 +74,7 @@ def test_any_text_may_be_a_marker(world: World, marker: str, found: list[Any]) -
         ("limit=1&limit=2", "limit and marker may be given once only\n"),
         ("marker=x", "marker goes with limit only\n"),
         ("limit=1&marker=x&marker=y", "limit and marker may be given once only\n"),
-        ("limit=1&marker=a%00b", "query parameter marker: expected an id, which has no NUL\n"),
+        ("limit=1&marker=a%00b", "query parameter marker: expected a text without NUL\n"),
     ],
 )
 def test_bad_pages(world: World, query: str, text: str) -> None:

@@ -105,8 +105,8 @@ def test_it_has_the_version_and_the_reasons_of_that_time(metered: World) -> None
         ),
         (
             "from=2026-01-01&until=2026-02-01&as_of=2026-01-31T12:00",
-            "as_of: what was said at a time is kept of days and months that were closed then; expected `until`,"
-            " not after 2026-01-31T00:00:00Z",
+            "as_of: what was said at a time is kept of days and months that were closed then; expected an"
+            " `until` of 2026-01-31T00:00:00Z or before",
         ),
         ("from=2026-01-01&as_of=2026-02-03", "as_of: what was said at a time is kept of days and months that were"),
         (

@@ -230,6 +230,8 @@ def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPat
             "query parameter from: single hours are kept from 2026-01-27T00:00:00Z on; ask for longer times",
         ),
         ("from=2026-01-01&granularity=week", "query parameter granularity: expected one of hour, day, month, total"),
+        ("from=2026-01-01&project_id=a%00", "query parameter project_id: expected a text without NUL"),
+        ("from=2026-01-01&marker=%00", "query parameter marker: expected a text without NUL"),
         ("from=2026-01-01&limit=0", "query parameter limit: expected a whole number from 1 to 20000"),
         (
             "from=2026-01-01&projct=x",

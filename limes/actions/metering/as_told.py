@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from limes.actions.metering.sources import Sources
 from limes.core.metering.calendar import Granularity
 from limes.db.queries.usage_accounts import CorrectionRow
-from limes.db.queries.usage_sources import Meter, MonthRow, StoredAccount
+from limes.db.queries.usage_sources import Meter, Month, StoredAccount
 
 Stored = Mapping[Meter, Sequence[StoredAccount]]
 
@@ -22,7 +22,7 @@ class Told:
         """Returns the sources as they were then, as far as closed days and months are concerned."""
         return replace(known, days=_put_back(known.days, self.days), months=_put_back(known.months, self.months))
 
-    def months_of(self, rows: list[MonthRow]) -> list[MonthRow]:
+    def months_of(self, rows: Sequence[Month]) -> Sequence[Month]:
         """Returns stored months as they were then."""
         return [_month_before(row, self.months) for row in rows] if self.months else rows
 
@@ -53,10 +53,10 @@ def _before(row: StoredAccount, correction: CorrectionRow | None) -> StoredAccou
     return row if correction is None else row._replace(account=correction.account, version=correction.version)
 
 
-def _month_before(row: MonthRow, corrections: Mapping[tuple[Meter, int], CorrectionRow]) -> MonthRow:
-    correction = corrections.get((Meter._make(row[:4]), row.begin))
+def _month_before(row: Month, corrections: Mapping[tuple[Meter, int], CorrectionRow]) -> Month:
+    correction = corrections.get((Meter._make(row[:4]), row[4]))
     if correction is None:
         return row
     used, committed, beyond, unknown, smallest, largest, last = correction.account
     totals = (str(used), str(committed), str(beyond))
-    return MonthRow(*row[:5], *totals, unknown, smallest, largest, last, correction.version)
+    return (*row[:5], *totals, unknown, smallest, largest, last, correction.version)

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from limes.core.metering.account import Account
-from limes.db.queries.usage_sources import Meter, MonthRow, NameRow
+from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow
 
 _NONE: Mapping[str, int] = {}
 
@@ -39,7 +39,7 @@ class ClosedMonths:
     and to write it.
     """
 
-    rows: Sequence[MonthRow]
+    rows: Sequence[Month]
     ends: Mapping[int, int]
     """When a row's time ends, by its beginning."""
     months: int
@@ -52,9 +52,9 @@ class ClosedMonths:
         """Returns what a project (UUID) was called at the end of a row's time."""
         return name_at(self.names[project], self.ends[begin])
 
-    def reasons_of(self, row: MonthRow) -> Sequence[tuple[int, str]]:
+    def reasons_of(self, row: Month) -> Sequence[tuple[int, str]]:
         """Returns when and why a row was corrected."""
-        return self.corrections.get((Meter._make(row[:4]), row.begin), ())
+        return self.corrections.get((Meter._make(row[:4]), row[4]), ())
 
     def entries(self) -> list[UsageEntry]:
         """Returns the same as entries."""
@@ -70,7 +70,7 @@ class ClosedMonths:
                 ),
                 *(closed, _NONE, row.version, self.reasons_of(row)),
             )
-            for row in self.rows
+            for row in map(MonthRow._make, self.rows)
         ]
 
 
@@ -82,12 +82,17 @@ def name_at(names: Sequence[NameRow], end: int) -> NameRow:
 _METER = itemgetter(slice(0, 4))
 
 
-def add_up(rows: Sequence[MonthRow], months: Sequence[int]) -> list[MonthRow]:
+def is_nothing(row: Month) -> bool:
+    """Returns whether nothing was used or committed, which was known all the time."""
+    return row[5] == row[6] == "0" and not (row[8] or row[10] or row[11])
+
+
+def add_up(rows: Sequence[Month], months: Sequence[int]) -> Sequence[Month]:
     """Returns one row for each meter: the sum of its rows, which are in order. `months` are the beginnings of all of
     them; in those without a row, nothing was used."""
     if len(months) == 1:
-        return list(rows)
-    return [_sum(list(several), months) for _, several in groupby(rows, _METER)]
+        return rows
+    return [_sum([*map(MonthRow._make, several)], months) for _, several in groupby(rows, _METER)]
 
 
 def _sum(rows: Sequence[MonthRow], months: Sequence[int]) -> MonthRow:

@@ -9,7 +9,7 @@ from functools import reduce
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.as_told import NOW, Told, told_at
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
-from limes.actions.metering.entries import ClosedMonths, UsageEntry, add_up, name_at
+from limes.actions.metering.entries import ClosedMonths, UsageEntry, add_up, is_nothing, name_at
 from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.actions.metering.usage_query import CheckUsageQuery, UsageQuery
@@ -112,15 +112,15 @@ class ReportUsage:
 
     def _closed_months(self, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket]) -> ClosedMonths:
         """Returns what is stored: that is all, and the fastest way to it."""
-        rows = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
-        rows = self._told(query, projects).months_of(rows)
+        stored = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
+        rows = self._told(query, projects).months_of(stored)
         ends = {bucket.begin: bucket.end for bucket in times}
         if is_total := query.granularity is Granularity.TOTAL:
             rows = add_up(rows, [*ends])
             ends = {query.begin: query.end}
-        rows = [row for row in rows if not row.is_nothing]
+        rows = [row for row in rows if not is_nothing(row)]
         reasons: dict[tuple[Meter, int], list[tuple[int, str]]] = {}
-        if any(row.version > 1 for row in rows):
+        if any(row[12] > 1 for row in rows):
             for each in self._corrections(query, projects):
                 if each.granularity == Granularity.MONTH:
                     begin = query.begin if is_total else each.begins

@@ -99,8 +99,8 @@ class CheckUsageQuery:
         closed_until = min(self.state.closed_until, as_of)
         if end > closed_until:
             raise BadRequest(
-                f"query parameter as_of: what was said at a time is kept of days and months that were closed then;"
-                f" expected `until`, not after {render_time(day_of(closed_until))}"
+                "query parameter as_of: what was said at a time is kept of days and months that were closed then;"
+                f" expected an `until` of {render_time(day_of(closed_until))} or before"
             )
 
 
