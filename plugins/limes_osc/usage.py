@@ -27,18 +27,23 @@ def _add_times(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="Beginning of an hour, a day or a month (UTC), such as 2026-11-01",
     )
-    parser.add_argument("--until", metavar="<time>", type=read_time, help="The end (default: that of the present one)")
+    parser.add_argument(
+        "--until",
+        metavar="<time>",
+        type=read_time,
+        help="The end, which is not included (default: the end of the present hour, day or month)",
+    )
     parser.add_argument(
         "--granularity",
         choices=("hour", "day", "month", "total"),
         default="month",
-        help="How long the times are that are shown one by one (default: month)",
+        help="One row for each, or for all of the time (default: month)",
     )
     parser.add_argument(
         "--as-of",
         metavar="<time>",
         type=read_time,
-        help="What was told at this time, when these days were closed already: without later corrections",
+        help="The figures as they were at this time, without later corrections; only of days that were closed by then",
     )
     parser.add_argument("--az", metavar="<az>", action="append", default=[], help="Only in this AZ; may be repeated")
 
