@@ -19,7 +19,9 @@ def render() -> str:
     for group in yaml.safe_load(_RULES.read_text(encoding="utf-8"))["groups"]:
         for rule in group["rules"]:
             texts = rule["annotations"]
-            lines += [f"## {rule['alert']}", "", f"{texts['summary']}. {texts['description']}", ""]
+            name = rule["alert"]
+            what_to_do = f"[What to do](../runbooks.md#{name.lower()})"
+            lines += [f"## {name}", "", f"{texts['summary']}. {texts['description']} {what_to_do}.", ""]
             lines += table(
                 ("severity", "after", "expression"),
                 [(rule["labels"]["severity"], rule.get("for", "0s"), code(" ".join(rule["expr"].split())))],
