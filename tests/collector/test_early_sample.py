@@ -8,8 +8,8 @@ import pytest
 from limes.actions.growth.early_sample import JOB, SOON
 from limes.actions.run_job import RunJob
 from limes.core.metering.calendar import HOUR
+from tests.collector.growth import HOURS, job, stored, use
 from tests.collector.lab import AZCapacity, AZUsage, Lab, NoJitter
-from tests.collector.test_growth import HOURS, job, stored, use
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.statements import count_statements
 

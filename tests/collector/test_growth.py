@@ -1,94 +1,24 @@
 """Samples of a small cloud, and what hours and days say together, compared with a list of all that was sampled."""
 
-import math
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from limes.actions.growth.forecast import ForecastGrowth
-from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.theil_sen import compute_growth
-from limes.actions.growth.trends import ComputeGrowth, ComputeTrends, compute_in_child
 from limes.actions.metering.close import Retention
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.db.queries.fold_sums import fold_sums
 from limes.errors import Unavailable
-from limes.metrics.forecast import ForecastGauges
-from tests.collector.lab import AZCapacity, AZUsage, Lab
+from tests.collector.growth import HOURS, SUMMARIES, commit, job, set_capacity, set_domain_quota, stored, use
+from tests.collector.lab import Lab
 from tests.support.databases import ON_POSTGRESQL
 
 Figures = tuple[int, int, int | None, int | None]
 """Usage, committed, quota and capacity."""
 LONG = Retention(hours=1000)
-
-
-def no_growth(series: Sequence[object]) -> list[tuple[float, float, float]]:
-    return [(0.0, 0.0, 0.0) for _ in series]
-
-
-def job(lab: Lab, retention: Retention | None = None) -> SampleGrowth:
-    trends = ComputeTrends(lab.engine, no_growth)
-    return SampleGrowth(lab.engine, lab.catalog, lab.clock, trends, retention or Retention())
-
-
-def use(lab: Lab, cores: int, ram: int = 0, project: str = "berlin") -> None:
-    """What a project uses of cores in az-one and of ram in az-two, as a scrape finds it."""
-    lab.compute.usage[project] = {"cores": {"az-one": AZUsage(cores)}, "ram": {"az-two": AZUsage(ram)}}
-    lab.execute("UPDATE project_services SET next_scrape_at = %s, scrape_claimed_until = NULL", lab.now - 1)
-    lab.scrape_all()
-
-
-def set_domain_quota(lab: Lab, quota: int, domain: str = "germany", resource: str = "cores") -> None:
-    lab.execute(
-        "UPDATE domain_resources SET quota = %s WHERE domain_id = (SELECT id FROM domains WHERE name = %s)"
-        " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
-        quota,
-        domain,
-        resource,
-    )
-
-
-def set_capacity(lab: Lab, cores: int) -> None:
-    lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(cores)}}}
-    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
-    assert lab.scrape_capacity().run_next()
-
-
-def commit(lab: Lab, amount: int, number: int, az: str = "az-one") -> None:
-    lab.execute(
-        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-        " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)"
-        " VALUES (%s, (SELECT id FROM projects WHERE name = 'berlin'),"
-        " (SELECT id FROM resources WHERE name = 'cores'), %s, %s, '10 years', 'confirmed', %s, 'u', 'u', %s, %s, '')",
-        f"c-{number}",
-        az,
-        amount,
-        lab.now,
-        lab.now,
-        lab.now + 3650 * DAY,
-    )
-
-
-def stored(
-    lab: Lab, model: str, columns: str, scope: str = "", resource: str = "cores", az: str = ""
-) -> list[tuple[Any, ...]]:
-    return list(
-        lab.rows(
-            f"SELECT begins, {columns} FROM {model} JOIN growth_series ON id = series_id"
-            " WHERE scope = %s AND resource_name = %s AND az = %s ORDER BY begins",
-            scope,
-            resource,
-            az,
-        )
-    )
-
-
-HOURS = "usage, committed, quota, capacity"
-SUMMARIES = "samples, usage, usage_largest, usage_last, committed, committed_last, quota, capacity"
 
 
 @pytest.fixture
@@ -223,6 +153,18 @@ def test_many_collectors_at_once(lab: Lab) -> None:
     expect(lab, truth)
 
 
+def test_a_clock_of_years_ago_deletes_nothing(lab: Lab) -> None:
+    """A machine that starts without a battery for its clock, and has not heard of the time yet."""
+    use(lab, 4)
+    job(lab).run()
+    months = stored(lab, "growth_months", SUMMARIES)
+    assert months
+    lab.clock.advance(-20 * 365 * DAY)
+    with pytest.raises(Unavailable, match="sampled since 2026-01-01T00:00:00Z, but the clock says 2006"):
+        job(lab).run()
+    assert stored(lab, "growth_months", SUMMARIES) == months
+
+
 def test_what_is_old_is_forgotten(lab: Lab) -> None:
     retention = Retention(hours=2, days=62, months=3)
     for _ in range(200):
@@ -261,90 +203,3 @@ def test_quotas_of_projects_are_noted_when_they_change(lab: Lab) -> None:
     lab.clock.advance(HOUR)
     job(lab).run()
     assert quota_times(lab)[-1] == (times[3], int(lab.now), 5)
-
-
-# -- trends ------------------------------------------------------------------------------------------------------------
-
-
-def use_by_day(lab: Lab, amounts: Iterable[int], compute: ComputeGrowth = compute_growth) -> None:
-    """One sample a day, and one on the day after."""
-    sample = SampleGrowth(lab.engine, lab.catalog, lab.clock, ComputeTrends(lab.engine, compute))
-    for amount in amounts:
-        use(lab, amount)
-        sample.run()
-        lab.clock.advance(DAY)
-    sample.run()
-
-
-def trend(lab: Lab, scope: str = "d-germany") -> tuple[object, ...]:
-    return lab.rows(
-        "SELECT days, ROUND(level), ROUND(growth), ROUND(lowest), ROUND(highest) FROM growth_trends"
-        " JOIN growth_series ON id = series_id WHERE scope = %s AND resource_name = 'cores' AND az = ''",
-        scope,
-    )[0]
-
-
-def test_trends_come_from_a_week_at_least(lab: Lab) -> None:
-    use_by_day(lab, range(100, 160, 10))
-    assert trend(lab) == (6, None, None, None, None)
-    lab.clock.advance(DAY)
-    use_by_day(lab, ())
-    assert trend(lab)[0] == 7
-    assert trend(lab)[2] is not None
-
-
-def test_trends_follow_usage(lab: Lab) -> None:
-    use_by_day(lab, range(100, 400, 10))
-    assert trend(lab) == (30, 395, 10, 10, 10), "the middle of a day has what was used on average"
-    assert trend(lab, "") == trend(lab)
-
-
-def test_a_process_of_its_own_computes_trends() -> None:
-    days = [float(day) for day in range(30)]
-    assert compute_in_child([(days, [5 * day + 3 for day in days])]) == [(5.0, 5.0, 5.0)]
-
-
-def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab) -> None:
-    def fail(_: object) -> list[tuple[float, float, float]]:
-        raise Unavailable("no")
-
-    use_by_day(lab, range(1, 9))  # the last run has computed trends
-    lab.clock.advance(DAY)
-    with pytest.raises(Unavailable):
-        use_by_day(lab, (), fail)
-    assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR
-    use_by_day(lab, ())
-    assert trend(lab)[0] == 9
-
-
-# -- metrics -----------------------------------------------------------------------------------------------------------
-
-
-def metrics(lab: Lab) -> dict[tuple[str, str, str], float]:
-    gauges = ForecastGauges(ForecastGrowth(lab.engine, lab.catalog, lab.clock), lab.clock)
-    return {
-        (
-            sample.name.removeprefix("limes_forecast_"),
-            sample.labels["resource"],
-            sample.labels["availability_zone"],
-        ): sample.value
-        for family in gauges.collect()
-        for sample in family.samples
-    }
-
-
-def test_metrics_tell_when_the_capacity_is_used_up(lab: Lab) -> None:
-    set_capacity(lab, 1000)
-    assert metrics(lab) == {}, "nothing was sampled so far"
-    use_by_day(lab, range(100, 400, 10))
-    found = metrics(lab)
-    assert found["growth_per_day", "cores", "az-one"] == found["growth_per_day", "cores", ""] == 10
-    assert found["seconds_until_full", "cores", ""] == pytest.approx(60.5 * DAY, abs=DAY)
-    assert found["earliest_seconds_until_full", "cores", ""] == pytest.approx(60.5 * DAY, abs=DAY)
-    lab.clock.advance(DAY)
-    use_by_day(lab, [5] * 80)
-    found = metrics(lab)
-    assert found["seconds_until_full", "cores", ""] == math.inf
-    use(lab, 1000)
-    use_by_day(lab, ())
-    assert metrics(lab)["seconds_until_full", "cores", ""] == 0

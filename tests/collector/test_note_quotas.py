@@ -9,8 +9,8 @@ from limes.actions.growth.note_quotas import NoteQuotas
 from limes.backends import ProjectInfo
 from limes.core.metering.calendar import HOUR
 from limes.db.queries import quota_times
+from tests.collector.growth import job
 from tests.collector.lab import GERMANY, Lab
-from tests.collector.test_growth import job
 from tests.support.databases import ON_POSTGRESQL
 
 PROJECTS = 7

@@ -16,7 +16,7 @@ from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.commitment import Status
-from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
+from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month, render_time
 from limes.core.units import MAX_STORED
 from limes.db.engine import Engine
 from limes.db.queries import growth_samples as queries
@@ -25,14 +25,18 @@ from limes.db.queries.capacity import capacities
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.domains import domains
+from limes.db.queries.growth_history import first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey
 from limes.db.queries.project_sums import Among, Level
 from limes.db.queries.quota_times import forget_future_quotas, forget_quotas
+from limes.errors import Unavailable
 from limes.system import Clock
 
 _EVERYWHERE = Among("domain", None)
 _LEVELS: tuple[Level, ...] = ("cluster", "domain")
 _CLUSTER = 0
+_PUT_BACK = 31 * DAY
+"""A clock that was ahead may be put back by so much to before the first sample."""
 ALL_AZS = ""
 
 
@@ -88,6 +92,7 @@ class SampleGrowth:
         state = queries.lock_state(engine)
         now = self._now()
         if state.sampled_at > now:
+            self._check_clock(now)
             queries.forget_future(engine, now)
             forget_future_quotas(engine, now)
         known = queries.series_ids(engine)
@@ -102,6 +107,13 @@ class SampleGrowth:
         queries.roll_up(engine, day_of(now), month, next_month(month))
         self._forget(now)
         queries.note_sample(engine, now)
+
+    def _check_clock(self, now: int) -> None:
+        """A machine that starts with a clock of years ago must not take all that was ever sampled for yet to come."""
+        first = first_times(self.engine).sample
+        if first is not None and now < first - _PUT_BACK:
+            begun, says = render_time(first), render_time(now)
+            raise Unavailable(f"growth has been sampled since {begun}, but the clock says {says}: nothing is done")
 
     def _forget(self, now: int) -> None:
         keep, today = self.retention, day_of(now)

@@ -1,0 +1,75 @@
+"""Help with tests of growth: what a small cloud uses and commits, the job, and what it has stored."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.trends import ComputeTrends
+from limes.actions.metering.close import Retention
+from limes.core.metering.calendar import DAY
+from tests.collector.lab import AZCapacity, AZUsage, Lab
+
+
+def no_growth(series: Sequence[object]) -> list[tuple[float, float, float]]:
+    return [(0.0, 0.0, 0.0) for _ in series]
+
+
+def job(lab: Lab, retention: Retention | None = None) -> SampleGrowth:
+    trends = ComputeTrends(lab.engine, no_growth)
+    return SampleGrowth(lab.engine, lab.catalog, lab.clock, trends, retention or Retention())
+
+
+def use(lab: Lab, cores: int, ram: int = 0, project: str = "berlin") -> None:
+    """What a project uses of cores in az-one and of ram in az-two, as a scrape finds it."""
+    lab.compute.usage[project] = {"cores": {"az-one": AZUsage(cores)}, "ram": {"az-two": AZUsage(ram)}}
+    lab.execute("UPDATE project_services SET next_scrape_at = %s, scrape_claimed_until = NULL", lab.now - 1)
+    lab.scrape_all()
+
+
+def set_domain_quota(lab: Lab, quota: int, domain: str = "germany", resource: str = "cores") -> None:
+    lab.execute(
+        "UPDATE domain_resources SET quota = %s WHERE domain_id = (SELECT id FROM domains WHERE name = %s)"
+        " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
+        quota,
+        domain,
+        resource,
+    )
+
+
+def set_capacity(lab: Lab, cores: int) -> None:
+    lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(cores)}}}
+    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
+    assert lab.scrape_capacity().run_next()
+
+
+def commit(lab: Lab, amount: int, number: int, az: str = "az-one") -> None:
+    lab.execute(
+        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
+        " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)"
+        " VALUES (%s, (SELECT id FROM projects WHERE name = 'berlin'),"
+        " (SELECT id FROM resources WHERE name = 'cores'), %s, %s, '10 years', 'confirmed', %s, 'u', 'u', %s, %s, '')",
+        f"c-{number}",
+        az,
+        amount,
+        lab.now,
+        lab.now,
+        lab.now + 3650 * DAY,
+    )
+
+
+def stored(
+    lab: Lab, model: str, columns: str, scope: str = "", resource: str = "cores", az: str = ""
+) -> list[tuple[Any, ...]]:
+    return list(
+        lab.rows(
+            f"SELECT begins, {columns} FROM {model} JOIN growth_series ON id = series_id"
+            " WHERE scope = %s AND resource_name = %s AND az = %s ORDER BY begins",
+            scope,
+            resource,
+            az,
+        )
+    )
+
+
+HOURS = "usage, committed, quota, capacity"
+SUMMARIES = "samples, usage, usage_largest, usage_last, committed, committed_last, quota, capacity"

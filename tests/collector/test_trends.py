@@ -1,0 +1,104 @@
+"""Trends of what was sampled, and the metrics that they become."""
+
+import math
+from collections.abc import Iterable
+
+import pytest
+
+from limes.actions.growth.forecast import ForecastGrowth
+from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.theil_sen import compute_growth
+from limes.actions.growth.trends import ComputeGrowth, ComputeTrends, compute_in_child
+from limes.core.metering.calendar import DAY, HOUR
+from limes.errors import Unavailable
+from limes.metrics.forecast import ForecastGauges
+from tests.collector.growth import HOURS, set_capacity, stored, use
+from tests.collector.lab import Lab
+
+
+@pytest.fixture
+def lab(lab: Lab) -> Lab:
+    lab.discover().run()
+    lab.scrape_all()
+    return lab
+
+
+def use_by_day(lab: Lab, amounts: Iterable[int], compute: ComputeGrowth = compute_growth) -> None:
+    """One sample a day, and one on the day after."""
+    sample = SampleGrowth(lab.engine, lab.catalog, lab.clock, ComputeTrends(lab.engine, compute))
+    for amount in amounts:
+        use(lab, amount)
+        sample.run()
+        lab.clock.advance(DAY)
+    sample.run()
+
+
+def trend(lab: Lab, scope: str = "d-germany") -> tuple[object, ...]:
+    return lab.rows(
+        "SELECT days, ROUND(level), ROUND(growth), ROUND(lowest), ROUND(highest) FROM growth_trends"
+        " JOIN growth_series ON id = series_id WHERE scope = %s AND resource_name = 'cores' AND az = ''",
+        scope,
+    )[0]
+
+
+def test_trends_come_from_a_week_at_least(lab: Lab) -> None:
+    use_by_day(lab, range(100, 160, 10))
+    assert trend(lab) == (6, None, None, None, None)
+    lab.clock.advance(DAY)
+    use_by_day(lab, ())
+    assert trend(lab)[0] == 7
+    assert trend(lab)[2] is not None
+
+
+def test_trends_follow_usage(lab: Lab) -> None:
+    use_by_day(lab, range(100, 400, 10))
+    assert trend(lab) == (30, 395, 10, 10, 10), "the middle of a day has what was used on average"
+    assert trend(lab, "") == trend(lab)
+
+
+def test_a_process_of_its_own_computes_trends() -> None:
+    days = [float(day) for day in range(30)]
+    assert compute_in_child([(days, [5 * day + 3 for day in days])]) == [(5.0, 5.0, 5.0)]
+
+
+def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab) -> None:
+    def fail(_: object) -> list[tuple[float, float, float]]:
+        raise Unavailable("no")
+
+    use_by_day(lab, range(1, 9))  # the last run has computed trends
+    lab.clock.advance(DAY)
+    with pytest.raises(Unavailable):
+        use_by_day(lab, (), fail)
+    assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR
+    use_by_day(lab, ())
+    assert trend(lab)[0] == 9
+
+
+def metrics(lab: Lab) -> dict[tuple[str, str, str], float]:
+    gauges = ForecastGauges(ForecastGrowth(lab.engine, lab.catalog, lab.clock), lab.clock)
+    return {
+        (
+            sample.name.removeprefix("limes_forecast_"),
+            sample.labels["resource"],
+            sample.labels["availability_zone"],
+        ): sample.value
+        for family in gauges.collect()
+        for sample in family.samples
+    }
+
+
+def test_metrics_tell_when_the_capacity_is_used_up(lab: Lab) -> None:
+    set_capacity(lab, 1000)
+    assert metrics(lab) == {}, "nothing was sampled so far"
+    use_by_day(lab, range(100, 400, 10))
+    found = metrics(lab)
+    assert found["growth_per_day", "cores", "az-one"] == found["growth_per_day", "cores", ""] == 10
+    assert found["seconds_until_full", "cores", ""] == pytest.approx(60.5 * DAY, abs=DAY)
+    assert found["earliest_seconds_until_full", "cores", ""] == pytest.approx(60.5 * DAY, abs=DAY)
+    lab.clock.advance(DAY)
+    use_by_day(lab, [5] * 80)
+    found = metrics(lab)
+    assert found["seconds_until_full", "cores", ""] == math.inf
+    use(lab, 1000)
+    use_by_day(lab, ())
+    assert metrics(lab)["seconds_until_full", "cores", ""] == 0
