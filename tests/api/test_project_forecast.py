@@ -10,7 +10,7 @@ from limes.actions.metering.close import CloseAccounts
 from limes.db.queries import metering
 from limes.db.queries.metering import GapRow, StepRow
 from tests.api.commitments import BEHAVIORS, PATHS, commit
-from tests.api.test_growth import DAY, HOUR, forecasts, grow, refused, sample, use
+from tests.api.test_growth import DAY, HOUR, forecasts, grow, history, refused, sample, use
 from tests.api.world import BERLIN, GERMANY, World
 from tests.support.statements import count_statements
 
@@ -181,6 +181,16 @@ def test_days_that_are_not_kept_are_not_made_up(cloud: World) -> None:
     cloud.clock.advance(100 * DAY)
     scraped(cloud)
     assert cores(cloud)["days"] == 90
+
+
+def test_history_has_no_days_that_are_not_kept(cloud: World) -> None:
+    use_by_day(cloud, range(1, 5))
+    cloud.clock.advance(420 * DAY)
+    scraped(cloud)
+    (found,) = history(cloud, "days=500", PATH)
+    assert found["days"][0]["date"] == "2026-01-25", "400 days ago"
+    (found,) = history(cloud, "granularity=month&days=500", PATH)
+    assert found["months"][0]["date"] == "2026-01"
 
 
 def test_bad_questions(cloud: World) -> None:

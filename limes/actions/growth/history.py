@@ -172,6 +172,8 @@ class ReportGrowth:
             found[(row.service, row.resource), row.az][row.begins] = point
 
     def _add_account(self, found: Points, project: str, wanted: Wanted, now: int) -> None:
+        # the account says nothing about single days that are not kept any more
+        wanted = wanted._replace(begin=max(wanted.begin, kept_since(wanted.granularity, self.retention, now)))
         quotas = read_quotas(self.engine, project, wanted.begin, wanted.end)
         for (ref, az), points in read_points(self.engine, project, wanted, now, self.valid_for).items():
             for begins, point in points.items():
