@@ -38,7 +38,7 @@ def meter_usage(
     after |= dict.fromkeys(gone, 0)
     before = {place: row.metered_usage or 0 for place, row in stored.azs.items()}
     # a clock that was put back says nothing about what was closed since: the job has to look
-    recorded_at = queries.TO_LOOK_AT if jumped_back else at
+    recorded_at = queries.PENDING if jumped_back else at
     steps = [
         StepRow(task.project_uuid, task.service_type, names[place[0]], place[1], at, usage, recorded_at)
         for place, usage in sorted(after.items())

@@ -62,17 +62,12 @@ class UsageStep(BaseModel):
     at = BigIntegerField()
     usage = BigIntegerField(constraints=[Check("usage >= 0")])
     recorded_at = BigIntegerField(index=True)
-    """When that was noted, until it is counted; then the same as `at`."""
+    """The same as `at`, or `limes.db.queries.metering.PENDING`."""
 
     class Meta:
         table_name = "usage_steps"
         primary_key = CompositeKey("project_uuid", "service_type", "resource_name", "az", "at")
         indexes = ((("project_uuid", "at"), False),)
-
-
-UsageStep.add_index(
-    UsageStep.index(UsageStep.at, name="usage_steps_pending", where=UsageStep.recorded_at > UsageStep.at)
-)
 
 
 class UsageGap(BaseModel):
@@ -83,17 +78,12 @@ class UsageGap(BaseModel):
     begins = BigIntegerField()
     ends = BigIntegerField(index=True)
     recorded_at = BigIntegerField(index=True)
-    """When that was noted, until it is counted; then the same as `begins`."""
+    """`limes.db.queries.metering.PENDING` until a closed day counts it; then the same as `begins`."""
 
     class Meta:
         table_name = "usage_gaps"
         primary_key = CompositeKey("project_uuid", "service_type", "begins")
         constraints = [Check("ends > begins")]
-
-
-UsageGap.add_index(
-    UsageGap.index(UsageGap.begins, name="usage_gaps_pending", where=UsageGap.recorded_at > UsageGap.begins)
-)
 
 
 class CommittedTime(BaseModel):

@@ -1,7 +1,7 @@
 """What was recorded of usage that no closed day has counted so far (docs/adr/0032).
 
-A step is pending while `recorded_at` is later than `at`, a gap while it is later than `begins`. Whoever counts them
-makes both times the same, in the transaction that counts.
+Gaps are pending, and steps of a time before: `recorded_at` is `PENDING`. Whoever counts them makes it the same as
+`at` or `begins`, in the transaction that counts.
 
 Invariant: what is pending is counted with its day, or compared with what was counted, exactly once; nothing depends on
 the order in which transactions commit. What commits after a look is still pending in the next one. Rows are taken
@@ -15,22 +15,15 @@ from typing import Any
 from limes.db.compiled import Compiled, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import UsageGap, UsageStep
+from limes.db.queries.metering import PENDING
 
-# there is an index of these rows: of steps, hardly any are pending
-_STEP = (UsageStep, UsageStep.at, UsageStep.recorded_at > UsageStep.at)
-_GAP = (UsageGap, UsageGap.begins, UsageGap.recorded_at > UsageGap.begins)
+# equality with a constant: PostgreSQL knows how few rows there are, and looks them up in the index of `recorded_at`
+_STEP = (UsageStep, UsageStep.at, UsageStep.recorded_at == PENDING)
+_GAP = (UsageGap, UsageGap.begins, UsageGap.recorded_at == PENDING)
 
 
 def _find(model: Any, since: Any, is_pending: Any) -> Compiled:
-    return compiled(
-        lambda p: (
-            model.select(model.project_uuid)
-            .where(is_pending, since < p.end)
-            .distinct()
-            .order_by(model.project_uuid)
-            .limit(p.limit)
-        )
-    )
+    return compiled(lambda p: model.select(model.project_uuid).where(is_pending, since < p.end).limit(p.limit))
 
 
 def _take(model: Any, since: Any, is_pending: Any) -> Compiled:
@@ -48,7 +41,8 @@ _TAKE = (_take(*_STEP), _take(*_GAP))
 
 
 def late_projects(engine: Engine, end: int, limit: int) -> list[str]:
-    """Returns at most `limit` projects (UUIDs) of which something is pending that is about a time before `end`."""
+    """Returns at most `limit` projects (UUIDs) of which something is pending that is about a time before `end`; none
+    only if there are none."""
     found = {project for query in _FIND for project in engine.column(query, end=end, limit=limit)}
     return sorted(found)[:limit]
 

@@ -20,8 +20,8 @@ from limes.db.models import (
     UsageStep,
 )
 
-TO_LOOK_AT = 2**62
-"""When a step was recorded that the account may have to be corrected for, whenever it was closed."""
+PENDING = 2**62
+"""`recorded_at` of what no closed day has counted so far, and might have to be corrected for."""
 
 
 _ROWS = 5000
@@ -38,6 +38,7 @@ class StepRow(NamedTuple):
     at: int
     usage: int
     recorded_at: int
+    """Later than `at`, or `PENDING`: the job has to look whether the day is closed."""
 
 
 _STEP_KEY = [getattr(UsageStep, name) for name in StepRow._fields[:5]]
@@ -53,7 +54,8 @@ _ADD_STEPS = compiled_insert(
 def add_steps(engine: Engine, steps: Sequence[StepRow]) -> None:
     """Adds steps; of two at the same second, the later one counts."""
     if steps:
-        engine.write(_ADD_STEPS, rows=steps)
+        rows = [step if step.recorded_at == step.at else step._replace(recorded_at=PENDING) for step in steps]
+        engine.write(_ADD_STEPS, rows=rows)
 
 
 _FORGET_FUTURE = compiled(
@@ -103,7 +105,7 @@ class GapRow(NamedTuple):
 def add_gaps(engine: Engine, gaps: Sequence[GapRow]) -> None:
     """Adds gaps that have just ended."""
     for start in range(0, len(gaps), _ROWS):
-        engine.write(_ADD_GAPS, rows=[(*gap, gap.ends) for gap in gaps[start : start + _ROWS]])
+        engine.write(_ADD_GAPS, rows=[(*gap, PENDING) for gap in gaps[start : start + _ROWS]])
 
 
 # -- what vanishes -----------------------------------------------------------------------------------------------------
