@@ -232,13 +232,14 @@ IN_AZS = Names("availability_zone", "Only commitments in these availability zone
 AFTER_CHANGE = Names("status", "Only changes after which a commitment had one of these statuses.")
 CHANGED_SINCE = Moment("changed_since", "Only changes at this time or later.")
 CHANGED_UNTIL = Moment("changed_until", "Only changes before this time.")
-USED_FROM = Moment("from", "The account from this time on, which begins an hour, a day or a month.")
-USED_UNTIL = Moment(
-    "until", "The account up to this time, which begins an hour, a day or a month. Not given: up to now."
-)
-USED_AS_OF = Moment("as_of", "As it was told at this time, when it was closed: without what was corrected later.")
+USED_FROM = Moment("from", "The beginning: that of an hour, a day or a month, as `granularity` says. Required.")
+USED_UNTIL = Moment("until", "The end, which is not included. Not given: the end of the present hour, day or month.")
+USED_AS_OF = Moment("as_of", "The figures as they were at this time, without later corrections. Only of closed days.")
 GRANULARITY = Choice(
-    "granularity", "How long the times are that are told one by one.", ("hour", "day", "month", "total"), "month"
+    "granularity",
+    "One entry for each hour, day or month, or one for all of the time.",
+    ("hour", "day", "month", "total"),
+    "month",
 )
 USED_BY_PROJECTS = Names("project_id", "Only what these projects have used.")
 USED_IN_DOMAINS = Names("domain_id", "Only what projects of these domains have used.")
