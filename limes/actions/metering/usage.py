@@ -29,25 +29,37 @@ def meter_usage(
     previous release has written meanwhile, without adding it here, is noticed as well.
     """
     at = int(now)
-    names = {id_: name for name, id_ in ids.items()}
     jumped_back = task.scraped_at is not None and now < int(task.scraped_at)
     if jumped_back:
         queries.forget_future(engine, task.project_uuid, task.service_type, at)
-    after = {place: row.usage for place, row in present.azs.items()}
-    gone = [place for place in stored.azs if place[0] in present.resources and place not in after]
-    after |= dict.fromkeys(gone, 0)
-    before = {place: row.metered_usage or 0 for place, row in stored.azs.items()}
     # a clock that was put back says nothing about what was closed since: the job has to look
     recorded_at = queries.PENDING if jumped_back else at
-    steps = [
-        StepRow(task.project_uuid, task.service_type, names[place[0]], place[1], at, usage, recorded_at)
-        for place, usage in sorted(after.items())
-        if jumped_back or usage != before.get(place, 0)
-    ]
-    queries.add_steps(engine, steps)
+    changes = _usages(stored, present) if jumped_back else _changes(stored, present)
+    if changes:
+        names = {id_: name for name, id_ in ids.items()}
+        steps = [
+            StepRow(task.project_uuid, task.service_type, names[resource], az, at, usage, recorded_at)
+            for (resource, az), usage in sorted(changes)
+        ]
+        queries.add_steps(engine, steps)
     begin = unknown_since(task.scraped_at, task.failing_since, valid_for)
     if begin is not None and begin < at:
         queries.add_gaps(engine, [GapRow(task.project_uuid, task.service_type, begin, at)])
+
+
+def _changes(stored: Figures, present: Figures) -> list[tuple[tuple[int, str], int]]:
+    """Returns the places (resource and AZ) whose usage is not what the account knows."""
+    return [
+        (place, usage)
+        for place, usage in _usages(stored, present)
+        if usage != ((stored.azs[place].metered_usage or 0) if place in stored.azs else 0)
+    ]
+
+
+def _usages(stored: Figures, present: Figures) -> list[tuple[tuple[int, str], int]]:
+    """Returns what is used now at each place; 0 where there was something before."""
+    gone = [place for place in stored.azs if place[0] in present.resources and place not in present.azs]
+    return [*((place, row.usage) for place, row in present.azs.items()), *((place, 0) for place in gone)]
 
 
 def end_metering(engine: Engine, uuids: Collection[str], now: float, valid_for: float) -> None:
