@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.audit.cadf import Scope
 from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.history import QuotaStep, Reason
@@ -44,7 +44,7 @@ class ChangeModel:
     def _work(self) -> None:
         refs = {id_: ref for ref, id_ in resource_ids(self.engine).items() if self.catalog.find(ref)}
         for id_, due_at in queries.lock_models(self.engine, sorted(refs)).items():
-            grows = growth_rule(self.catalog, refs[id_]) is not None
+            grows = autogrow_rule(self.catalog, refs[id_]) is not None
             if grows and due_at is None:
                 self._start_growth(id_, refs[id_])
             elif not grows and due_at is not None:

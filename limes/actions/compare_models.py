@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import holdings as queries
@@ -42,7 +42,7 @@ class CompareModels:
             definition = self.catalog.find(resource.ref)
             if not resource.is_known or definition is None or not definition.tracks_quota:
                 continue
-            grew, grows = resource.ref in growing, growth_rule(self.catalog, resource.ref) is not None
+            grew, grows = resource.ref in growing, autogrow_rule(self.catalog, resource.ref) is not None
             if grew != grows and any(found := queries.holdings(self.engine, resource.id, now)):
                 changed.append(ChangedModel(resource.ref, _model(grew), _model(grows), found))
         return changed

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from limes.core.allocation_words import describe_allocation
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az, distribute
+from limes.core.autogrow_bounds import AutogrowBounds, Limits, find_bounds
 from limes.core.capacity import effective
 from limes.core.catalog import AutogrowRule, Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.growth_bounds import GrowthBounds, Limits, find_bounds
 from limes.core.overrides import QuotaOverrides
 from limes.core.units import Unit
 from limes.db.engine import Engine
@@ -20,7 +20,7 @@ CurrentOverrides = Callable[[], QuotaOverrides]
 """Returns the overrides as they are in the file just now."""
 
 
-def growth_rule(catalog: Catalog, ref: Ref) -> AutogrowRule | None:
+def autogrow_rule(catalog: Catalog, ref: Ref) -> AutogrowRule | None:
     """Returns how quota of a resource follows usage; None if people set it, or it has none."""
     resource = catalog.find(ref)
     return catalog.autogrow(ref) if resource is not None and resource.tracks_quota else None
@@ -28,7 +28,7 @@ def growth_rule(catalog: Catalog, ref: Ref) -> AutogrowRule | None:
 
 def growing_resources(catalog: Catalog) -> list[Ref]:
     """Returns the resources whose quota follows usage, in the order of reports."""
-    return [ref for ref in catalog.refs() if growth_rule(catalog, ref)]
+    return [ref for ref in catalog.refs() if autogrow_rule(catalog, ref)]
 
 
 def mark_growing_due(engine: Engine, catalog: Catalog, now: float) -> None:
@@ -48,7 +48,7 @@ class Computation:
     """By AZ, after overcommit."""
     figures: Figures
     demands: Mapping[int, ProjectDemand]
-    bounds: Mapping[int, GrowthBounds]
+    bounds: Mapping[int, AutogrowBounds]
     allocations: Mapping[int, Allocation]
 
     def describe(self, project_id: int) -> str:

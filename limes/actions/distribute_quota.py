@@ -18,14 +18,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.compute_quota import Computation, ComputeQuota, CurrentOverrides, growing_resources, growth_rule
+from limes.actions.compute_quota import Computation, ComputeQuota, CurrentOverrides, autogrow_rule, growing_resources
 from limes.actions.project_tasks import never
 from limes.audit.cadf import Scope
 from limes.audit.initiator import Initiator
 from limes.core.autogrow import Allocation, ProjectDemand
+from limes.core.autogrow_bounds import AutogrowBounds
 from limes.core.catalog import AutogrowRule, Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.growth_bounds import GrowthBounds
 from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import Proposal, capped, choose_changes
 from limes.db.engine import Engine
@@ -56,7 +56,7 @@ class ExplainedAllocation:
 
     demand: ProjectDemand
     allocation: Allocation
-    bounds: GrowthBounds
+    bounds: AutogrowBounds
     rule: AutogrowRule
     capacity: Mapping[str, int]
     """Of all projects, by AZ, after overcommit."""
@@ -118,7 +118,7 @@ class DistributeQuota:
 
     def run(self, ref: Ref) -> int:
         """Computes one resource inside a transaction. Returns how many projects have another quota now."""
-        resource, rule = resource_ids(self.engine)[ref], growth_rule(self.catalog, ref)
+        resource, rule = resource_ids(self.engine)[ref], autogrow_rule(self.catalog, ref)
         if rule is None or queries.lock_due(self.engine, resource) is None:
             return 0
         now = self._now()
@@ -134,7 +134,7 @@ class DistributeQuota:
     def allocation(self, project_id: int, ref: Ref) -> ExplainedAllocation | None:
         """Returns what a project would get now. None if quota of the resource does not follow usage, or the project
         was never scraped for it. Writes nothing."""
-        rule = growth_rule(self.catalog, ref)
+        rule = autogrow_rule(self.catalog, ref)
         if rule is None:
             return None
 

@@ -13,10 +13,10 @@ from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import PermissionSource
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
+from limes.core.autogrow_advice import Advice, Adviser
 from limes.core.bounds import Bounds, Judge, bounds
 from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref
 from limes.core.commitments.request import beyond_quota, committable_azs
-from limes.core.growth_advice import Advice, Adviser
 from limes.core.hierarchy import (
     DOMAIN_QUOTA_GROWS,
     PROJECT_QUOTA_GROWS,
@@ -47,7 +47,7 @@ def _refuse_all_of_domain(_: int) -> Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthExplanation:
+class AutogrowExplanation:
     """Why a quota that grows by itself is what it is, and what would raise it."""
 
     computed: ExplainedAllocation
@@ -68,7 +68,7 @@ class Explanation:
     """The quota with bursting; None where bursting is off."""
     warning: str | None = None
     """What is wrong with the quota although it is acceptable."""
-    growth: GrowthExplanation | None = None
+    growth: AutogrowExplanation | None = None
     """Only of quota of a project that grows by itself, and only where it is asked for."""
     temporary: TemporaryQuota | None = None
     """If the quota ends by itself, or a raise is planned."""
@@ -166,7 +166,7 @@ class ExplainQuota:
 
     def _growth(
         self, project_id: int, ref: Ref, figures: ProjectFigures, behavior: Behavior
-    ) -> GrowthExplanation | None:
+    ) -> AutogrowExplanation | None:
         computed = self.distribution.allocation(project_id, ref)
         resource = self.catalog.find(ref)
         if computed is None or resource is None:
@@ -182,7 +182,7 @@ class ExplainQuota:
             committable=() if forbidden else committable_azs(behavior, self.catalog),
             uncovered=0 if behavior.commitment_is_az_aware else max(0, used - figures.committed),
         )
-        return GrowthExplanation(computed, adviser.advise())
+        return AutogrowExplanation(computed, adviser.advise())
 
     def _projects_quota(self, resources: Sequence[int]) -> dict[int, int]:
         """Returns the quota of all projects of all domains together, by resource id."""

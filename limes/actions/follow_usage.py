@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.actions.grant_needed import GrantNeeded
 from limes.core.catalog import AutogrowRule, Catalog
 from limes.core.recent_usage import add_change
@@ -41,7 +41,7 @@ class FollowUsage:
         rules = {
             id_: rule
             for name, id_ in ids.items()
-            if id_ in present.resources and (rule := growth_rule(self.catalog, (service_type, name)))
+            if id_ in present.resources and (rule := autogrow_rule(self.catalog, (service_type, name)))
         }
         if rules:
             self._remember(project_id, rules, stored, present, now)

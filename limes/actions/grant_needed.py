@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.audit.cadf import Scope
 from limes.core.allocation_words import describe_demand
 from limes.core.autogrow import demand_by_az
@@ -40,7 +40,7 @@ class GrantNeeded:
             projects[resource].add(project)
         for row in computed_resources(self.engine) if projects else ():
             ref = (row.service_type, row.name)
-            if row.id in projects and growth_rule(self.catalog, ref):
+            if row.id in projects and autogrow_rule(self.catalog, ref):
                 self._grant(ref, row.id, projects[row.id], now)
 
     def _grant(self, ref: Ref, resource: int, projects: Collection[int], now: float) -> None:

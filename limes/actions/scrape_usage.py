@@ -19,7 +19,7 @@ import orjson
 from limes.actions.backend_drift import find_drift
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.actions.follow_usage import FollowUsage
 from limes.actions.growth.early_sample import AskForSample
 from limes.actions.lifetimes import RecordLifetimes
@@ -234,7 +234,7 @@ class ScrapeUsage:
         backend_quota = to_stored(usage.quota)
         quota = stored.quota if stored and stored.quota is not None else _initial_quota(resource, backend_quota)
         ref = (task.service_type, name)
-        if growth_rule(self.catalog, ref) is not None:  # constraints are bounds of what is computed
+        if autogrow_rule(self.catalog, ref) is not None:  # constraints are bounds of what is computed
             return (stored.quota or 0) if stored else 0, backend_quota
         constraint = self.constraints.for_project(ref, task.domain_name, task.project_name)
         if constraint is not None and not constraint.allows(quota):

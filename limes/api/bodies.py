@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota_changes import QuotaChange
-from limes.actions.set_growth_bounds import WantedBound
+from limes.actions.set_autogrow_bounds import WantedBound
 from limes.core.commitments.request import CommitmentRequest
 from limes.core.temporary_quota import ALWAYS, Term
 from limes.web.call import RequestBody

@@ -12,9 +12,9 @@ from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.metering.report import ReportUsage
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
 from limes.auth.context import Authenticator
@@ -41,7 +41,7 @@ class ApiCollaborators:
     set_domain_quota: SetDomainQuota
     set_project_quota: SetProjectQuota
     set_bursting: SetBursting
-    set_growth_bounds: SetGrowthBounds
+    set_autogrow_bounds: SetAutogrowBounds
     commitments: CommitmentUseCases
     quota_requests: QuotaRequestUseCases
     usage: ReportUsage

@@ -24,8 +24,8 @@ from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
 from limes.api.handlers import (
     alerts,
     attention,
+    autogrow_bounds,
     cluster,
-    growth_bounds,
     mail_settings,
     project,
     quota,
@@ -141,7 +141,7 @@ SECTIONS = {
         },
         f"{DOMAIN}/max-quota": {
             "PUT": Operation(
-                growth_bounds.limit_projects_of_domain,
+                autogrow_bounds.limit_projects_of_domain,
                 "domain:edit",
                 {202: str},
                 (404, 409, 422),
@@ -150,7 +150,7 @@ SECTIONS = {
         },
         f"{DOMAIN}/forbid-autogrowth": {
             "PUT": Operation(
-                growth_bounds.stop_projects_of_domain,
+                autogrow_bounds.stop_projects_of_domain,
                 "domain:edit",
                 {202: str},
                 (404, 409, 422),
@@ -207,7 +207,7 @@ SECTIONS = {
         },
         f"{PROJECT}/max-quota": {
             "PUT": Operation(
-                growth_bounds.limit_project,
+                autogrow_bounds.limit_project,
                 "project:edit",
                 {202: str},
                 (404, 409, 412, 422, 423),
@@ -217,7 +217,7 @@ SECTIONS = {
         },
         f"{PROJECT}/min-quota": {
             "PUT": Operation(
-                growth_bounds.grant_to_project,
+                autogrow_bounds.grant_to_project,
                 "project:grant_quota",
                 {202: str},
                 (404, 409, 412, 422, 423),
@@ -227,7 +227,7 @@ SECTIONS = {
         },
         f"{PROJECT}/forbid-autogrowth": {
             "PUT": Operation(
-                growth_bounds.stop_project,
+                autogrow_bounds.stop_project,
                 "project:edit",
                 {202: str},
                 (404, 409, 412, 422, 423),

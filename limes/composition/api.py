@@ -10,9 +10,9 @@ from limes.actions.push_quota import PushQuota
 from limes.actions.quota_changes import TellBackends
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.collaborators import ApiCollaborators
@@ -65,7 +65,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     ids, revoked = SystemIds(), open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)
     setters = _quota_setters(engine, cluster, clock, push, change_log)
-    set_project_quota, set_domain_quota, set_growth_bounds = setters
+    set_project_quota, set_domain_quota, set_autogrow_bounds = setters
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
     return ApiCollaborators(
         client_address=client_address(settings),
@@ -78,7 +78,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
-        set_growth_bounds=set_growth_bounds,
+        set_autogrow_bounds=set_autogrow_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         quota_requests=QuotaRequestUseCases.build(
             *setters, cluster.auto_approval, announcements(settings, engine, cluster)
@@ -117,9 +117,11 @@ def _quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuo
 
 def _quota_setters(
     engine: Engine, cluster: Cluster, clock: Clock, push: TellBackends, change_log: ChangeLog
-) -> tuple[SetProjectQuota, SetDomainQuota, SetGrowthBounds]:
+) -> tuple[SetProjectQuota, SetDomainQuota, SetAutogrowBounds]:
     rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
-    growth = SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current, cluster.constraints)
+    growth = SetAutogrowBounds(
+        engine, cluster.catalog, clock, change_log, cluster.overrides.current, cluster.constraints
+    )
     return SetProjectQuota(*rules, clock, push, change_log), SetDomainQuota(*rules, change_log), growth
 
 

@@ -17,8 +17,8 @@ from limes.actions.push_quota import PushQuota
 from limes.actions.quota_requests.announce import Announce
 from limes.actions.quota_requests.desk import Desk
 from limes.actions.quota_requests.expire import ExpireRequests
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
 from limes.audit.initiator import of_job
@@ -107,7 +107,9 @@ def build_request_expiry(
 ) -> ExpireRequests:
     """Returns the use case that closes requests for quota that have expired."""
     quotas = build_temporary_quotas(settings, engine, cluster, clock, change_log)
-    growth = SetGrowthBounds(engine, cluster.catalog, clock, change_log, cluster.overrides.current, cluster.constraints)
+    growth = SetAutogrowBounds(
+        engine, cluster.catalog, clock, change_log, cluster.overrides.current, cluster.constraints
+    )
     setters = (quotas.project, quotas.domain, growth)
     desk = Desk(engine, cluster.catalog, clock, change_log, *setters, announce=announce)
     return ExpireRequests(desk, settings.quota_requests.expire_after)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from limes.core.autogrow import Allocation, Demand, ProjectDemand, Step
-from limes.core.growth_bounds import BoundSource, GrowthBounds
+from limes.core.autogrow_bounds import AutogrowBounds, BoundSource
 from limes.core.units import Unit
 
 _STEPS = {
@@ -21,7 +21,7 @@ _SOURCES = {
 }
 
 
-def describe_allocation(demand: ProjectDemand, allocation: Allocation, bounds: GrowthBounds, unit: Unit) -> str:
+def describe_allocation(demand: ProjectDemand, allocation: Allocation, bounds: AutogrowBounds, unit: Unit) -> str:
     """Returns what was used and committed, what each step has given for it, and what has limited it:
     `usage 50 (45 to 50 of late), committed 60: 60 for usage and commitments, 12 for growth`."""
     given = [
@@ -51,7 +51,7 @@ def describe_demand(azs: Mapping[str, Demand], unit: Unit) -> str:
     return f"{text}, committed {unit.render(committed)}" if committed else text
 
 
-def _name(step: Step, bounds: GrowthBounds) -> str:
+def _name(step: Step, bounds: AutogrowBounds) -> str:
     if bounds.minimum_from is BoundSource.MIN_QUOTA and step is Step.MINIMUM:
         return "min_quota, which the project was granted"
     if step is Step.MINIMUM and bounds.minimum_from is not None:
@@ -59,7 +59,7 @@ def _name(step: Step, bounds: GrowthBounds) -> str:
     return _STEPS[step]
 
 
-def _limit(bounds: GrowthBounds) -> str:
+def _limit(bounds: AutogrowBounds) -> str:
     if bounds.bounds.forbids_growth:
         return "forbid_autogrowth"
     return _SOURCES[bounds.maximum_from] if bounds.maximum_from is not None else "the largest amount there is"

@@ -8,7 +8,7 @@ from peewee import Select, Table, fn
 from limes.db.engine import Engine, Row
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import ConfigError, StartupError
-from limes.importer.growth_layout import RELATIONS, GrowthLayout
+from limes.importer.autogrow_layout import RELATIONS, AutogrowLayout
 from limes.importer.layout import Layout, Rows
 
 R = TypeVar("R", bound=NamedTuple)
@@ -162,7 +162,7 @@ class Source:
 
     def rows_of(self, relation: str) -> Rows:
         """Returns the query for all rows of a kind."""
-        return getattr(GrowthLayout(self.layout) if relation in RELATIONS else self.layout, relation)
+        return getattr(AutogrowLayout(self.layout) if relation in RELATIONS else self.layout, relation)
 
     def count(self, relation: str) -> int:
         """Returns how many rows of a kind there are."""
@@ -188,7 +188,7 @@ class Source:
 
     def dropped(self) -> dict[str, int]:
         """Returns what is not imported, and how much of it there is."""
-        dropped = self.layout.dropped | GrowthLayout(self.layout).dropped
+        dropped = self.layout.dropped | AutogrowLayout(self.layout).dropped
         counted = {name: self._count(rows) for name, rows in dropped.items()}
         return {name: count for name, count in counted.items() if count}
 

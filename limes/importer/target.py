@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import orjson
 from peewee import Case, Field, Select, Value, fn
 
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Commitment, describe
 from limes.core.recent_usage import UsageChange
@@ -196,7 +196,7 @@ class Target:
                 elif row.is_split:
                     self.skipped["quotas by AZ where people set quota here"] += 1
 
-        growing = [id_ for ref, id_ in self._resources.items() if growth_rule(self._catalog, ref)]
+        growing = [id_ for ref, id_ in self._resources.items() if autogrow_rule(self._catalog, ref)]
         self.engine.write(Resource.update(quota_due_at=self._now).where(any_of(Resource.id, growing)))
         table = ProjectAZQuota
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
@@ -215,7 +215,7 @@ class Target:
         self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values())
 
     def _changes(self, row: UsageHistoryRow) -> list[UsageChange]:
-        rule = growth_rule(self._catalog, (row.service, row.resource))
+        rule = autogrow_rule(self._catalog, (row.service, row.resource))
         if rule is None:
             self.skipped["historical usage where people set quota here"] += 1
             return []
@@ -293,4 +293,4 @@ class Target:
         return self._catalog.services[row.service].resources[row.resource].tracks_quota
 
     def _grows(self, row: QuotaRow | AZQuotaRow | UsageHistoryRow) -> bool:
-        return growth_rule(self._catalog, (row.service, row.resource)) is not None
+        return autogrow_rule(self._catalog, (row.service, row.resource)) is not None

@@ -25,9 +25,9 @@ from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.announce import Announce
 from limes.actions.quota_requests.expire import ExpireRequests
 from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
 from limes.actions.sync_catalog import SyncCatalog
@@ -218,13 +218,13 @@ def make_world(
     world.temporary = SettleTemporaryQuotas(
         engine, clock, set_project_quota, set_domain_quota, job_log, retry=300, announce=ends
     )
-    set_growth_bounds = SetGrowthBounds(
+    set_autogrow_bounds = SetAutogrowBounds(
         engine, catalog, clock, change_log, lambda: overrides, constraints or ConstraintSet()
     )
     requests = QuotaRequestUseCases.build(
         set_project_quota,
         set_domain_quota,
-        set_growth_bounds,
+        set_autogrow_bounds,
         auto_approval,
         Announce(engine, catalog, SystemIds(), notify_sinks),
     )
@@ -239,7 +239,7 @@ def make_world(
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, catalog, world.push, change_log),
-        set_growth_bounds=set_growth_bounds,
+        set_autogrow_bounds=set_autogrow_bounds,
         commitments=commitments,
         quota_requests=requests,
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),

@@ -7,8 +7,8 @@ import pytest
 
 from limes.actions.distribute_quota import DistributionOutcome
 from limes.core.autogrow import Step
+from limes.core.autogrow_bounds import BoundSource
 from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.growth_bounds import BoundSource
 from limes.core.overrides import QuotaOverrides
 from limes.core.units import MAX_AMOUNT
 from tests.collector.commitments import YEAR, add

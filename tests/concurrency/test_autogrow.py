@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
-from limes.actions.set_growth_bounds import SetGrowthBounds, WantedBound
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds, WantedBound
 from limes.audit.initiator import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.core.catalog import AutogrowRule
@@ -129,7 +129,7 @@ class Turmoil:
 
     def set_bounds(self, seed: int) -> None:
         dice = random.Random(seed)
-        action = SetGrowthBounds(self.lab.engine, self.lab.catalog, self.lab.clock, self.lab.change_log)
+        action = SetAutogrowBounds(self.lab.engine, self.lab.catalog, self.lab.clock, self.lab.change_log)
         for _ in range(ROUNDS):
             town = dice.choice(TOWNS)
             wanted = dice.choice([None, 0, dice.randint(1, 100)])

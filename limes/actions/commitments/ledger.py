@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import orjson
 
 from limes.actions.change_log import ChangeLog, scope_of
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.actions.grant_needed import GrantNeeded
 from limes.actions.lookup import not_ready
 from limes.audit.cadf import Scope
@@ -283,7 +283,7 @@ class Ledger:
 
     def _follow(self, changes: Sequence[Change], refs: Mapping[int, Ref], now: float) -> None:
         """Where quota follows commitments: grants what is needed now, and has the rest computed."""
-        growing = {id_ for id_, ref in refs.items() if growth_rule(self.catalog, ref)}
+        growing = {id_ for id_, ref in refs.items() if autogrow_rule(self.catalog, ref)}
         if not growing:
             return
         mark_due(self.engine, growing, now, lock=False)

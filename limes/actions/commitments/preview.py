@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from limes.actions.commitments.ledger import Described, Ledger
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.claims import Claims, Tally
@@ -145,7 +145,7 @@ def _warnings(
 
     None where quota follows commitments: it is raised when they are confirmed.
     """
-    if growth_rule(ledger.catalog, ref):
+    if autogrow_rule(ledger.catalog, ref):
         return ()
     row = project_quotas_by_resource(ledger.engine, project_id, [resource_id]).get(resource_id)
     committed = queries.amount_held_at(ledger.engine, project_id, resource_id, start)

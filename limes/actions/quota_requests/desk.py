@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_requests.announce import Announce
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
 from limes.core.auto_approval import AutoApprovalRule
@@ -56,7 +56,7 @@ class Desk:
     change_log: ChangeLog
     set_project_quota: SetProjectQuota
     set_domain_quota: SetDomainQuota
-    set_growth_bounds: SetGrowthBounds
+    set_autogrow_bounds: SetAutogrowBounds
     rules: Sequence[AutoApprovalRule] = ()
     """By which requests of projects are approved at once."""
     announce: Announce | None = None

@@ -6,16 +6,16 @@ from dataclasses import dataclass, replace
 from limes.actions.change_log import ChangeLog
 from limes.actions.quota_changes import PermissionSource, QuotaChange, QuotaOutcome
 from limes.actions.quota_requests.desk import Desk
-from limes.actions.set_growth_bounds import WantedBound
+from limes.actions.set_autogrow_bounds import WantedBound
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref
 from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
 from limes.core.temporary_quota import ALWAYS, Term
+from limes.db.queries.autogrow_bounds import autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domains import DomainRow
-from limes.db.queries.growth_bounds import growth_bounds
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_requests import AmountRow
 
@@ -61,7 +61,7 @@ class GrantQuota:
         bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
         if forbidden := {ref: _forbid(what) for ref, what in bounds.items() if what not in rights.bounds}:
             return QuotaOutcome(forbidden)
-        grants = replace(self.desk.set_growth_bounds, change_log=self._log(request_id))
+        grants = replace(self.desk.set_autogrow_bounds, change_log=self._log(request_id))
         wanted = self._wanted_bounds(project, bounds, granted)
         for what, each in wanted.items():
             if refusals := grants.refusals(project, what, each):
@@ -85,7 +85,7 @@ class GrantQuota:
         engine, all_ids = self.desk.engine, resource_ids(self.desk.engine)
         ids = {ref: all_ids[ref] for ref in bounds}
         lock_resources(engine, sorted(ids.values()))
-        rows = growth_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
+        rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
         present = {row.resource_id: row for row in rows}
         wanted: dict[What, list[WantedBound]] = {}
         for ref, what in bounds.items():

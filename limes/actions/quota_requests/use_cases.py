@@ -9,8 +9,8 @@ from limes.actions.quota_requests.decide import DecideOnRequest
 from limes.actions.quota_requests.desk import Desk
 from limes.actions.quota_requests.pass_on import PassOnRequest
 from limes.actions.quota_requests.read import ReadRequests
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_growth_bounds import SetGrowthBounds
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.auto_approval import AutoApprovalRule
 
@@ -29,7 +29,7 @@ class QuotaRequestUseCases:
         cls,
         set_project_quota: SetProjectQuota,
         set_domain_quota: SetDomainQuota,
-        set_growth_bounds: SetGrowthBounds,
+        set_autogrow_bounds: SetAutogrowBounds,
         rules: Sequence[AutoApprovalRule] = (),
         announce: Announce | None = None,
     ) -> "QuotaRequestUseCases":
@@ -41,7 +41,7 @@ class QuotaRequestUseCases:
             change_log=set_project_quota.change_log,
             set_project_quota=set_project_quota,
             set_domain_quota=set_domain_quota,
-            set_growth_bounds=set_growth_bounds,
+            set_autogrow_bounds=set_autogrow_bounds,
             rules=rules,
             announce=announce,
         )

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from limes.actions.compute_quota import growth_rule
+from limes.actions.compute_quota import autogrow_rule
 from limes.core.autogrow import demand_by_az
 from limes.core.catalog import Catalog, Ref
 from limes.core.overrides import QuotaOverride, QuotaOverrides
@@ -50,7 +50,7 @@ class FindIneffectiveOverrides:
 
     def _find(self, entries: list[QuotaOverride]) -> Iterator[IneffectiveOverride]:
         projects = projects_by_names(self.engine, {(entry.domain, entry.project) for entry in entries})
-        growing = {entry.ref for entry in entries if growth_rule(self.catalog, entry.ref)}
+        growing = {entry.ref for entry in entries if autogrow_rule(self.catalog, entry.ref)}
         ids = {ref: id_ for ref, id_ in catalog_queries.resource_ids(self.engine).items() if ref in growing}
         usage = read_usage(self.engine, projects.values(), ids.values())
         committed = read_committed(self.engine, projects.values(), ids.values(), self.clock.now().timestamp())

@@ -12,8 +12,8 @@ from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects, temporary_quotas
+from limes.db.queries.autogrow_bounds import autogrow_bounds
 from limes.db.queries.catalog import all_ids
-from limes.db.queries.growth_bounds import growth_bounds
 from limes.db.queries.project_quotas import Bounds
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow
@@ -222,7 +222,7 @@ class ReportProjects:
         project_ids: Sequence[int] | None,
     ) -> None:
         """Adds quota by AZ, and what bounds it: two more queries."""
-        for bounds in growth_bounds(self.engine, list(refs), domain_id, project_ids, lock=False):
+        for bounds in autogrow_bounds(self.engine, list(refs), domain_id, project_ids, lock=False):
             quota = GrowingQuota(bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth))
             reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
         for row in queries.project_az_quotas(self.engine, list(refs), domain_id, project_ids):

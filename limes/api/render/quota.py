@@ -2,8 +2,8 @@
 
 from limes.actions.explain_quota import Explanation
 from limes.actions.quota_changes import EndingQuota, QuotaOutcome
+from limes.api.render.autogrow import render_autogrow
 from limes.api.render.common import Json
-from limes.api.render.growth import render_growth
 from limes.api.render.temporary_quota import render_temporary
 from limes.api.shapes import quota as shapes
 from limes.api.shapes.quota import RefusalStatus, SimulationAnswer, UnacceptableResource
@@ -162,7 +162,7 @@ def render_explanation(catalog: Catalog, explanation: Explanation, *, with_origi
     if explanation.warning is not None:
         document["warnings"] = [explanation.warning]
     if explanation.growth is not None:
-        document["growth"] = render_growth(explanation.growth)
+        document["growth"] = render_autogrow(explanation.growth)
     if with_origin and explanation.origin is not None:
         document["origin"] = render_change(catalog, explanation.origin)
     return document

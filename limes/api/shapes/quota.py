@@ -108,7 +108,7 @@ class QuotaBound(TypedDict):
 ByAZ = Annotated[dict[str, Amount], Field(description="amounts by availability zone")]
 
 
-class GrowthStep(TypedDict):
+class AutogrowStep(TypedDict):
     """What a quota that grows by itself has of one step of the computation."""
 
     step: Literal["needed", "recent-usage", "growth", "base", "minimum"]
@@ -118,7 +118,7 @@ class GrowthStep(TypedDict):
     capped: NotRequired[Annotated[Amount, Field(description="what a bound has taken from the wishes")]]
 
 
-class GrowthDemand(TypedDict):
+class AutogrowDemand(TypedDict):
     """What such a quota follows in one availability zone."""
 
     usage: Amount
@@ -127,14 +127,14 @@ class GrowthDemand(TypedDict):
     committed: Amount
 
 
-class GrowthBound(TypedDict):
+class AutogrowBound(TypedDict):
     """A bound of such a quota, and whose it is."""
 
     quota: Amount
     source: Literal["override", "max-quota", "min-quota", "constraint", "backend"]
 
 
-class GrowthAdvice(TypedDict):
+class AutogrowAdvice(TypedDict):
     """Something that would raise such a quota."""
 
     action: Literal["commit", "keep-using", "raise-max-quota", "allow-growth", "ask-operator"]
@@ -144,17 +144,17 @@ class GrowthAdvice(TypedDict):
     quota: NotRequired[Annotated[Amount, Field(description="what it would be then, if there is capacity for it")]]
 
 
-class Growth(TypedDict):
+class Autogrow(TypedDict):
     """Why a quota that grows by itself is what it is."""
 
     computed_quota: Annotated[Amount, Field(description="what a computation would give now; small changes wait")]
     message: Annotated[str, Field(description="all of it in a line, for people")]
-    demand: dict[str, GrowthDemand]
-    steps: list[GrowthStep]
-    minimum: NotRequired[GrowthBound]
-    maximum: NotRequired[GrowthBound]
+    demand: dict[str, AutogrowDemand]
+    steps: list[AutogrowStep]
+    minimum: NotRequired[AutogrowBound]
+    maximum: NotRequired[AutogrowBound]
     forbid_autogrowth: NotRequired[Literal[True]]
-    raised_by: list[GrowthAdvice]
+    raised_by: list[AutogrowAdvice]
 
 
 class Explanation(Warned):
@@ -177,7 +177,7 @@ class Explanation(Warned):
     min_acceptable_quota: QuotaBound
     max_acceptable_quota: QuotaBound
     growth: NotRequired[
-        Annotated[Growth, Field(description="of a project's quota that grows by itself, if `resource` is given")]
+        Annotated[Autogrow, Field(description="of a project's quota that grows by itself, if `resource` is given")]
     ]
     origin: NotRequired[Change]
 

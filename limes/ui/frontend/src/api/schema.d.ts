@@ -646,17 +646,17 @@ export interface components {
             /** @description all of it in a line, for people */
             message: string;
             demand: {
-                [key: string]: components["schemas"]["GrowthDemand"];
+                [key: string]: components["schemas"]["AutogrowDemand"];
             };
-            steps: components["schemas"]["GrowthStep"][];
-            minimum?: components["schemas"]["GrowthBound"];
-            maximum?: components["schemas"]["GrowthBound"];
+            steps: components["schemas"]["AutogrowStep"][];
+            minimum?: components["schemas"]["AutogrowBound"];
+            maximum?: components["schemas"]["AutogrowBound"];
             /** @constant */
             forbid_autogrowth?: true;
-            raised_by: components["schemas"]["GrowthAdvice"][];
+            raised_by: components["schemas"]["AutogrowAdvice"][];
         };
         /** @description Something that would raise such a quota. */
-        GrowthAdvice: {
+        AutogrowAdvice: {
             /** @enum {string} */
             action: "commit" | "keep-using" | "raise-max-quota" | "allow-growth" | "ask-operator";
             /** @description for people */
@@ -668,13 +668,13 @@ export interface components {
             quota?: number;
         };
         /** @description A bound of such a quota, and whose it is. */
-        GrowthBound: {
+        AutogrowBound: {
             quota: number;
             /** @enum {string} */
             source: "override" | "max-quota" | "min-quota" | "constraint" | "backend";
         };
         /** @description What such a quota follows in one availability zone. */
-        GrowthDemand: {
+        AutogrowDemand: {
             usage: number;
             /** @description of late */
             smallest_usage: number;
@@ -689,7 +689,7 @@ export interface components {
             highest: number;
         };
         /** @description What a quota that grows by itself has of one step of the computation. */
-        GrowthStep: {
+        AutogrowStep: {
             /** @enum {string} */
             step: "needed" | "recent-usage" | "growth" | "base" | "minimum";
             quota: number;
@@ -1701,11 +1701,11 @@ export type FullCounts = components['schemas']['FullCounts'];
 export type FullResource = components['schemas']['FullResource'];
 export type FullestAnswer = components['schemas']['FullestAnswer'];
 export type Growth = components['schemas']['Growth'];
-export type GrowthAdvice = components['schemas']['GrowthAdvice'];
-export type GrowthBound = components['schemas']['GrowthBound'];
-export type GrowthDemand = components['schemas']['GrowthDemand'];
+export type AutogrowAdvice = components['schemas']['AutogrowAdvice'];
+export type AutogrowBound = components['schemas']['AutogrowBound'];
+export type AutogrowDemand = components['schemas']['AutogrowDemand'];
 export type GrowthPerDay = components['schemas']['GrowthPerDay'];
-export type GrowthStep = components['schemas']['GrowthStep'];
+export type AutogrowStep = components['schemas']['AutogrowStep'];
 export type HistoryAnswer = components['schemas']['HistoryAnswer'];
 export type Id = components['schemas']['Id'];
 export type IdentityAnswer = components['schemas']['IdentityAnswer'];

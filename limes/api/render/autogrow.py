@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from typing import cast
 
 from limes.actions.distribute_quota import ExplainedAllocation
-from limes.actions.explain_quota import GrowthExplanation
+from limes.actions.explain_quota import AutogrowExplanation
 from limes.api.render.common import Json
-from limes.api.shapes.quota import Growth, GrowthAdvice, GrowthBound, GrowthDemand, GrowthStep
+from limes.api.shapes.quota import Autogrow, AutogrowAdvice, AutogrowBound, AutogrowDemand, AutogrowStep
 from limes.core.autogrow import Allocation, Demand, Step
-from limes.core.growth_advice import Advice
-from limes.core.growth_bounds import BoundSource
+from limes.core.autogrow_advice import Advice
+from limes.core.autogrow_bounds import BoundSource
 
 
-def render_growth(explanation: GrowthExplanation) -> Growth:
+def render_autogrow(explanation: AutogrowExplanation) -> Autogrow:
     """Returns the document, with the steps in the order in which they are taken."""
     computed = explanation.computed
-    document: Growth = {
+    document: Autogrow = {
         "computed_quota": computed.allocation.quota,
         "message": computed.text,
         "demand": {az: _demand(demand) for az, demand in sorted(computed.demand.azs.items())},
@@ -26,7 +26,7 @@ def render_growth(explanation: GrowthExplanation) -> Growth:
     return document
 
 
-def _add_bounds(document: Growth, computed: ExplainedAllocation) -> None:
+def _add_bounds(document: Autogrow, computed: ExplainedAllocation) -> None:
     bounds, sources = computed.demand.bounds, computed.bounds
     if bounds.minimum and sources.minimum_from is not None:
         document["minimum"] = _bound(bounds.minimum, sources.minimum_from)
@@ -36,11 +36,11 @@ def _add_bounds(document: Growth, computed: ExplainedAllocation) -> None:
         document["forbid_autogrowth"] = True
 
 
-def _bound(quota: int, source: BoundSource) -> GrowthBound:
+def _bound(quota: int, source: BoundSource) -> AutogrowBound:
     return {"quota": quota, "source": source.value}
 
 
-def _demand(demand: Demand) -> GrowthDemand:
+def _demand(demand: Demand) -> AutogrowDemand:
     return {
         "usage": demand.usage,
         "smallest_usage": demand.smallest,
@@ -49,13 +49,17 @@ def _demand(demand: Demand) -> GrowthDemand:
     }
 
 
-def _step(allocation: Allocation, step: Step) -> GrowthStep | None:
+def _step(allocation: Allocation, step: Step) -> AutogrowStep | None:
     """Returns one step; None if nothing was wanted in it."""
     granted: Mapping[str, int] = allocation.granted.get(step, {})
     lacking, capped = allocation.lacking.get(step), allocation.capped.get(step)
     if not (granted or lacking or capped):
         return None
-    document: GrowthStep = {"step": step.value, "quota": sum(granted.values()), "per_az": dict(sorted(granted.items()))}
+    document: AutogrowStep = {
+        "step": step.value,
+        "quota": sum(granted.values()),
+        "per_az": dict(sorted(granted.items())),
+    }
     if lacking:
         document["lacking"] = dict(sorted(lacking.items()))
     if capped:
@@ -63,7 +67,7 @@ def _step(allocation: Allocation, step: Step) -> GrowthStep | None:
     return document
 
 
-def _advice(advice: Advice) -> GrowthAdvice:
+def _advice(advice: Advice) -> AutogrowAdvice:
     more: Json = {"availability_zone": advice.az, "amount": advice.amount, "quota": advice.quota}
     found = {name: value for name, value in more.items() if value is not None}
-    return cast("GrowthAdvice", {"action": advice.action.value, "message": advice.message, **found})
+    return cast("AutogrowAdvice", {"action": advice.action.value, "message": advice.message, **found})

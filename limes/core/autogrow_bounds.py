@@ -42,7 +42,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthBounds:
+class AutogrowBounds:
     """What counts. A source is None where there is no such bound."""
 
     bounds: ProjectBounds = field(default_factory=ProjectBounds)
@@ -50,14 +50,14 @@ class GrowthBounds:
     maximum_from: BoundSource | None = None
 
 
-_UNBOUNDED = GrowthBounds()
+_UNBOUNDED = AutogrowBounds()
 
 
-def find_bounds(limits: Limits) -> GrowthBounds:
+def find_bounds(limits: Limits) -> AutogrowBounds:
     """Returns the bounds that count."""
     if limits.override is not None:
         source = BoundSource.OVERRIDE
-        return GrowthBounds(ProjectBounds(limits.override, limits.override), source, source)
+        return AutogrowBounds(ProjectBounds(limits.override, limits.override), source, source)
     constraint = limits.constraint or Constraint()
     allowed = [each for each in (constraint.maximum, limits.max_backend_quota) if each is not None]
     minima = [
@@ -76,7 +76,7 @@ def find_bounds(limits: Limits) -> GrowthBounds:
     )
     if not minimum and maximum is None and not limits.forbids_growth:
         return _UNBOUNDED  # as for most of thousands of projects
-    return GrowthBounds(ProjectBounds(minimum, maximum, limits.forbids_growth), minimum_from, maximum_from)
+    return AutogrowBounds(ProjectBounds(minimum, maximum, limits.forbids_growth), minimum_from, maximum_from)
 
 
 def largest_minimum(capacity: Mapping[str, int], others: Iterable[ProjectDemand]) -> int:

@@ -6,16 +6,16 @@ import pytest
 
 from limes.core.allocation_words import describe_allocation
 from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, demand_by_az, distribute
+from limes.core.autogrow_bounds import AutogrowBounds, BoundSource, Limits, find_bounds
 from limes.core.catalog import AutogrowRule
 from limes.core.constraints import Constraint
-from limes.core.growth_bounds import BoundSource, GrowthBounds, Limits, find_bounds
 from limes.core.units import Unit
 
 
 def bounds(
     minimum: int = 0, maximum: int | None = None, *sources: BoundSource | None, forbids: bool = False
-) -> GrowthBounds:
-    return GrowthBounds(ProjectBounds(minimum, maximum, forbids), *sources)
+) -> AutogrowBounds:
+    return AutogrowBounds(ProjectBounds(minimum, maximum, forbids), *sources)
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def bounds(
         ),
     ],
 )
-def test_bounds(limits: Limits, expected: GrowthBounds) -> None:
+def test_bounds(limits: Limits, expected: AutogrowBounds) -> None:
     assert find_bounds(limits) == expected
 
 

@@ -13,7 +13,7 @@ from limes.db.models import ProjectResource
 from limes.db.queries.projects import in_projects
 
 
-class GrowthBoundsRow(NamedTuple):
+class AutogrowBoundsRow(NamedTuple):
     """The bounds of one project and resource."""
 
     project_id: int
@@ -29,7 +29,7 @@ class GrowthBoundsRow(NamedTuple):
         return self.min_quota if what is What.MIN_QUOTA else self.max_quota
 
 
-_COLUMNS = tuple(getattr(ProjectResource, name) for name in GrowthBoundsRow._fields)
+_COLUMNS = tuple(getattr(ProjectResource, name) for name in AutogrowBoundsRow._fields)
 
 
 def _select(p: Parameters, *, by_id: bool) -> Select:
@@ -48,17 +48,19 @@ _OF_PROJECTS, _LOCK_PROJECTS = _compile(by_id=True)
 _OF_DOMAIN, _LOCK_DOMAIN = _compile(by_id=False)
 
 
-def growth_bounds(
+def autogrow_bounds(
     engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None, *, lock: bool
-) -> list[GrowthBoundsRow]:
+) -> list[AutogrowBoundsRow]:
     """Returns the bounds of these projects, or of all projects of a domain. What was never scraped is missing.
 
     With `lock`, nobody else changes them until the transaction ends. The resources are to be locked before.
     """
     if project_ids is None:
-        return engine.all(_LOCK_DOMAIN if lock else _OF_DOMAIN, GrowthBoundsRow, resources=resources, domain=domain_id)
+        return engine.all(
+            _LOCK_DOMAIN if lock else _OF_DOMAIN, AutogrowBoundsRow, resources=resources, domain=domain_id
+        )
     query = _LOCK_PROJECTS if lock else _OF_PROJECTS
-    return engine.all(query, GrowthBoundsRow, resources=resources, projects=project_ids)
+    return engine.all(query, AutogrowBoundsRow, resources=resources, projects=project_ids)
 
 
 _AMOUNTS = {What.MAX_QUOTA: ProjectResource.max_quota, What.MIN_QUOTA: ProjectResource.min_quota}
@@ -81,7 +83,7 @@ def _drop(field: BigIntegerField, p: Parameters) -> Node:
 _DROP_AMOUNT = {what: compiled(partial(_drop, field)) for what, field in _AMOUNTS.items()}
 
 
-def write_growth_bounds(
+def write_autogrow_bounds(
     engine: Engine, project_ids: Collection[int], what: What, values: Sequence[tuple[int, int | None]]
 ) -> None:
     """Sets one of the bounds of all these projects, given as (resource id, value), in at most two statements."""

@@ -10,7 +10,7 @@ from limes.importer.layout import TOTAL_AZ, Layout, Rows
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthLayout:
+class AutogrowLayout:
     """The same version of the schema."""
 
     layout: Layout

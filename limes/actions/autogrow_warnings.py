@@ -31,7 +31,7 @@ class Targets:
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthWarnings:
+class AutogrowWarnings:
     """The texts, with what they rest on. `ids` are those of the resources whose bounds are set, `limits` the amounts
     that quota may grow to, where there are any. Whatever the number of projects, it takes two queries at most."""
 

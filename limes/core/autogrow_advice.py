@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from limes.core.autogrow import Allocation, Demand, ProjectBounds, ProjectDemand, distribute
+from limes.core.autogrow_bounds import AutogrowBounds, BoundSource
 from limes.core.catalog import ANY_AZ, AutogrowRule
-from limes.core.growth_bounds import BoundSource, GrowthBounds
 from limes.core.units import MAX_AMOUNT, Unit
 
 
@@ -47,7 +47,7 @@ class Adviser:
 
     demand: ProjectDemand
     allocation: Allocation
-    bounds: GrowthBounds
+    bounds: AutogrowBounds
     rule: AutogrowRule
     unit: Unit
     committable: Sequence[str] = ()

@@ -8,22 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, distribute
+from limes.core.autogrow_advice import Action, Advice, Adviser
+from limes.core.autogrow_bounds import AutogrowBounds, BoundSource
 from limes.core.catalog import ANY_AZ, AutogrowRule
-from limes.core.growth_advice import Action, Advice, Adviser
-from limes.core.growth_bounds import BoundSource, GrowthBounds
 from limes.core.units import Unit
 
 RULE = AutogrowRule(growth_multiplier=1.5, project_base_quota=10)
 PLENTY = {"az-one": 1000, "az-two": 1000}
-FREE, NOBODYS = ProjectBounds(), GrowthBounds()
-LIMITED = GrowthBounds(maximum_from=BoundSource.MAX_QUOTA)
+FREE, NOBODYS = ProjectBounds(), AutogrowBounds()
+LIMITED = AutogrowBounds(maximum_from=BoundSource.MAX_QUOTA)
 
 
 def advise(
     azs: Mapping[str, Demand],
     capacity: Mapping[str, int] = PLENTY,
     bounds: ProjectBounds = FREE,
-    found: GrowthBounds = NOBODYS,
+    found: AutogrowBounds = NOBODYS,
     committable: tuple[str, ...] = ("az-one",),
     rule: AutogrowRule = RULE,
     uncovered: int = 0,
@@ -103,13 +103,13 @@ def test_where_growth_is_forbidden() -> None:
     ],
 )
 def test_against_what_only_operators_can_change(source: BoundSource, text: str) -> None:
-    found = GrowthBounds(maximum_from=source)
+    found = AutogrowBounds(maximum_from=source)
     [advice] = advise({"az-one": used(20)}, bounds=ProjectBounds(maximum=25), found=found)
     assert (advice.action, advice.message) == (Action.ASK_OPERATOR, text)
 
 
 def test_an_override_is_the_operators() -> None:
-    found = GrowthBounds(minimum_from=BoundSource.OVERRIDE, maximum_from=BoundSource.OVERRIDE)
+    found = AutogrowBounds(minimum_from=BoundSource.OVERRIDE, maximum_from=BoundSource.OVERRIDE)
     [advice] = advise({"az-one": used(20)}, bounds=ProjectBounds(25, 25), found=found)
     assert advice.message == "the operator has set this quota, and can set another one"
 

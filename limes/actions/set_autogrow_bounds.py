@@ -11,24 +11,24 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from limes.actions.autogrow_warnings import AutogrowWarnings, Targets
 from limes.actions.change_log import ChangeLog, scope_of
-from limes.actions.compute_quota import ComputeQuota, CurrentOverrides, growth_rule
-from limes.actions.growth_warnings import GrowthWarnings, Targets
+from limes.actions.compute_quota import ComputeQuota, CurrentOverrides, autogrow_rule
 from limes.actions.lookup import find_domain, find_project, not_ready
 from limes.actions.quota_changes import QuotaOutcome, Unchanged, project_tag, read_amount, without_quota
 from limes.audit.initiator import Initiator
+from limes.core.autogrow_bounds import largest_minimum
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraints import ConstraintSet
-from limes.core.growth_bounds import largest_minimum
 from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, RefusalKind, invalid_value
 from limes.core.history import QuotaStep, What
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.units import UnitError
 from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
+from limes.db.queries.autogrow_bounds import AutogrowBoundsRow, autogrow_bounds, write_autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.growth_bounds import GrowthBoundsRow, growth_bounds, write_growth_bounds
 from limes.db.queries.projects import ProjectRow, projects_of_domain
 from limes.system import Clock
 
@@ -56,7 +56,7 @@ class _Request:
 
 
 @dataclass(frozen=True, slots=True)
-class SetGrowthBounds:
+class SetAutogrowBounds:
     """The use cases with their collaborators."""
 
     engine: Engine
@@ -165,7 +165,7 @@ class SetGrowthBounds:
         compute = ComputeQuota(self.engine, self.catalog, self.constraints, self.overrides)
         refusals = {}
         for ref, id_ in ids.items():
-            wanted, rule = request.wanted[ref], growth_rule(self.catalog, ref)
+            wanted, rule = request.wanted[ref], autogrow_rule(self.catalog, ref)
             if wanted is None or wanted <= present.get(id_, 0) or rule is None:
                 continue  # which takes nothing from anybody
             constraint = self.constraints.for_project(ref, project.domain_name, project.name)
@@ -185,20 +185,20 @@ class SetGrowthBounds:
 
     # -- the change ----------------------------------------------------------------------------------------------------
 
-    def _present(self, targets: Targets, ids: Mapping[Ref, int], *, lock: bool) -> list[GrowthBoundsRow]:
+    def _present(self, targets: Targets, ids: Mapping[Ref, int], *, lock: bool) -> list[AutogrowBoundsRow]:
         if not ids:
             return []
-        rows = growth_bounds(self.engine, sorted(ids.values()), targets.domain_id, targets.ids, lock=lock)
+        rows = autogrow_bounds(self.engine, sorted(ids.values()), targets.domain_id, targets.ids, lock=lock)
         return [row for row in rows if row.project_id in targets.projects]
 
     def _set(
         self, change_log: ChangeLog, targets: Targets, ids: Mapping[Ref, int], request: _Request
-    ) -> list[GrowthBoundsRow]:
+    ) -> list[AutogrowBoundsRow]:
         """Writes and records what differs. Returns the bounds that there were. A request that changes nothing waits for
         nobody."""
         refs = {id_: ref for ref, id_ in ids.items()}
 
-        def differing(rows: Iterable[GrowthBoundsRow]) -> list[GrowthBoundsRow]:
+        def differing(rows: Iterable[AutogrowBoundsRow]) -> list[AutogrowBoundsRow]:
             return [row for row in rows if row.value_of(request.what) != request.wanted[refs[row.resource_id]]]
 
         rows = self._present(targets, ids, lock=False)
@@ -211,7 +211,7 @@ class SetGrowthBounds:
             return rows
         resources = sorted({row.resource_id for row in changed})
         values = [(id_, request.wanted[refs[id_]]) for id_ in resources]
-        write_growth_bounds(self.engine, sorted({row.project_id for row in changed}), request.what, values)
+        write_autogrow_bounds(self.engine, sorted({row.project_id for row in changed}), request.what, values)
         mark_due(self.engine, resources, self.clock.now().timestamp())
         detail = "for all projects of the domain" if targets.is_domain else ""
         change_log.record_bounds(
@@ -222,7 +222,7 @@ class SetGrowthBounds:
         )
         return rows
 
-    def _step(self, request: _Request, ref: Ref, row: GrowthBoundsRow, detail: str) -> QuotaStep:
+    def _step(self, request: _Request, ref: Ref, row: AutogrowBoundsRow, detail: str) -> QuotaStep:
         old, new = row.value_of(request.what), request.wanted[ref]
         return QuotaStep(ref, self.change_log.unit_of(ref), old, new, detail=detail, what=request.what)
 
@@ -232,5 +232,5 @@ class SetGrowthBounds:
             return {}
         return {ref: value for ref, value in request.wanted.items() if value is not None}
 
-    def _warnings(self) -> GrowthWarnings:
-        return GrowthWarnings(self.engine, self.catalog, self.overrides(), self.clock.now().timestamp())
+    def _warnings(self) -> AutogrowWarnings:
+        return AutogrowWarnings(self.engine, self.catalog, self.overrides(), self.clock.now().timestamp())

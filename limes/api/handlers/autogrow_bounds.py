@@ -2,7 +2,7 @@
 
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import QuotaOutcome
-from limes.actions.set_growth_bounds import WantedBound
+from limes.actions.set_autogrow_bounds import WantedBound
 from limes.api.bodies import (
     DomainForbidAutogrowthBody,
     DomainMaxQuotaBody,
@@ -55,14 +55,14 @@ def _find_project(call: Call) -> None:
 
 
 def _set_of_project(call: Call, what: What, bounds: list[WantedBound]) -> Answer:
-    outcome = call.deps.set_growth_bounds.of_project(
+    outcome = call.deps.set_autogrow_bounds.of_project(
         call.params["domain_id"], call.params["project_id"], what, bounds, call.initiator(), condition_of(call.req)
     )
     return _answer(outcome, "project", what)
 
 
 def _set_of_domain(call: Call, what: What, bounds: list[WantedBound]) -> Answer:
-    outcome = call.deps.set_growth_bounds.of_domain(call.params["domain_id"], what, bounds, call.initiator())
+    outcome = call.deps.set_autogrow_bounds.of_domain(call.params["domain_id"], what, bounds, call.initiator())
     return _answer(outcome, "domain", what)
 
 
