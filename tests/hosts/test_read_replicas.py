@@ -1,6 +1,7 @@
 """Both APIs with a real hot standby: clients see what they wrote, Placement never decides on old data."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from tests.placement.world import claim, uuid_of
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import require
 from tests.support.postgres_replica import Replicated, replicated_postgres
+from tests.support.processes import eventually
 
 pytestmark = [pytest.mark.postgresql, pytest.mark.timeout(400)]
 PROJECT = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
@@ -77,12 +79,12 @@ def use_standby(pair: Replicated, *engines: ReplicatedEngine) -> None:
         engine.take_position()
     pair.catch_up()
     for engine in engines:
-        for _ in range(200):
-            with engine.reading():
-                if engine.rows("SELECT pg_is_in_recovery()") == [(True,)]:
-                    break
-        else:
-            raise AssertionError("the standby is not used")
+        eventually("the standby is used", partial(_is_standby_read, engine))
+
+
+def _is_standby_read(engine: ReplicatedEngine) -> bool:
+    with engine.reading():
+        return engine.rows("SELECT pg_is_in_recovery()") == [(True,)]
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
 """`make soak`: half an hour of scrapes, quota, commitments, allocations and reports, with a kill every minute.
 
 Prints what clients saw, memory, and the state of the tables. The last line is how many acknowledged changes were lost,
-or sold twice. `--minutes` and `--every` (seconds between kills) make it shorter or longer.
+or sold twice. `--minutes` and `--every` (seconds between kills) make it shorter or longer; it ends when each thing was
+killed once, at the earliest.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from tests.faults.house import DOMAIN, PROJECTS
 from tests.faults.load import Users
 from tests.setup.needs import POSTGRESQL
 from tests.soak.buyers import Buyer, check_not_oversold
-from tests.soak.cloud import CAPACITY, SoakCloud
+from tests.soak.cloud import CAPACITY, FAULTS, SoakCloud
 from tests.soak.figures import Memory, print_tables, table_sizes
 from tests.soak.schedulers import Scheduler, check_rows, make_providers
 from tests.soak.tally import Tally
@@ -58,7 +59,7 @@ def main() -> int:
 
 
 def soak(cloud: SoakCloud, seconds: float, every: float) -> None:
-    """Everybody works for so many seconds; then everything is compared with what they were told."""
+    """Everybody works for at least so many seconds; then everything is compared with what they were told."""
     cloud.set_up_quota()
     make_providers(cloud)
     before = table_sizes(cloud)
@@ -75,13 +76,13 @@ def soak(cloud: SoakCloud, seconds: float, every: float) -> None:
     with users.at_work(2):
         for thread in threads:
             thread.start()
-        _kill_in_turn(cloud, memory, seconds, every)
+        took = _kill_in_turn(cloud, memory, seconds, every)
         over.set()
         for thread in threads:
             thread.join(300)
             if thread.is_alive():
                 cloud.tally.lost.append("a client that never ended")
-    cloud.tally.print(seconds)
+    cloud.tally.print(took)
     print(f"killed: {', '.join(f'{name} {times} times' for name, times in cloud.kills.items())}")
     memory.print()
     print_tables(cloud, before)
@@ -95,15 +96,17 @@ def _read_reports(cloud: SoakCloud, over: threading.Event) -> None:
             over.wait(0.1)
 
 
-def _kill_in_turn(cloud: SoakCloud, memory: Memory, seconds: float, every: float) -> None:
-    """Until the time is over. Nothing is killed shortly before the end, so that the last answers are ordinary ones."""
-    began, turn = time.monotonic(), 0
-    while (now := time.monotonic() - began) < seconds:
+def _kill_in_turn(cloud: SoakCloud, memory: Memory, seconds: float, every: float) -> float:
+    """Until the time is over, and each thing was killed once. Nothing is killed shortly before the end, so that the last
+    answers are ordinary ones. Returns how many seconds it took."""
+    began, turn, last, rest = time.monotonic(), 0, 0.0, min(every, 10) / 2
+    while (now := time.monotonic() - began) < max(seconds, last + rest) or turn < len(FAULTS):
         memory.sample(now)
-        if now >= (turn + 1) * every and now < seconds - min(every, 10) / 2:
+        if now >= (turn + 1) * every and (turn < len(FAULTS) or now < seconds - rest):
             cloud.kill_something(turn)
-            turn += 1
+            turn, last = turn + 1, time.monotonic() - began
         time.sleep(min(2.0, every / 4))
+    return now
 
 
 def _compare(cloud: SoakCloud, users: Users, buyers: list[Buyer], schedulers: list[Scheduler]) -> None:

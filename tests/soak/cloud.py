@@ -4,7 +4,6 @@ import contextlib
 import os
 import random
 import signal
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,8 @@ from tests.support.processes import ServerProcess, children_of, free_port
 
 CAPACITY = 1500
 """Cores, which all buyers together want more of."""
+FAULTS = ("an API worker", "a Placement worker", "a collector", "all database sessions", "PostgreSQL")
+"""What is killed, in turn."""
 _BOSS = ["admin", "service", "cloud_resource_admin"]
 
 
@@ -93,15 +94,15 @@ class SoakCloud(FaultHouse):
 
     def kill_something(self, turn: int) -> None:
         """One thing after the other."""
-        faults: list[tuple[str, Callable[[], None]]] = [
-            ("an API worker", lambda: self._kill_worker(self.api)),
-            ("a Placement worker", lambda: self._kill_worker(self.placement)),
-            ("a collector", self._kill_collector),
-            ("all database sessions", self._kill_sessions),
-            ("PostgreSQL", self._crash_postgres),
-        ]
-        name, kill = faults[turn % len(faults)]
-        kill()
+        kills = {
+            "an API worker": lambda: self._kill_worker(self.api),
+            "a Placement worker": lambda: self._kill_worker(self.placement),
+            "a collector": self._kill_collector,
+            "all database sessions": self._kill_sessions,
+            "PostgreSQL": self._crash_postgres,
+        }
+        name = FAULTS[turn % len(FAULTS)]
+        kills[name]()
         self.kills[name] = self.kills.get(name, 0) + 1
 
     def _kill_worker(self, process: ServerProcess | None) -> None:
