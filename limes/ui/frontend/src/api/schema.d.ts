@@ -77,6 +77,65 @@ export interface components {
         AutoRenewalBody: {
             commitment: components["schemas"]["AutoRenewal"];
         };
+        /** @description Why a quota that grows by itself is what it is. */
+        Autogrow: {
+            /** @description what a computation would give now; small changes wait */
+            computed_quota: number;
+            /** @description all of it in a line, for people */
+            message: string;
+            demand: {
+                [key: string]: components["schemas"]["AutogrowDemand"];
+            };
+            steps: components["schemas"]["AutogrowStep"][];
+            minimum?: components["schemas"]["AutogrowBound"];
+            maximum?: components["schemas"]["AutogrowBound"];
+            /** @constant */
+            forbid_autogrowth?: true;
+            raised_by: components["schemas"]["AutogrowAdvice"][];
+        };
+        /** @description Something that would raise such a quota. */
+        AutogrowAdvice: {
+            /** @enum {string} */
+            action: "commit" | "keep-using" | "raise-max-quota" | "allow-growth" | "ask-operator";
+            /** @description for people */
+            message: string;
+            availability_zone?: string;
+            /** @description how much more to commit to */
+            amount?: number;
+            /** @description what it would be then, if there is capacity for it */
+            quota?: number;
+        };
+        /** @description A bound of such a quota, and whose it is. */
+        AutogrowBound: {
+            quota: number;
+            /** @enum {string} */
+            source: "override" | "max-quota" | "min-quota" | "constraint" | "backend";
+        };
+        /** @description What such a quota follows in one availability zone. */
+        AutogrowDemand: {
+            usage: number;
+            /** @description of late */
+            smallest_usage: number;
+            /** @description of late */
+            largest_usage: number;
+            committed: number;
+        };
+        /** @description What a quota that grows by itself has of one step of the computation. */
+        AutogrowStep: {
+            /** @enum {string} */
+            step: "needed" | "recent-usage" | "growth" | "base" | "minimum";
+            quota: number;
+            /** @description amounts by availability zone */
+            per_az: {
+                [key: string]: number;
+            };
+            /** @description what there was no capacity for */
+            lacking?: {
+                [key: string]: number;
+            };
+            /** @description what a bound has taken from the wishes */
+            capped?: number;
+        };
         /** @description A commitment that takes the capacity, until it ends. */
         Blocker: {
             availability_zone: string;
@@ -589,7 +648,7 @@ export interface components {
             min_acceptable_quota: components["schemas"]["QuotaBound"];
             max_acceptable_quota: components["schemas"]["QuotaBound"];
             /** @description of a project's quota that grows by itself, if `resource` is given */
-            growth?: components["schemas"]["Growth"];
+            growth?: components["schemas"]["Autogrow"];
             origin?: components["schemas"]["Change"];
         };
         /** @description One for each selected resource that has a quota. */
@@ -639,70 +698,11 @@ export interface components {
             fullest: components["schemas"]["FullResource"][];
             counts: components["schemas"]["FullCounts"];
         };
-        /** @description Why a quota that grows by itself is what it is. */
-        Growth: {
-            /** @description what a computation would give now; small changes wait */
-            computed_quota: number;
-            /** @description all of it in a line, for people */
-            message: string;
-            demand: {
-                [key: string]: components["schemas"]["AutogrowDemand"];
-            };
-            steps: components["schemas"]["AutogrowStep"][];
-            minimum?: components["schemas"]["AutogrowBound"];
-            maximum?: components["schemas"]["AutogrowBound"];
-            /** @constant */
-            forbid_autogrowth?: true;
-            raised_by: components["schemas"]["AutogrowAdvice"][];
-        };
-        /** @description Something that would raise such a quota. */
-        AutogrowAdvice: {
-            /** @enum {string} */
-            action: "commit" | "keep-using" | "raise-max-quota" | "allow-growth" | "ask-operator";
-            /** @description for people */
-            message: string;
-            availability_zone?: string;
-            /** @description how much more to commit to */
-            amount?: number;
-            /** @description what it would be then, if there is capacity for it */
-            quota?: number;
-        };
-        /** @description A bound of such a quota, and whose it is. */
-        AutogrowBound: {
-            quota: number;
-            /** @enum {string} */
-            source: "override" | "max-quota" | "min-quota" | "constraint" | "backend";
-        };
-        /** @description What such a quota follows in one availability zone. */
-        AutogrowDemand: {
-            usage: number;
-            /** @description of late */
-            smallest_usage: number;
-            /** @description of late */
-            largest_usage: number;
-            committed: number;
-        };
         /** @description In the resource's unit. In 9 of 10 cases it is between the lowest and the highest, if usage goes on as it did. */
         GrowthPerDay: {
             expected: number;
             lowest: number;
             highest: number;
-        };
-        /** @description What a quota that grows by itself has of one step of the computation. */
-        AutogrowStep: {
-            /** @enum {string} */
-            step: "needed" | "recent-usage" | "growth" | "base" | "minimum";
-            quota: number;
-            /** @description amounts by availability zone */
-            per_az: {
-                [key: string]: number;
-            };
-            /** @description what there was no capacity for */
-            lacking?: {
-                [key: string]: number;
-            };
-            /** @description what a bound has taken from the wishes */
-            capped?: number;
         };
         /** @description Changes, the newest first, and a link to older ones if there may be more. */
         HistoryAnswer: {
@@ -1647,6 +1647,11 @@ export type AllProjectsAnswer = components['schemas']['AllProjectsAnswer'];
 export type ApprovalBody = components['schemas']['ApprovalBody'];
 export type AutoRenewal = components['schemas']['AutoRenewal'];
 export type AutoRenewalBody = components['schemas']['AutoRenewalBody'];
+export type Autogrow = components['schemas']['Autogrow'];
+export type AutogrowAdvice = components['schemas']['AutogrowAdvice'];
+export type AutogrowBound = components['schemas']['AutogrowBound'];
+export type AutogrowDemand = components['schemas']['AutogrowDemand'];
+export type AutogrowStep = components['schemas']['AutogrowStep'];
 export type Blocker = components['schemas']['Blocker'];
 export type Bursting = components['schemas']['Bursting'];
 export type BurstingBody = components['schemas']['BurstingBody'];
@@ -1700,12 +1705,7 @@ export type ForecastAnswer = components['schemas']['ForecastAnswer'];
 export type FullCounts = components['schemas']['FullCounts'];
 export type FullResource = components['schemas']['FullResource'];
 export type FullestAnswer = components['schemas']['FullestAnswer'];
-export type Growth = components['schemas']['Growth'];
-export type AutogrowAdvice = components['schemas']['AutogrowAdvice'];
-export type AutogrowBound = components['schemas']['AutogrowBound'];
-export type AutogrowDemand = components['schemas']['AutogrowDemand'];
 export type GrowthPerDay = components['schemas']['GrowthPerDay'];
-export type AutogrowStep = components['schemas']['AutogrowStep'];
 export type HistoryAnswer = components['schemas']['HistoryAnswer'];
 export type Id = components['schemas']['Id'];
 export type IdentityAnswer = components['schemas']['IdentityAnswer'];
