@@ -24,13 +24,18 @@ def iso_after(seconds: float) -> str:
 
 def read_time(text: str) -> int:
     """Returns a UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
-    if text.isascii() and text.isdigit():
-        return int(text)
     try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        message = f"{text!r} is not a time (expected for example 2027-01-31, 2027-01-31T12:00:00Z or a UNIX time)"
+        seconds = int(text) if text.isascii() and text.isdigit() else _seconds(datetime.fromisoformat(text))
+        iso(seconds)  # a time that is no date, such as one in milliseconds, could not be shown
+    except (ValueError, OverflowError, OSError):
+        message = (
+            f"{text!r} is not a time (expected for example 2027-01-31, 2027-01-31T12:00:00Z or UNIX time in seconds)"
+        )
         raise argparse.ArgumentTypeError(message) from None
+    return seconds
+
+
+def _seconds(moment: datetime) -> int:
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 

@@ -1,8 +1,10 @@
 """Times as people see them, and names that are nearly right."""
 
+from argparse import ArgumentTypeError
+
 import pytest
 from limes_osc.suggestion import suggest
-from limes_osc.times import Age, Moment, distance, duration, iso_after
+from limes_osc.times import Age, Moment, distance, duration, iso_after, read_time
 
 NOW = 1767225600.0
 HOUR, DAY = 3600, 86400
@@ -54,3 +56,19 @@ def test_later_moments_are_larger() -> None:
 )
 def test_suggestions(name: str, known: list[str], hint: str) -> None:
     assert suggest(name, known) == hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1793534400000", "99999999999999999999", "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00", "-5", ""],
+)
+def test_what_is_no_time(text: str) -> None:
+    """Milliseconds, for example: the year 58000 can be neither meant nor shown."""
+    with pytest.raises(ArgumentTypeError, match=r"is not a time .* or UNIX time in seconds\)"):
+        read_time(text)
+
+
+def test_times_in_all_forms() -> None:
+    forms = ("1793534400", "2026-11-01T12:00:00Z", "2026-11-01T12:00", "2026-11-01T13:00:00+01:00")
+    assert {read_time(text) for text in forms} == {1793534400}
+    assert read_time("2026-11-01") == 1793534400 - 12 * 3600
