@@ -7,12 +7,13 @@ import argparse
 import dataclasses
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 import shtab
+
+from limes.core.metering.calendar import render_time
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -155,6 +156,4 @@ def duration(seconds: float | None) -> str | None:
 
 def moment(seconds: float | None) -> str | None:
     """Returns a time, given in seconds since the epoch: `2026-01-01T00:00:00Z`."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return None if seconds is None else render_time(seconds)

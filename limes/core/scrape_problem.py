@@ -6,9 +6,9 @@ know that.
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from limes.core.catalog import Ref
+from limes.core.metering.calendar import render_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ def find_problem(
         consequence = "there are no figures, and no quota can be set, until a scrape succeeds"
         return ScrapeProblem(failing_since, f"{_failing(service_type, failing_since)}; {consequence}")
     if failing_since is not None and scraped_at is not None:
-        text = f"{_failing(service_type, failing_since)}; these figures are from {_moment(scraped_at)}"
+        text = f"{_failing(service_type, failing_since)}; these figures are from {render_time(scraped_at)}"
         return ScrapeProblem(failing_since, text)
     if scraped_at is not None and is_stale:
-        text = f"service {service_type} was last scraped at {_moment(scraped_at)}: Limes is late"
+        text = f"service {service_type} was last scraped at {render_time(scraped_at)}: Limes is late"
         return ScrapeProblem(scraped_at, text)
     return None
 
@@ -47,11 +47,7 @@ def no_report(ref: Ref, scraped_at: float | None, failing_since: float | None) -
 
 
 def _failing(service_type: str, since: float) -> str:
-    return f"the backend of service {service_type} has been failing since {_moment(since)}"
-
-
-def _moment(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"the backend of service {service_type} has been failing since {render_time(since)}"
 
 
 PROJECT_PLACEHOLDER = "{project_id}"

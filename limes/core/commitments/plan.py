@@ -6,11 +6,11 @@ This is a forecast: others may commit meanwhile, and usage and capacity change.
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from math import ceil
 
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance
+from limes.core.metering.calendar import render_time
 from limes.core.units import Unit
 
 
@@ -64,7 +64,7 @@ def advise(plan: Plan, unit: Unit) -> str:
     if plan.confirmable_at is None:
         parts.append(f"{unit.render(plan.missing)} are missing for all of it, at any time that can be foreseen")
     else:
-        date = datetime.fromtimestamp(ceil(plan.confirmable_at), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        date = render_time(ceil(plan.confirmable_at))
         parts.append(f"all of it from {date} on, as far as can be foreseen: ask for it with that time as confirm_by")
     return "; ".join(parts)
 

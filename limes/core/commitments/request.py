@@ -8,11 +8,11 @@ be used, which the project is warned of.
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref, ResourceDef
 from limes.core.commitments.commitment import end_of
 from limes.core.commitments.duration import canonical_duration
+from limes.core.metering.calendar import render_time
 from limes.core.units import MAX_AMOUNT, Unit
 from limes.errors import Unprocessable
 
@@ -123,7 +123,7 @@ def check_times(request: CommitmentRequest, behavior: Behavior, now: float) -> N
     if start is not None and start < int(now):  # clients count whole seconds: the present one is not past
         raise Unprocessable("confirm_by must not be set in the past")
     if start is not None and start > now + _FARTHEST:
-        raise Unprocessable(f"confirm_by is too far in the future: at most {_date(now + _FARTHEST)} is possible")
+        raise Unprocessable(f"confirm_by is too far in the future: at most {render_time(now + _FARTHEST)} is possible")
     check_earliest(now if start is None else start, behavior)
 
 
@@ -136,12 +136,8 @@ def check_earliest(start: float, behavior: Behavior) -> None:
 
 def too_early(behavior: Behavior) -> str:
     """Returns why a commitment cannot begin before the resource's `min_confirm_date`."""
-    date = _date(behavior.commitment_min_confirm_date or 0.0)
+    date = render_time(behavior.commitment_min_confirm_date or 0.0)
     return f"this commitment needs a `confirm_by` timestamp at or after {date}"
-
-
-def _date(time: float) -> str:
-    return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def expiry(request: CommitmentRequest, now: float) -> float:

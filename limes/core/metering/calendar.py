@@ -84,6 +84,6 @@ def _longest(begin: int, end: int) -> Bucket:
     return _bucket(begin, Granularity.HOUR)
 
 
-def render_time(time: int) -> str:
+def render_time(time: float) -> str:
     """Returns a time as people read it."""
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
