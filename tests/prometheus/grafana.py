@@ -13,12 +13,11 @@ from subprocess import TimeoutExpired
 from playwright.sync_api import Page, Route
 
 from tests.setup.needs import NPM
-from tests.support.frontend import npm, run
+from tests.support.frontend import QUICKLY, npm, reason_of, run
 from tests.support.machine import MACHINE, give_up, require
 
 SOURCES = Path(__file__).parent / "render"
 ORIGIN = "http://grafana.test"
-_INSTALL = ("ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1", "--fetch-timeout=60000")
 _BUNDLE = (
     *("--bundle", "--minify", "--jsx=automatic", '--define:process.env.NODE_ENV="production"', "--log-level=error"),
     "--external:monaco-editor",  # an editor that no panel needs
@@ -62,9 +61,9 @@ def _make_bundle(folder: Path) -> str:
         lock = (folder / "package-lock.json").read_text()
         if not installed.is_file() or installed.read_text() != lock:
             try:
-                npm(*_INSTALL, cwd=folder)
+                npm("ci", "--ignore-scripts", *QUICKLY, cwd=folder)
             except (AssertionError, TimeoutExpired) as error:
-                return str(error).strip().splitlines()[-1]
+                return reason_of(str(error))
             installed.write_text(lock)
         run(folder / "node_modules/.bin/esbuild", "main.tsx", "--outfile=main.js", *_BUNDLE, cwd=folder)
         stamp.write_text(state)

@@ -14,8 +14,8 @@ FRONTEND = CHECKOUT / "limes" / "ui" / "frontend"
 STATIC = CHECKOUT / "limes" / "ui" / "static"
 
 
-_INSTALL = (
-    *("install", "--no-save", "--no-audit", "--no-fund"),
+QUICKLY = (
+    *("--no-audit", "--no-fund"),
     *("--fetch-retries=1", "--fetch-retry-mintimeout=500", "--fetch-retry-maxtimeout=500", "--fetch-timeout=60000"),
 )
 """Where the registry cannot be reached, npm's own patience is many minutes."""
@@ -37,15 +37,15 @@ def _install_packages() -> str:
         fcntl.flock(file, fcntl.LOCK_EX)
         if not stamp.is_file() or stamp.read_bytes() != lock:
             try:
-                npm(*_INSTALL)
+                npm("install", "--no-save", *QUICKLY)
             except (AssertionError, subprocess.TimeoutExpired) as error:
-                return _reason(str(error))
+                return reason_of(str(error))
             stamp.write_bytes(lock)
     return ""
 
 
-def _reason(output: str) -> str:
-    """Answers the line that says most."""
+def reason_of(output: str) -> str:
+    """Answers the line of what npm said that says most."""
     lines = [line for line in output.splitlines() if line and "complete log" not in line]
     return next((line for line in lines if "request to" in line), lines[-1])
 
