@@ -20,7 +20,7 @@ from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.usage_accounts import CorrectionRow, State
 from limes.db.queries.usage_sources import Meter, NameRow
-from limes.errors import BadRequest
+from limes.errors import Unavailable
 from limes.system import Clock
 
 _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
@@ -50,13 +50,13 @@ class ReportUsage:
     retention: Retention = DEFAULT_RETENTION
 
     def page(self, query: UsageQuery) -> UsagePage:
-        """Checks the query and finds its projects. Raises `BadRequest`."""
+        """Checks the query and finds its projects. Raises `BadRequest`; `Unavailable` until a collector has run."""
         return self.engine.snapshot(lambda: self._page(query))
 
     def _page(self, query: UsageQuery) -> UsagePage:
         state = accounts.state(self.engine)
         if state is None:
-            raise BadRequest("there is no account of usage yet: no collector has run so far")
+            raise Unavailable("there is no account of usage yet: no collector has run so far")
         times = CheckUsageQuery(state, self.retention, self._now()).times(query)
         most = max(1, _BUCKETS // len(times))
         limit = most if query.limit is None else min(query.limit, most)
