@@ -157,8 +157,9 @@ class ScrapeUsage:
         state = queries.record_success(self.engine, task.id, task.lease, outcome, task.desynced_at, changed)
         if state is None:
             return False
-        queries.write_figures(self.engine, task.project_id, stored, present)
-        meter_usage(self.engine, task, ids, stored, present, outcome.now, self.valid_for)
+        with self.engine.batch.collect():
+            queries.write_figures(self.engine, task.project_id, stored, present)
+            meter_usage(self.engine, task, ids, stored, present, outcome.now, self.valid_for)
         follow = FollowUsage(self.engine, self.catalog, self.change_log)
         follow.run(task.project_id, task.service_type, ids, stored, present, outcome.now)
         AskForSample(self.engine).for_project(task.domain_uuid, stored, present, outcome.now)

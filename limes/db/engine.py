@@ -23,6 +23,7 @@ import peewee
 from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import parse_database_url
+from limes.db.batch import Batch
 from limes.db.compiled import Compiled, CompiledForRows, Statement, compile_query, compiled
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
@@ -84,6 +85,7 @@ class Engine:
             application_name=application_name,
             pooler=pooler,
         )
+        self.batch = Batch(self._write, joins=self.dialect == "postgresql")
         self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
 
     @property
@@ -257,7 +259,13 @@ class Engine:
     def write(self, query: Query, /, **values: Any) -> int:
         """Runs an INSERT, UPDATE or DELETE and returns how many rows it touched."""
         statement = self._statement(query, values)
-        return int(self._run(statement.sql, statement.bind(values), _row_count))
+        if self.batch.is_open:
+            self.batch.add(statement.sql, statement.bind(values))
+            return 0
+        return self._write(statement.sql, statement.bind(values))
+
+    def _write(self, text: str, params: Sequence[Any]) -> int:
+        return int(self._run(text, params, _row_count))
 
     def _fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
         statement = self._statement(query, values)
@@ -289,6 +297,7 @@ class Engine:
 
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
         """Returns what `take` reads from the cursor. Outside of a transaction, nothing is retried."""
+        assert not self.batch.is_open, "a block of writes reads nothing"
         if self._in_transaction():
             return take(self.db.execute_sql(text, params or None))
         try:

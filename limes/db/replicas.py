@@ -61,6 +61,7 @@ class ReplicatedEngine(Engine):
         self._local = _Reading()
         self.pool_size, self.address, self.dialect = primary.pool_size, primary.address, primary.dialect
         self.name, self.location, self.db = primary.name, primary.location, primary.db
+        self.batch = primary.batch
 
     @property
     def primary(self) -> Engine:

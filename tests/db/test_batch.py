@@ -1,0 +1,64 @@
+"""Writes that are sent together."""
+
+import pytest
+
+from limes.db.compiled import compiled
+from limes.db.engine import Engine
+from limes.db.failures import DATABASE_ERRORS
+from limes.db.migrate import limes_migrations
+from limes.db.models import Job
+
+_ADD = compiled(lambda p: Job.insert(name=p.name, next_run_at=p.at, error=""))
+_NAMES = compiled(lambda p: Job.select(Job.name).order_by(Job.next_run_at))
+
+
+@pytest.fixture
+def jobs(engine: Engine) -> Engine:
+    limes_migrations.upgrade(engine)
+    return engine
+
+
+def add_together(engine: Engine, *names: str) -> None:
+    with engine.batch.collect():
+        for number, name in enumerate(names):
+            engine.write(_ADD, name=name, at=float(number))
+
+
+def test_all_of_them_are_written_in_order(jobs: Engine) -> None:
+    names = ["100 %", "a; b", "it's"]
+    jobs.atomic(lambda: add_together(jobs, *names))
+    jobs.atomic(lambda: add_together(jobs))
+    assert jobs.column(_NAMES) == names
+
+
+def test_none_of_them_if_one_fails(jobs: Engine) -> None:
+    with pytest.raises(DATABASE_ERRORS):
+        jobs.atomic(lambda: add_together(jobs, "first", "second", "first"))
+    assert jobs.column(_NAMES) == []
+    jobs.atomic(lambda: add_together(jobs, "third"))
+    assert jobs.column(_NAMES) == ["third"]
+
+
+def fail_after_a_note(engine: Engine) -> None:
+    with engine.batch.collect():
+        engine.write(_ADD, name="first", at=0.0)
+        raise RuntimeError
+
+
+def test_what_was_noted_when_the_block_failed_is_never_written(jobs: Engine) -> None:
+    def work() -> None:
+        with pytest.raises(RuntimeError):
+            fail_after_a_note(jobs)
+        add_together(jobs, "second")
+
+    jobs.atomic(work)
+    assert jobs.column(_NAMES) == ["second"]
+
+
+def test_a_block_reads_nothing(jobs: Engine) -> None:
+    def work() -> None:
+        with jobs.batch.collect():
+            jobs.column(_NAMES)
+
+    with pytest.raises(AssertionError, match="reads nothing"):
+        jobs.atomic(work)
