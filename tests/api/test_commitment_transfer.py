@@ -163,8 +163,8 @@ def test_a_look_before_one_takes_it(cloud: World) -> None:
     headers = {"Transfer-Token": token}
     result = cloud.request("GET", "/v1/commitments/by-token", "dresden-admin", headers=headers)
     assert (result.status_code, result.json["commitment"]["id"]) == (200, made["id"])
-    for other in ("a" * 48, "x" * 48, "%00", "%ff", "a" * 5000):
-        assert cloud.request("GET", "/v1/commitments/by-token", query_string=f"token={other}").status_code == 404
+    for other, status in (("a" * 48, 404), ("x" * 48, 404), ("%00", 400), ("%ff", 404), ("a" * 5000, 404)):
+        assert cloud.request("GET", "/v1/commitments/by-token", query_string=f"token={other}").status_code == status
     cloud.clock.advance(3600)
     headers = {"Transfer-Token": token}
     assert cloud.request("GET", "/v1/commitments/by-token", headers=headers).status_code == 404
