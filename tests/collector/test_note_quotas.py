@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.growth.note_quotas import NoteQuotas
+from limes.actions.growth.sample import NoteQuotas
 from limes.backends import ProjectInfo
 from limes.core.metering.calendar import HOUR
 from limes.db.queries import quota_times

@@ -18,6 +18,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
+from tests.concurrency.accounts import engine_with
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.clock import FrozenClock
 from tests.support.databases import MigratedUrlFactory
@@ -34,16 +35,8 @@ class Killed(Exception):
 
 @pytest.fixture
 def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 4)
-    engine.execute("INSERT INTO domains (uuid, name) VALUES ('d', 'germany')", [])
-    for project in PROJECTS:
-        engine.execute(
-            "INSERT INTO projects (uuid, name, parent_uuid, domain_id, has_bursting)"
-            " SELECT %s, %s, '', id, FALSE FROM domains",
-            [project, f"name of {project}"],
-        )
-    yield engine
-    engine.close()
+    with engine_with(database_url_with(limes_migrations), PROJECTS) as engine:
+        yield engine
 
 
 @pytest.fixture(autouse=True)

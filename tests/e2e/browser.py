@@ -53,6 +53,14 @@ class Watched:
         if message.type in ("error", "warning") and not message.text.startswith("Failed to load resource"):
             self.problems.append(message.text)
 
+    def sign_in(self, token: str, path: str = "/ui", /) -> Page:
+        """Opens a page of the dashboard, after the sign-in with a sample token."""
+        self.page.goto(path)
+        self.page.get_by_label("Token").fill(token)
+        self.page.get_by_role("button", name="Sign in with this token").click()
+        self.page.locator("#content h1").wait_for()  # not only what is around each page
+        return self.page
+
 
 @contextmanager
 def watched_page(browser: Browser, url: str, **options: object) -> Iterator[Watched]:

@@ -52,11 +52,6 @@ def open_as(watched: Callable[..., Watched]) -> OpenPage:
     """`open_as("shop-admin", "/ui")`: a page after the sign-in with a sample token."""
 
     def open_signed_in(token: str, path: str = "/ui", **options: object) -> Page:
-        page = watched(**options).page
-        page.goto(path)
-        page.get_by_label("Token").fill(token)
-        page.get_by_role("button", name="Sign in with this token").click()
-        page.locator("#content h1").wait_for()  # not only what is around each page
-        return page
+        return watched(**options).sign_in(token, path)
 
     return open_signed_in

@@ -50,16 +50,7 @@ def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 def open_as(browser: Browser, cloud: DashboardCloud) -> Iterator[Callable[..., Page]]:
     """As `tests.e2e.conftest.open_as`, in this cloud."""
     with watched_page(browser, cloud.url) as watched:
-
-        def open_signed_in(token: str, path: str) -> Page:
-            page = watched.page
-            page.goto(path)
-            page.get_by_label("Token").fill(token)
-            page.get_by_role("button", name="Sign in with this token").click()
-            page.locator("#content h1").wait_for()
-            return page
-
-        yield open_signed_in
+        yield watched.sign_in
 
 
 def open_ram(page: Page) -> None:

@@ -20,6 +20,7 @@ from tests.e2e.axe import violations
 from tests.e2e.browser import OpenPage, watched_page
 from tests.e2e.cloud import ACME, CLOUD_VIEWER, SHOP, SHOP_MEMBER, DashboardCloud, discovery_of
 from tests.support.clock import FrozenClock
+from tests.support.processes import eventually
 
 HOUR, DAY = 3600, 86400
 PROJECT = f"/ui/domains/{ACME}/projects/{SHOP}/usage"
@@ -50,16 +51,7 @@ def cloud(browser: Browser, folder: Path) -> Iterator[DashboardCloud]:
 def open_as(browser: Browser, cloud: DashboardCloud) -> Iterator[Callable[..., Page]]:
     """As `tests.e2e.conftest.open_as`, in this cloud."""
     with watched_page(browser, cloud.url) as watched:
-
-        def open_signed_in(token: str, path: str) -> Page:
-            page = watched.page
-            page.goto(path)
-            page.get_by_label("Token").fill(token)
-            page.get_by_role("button", name="Sign in with this token").click()
-            page.locator("#content h1").wait_for()
-            return page
-
-        yield open_signed_in
+        yield watched.sign_in
 
 
 def sample(folder: Path, *ages: float) -> None:
@@ -86,10 +78,12 @@ def rows(page: Page, each: str) -> int:
 def test_a_newcomers_first_chart_comes_by_itself_and_is_a_day(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(CLOUD_VIEWER, "/ui/usage")
     expect(page.get_by_text("No usage was recorded yet")).to_be_visible()
-    for _ in range(60):  # the collector samples again within seconds
+
+    def is_sampled() -> bool:
         cloud.collect()
-        if cloud.request("GET", "/v1/usage-history").json()["usage_history"]:
-            break
+        return bool(cloud.request("GET", "/v1/usage-history").json()["usage_history"])
+
+    eventually("the collector takes a sample soon", is_sampled)
     expect(page.get_by_role("img", name="Use of cores hour by hour")).to_be_visible()
     expect(page.get_by_text("averages of each hour")).to_be_visible()
     assert ranges(page) == ["day"]

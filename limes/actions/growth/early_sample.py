@@ -15,7 +15,7 @@ from functools import partial
 
 from limes.core.metering.calendar import HOUR
 from limes.db.engine import Engine
-from limes.db.queries.early_sample import bring_forward
+from limes.db.queries.growth_samples import bring_forward
 from limes.db.queries.scrapes import Figures
 
 JOB = "growth"

@@ -9,8 +9,8 @@ change.
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 
-from limes.actions.growth.note_quotas import NoteQuotas
 from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.core.capacity import effective, effective_total
@@ -20,7 +20,7 @@ from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.core.units import MAX_STORED
 from limes.db.engine import Engine
 from limes.db.queries import growth_samples as queries
-from limes.db.queries import kept_sums
+from limes.db.queries import kept_sums, quota_times
 from limes.db.queries.capacity import capacities
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
@@ -28,7 +28,6 @@ from limes.db.queries.domains import domains
 from limes.db.queries.growth_history import first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey
 from limes.db.queries.project_sums import Among, Level
-from limes.db.queries.quota_times import forget_future_quotas, forget_quotas
 from limes.errors import Unavailable
 from limes.system import Clock
 
@@ -38,6 +37,8 @@ _CLUSTER = 0
 _PUT_BACK = 31 * DAY
 """A clock that was ahead may be put back by so much to before the first sample."""
 ALL_AZS = ""
+_PROJECTS = 250
+"""Whose quotas are noted together. With 50 resources, they take about 10 MiB while the first quotas are noted."""
 
 
 @dataclass(slots=True)
@@ -94,7 +95,7 @@ class SampleGrowth:
         if state.sampled_at > now:
             self._check_clock(now)
             queries.forget_future(engine, now)
-            forget_future_quotas(engine, now)
+            quota_times.forget_future_quotas(engine, now)
         known = queries.series_ids(engine)
         figures = self._read(now, known)
         unknown = [key for key, found in figures.items() if key not in known and not found.is_nothing]
@@ -120,7 +121,7 @@ class SampleGrowth:
         months_before = None if keep.months is None else month_of(now) - keep.months * 31 * DAY
         days_before = today - keep.days * DAY
         queries.forget(self.engine, today - keep.hours * DAY, days_before, months_before)
-        forget_quotas(self.engine, days_before if months_before is None else months_before)
+        quota_times.forget_quotas(self.engine, days_before if months_before is None else months_before)
 
     def _read(self, now: int, known: Collection[SeriesKey]) -> dict[SeriesKey, _Figures]:
         """Returns the figures of this moment, in ten queries: zeros where nothing is found any more of what is
@@ -181,3 +182,32 @@ class SampleGrowth:
             for az, amount in by_az.items():
                 if az != ANY_AZ:
                     found[_CLUSTER, ref, az].capacity = effective(amount, factor)
+
+
+@dataclass(frozen=True, slots=True)
+class NoteQuotas:
+    """Notes when quotas of projects have changed, some projects at a time, so that memory is bounded in any cloud.
+
+    Invariant: the row of `growth_state` is locked by whoever notes the quotas of a piece, and one transaction writes
+    all of it. What has changed is found by comparing what was noted with what there is. So a piece that was not
+    reached, because the process was killed, is noted by the next run, and of two that do the same piece at once, the
+    second one finds nothing to note. The time is that of the last sample, whoever took it: so times never go back,
+    unless a sample has found that the clock did, and has forgotten what was ahead of it.
+    """
+
+    engine: Engine
+    projects: int = _PROJECTS
+    """Of one piece."""
+
+    def run(self) -> None:
+        """Notes all changes since the last run. A sample was taken before."""
+        last: str | None = ""
+        while last is not None:
+            last = self.engine.atomic(partial(self._note_piece, last))
+
+    def _note_piece(self, after: str) -> str | None:
+        """Returns the last project of the piece, None after the last piece."""
+        now = queries.lock_state(self.engine).sampled_at
+        piece = quota_times.piece_after(self.engine, after, self.projects)
+        quota_times.note_changes(self.engine, now, piece)
+        return piece.last

@@ -5,12 +5,13 @@ with is written once. General encoders take several times as long, and that of J
 bits, which totals may have.
 """
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 
 from limes.actions.metering.entries import ClosedMonths, UsageEntry
 from limes.core.catalog import Catalog
 from limes.core.metering.calendar import render_time
-from limes.db.queries.usage_sources import NameRow
+from limes.db.queries.usage_sources import Month, NameRow
 from limes.web.csv import write_csv_row
 from limes.web.json import dump_part
 
@@ -23,8 +24,8 @@ _CSV_HEADER = (
 )
 
 
-class JsonWriter:
-    """Writes entries (`limes.api.shapes.usage`) as JSON."""
+class _Writer(ABC):
+    """Writes entries as lines. What they begin with, project and place, is written once."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
@@ -35,70 +36,88 @@ class JsonWriter:
         """Returns one line for each entry."""
         return self._months(part) if isinstance(part, ClosedMonths) else [self._entry(entry) for entry in part]
 
+    @abstractmethod
+    def _entry(self, entry: UsageEntry) -> str: ...
+
+    @abstractmethod
+    def _months(self, part: ClosedMonths) -> list[str]:
+        """Does the same for rows."""
+
+    @abstractmethod
+    def _render_project(self, names: NameRow) -> str: ...
+
+    @abstractmethod
+    def _render_place(self, service: str, resource: str, unit: str, az: str) -> str: ...
+
+    def _beginnings(self, part: ClosedMonths) -> Iterator[tuple[str, Month]]:
+        """Yields what the line of each row begins with, and the row."""
+        projects: dict[tuple[str, int], str] = {}
+        for row in part.rows:
+            project, begin = row[0], row[4]
+            called = projects.get((project, begin))
+            if called is None:
+                called = projects[project, begin] = self._project(part.name(project, begin))
+            yield called + self._place(row[1:4]), row
+
+    def _beginning(self, entry: UsageEntry) -> str:
+        meter = entry.meter
+        return self._project(entry.names) + self._place((meter.service, meter.resource, meter.az))
+
+    def _project(self, names: NameRow) -> str:
+        if self._last[0] is not names:
+            self._last = (names, self._render_project(names))
+        return self._last[1]
+
+    def _place(self, place: _Place) -> str:
+        text = self._places.get(place)
+        if text is None:
+            service, resource, az = place
+            found = self._catalog.find((service, resource))
+            unit = found.unit.value if found else ""
+            text = self._places[place] = self._render_place(service, resource, unit, az)
+        return text
+
+
+class JsonWriter(_Writer):
+    """Writes entries (`limes.api.shapes.usage`) as JSON."""
+
     def _entry(self, entry: UsageEntry) -> str:
-        meter, account = entry.meter, entry.account
-        place = self._place(meter.service, meter.resource, meter.az)
+        account = entry.account
         still_open = f',"open":{_dump(entry.open)}' if entry.open else ""
         return (
-            f'{self._project(entry.names)}{place}"from":{entry.begin},"until":{entry.end},'
+            f'{self._beginning(entry)}"from":{entry.begin},"until":{entry.end},'
             f'"used":{account.used},"committed":{account.committed},"beyond_commitments":{account.beyond},'
             f'"unknown_seconds":{account.unknown}{_extremes(account.smallest, account.largest)},"last":{account.last},'
             f'"closed":{_dump(entry.closed)}{still_open},"version":{entry.version}{_reasons(entry.corrections)}}}'
         )
 
     def _months(self, part: ClosedMonths) -> list[str]:
-        """Does the same for rows."""
         spans = {begin: f'"from":{begin},"until":{end},"used":' for begin, end in part.ends.items()}
         closed = f'"closed":{_dump({"month": part.months})},"version":'
-        projects: dict[tuple[str, int], str] = {}
         lines = []
-        for row in part.rows:
-            (
-                project,
-                service,
-                resource,
-                az,
-                begin,
-                used,
-                committed,
-                beyond,
-                unknown,
-                smallest,
-                largest,
-                last,
-                version,
-            ) = row
-            called = projects.get((project, begin))
-            if called is None:
-                called = projects[project, begin] = self._project(part.name(project, begin))
-            place = self._places.get((service, resource, az)) or self._place(service, resource, az)
+        for beginning, row in self._beginnings(part):
+            begin, used, committed, beyond, unknown, smallest, largest, last, version = row[4:]
             reasons = "" if version == 1 else _reasons(part.reasons_of(row))
             extremes = _extremes(smallest, largest)
             lines.append(
-                f'{called}{place}{spans[begin]}{used},"committed":{committed},"beyond_commitments":{beyond},'
+                f'{beginning}{spans[begin]}{used},"committed":{committed},"beyond_commitments":{beyond},'
                 f'"unknown_seconds":{unknown}{extremes},"last":{last},{closed}{version}{reasons}}}'
             )
         return lines
 
-    def _project(self, names: NameRow) -> str:
-        if self._last[0] is not names:
-            domain = {"id": names.domain_uuid, "name": names.domain_name}
-            document = {"id": names.project_uuid, "name": names.project_name, "domain": domain}
-            self._last = (names, f'{{"project":{_dump(document)},')
-        return self._last[1]
+    def _render_project(self, names: NameRow) -> str:
+        domain = {"id": names.domain_uuid, "name": names.domain_name}
+        document = {"id": names.project_uuid, "name": names.project_name, "domain": domain}
+        return f'{{"project":{_dump(document)},'
 
-    def _place(self, service: str, resource: str, az: str) -> str:
-        place = self._places.get((service, resource, az))
-        if place is None:
-            unit = _unit(service, resource, self._catalog)
-            document = {
-                "service_type": service,
-                "resource_name": resource,
-                **({"unit": unit} if unit else {}),
-                "availability_zone": az,
-            }
-            place = self._places[service, resource, az] = f"{_dump(document)[1:-1]},"
-        return place
+    def _render_place(self, service: str, resource: str, unit: str, az: str) -> str:
+        document = {
+            "service_type": service,
+            "resource_name": resource,
+            **({"unit": unit} if unit else {}),
+            "availability_zone": az,
+        }
+        return f"{_dump(document)[1:-1]},"
 
 
 def _extremes(smallest: int | None, largest: int | None) -> str:
@@ -110,77 +129,40 @@ def _reasons(corrections: Sequence[tuple[int, str]]) -> str:
     return f',"corrections":{_dump(reasons)}' if reasons else ""
 
 
-class CsvWriter:
-    """Writes entries as rows of a spreadsheet."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self._places: dict[_Place, str] = {}
-        self._last: tuple[NameRow | None, str] = (None, "")
+class CsvWriter(_Writer):
+    """Writes entries as rows of a spreadsheet, with the ends of lines."""
 
     @staticmethod
     def header() -> bytes:
         """Returns the line that names the cells."""
         return write_csv_row(_CSV_HEADER)
 
-    def lines(self, part: list[UsageEntry] | ClosedMonths) -> list[str]:
-        """Returns one line for each entry, with its end."""
-        return self._months(part) if isinstance(part, ClosedMonths) else [self._entry(entry) for entry in part]
-
     def _entry(self, entry: UsageEntry) -> str:
-        meter, account = entry.meter, entry.account
-        place = self._place(meter.service, meter.resource, meter.az)
+        account = entry.account
         closed = "false" if entry.open else "true"
         smallest, largest = _cell(account.smallest), _cell(account.largest)
         return (
-            f"{self._project(entry.names)}{place}{render_time(entry.begin)},{render_time(entry.end)},"
+            f"{self._beginning(entry)}{render_time(entry.begin)},{render_time(entry.end)},"
             f"{account.used},{account.committed},{account.beyond},{account.unknown},"
             f"{smallest},{largest},{account.last},{closed},{entry.version}\r\n"
         )
 
     def _months(self, part: ClosedMonths) -> list[str]:
-        """Does the same for rows."""
         spans = {begin: f"{render_time(begin)},{render_time(end)}," for begin, end in part.ends.items()}
-        projects: dict[tuple[str, int], str] = {}
         lines = []
-        for row in part.rows:
-            (
-                project,
-                service,
-                resource,
-                az,
-                begin,
-                used,
-                committed,
-                beyond,
-                unknown,
-                smallest,
-                largest,
-                last,
-                version,
-            ) = row
-            called = projects.get((project, begin))
-            if called is None:
-                called = projects[project, begin] = self._project(part.name(project, begin))
-            place = self._places.get((service, resource, az)) or self._place(service, resource, az)
+        for beginning, row in self._beginnings(part):
+            begin, used, committed, beyond, unknown, smallest, largest, last, version = row[4:]
             lines.append(
-                f"{called}{place}{spans[begin]}{used},{committed},{beyond},{unknown},"
+                f"{beginning}{spans[begin]}{used},{committed},{beyond},{unknown},"
                 f"{_cell(smallest)},{_cell(largest)},{last},true,{version}\r\n"
             )
         return lines
 
-    def _project(self, names: NameRow) -> str:
-        if self._last[0] is not names:
-            cells = (names.domain_uuid, names.domain_name, names.project_uuid, names.project_name)
-            self._last = (names, _cells(*cells))
-        return self._last[1]
+    def _render_project(self, names: NameRow) -> str:
+        return _cells(names.domain_uuid, names.domain_name, names.project_uuid, names.project_name)
 
-    def _place(self, service: str, resource: str, az: str) -> str:
-        place = self._places.get((service, resource, az))
-        if place is None:
-            place = _cells(service, resource, _unit(service, resource, self._catalog), az)
-            self._places[service, resource, az] = place
-        return place
+    def _render_place(self, service: str, resource: str, unit: str, az: str) -> str:
+        return _cells(service, resource, unit, az)
 
 
 def _cells(*cells: str) -> str:
@@ -189,11 +171,6 @@ def _cells(*cells: str) -> str:
 
 def _cell(value: int | None) -> str:
     return "" if value is None else str(value)
-
-
-def _unit(service: str, resource: str, catalog: Catalog) -> str:
-    found = catalog.find((service, resource))
-    return found.unit.value if found else ""
 
 
 def _dump(document: object) -> str:

@@ -1,12 +1,12 @@
 """Writes samples of usage, quota, commitments and capacity, and what hours and days say together (docs/adr/0033)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from peewee import Value, fn
 
 from limes.core.metering.calendar import DAY
-from limes.db.compiled import compiled, compiled_insert, lock, quotient
+from limes.db.compiled import any_of, compiled, compiled_insert, lock, quotient
 from limes.db.engine import Engine
 from limes.db.models import (
     GrowthDay,
@@ -14,6 +14,9 @@ from limes.db.models import (
     GrowthMonth,
     GrowthSeries,
     GrowthState,
+    Job,
+    Resource,
+    Service,
 )
 
 
@@ -220,3 +223,31 @@ def forget_future(engine: Engine, now: int) -> None:
     """Deletes what a clock that was ahead has written for times that are yet to come."""
     for model in _MODELS:
         engine.write(_DELETES[model][1], time=now)
+
+
+# -- samples that are not due yet --------------------------------------------------------------------------------------
+
+
+def _bring_forward(p: Any) -> Any:
+    known = (
+        GrowthSeries.select(Value(1))
+        .join(GrowthHour, on=GrowthHour.series == GrowthSeries.id)
+        .where(
+            *(GrowthSeries.scope == p.scope, GrowthSeries.service_type == Service.type),
+            *(GrowthSeries.resource_name == Resource.name, GrowthSeries.az == "", GrowthHour.begins < p.sampled_before),
+        )
+    )
+    new = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, p.resources), ~fn.EXISTS(known))
+    return Job.update(next_run_at=p.at).where(Job.name == p.job, Job.next_run_at > p.at, fn.EXISTS(new))
+
+
+_BRING_FORWARD = compiled(_bring_forward)
+
+
+def bring_forward(
+    engine: Engine, job: str, at: float, scope: str, resources: Collection[int], sampled_before: int
+) -> bool:
+    """Lets the job run at this time at the latest, if one of these resources (ids) has no sample of an hour that began
+    before `sampled_before`, in the domain (UUID) or the cloud (empty). Returns whether that changed anything."""
+    values = {"job": job, "scope": scope, "resources": sorted(resources), "sampled_before": sampled_before}
+    return engine.write(_BRING_FORWARD, at=at, **values) == 1
