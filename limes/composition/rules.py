@@ -110,6 +110,7 @@ def alert_rules(settings: Settings) -> AlertRules:
         expiry_warning=section.expiry_warning,
         expiry_critical=section.expiry_critical,
         unreachable_after=section.unreachable_after,
+        outage_failures=settings.circuit_breaker.failures,
         temporary_quota_ends=section.temporary_quota_ends,
     )
 

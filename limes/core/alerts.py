@@ -22,11 +22,11 @@ class Kind(enum.StrEnum):
     """What an alert is about, in the order of lists."""
 
     BACKEND_UNREACHABLE = "backend_unreachable"
-    """No project's figures of a service could be read for some time."""
+    """No project's figures of a service could be read for some time, though that was tried."""
     CAPACITY_UNREACHABLE = "capacity_unreachable"
     """A capacitor's figures could not be read for some time."""
     SCRAPES_FAIL = "scrapes_fail"
-    """The same as `backend_unreachable`, in some of the projects."""
+    """Scrapes of some of the projects have failed for some time, and those of others succeed."""
     QUOTA_NOT_WRITTEN = "quota_not_written"
     """The backend did not take the quota of some projects at the last attempt."""
     USAGE_ABOVE_QUOTA = "usage_above_quota"
@@ -95,6 +95,8 @@ class AlertRules:
     expiry_critical: float = 7 * _DAY
     unreachable_after: float = 3600.0
     """For how long a backend must have failed."""
+    outage_failures: int = 5
+    """So many scrapes that fail in a row, of whatever projects, open the circuit: the backend fails as a whole."""
     temporary_quota_ends: float = 3 * _DAY
     """How long before its end a temporary quota is worth a warning, if it lasts at least twice as long."""
 

@@ -207,6 +207,25 @@ def test_backends_that_fail(cloud: World) -> None:
     ]
 
 
+def test_a_backend_is_down_though_most_projects_are_not_even_tried(cloud: World) -> None:
+    """The circuit is open after five failures, and from then on one project is tried every few minutes."""
+    run(cloud, "UPDATE project_resources SET usage = 0")
+    compute = "service_id = (SELECT id FROM services WHERE type = 'compute')"
+    run(cloud, f"UPDATE project_services SET scraped_at = {NOW - 5000} WHERE {compute}")
+    failed = "scrape_error = 'no route', checked_at = 1600, scrape_failures = %s, failing_since = %s"
+    run(cloud, f"UPDATE project_services SET {failed} WHERE {compute} AND project_id = 1", 4, NOW - 4000)
+    assert kinds(cloud) == [("scrapes_fail", "warning")], "a project of its own, for all that is known"
+    run(cloud, f"UPDATE project_services SET {failed} WHERE {compute} AND project_id = 2", 1, NOW - 9000)
+    assert kinds(cloud) == [("scrapes_fail", "warning")], "the second one has failed for longer than others succeed"
+    run(cloud, "UPDATE project_services SET scrape_failures = 5 WHERE project_id = 1")
+    down = {"kind": "backend_unreachable", "severity": "critical", "service": "compute", "since": NOW - 4000}
+    assert alerts(cloud)["alerts"] == [{**down, "projects": 3, "failing_projects": 2}]
+    assert alerts(cloud, path=PATHS["paris"])["alerts"] == [{**down, "projects": 1}], "it was not tried"
+    run(cloud, f"UPDATE project_services SET scraped_at = {NOW} WHERE {compute} AND project_id = 3")
+    assert kinds(cloud) == [("scrapes_fail", "warning")], "it answers again"
+    assert kinds(cloud, path=PATHS["paris"]) == []
+
+
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x"])
 def test_bad_limits(cloud: World, query: str) -> None:
     assert cloud.request("GET", f"/v1/alerts?{query}").status_code == 400

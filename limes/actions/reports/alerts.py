@@ -11,6 +11,7 @@ from limes.core.catalog import Catalog
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import alerts as queries
+from limes.db.queries import project_scrapes
 from limes.db.queries.alerts import CommitmentRow, UsedRow
 from limes.db.queries.attention import EVERYWHERE, PlacedRow, Scope, ServiceScrapes, capacitor_scrapes, service_scrapes
 from limes.db.queries.temporary_alerts import TemporaryAlertRow, count_temporary_alerts, temporary_alerts
@@ -155,13 +156,17 @@ class ReportAlerts:
 
     def _scrapes(self, asked: _Asked) -> Iterator[Alert]:
         latest = asked.now - self.rules.unreachable_after
-        for row in service_scrapes(self.engine, asked.scope):
-            if row.service_type not in asked.selection.services:
-                continue
-            if row.failing_since is not None and row.failing_since <= latest:
-                fails_everywhere = row.failing == row.projects
-                kind = Kind.BACKEND_UNREACHABLE if fails_everywhere else Kind.SCRAPES_FAIL
-                severity = Severity.CRITICAL if fails_everywhere else Severity.WARNING
+        rows = [
+            row for row in service_scrapes(self.engine, asked.scope) if row.service_type in asked.selection.services
+        ]
+        outages = self._outages(rows, latest)
+        for row in rows:
+            down_since = row.failing_since if row.failing == row.projects else outages.get(row.service_type)
+            if down_since is not None and down_since <= latest:
+                kind, severity = Kind.BACKEND_UNREACHABLE, Severity.CRITICAL
+                yield Alert(kind, severity, service=row.service_type, scrapes=row, since=down_since)
+            elif row.failing_since is not None and row.failing_since <= latest:
+                kind, severity = Kind.SCRAPES_FAIL, Severity.WARNING
                 yield Alert(kind, severity, service=row.service_type, scrapes=row, since=row.failing_since)
             if row.unwritten:
                 yield Alert(Kind.QUOTA_NOT_WRITTEN, Severity.WARNING, service=row.service_type, scrapes=row)
@@ -170,6 +175,12 @@ class ReportAlerts:
                 if capacitor.error and (capacitor.scraped_at is None or capacitor.scraped_at <= latest):
                     kind, since = Kind.CAPACITY_UNREACHABLE, capacitor.scraped_at
                     yield Alert(kind, Severity.WARNING, capacitor=capacitor.name, since=since)
+
+    def _outages(self, rows: Sequence[ServiceScrapes], latest: float) -> dict[str, float]:
+        """Returns since when services fail as a whole. While a circuit is open, most projects are not tried and none
+        of them fails by itself, so this looks beyond the scope; but only where no scrape has succeeded for so long."""
+        doubtful = [row.service_type for row in rows if row.newest is None or row.newest <= latest]
+        return project_scrapes.outages(self.engine, doubtful, self.rules.outage_failures)
 
 
 def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:

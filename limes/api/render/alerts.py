@@ -75,5 +75,5 @@ def _add_scrapes(document: shapes.Alert, kind: Kind, row: ServiceScrapes) -> Non
     document["projects"] = row.projects
     if kind is Kind.QUOTA_NOT_WRITTEN:
         document["unwritten_projects"] = row.unwritten
-    else:
+    elif row.failing:
         document["failing_projects"] = row.failing

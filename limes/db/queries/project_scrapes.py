@@ -97,21 +97,23 @@ def _outages(p: Parameters) -> peewee.Query:
         .join(latest, on=ProjectService.service == latest.c.id)
         .where(ProjectService.scrape_error != "", since > fn.COALESCE(latest.c.scraped_at, 0))
         .group_by(latest.c.type)
+        .having(fn.SUM(ProjectService.scrape_failures) >= p.failures)
     )
 
 
 _OUTAGES = compiled(_outages)
 
 
-def outages(engine: Engine, service_types: Sequence[str]) -> dict[str, float]:
-    """Returns since when services fail as a whole, by type: scrapes fail, and none has succeeded anywhere since.
+def outages(engine: Engine, service_types: Sequence[str], failures: int = 0) -> dict[str, float]:
+    """Returns since when services fail as a whole, by type: at least so many scrapes have failed, and none has
+    succeeded anywhere since.
 
     While its circuit is open a backend is not asked about projects at all, and yet it fails for them, too. This looks
     at all projects of these services, so call it only where something is wrong.
     """
     if not service_types:
         return {}
-    rows = engine.tuples(_OUTAGES, types=service_types)
+    rows = engine.tuples(_OUTAGES, types=service_types, failures=failures)
     return {service_type: since for service_type, since in rows if since is not None}
 
 
