@@ -24,7 +24,11 @@ def _nothing() -> None:
 
 class HealthcheckEndpoint:
     """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database, or is about to
-    stop."""
+    stop.
+
+    With `?only=process` the database does not count. That is for proxies: while it is away all hosts are equally well,
+    and their own 503 says more than that of a proxy that has no host left.
+    """
 
     def __init__(self, engine: Engine, get_ready: Callable[[], None] = _nothing) -> None:
         """`get_ready` does what is to be done before the first answer. It raises `Unavailable` if that fails."""
@@ -40,8 +44,9 @@ class HealthcheckEndpoint:
             resp.text = "about to stop\n"
             return
         try:
-            self._engine.ping()
-            self._get_ready()
+            if req.get_param("only") != "process":
+                self._engine.ping()
+                self._get_ready()
         except Unavailable as error:
             resp.status = falcon.HTTP_503
             resp.text = f"{error}\n"

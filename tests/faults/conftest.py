@@ -21,6 +21,7 @@ QUICK = {
     "test_fail_over_to_a_synchronous_standby",
     "test_a_backend_answers_nonsense",
     "test_the_disk_is_full",
+    "test_limes_answers_for_itself_while_the_database_is_away",
 }
 ROUNDS = int(os.environ.get("LIMES_FAULT_ROUNDS", "1"))
 

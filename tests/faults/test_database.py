@@ -1,11 +1,20 @@
 """The database crashes, and another one takes its place."""
 
+import re
 import time
 from collections.abc import Callable
+from pathlib import Path
 
-from tests.faults.house import FaultHouse, eventually
+import requests
+
+from tests.faults.house import ROOT, TOKEN, FaultHouse, eventually
 from tests.faults.load import Users
+from tests.setup.needs import HAPROXY
+from tests.support.machine import require
 from tests.support.postgres_cluster import PostgresCluster
+from tests.support.processes import ServerProcess, free_port, http_answers
+
+GUIDE = ROOT / "docs" / "guides" / "two-hosts.md"
 
 
 class Disasters:
@@ -107,3 +116,45 @@ def test_commits_that_no_standby_confirms_are_not_acknowledged(
 
 
 _CANCEL = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+
+
+def documented_haproxy(house: FaultHouse, folder: Path) -> ServerProcess:
+    """With the defaults of the guide, in front of the house's API."""
+    (defaults,) = re.findall(r"^defaults\n.*?(?=^frontend)", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
+    address = f"127.0.0.1:{free_port()}"
+    hosts = f"listen limes\n    bind {address}\n    server limes1 {house.api_url.removeprefix('http://')}\n"
+    file = folder / "haproxy.cfg"
+    file.write_text(defaults.replace("log global", "log stdout format raw local0") + hosts)
+    ready, log = http_answers(f"http://{address}/healthcheck"), folder / "haproxy.log"
+    return ServerProcess([require(HAPROXY), "-db", "-f", file], ready=ready, log=log)
+
+
+def health_checks(house: FaultHouse) -> int:
+    text = house.request("GET", "/metrics").text
+    counts = re.findall(
+        r'^httpmux_response_duration_seconds_count{.*endpoint="/healthcheck".* (\S+)$', text, re.MULTILINE
+    )
+    return sum(int(float(count)) for count in counts)
+
+
+def test_limes_answers_for_itself_while_the_database_is_away(
+    house: FaultHouse, cluster: PostgresCluster, tmp_path: Path
+) -> None:
+    """Behind the documented HAProxy, and without a pause when the database is back."""
+    with documented_haproxy(house, tmp_path) as proxy, requests.Session() as session:
+        session.trust_env = False
+        url = f"http://{re.findall('bind (.*)', (tmp_path / 'haproxy.cfg').read_text())[0]}"
+
+        def ask(path: str = "/v1/domains") -> requests.Response:
+            return session.get(url + path, headers={"X-Auth-Token": TOKEN}, timeout=200)
+
+        assert ask().status_code == 200
+        cluster.primary.crash()
+        checked = health_checks(house)
+        eventually("HAProxy has asked", lambda: health_checks(house) >= checked + 5)
+        assert ask("/healthcheck").status_code == 503
+        refused = ask()
+        assert (refused.status_code, refused.headers["Retry-After"]) == (503, "5"), proxy.log_text()
+        assert refused.text.startswith("the database does not answer")
+        cluster.primary.start()
+        assert ask().status_code == 200

@@ -28,7 +28,7 @@ defaults
     retries 3
     option redispatch 1
     retry-on conn-failure empty-response
-    option httpchk GET /healthcheck
+    option httpchk GET /healthcheck?only=process
     http-check expect status 200
     default-server check inter 300ms fastinter 100ms fall 2 rise 2
 frontend state

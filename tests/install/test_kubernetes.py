@@ -73,8 +73,9 @@ def test_ports_probes_and_services_fit_the_configuration(process: str, settings:
     one = container(deployment)
     assert one["ports"] == [{"name": "http", "containerPort": port}]
     assert getattr(settings, process).listen.startswith("0.0.0.0:")
-    for probe in ("startupProbe", "readinessProbe"):
-        assert one[probe]["httpGet"] == {"path": "/healthcheck", "port": "http"}
+    assert one["startupProbe"]["httpGet"] == {"path": "/healthcheck", "port": "http"}
+    ready = one["readinessProbe"]["httpGet"]
+    assert ready == {"path": "/healthcheck?only=process", "port": "http"}, "else the Ingress would answer for Limes"
     assert "tcpSocket" in one["livenessProbe"], "a database that is down is no reason to restart"
     labels = deployment["spec"]["template"]["metadata"]["labels"]
     assert deployment["spec"]["selector"]["matchLabels"].items() <= labels.items()

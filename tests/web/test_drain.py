@@ -66,7 +66,9 @@ def test_the_health_check_says_it_first(draining: tuple[str, int, ServerProcess,
     for _ in range(3):
         answer = session.get(f"{url}/resource_providers")
         assert (answer.status_code, answer.headers["Connection"]) == (200, "close")
-    assert session.get(f"{url}/healthcheck").text == "about to stop\n"
+    for path in ("/healthcheck", "/healthcheck?only=process"):
+        answer = session.get(f"{url}{path}")
+        assert (answer.status_code, answer.text) == (503, "about to stop\n")
     with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall(LIST)
         assert answer_of(client).startswith(b"HTTP/1.1 200 OK")

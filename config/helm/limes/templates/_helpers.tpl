@@ -54,9 +54,9 @@ containers:
       {{- end }}
     {{- if .port }}
     ports: [{name: http, containerPort: {{ .port }}}]
-    # 503 (no database) takes the pod out of the service, but does not restart it: that would not help.
+    # Without a database the pod stays in the service: its own 503, or its metrics, say more than a service without pods.
     startupProbe: {httpGet: {path: /healthcheck, port: http}, periodSeconds: 2, failureThreshold: 60}
-    readinessProbe: {httpGet: {path: /healthcheck, port: http}, periodSeconds: 10, timeoutSeconds: 5}
+    readinessProbe: {httpGet: {path: "/healthcheck?only=process", port: http}, periodSeconds: 10, timeoutSeconds: 5}
     livenessProbe: {tcpSocket: {port: http}, periodSeconds: 20, timeoutSeconds: 5}
     {{- end }}
     resources: {{- toYaml .resources | nindent 6 }}
