@@ -4,8 +4,9 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import requests
@@ -53,7 +54,8 @@ _STATIC = {
 
 
 class FaultHouse:
-    """Quick to try again, so that minutes of an operator's life pass in seconds."""
+    """Quick to try again, so that minutes of an operator's life pass in seconds. `sections` are added to the
+    configuration, in place of our own."""
 
     def __init__(
         self,
@@ -63,6 +65,7 @@ class FaultHouse:
         *,
         identity: dict[str, Any] = _SAMPLE,
         discovery: dict[str, Any] = _STATIC,
+        sections: Mapping[str, Any] = MappingProxyType({}),
         **env: str,
     ) -> None:
         self.folder = folder
@@ -92,12 +95,15 @@ class FaultHouse:
             },
             "circuit_breaker": {"failures": 3, "pause": 0.5, "pause_max": 1},
             "identity": identity,
+            **sections,
         }
         self.config.write_text(yaml.safe_dump(document))
         path = f"{ROOT}:{ROOT / 'plugins'}:{ROOT / 'tests' / 'faults' / 'entry_points'}"
         self.env = {"LIMES_CONFIG": str(self.config), "PYTHONPATH": path, **env}
         self.api: ServerProcess | None = None
         self.collectors: list[ServerProcess] = []
+        self.collector_addresses: list[str] = []
+        self.others: list[ServerProcess] = []
         self._started = 0
 
     def start(self, collectors: int = 2) -> None:
@@ -118,9 +124,17 @@ class FaultHouse:
         """Starts one more."""
         self._started += 1
         address = f"127.0.0.1:{free_port()}"
+        self.collector_addresses.append(address)
         process = self._process("collect", f"http://{address}", LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS=address, **env)
         self.collectors.append(process.start())
         return process
+
+    def add_metrics(self, address: str) -> None:
+        """Starts `limes metrics`, with a configuration of its own that only has another address."""
+        self._started += 1
+        file = self.folder / f"metrics-{self._started}.yaml"
+        file.write_text(yaml.safe_dump({**yaml.safe_load(self.config.read_text()), "metrics": {"listen": address}}))
+        self.others.append(self._process("metrics", f"http://{address}", LIMES_CONFIG=str(file)).start())
 
     def _process(self, command: str, url: str, **env: str) -> ServerProcess:
         return ServerProcess(
@@ -132,7 +146,7 @@ class FaultHouse:
 
     def stop(self) -> None:
         """Stops everything."""
-        for process in [*self.collectors, *([self.api] if self.api else [])]:
+        for process in [*self.others, *self.collectors, *([self.api] if self.api else [])]:
             process.stop(timeout=5)
         self.engine.close()
 
