@@ -21,6 +21,7 @@ from limes.errors import ConfigError, LimesError  # noqa: E402 - after the varia
 from limes.logs import gunicorn_logger  # noqa: E402 - after the variable is set
 from limes.web.draining import drain_before_stop  # noqa: E402 - after the variable is set
 from limes.web.listening import require_free  # noqa: E402 - after the variable is set
+from limes.web.reloading import Reload  # noqa: E402 - after the variable is set
 from limes.web.worker import with_limits  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
@@ -44,6 +45,7 @@ forwarder_headers = ""  # no header of a request says where the app is mounted
 timeout = 120
 graceful_timeout = 30
 control_socket_disable = True
+_reload: Reload | None = None
 proc_name = f"limes-{process}"
 accesslog = None  # the logger limes.access writes one line a request
 errorlog = "-"
@@ -83,7 +85,9 @@ def _read_what_workers_share(server: Any) -> None:
 
 
 def when_ready(server: Any) -> None:
-    """Says where it listens, once it does, and takes care of SIGTERM from here on."""
+    """Says where it listens, once it does, and takes care of SIGTERM and SIGHUP from here on."""
+    global _reload
+    _reload = Reload(server)
     if _process.drain:
         drain_before_stop(server, _process.drain)
     server.log.warning("limes %s listens on %s", process, bind)
@@ -94,6 +98,8 @@ def post_worker_init(worker: Any) -> None:
     from limes.memory import tune_garbage_collector
 
     tune_garbage_collector()
+    if _reload is not None:
+        _reload.tell_ready()
 
 
 def child_exit(server: Any, worker: Any) -> None:

@@ -16,6 +16,8 @@ from limes.settings.load import KNOWN_VARIABLES
 FOLDER = Path(__file__).parents[2] / "config" / "kubernetes"
 DOCUMENTS = [document for file in sorted(FOLDER.glob("*.yaml")) for document in yaml.safe_load_all(file.read_text())]
 WORKLOADS = [one for one in DOCUMENTS if one["kind"] in ("Deployment", "Job")]
+OPEN_REQUESTS = 30
+"""Seconds that gunicorn gives them at the end: `graceful_timeout` of limes/composition/gunicorn_conf.py."""
 
 
 def name(document: Any) -> str:
@@ -84,6 +86,17 @@ def test_ports_probes_and_services_fit_the_configuration(process: str, settings:
     assert service["ports"] == [{"name": "http", "port": port, "targetPort": "http"}]
     budget = of_kind("PodDisruptionBudget")[f"limes-{process}"]["spec"]
     assert budget["selector"]["matchLabels"].items() <= labels.items()
+
+
+@pytest.mark.parametrize("process", ["api", "placement"])
+def test_a_pod_that_ends_answers_until_nobody_comes_any_more(process: str, settings: Settings) -> None:
+    """Kubernetes takes it out of its service while it gets SIGTERM, and others learn that later. The process itself
+    waits for them, so there is nothing left to do before SIGTERM."""
+    drain = getattr(settings, process).clients.drain
+    spec = pod(of_kind("Deployment")[f"limes-{process}"])
+    assert drain >= 5
+    assert drain + OPEN_REQUESTS < spec["terminationGracePeriodSeconds"]
+    assert "lifecycle" not in spec["containers"][0]
 
 
 def test_prometheus_scrapes_each_service_once_and_collectors_for_themselves() -> None:

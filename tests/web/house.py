@@ -71,12 +71,12 @@ def configuration(folder: Path, listen: str, **clients: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def running(kind: Kind, folder: Path, **clients: Any) -> Iterator[tuple[int, ServerProcess]]:
-    """The port and the process."""
+def running(kind: Kind, folder: Path, path: str = "", **clients: Any) -> Iterator[tuple[int, ServerProcess]]:
+    """The port and the process. `path` is where Python looks for modules first."""
     port = free_port()
     file = folder / "limes.yaml"
     file.write_text(yaml.safe_dump(configuration(folder, f"127.0.0.1:{port}", **clients)))
-    env = {"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "LIMES_CONFIG": str(file)}
+    env = {"PYTHONPATH": f"{path}:{ROOT}:{ROOT / 'plugins'}".removeprefix(":"), "LIMES_CONFIG": str(file)}
     command = [sys.executable, "-m", "limes"]
     subprocess.run([*command, "db", "upgrade"], env={**os.environ, **env}, check=True, capture_output=True, timeout=200)
     with sqlite3.connect(folder / "limes.db") as database:
