@@ -111,11 +111,13 @@ def load(
     session_factory: SessionFactory | None = None,
     time_limit: float = 240.0,
     limits: AnswerLimits = DEFAULT_LIMITS,
+    interface: str = "public",
     plugins: Plugins | None = None,
 ) -> Backends:
     """Makes all configured backends, without asking any of them. Raises `ConfigError` with all problems.
 
-    `time_limit` is in seconds and must be below the collector's lease.
+    `time_limit` is in seconds and must be below the collector's lease. `interface` is for plugins whose params name
+    none.
     """
     plugins = plugins or Plugins()
     problems: list[str] = []
@@ -128,6 +130,7 @@ def load(
             time_limit,
             timeout=min(limits.timeout, time_limit),
             limits=limits,
+            interface=interface,
         )
         try:
             return _make(plugins, kind, spec, context)

@@ -42,6 +42,8 @@ class BackendContext:
     """Seconds that one request to a backend may take, to the end of its answer."""
     limits: AnswerLimits = DEFAULT_LIMITS
     """Limits for each answer."""
+    interface: str = "public"
+    """Which addresses of the catalog are used, where the plugin's `params` do not say it."""
 
     def session(self) -> Session:
         """Returns the configured keystoneauth1 session, shared by all. Raises `BackendError` without Keystone."""
@@ -61,8 +63,10 @@ class BackendContext:
         """Returns a keystoneauth1 adapter for a service of the catalog.
 
         `options` are those of `keystoneauth1.adapter.Adapter` (`interface`, `region_name`, `endpoint_override`,
-        `default_microversion`, ... and `session` to use another one than the configured). Nothing is requested yet.
+        `default_microversion`, ... and `session` to use another one than the configured). Without an `interface`, it
+        is the configured one. Nothing is requested yet.
         """
+        options["interface"] = options.get("interface") or self.interface
         session = options.pop("session", None) or self.session()
         options.setdefault("connect_retries", 1)
         return TimedAdapter(session, self.timeout, service_type=service_type, **options)

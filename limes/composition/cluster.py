@@ -180,6 +180,7 @@ def open_backends(
         session_factory=lambda: cloud.session,
         time_limit=time_limit,
         limits=cloud.limits,
+        interface=cloud.interface,
     )
     return _guarded(backends, settings, time_limit, at_once)
 

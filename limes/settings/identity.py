@@ -44,7 +44,7 @@ class KeystoneSettings(Section):
     region_name: str | None = None
     """The region whose services are used."""
     interface: Literal["public", "internal", "admin"] = "public"
-    """Which addresses of the service catalog are used."""
+    """Which addresses of the service catalog are used, by plugins as well unless their `params` say otherwise."""
     cacert: ConfigPath | None = None
     """A file with the certificate authorities of Keystone and the services."""
     insecure: bool = False

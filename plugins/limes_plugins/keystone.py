@@ -22,7 +22,7 @@ _MAX_PAGES = 10_000
 class KeystoneParams(Params):
     """How Keystone is found and read."""
 
-    interface: str = "public"
+    interface: str | None = None
     region_name: str | None = None
     endpoint_override: str | None = None
     """Keystone's URL with `/v3`, where that of the catalog is not the right one."""

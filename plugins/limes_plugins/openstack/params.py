@@ -43,7 +43,8 @@ class ConnectionParams(Params):
     auth: AuthParams = AuthParams()
     endpoint: Text | None = None
     """The service's URL, where it is not that of the Keystone catalog."""
-    interface: Text = "public"
+    interface: Text | None = None
+    """Without, that of `identity.keystone`."""
     region_name: Text | None = None
 
     @model_validator(mode="after")

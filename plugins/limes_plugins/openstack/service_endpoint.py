@@ -75,10 +75,13 @@ class ServiceEndpoint:
         region = f", region {self._params.region_name}" if self._params.region_name else ""
         return BackendMissing(
             f"there is no service of type {self._wanted.service_type!r} in Keystone's catalog"
-            f" (interface {self._params.interface}{region}): register its endpoint, or set another one in the params"
+            f" (interface {self._interface()}{region}): register its endpoint, or set another one in the params"
         )
 
     # -- what is there -----------------------------------------------------------------------------------------------
+
+    def _interface(self) -> str:
+        return self._params.interface or self._context.interface
 
     def _configured_url(self) -> str | None:
         if self._params.endpoint is not None:
@@ -87,7 +90,7 @@ class ServiceEndpoint:
         try:
             endpoint = session.get_endpoint(
                 service_type=self._wanted.service_type,
-                interface=self._params.interface,
+                interface=self._interface(),
                 region_name=self._params.region_name,
                 skip_discovery=True,
             )
@@ -122,7 +125,7 @@ class ServiceEndpoint:
         return self._context.adapter(
             self._wanted.service_type,
             session=self._session(),
-            interface=self._params.interface,
+            interface=self._interface(),
             region_name=self._params.region_name,
             endpoint_override=self._params.endpoint,
             default_microversion=microversion,
