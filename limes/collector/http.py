@@ -1,11 +1,14 @@
 """A small HTTP server with `/healthcheck` and `/metrics`, for processes that serve nothing else."""
 
+import contextlib
 import logging
 import socket
 import threading
+import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from socketserver import ThreadingMixIn
+from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import falcon
@@ -22,8 +25,77 @@ from limes.web.operational import HealthcheckEndpoint, render_metrics
 log = logging.getLogger(__name__)
 
 
+_CONNECTIONS = 32
+"""Open at the same time. Each has a thread."""
+_HEAD_SECONDS, _PATIENCE, _ANSWER_SECONDS = 10.0, 60.0, 300.0
+"""For the request's head; for an answer while others wait to be let in; and at most."""
+
+
 class _Server(ThreadingMixIn, WSGIServer):
+    """Has a limited number of connections, and no patience with those that say nothing or take nothing.
+
+    When all are taken a new one takes the place of the one that has waited for longest for its client.
+    """
+
     daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self._lock = threading.Lock()
+        self._asking: dict[Any, float] = {}
+        """When they came, by connection; the oldest come first."""
+        self._answered: dict[Any, float] = {}
+        """The same, of those whose request is there: since then."""
+        super().__init__(*args, **kwargs)
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Starts a thread for a connection, or closes it."""
+        now = time.monotonic()
+        with self._lock:
+            is_full = len(self._asking) + len(self._answered) >= _CONNECTIONS
+            has_room = (
+                not is_full
+                or self._close_first(self._asking, now)
+                or self._close_first(self._answered, now - _PATIENCE)
+            )
+            if has_room:
+                self._asking[request] = now
+        if has_room:
+            super().process_request(request, client_address)
+        else:
+            super().shutdown_request(request)
+
+    def note_request(self, request: Any) -> None:
+        """The head of its request is there."""
+        with self._lock:
+            if self._asking.pop(request, None) is not None:
+                self._answered[request] = time.monotonic()
+
+    def shutdown_request(self, request: Any) -> None:
+        """Closes a connection."""
+        with self._lock:
+            self._asking.pop(request, None)
+            self._answered.pop(request, None)
+        super().shutdown_request(request)
+
+    def service_actions(self) -> None:
+        """Closes what takes too long. Called twice a second."""
+        now = time.monotonic()
+        with self._lock:
+            while self._close_first(self._asking, now - _HEAD_SECONDS):
+                pass
+            while self._close_first(self._answered, now - _ANSWER_SECONDS):
+                pass
+
+    def _close_first(self, connections: dict[Any, float], before: float) -> bool:
+        """Makes the thread of the oldest connection end, if it came before then. Returns whether there was one."""
+        request = next(iter(connections), None)
+        if request is None or connections[request] > before:
+            return False
+        del connections[request]
+        with contextlib.suppress(OSError):
+            request.shutdown(socket.SHUT_RDWR)
+        return True
 
 
 class _ServerV6(_Server):
@@ -31,6 +103,20 @@ class _ServerV6(_Server):
 
 
 class _Handler(WSGIRequestHandler):
+    server: _Server
+    timeout = _HEAD_SECONDS
+    """Of each wait for the client."""
+
+    def handle(self) -> None:
+        """As the library's; a client that is cut off, or has gone, is no error of ours."""
+        with contextlib.suppress(OSError):
+            super().handle()
+
+    def get_environ(self) -> dict[str, Any]:
+        """As the library's: called when the head has been read."""
+        self.server.note_request(self.request)
+        return super().get_environ()
+
     def log_message(self, format: str, *args: object) -> None:
         log.debug(format, *args)
 

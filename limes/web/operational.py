@@ -2,6 +2,8 @@
 
 import logging
 import os
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +18,8 @@ from limes.web.draining import DRAIN
 log = logging.getLogger(__name__)
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
+_MAX_AGE = 1.0
+"""Of metrics, in seconds."""
 
 
 def _nothing() -> None:
@@ -58,19 +62,38 @@ class HealthcheckEndpoint:
 
 
 class MetricsEndpoint:
-    """Prometheus metrics of all workers of this server."""
+    """Prometheus metrics of all workers of this server, at most a second old.
+
+    They come from a file for each worker, which makes this the most expensive request that needs no token.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: tuple[float, bytes] | None = None
+        """When they were read, by the monotonic clock."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers in Prometheus' text format."""
-        resp.data = render_metrics()
+        resp.data = self._latest() if _has_files() else render_metrics()
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
 
     on_head = on_get
 
+    def _latest(self) -> bytes:
+        with self._lock:
+            now = time.monotonic()
+            if self._known is None or now - self._known[0] >= _MAX_AGE:
+                self._known = (now, render_metrics())
+            return self._known[1]
+
+
+def _has_files() -> bool:
+    return "PROMETHEUS_MULTIPROC_DIR" in os.environ
+
 
 def render_metrics() -> bytes:
     """Returns the metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""
-    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+    if not _has_files():
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)

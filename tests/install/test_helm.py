@@ -129,7 +129,23 @@ def test_values_reach_every_pod() -> None:
         assert f"ConfigMap/{config}" in documents
     ingress = documents["Ingress/quota-api"]["spec"]
     assert ingress["rules"][0]["host"] == "limes.example.com"
+    assert paths_of(ingress) == {"/metrics": "quota-api-nobody", "/": "quota-api"}
     assert "Ingress/quota-placement" not in documents
+
+
+def paths_of(ingress: Any) -> dict[str, str]:
+    """The services by path."""
+    return {one["path"]: one["backend"]["service"]["name"] for one in ingress["rules"][0]["http"]["paths"]}
+
+
+def test_metrics_are_not_for_everybody() -> None:
+    """Below Placement's prefix either. An Ingress has no word for forbidding, but a service without pods answers none."""
+    hosts = {"placement": {"host": "placement.example.com"}}
+    documents = render({"ingress": hosts, "config": {"placement": {"prefix": "/placement"}}})
+    nobody, limes = "limes-placement-nobody", "limes-placement"
+    paths = paths_of(documents["Ingress/limes-placement"]["spec"])
+    assert paths == {"/metrics": nobody, "/placement/metrics": nobody, "/": limes}
+    assert "selector" not in documents[f"Service/{nobody}"]["spec"]
 
 
 def test_the_configuration_is_one_and_its_ports_are_those_of_the_services() -> None:
