@@ -47,10 +47,11 @@ def run(options: argparse.Namespace) -> int:
             supervisor.start("api", settings.api.listen)
             supervisor.wait_until_ready(timeout=60)
             sample = SampleData(settings, supervisor) if settings.serve.sample_data else None
-            has_more = sample is not None and sample.load_placement()
+            if sample is not None:
+                sample.load_placement()
             supervisor.start("collect", settings.collector.listen)
             supervisor.wait_until_ready(timeout=60)
-            if sample is not None and has_more:
+            if sample is not None:
                 sample.load_quotas()
         except StartupError as error:
             print(f"limes serve: {error}", file=sys.stderr)

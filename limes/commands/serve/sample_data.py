@@ -1,7 +1,7 @@
 """Fills an empty Placement with sample providers, and an empty Limes with sample quotas, through their public APIs."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from functools import partial
 from typing import Any
 
@@ -42,7 +42,7 @@ class _Api:
 
 
 class SampleData:
-    """The sample, loaded only if Placement has no providers yet: a second start keeps what there is."""
+    """The sample. A second start keeps what there is, and goes on with what the first one did not finish."""
 
     def __init__(self, settings: Settings, supervisor: Supervisor) -> None:
         """Raises `LimesError` if there is no such file, or no token to load it with."""
@@ -55,27 +55,52 @@ class SampleData:
         self._limes = _Api(settings.api.listen, token)
         self._supervisor = supervisor
 
-    def load_placement(self) -> bool:
-        """Loads providers and allocations, before the collector looks for them. Returns whether there is more to
-        load."""
+    def load_placement(self) -> None:
+        """Loads providers and allocations, before the collector looks for them, if there are no providers yet."""
         if self._placement.must("GET", "/resource_providers")["resource_providers"]:
-            return False
+            return
         print("Loading the sample data ...", flush=True)
         for provider in self._document["providers"]:
             _load_provider(self._placement, provider)
         for consumer, allocation in self._document["allocations"].items():
             self._placement.must("PUT", f"/allocations/{consumer}", allocation)
-        return True
 
     def load_quotas(self) -> None:
-        """Loads quotas once the collector has scraped the projects, and waits until it has seen the capacity."""
+        """Loads quotas once the collector has scraped the projects, and waits until it has asked for the capacity.
+
+        Quota that follows usage is left out. If the last quota is there, all were loaded before.
+        """
         self._limes.must("POST", "/v1/domains/discover")
         wanted = self._document["quotas"]
         # the collector may be about to find the projects of a domain that is known already
         self._until(lambda: wanted.keys() <= _ids(self._limes).keys(), "domains and projects")
-        for path, body in _quota_requests(wanted, _ids(self._limes)):
-            self._until(partial(self._is_accepted, path, body), path)
-        self._until(self._has_capacity, "capacity")
+        quota_requests = _quota_requests(wanted, _ids(self._limes), self._following())
+        if not quota_requests or self._has_quota(*quota_requests[-1]):
+            return
+        for path, body in quota_requests:
+            if not self._has_quota(path, body):
+                self._until(partial(self._is_accepted, path, body), path)
+        self._until(self._knows_capacity, "capacity")
+
+    def _following(self) -> set[tuple[str, str]]:
+        """Returns the resources whose quota follows usage, and cannot be set."""
+        services = self._limes.must("GET", "/v1/clusters/current")["cluster"]["services"]
+        return {
+            (service["type"], resource["name"])
+            for service in services
+            for resource in service["resources"]
+            if resource.get("quota_distribution_model") == "autogrow"
+        }
+
+    def _has_quota(self, path: str, body: Mapping[str, Any]) -> bool:
+        """Returns whether any of these quotas was set."""
+        ((kind, wanted),) = body.items()
+        names = {(service["type"], one["name"]) for service in wanted["services"] for one in service["resources"]}
+        return any(
+            resource.get("quota") and (service["type"], resource["name"]) in names
+            for service in self._limes.must("GET", path)[kind]["services"]
+            for resource in service["resources"]
+        )
 
     def _is_accepted(self, path: str, body: Any) -> bool:
         """Returns whether a PUT succeeds; 423 means that its project waits for its first scrape."""
@@ -84,9 +109,10 @@ class SampleData:
             raise StartupError(f"sample data: PUT {path}: {answer.status_code} {answer.text.strip()}")
         return answer.ok
 
-    def _has_capacity(self) -> bool:
-        services = self._limes.must("GET", "/v1/clusters/current")["cluster"]["services"]
-        return all("capacity" in resource for service in services for resource in service["resources"])
+    def _knows_capacity(self) -> bool:
+        """Returns whether all capacitors were asked. Not every resource has to have one."""
+        capacitors = self._limes.must("GET", "/v1/admin/scrape-status")["scrape_status"]["capacitors"]
+        return all("checked_at" in capacitor for capacitor in capacitors)
 
     def _until(self, check: Callable[[], bool], goal: str) -> None:
         deadline = time.monotonic() + _PATIENCE
@@ -119,16 +145,21 @@ def _ids(limes: _Api) -> dict[str, str]:
 
 
 def _quota_requests(
-    quotas: Mapping[str, Mapping[str, Mapping[str, int]]], ids: Mapping[str, str]
+    quotas: Mapping[str, Mapping[str, Mapping[str, int]]],
+    ids: Mapping[str, str],
+    except_for: Container[tuple[str, str]],
 ) -> list[tuple[str, dict[str, Any]]]:
     """Returns PUT paths and bodies; domains come before projects, as their names have no slash."""
     quota_requests = []
     for name in sorted(quotas, key=lambda name: ("/" in name, name)):
         domain, slash, _ = name.partition("/")
         path = f"/v1/domains/{ids[domain]}" + (f"/projects/{ids[name]}" if slash else "")
-        services = [
-            {"type": service, "resources": [{"name": key, "quota": value} for key, value in resources.items()]}
-            for service, resources in quotas[name].items()
-        ]
-        quota_requests.append((path, {"project" if slash else "domain": {"services": services}}))
+        services = []
+        for service, resources in quotas[name].items():
+            settable = [(key, value) for key, value in resources.items() if (service, key) not in except_for]
+            if settable:
+                rendered = [{"name": key, "quota": value} for key, value in settable]
+                services.append({"type": service, "resources": rendered})
+        if services:
+            quota_requests.append((path, {"project" if slash else "domain": {"services": services}}))
     return quota_requests
