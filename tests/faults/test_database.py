@@ -1,9 +1,11 @@
 """The database crashes, and another one takes its place."""
 
 import re
+import socket
 import time
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import requests
 
@@ -122,7 +124,8 @@ def documented_haproxy(house: FaultHouse, folder: Path) -> ServerProcess:
     """With the defaults of the guide, in front of the house's API."""
     (defaults,) = re.findall(r"^defaults\n.*?(?=^frontend)", GUIDE.read_text(), re.MULTILINE | re.DOTALL)
     address = f"127.0.0.1:{free_port()}"
-    hosts = f"listen limes\n    bind {address}\n    server limes1 {house.api_url.removeprefix('http://')}\n"
+    (hidden,) = set(re.findall(r"^    http-request deny .*\n", GUIDE.read_text(), re.MULTILINE))
+    hosts = f"listen limes\n    bind {address}\n{hidden}    server limes1 {house.api_url.removeprefix('http://')}\n"
     file = folder / "haproxy.cfg"
     file.write_text(defaults.replace("log global", "log stdout format raw local0") + hosts)
     ready, log = http_answers(f"http://{address}/healthcheck"), folder / "haproxy.log"
@@ -149,6 +152,9 @@ def test_limes_answers_for_itself_while_the_database_is_away(
             return session.get(url + path, headers={"X-Auth-Token": TOKEN}, timeout=200)
 
         assert ask().status_code == 200
+        with socket.create_connection((urlsplit(url).hostname, urlsplit(url).port), 100) as client:
+            client.sendall(b"GET /%6detrics HTTP/1.0\r\n\r\n")  # requests would write it as /metrics
+            assert client.recv(12).endswith(b" 403"), "metrics are hidden, however they are spelt"
         cluster.primary.crash()
         checked = health_checks(house)
         eventually("HAProxy has asked", lambda: health_checks(house) >= checked + 5)
