@@ -23,7 +23,7 @@ from limes.actions.compute_quota import autogrow_rule
 from limes.actions.follow_usage import FollowUsage
 from limes.actions.growth.early_sample import AskForSample
 from limes.actions.lifetimes import RecordLifetimes
-from limes.actions.metering.usage import VALID_FOR, meter_usage
+from limes.actions.metering.usage import VALID_FOR, meter_usage, metered_usage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
@@ -157,9 +157,10 @@ class ScrapeUsage:
         state = queries.record_success(self.engine, task.id, task.lease, outcome, task.desynced_at, changed)
         if state is None:
             return False
+        metered = metered_usage(self.engine, task, ids, stored, outcome.now)
         with self.engine.batch.collect():
             queries.write_figures(self.engine, task.project_id, stored, present)
-            meter_usage(self.engine, task, ids, stored, present, outcome.now, self.valid_for)
+            meter_usage(self.engine, task, ids, metered, present, outcome.now, self.valid_for)
         follow = FollowUsage(self.engine, self.catalog, self.change_log)
         follow.run(task.project_id, task.service_type, ids, stored, present, outcome.now)
         AskForSample(self.engine).for_project(task.domain_uuid, stored, present, outcome.now)

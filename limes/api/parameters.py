@@ -59,6 +59,27 @@ class Flag:
 
 
 @dataclass(frozen=True, slots=True)
+class YesOrNo:
+    """A query argument that is on if it is there, unless its value says no."""
+
+    place: ClassVar[Literal["query"]] = "query"
+    name: str
+    description: str
+
+    def of(self, req: falcon.Request) -> bool:
+        """Returns whether it is on. Raises `BadRequest`."""
+        values = values_of(req, self.name)
+        word = values[-1] if values else "false" if values is None else "true"
+        if word not in ("", "true", "false"):
+            raise BadRequest(f"query parameter {self.name}: expected true or false")
+        return word != "false"
+
+    def schema(self) -> Schema:
+        """As JSON schema."""
+        return {"type": "string", "enum": ["", "true", "false"], "default": "false"}
+
+
+@dataclass(frozen=True, slots=True)
 class WholeNumber:
     """A whole number in the query. If it is repeated, the last one counts."""
 
@@ -192,7 +213,7 @@ class Header:
         return {"type": "string"} if self.pattern is None else {"type": "string", "pattern": self.pattern}
 
 
-Parameter = Names | Flag | WholeNumber | Text | Moment | Choice | Header
+Parameter = Names | Flag | YesOrNo | WholeNumber | Text | Moment | Choice | Header
 
 MAX_LIMIT = 1000
 
@@ -219,7 +240,7 @@ HISTORY_GRANULARITY = Choice(
     ("hour", "day", "month", AUTO),
     "day",
 )
-PER_AZ = Flag("per_az", "Tell of each availability zone, rather than of all of them together.")
+PER_AZ = YesOrNo("per_az", "Tell of each availability zone, rather than of all of them together.")
 AHEAD = WholeNumber("days", "How many days to look ahead.", 1, 3660, 30)
 ABOVE = WholeNumber("above", "Only where more than so many percent of the quota are used.", 0, 1000, 80)
 FULLEST = WholeNumber("limit", "At most so many, the fullest ones.", 1, MAX_LIMIT, 100)
@@ -243,7 +264,7 @@ GRANULARITY = Choice(
 )
 USED_BY_PROJECTS = Names("project_id", "Only what these projects have used.")
 USED_IN_DOMAINS = Names("domain_id", "Only what projects of these domains have used.")
-USED_IN_AZS = Names("availability_zone", "Only what was used in these availability zones.")
+USED_IN_AZS = Names("availability_zone", "Only what was used in these availability zones. Goes with `per_az` only.")
 USERS = WholeNumber("limit", "At most so many projects; the answer has a link to the next ones then.", 1, 20_000)
 AFTER_USER = Text("marker", "Only projects after the one of this id.")
 EVENTS = WholeNumber("limit", "At most so many changes.", 1, 10_000, 1000)

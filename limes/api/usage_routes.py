@@ -8,7 +8,7 @@ from limes.api.handlers import growth, lifetimes, usage
 from limes.api.shapes.growth import ForecastAnswer, UsageHistoryAnswer
 from limes.api.shapes.usage import LifetimesAnswer, UsageReportAnswer
 
-_ACCOUNT_OF_PROJECT = (*SELECTION, p.USED_IN_AZS, p.USED_FROM, p.USED_UNTIL, p.GRANULARITY, p.USED_AS_OF)
+_ACCOUNT_OF_PROJECT = (*SELECTION, p.PER_AZ, p.USED_IN_AZS, p.USED_FROM, p.USED_UNTIL, p.GRANULARITY, p.USED_AS_OF)
 _ACCOUNT_OF_DOMAIN = (*_ACCOUNT_OF_PROJECT, p.USED_BY_PROJECTS, p.USERS, p.AFTER_USER)
 _ACCOUNT_OF_ALL = (*_ACCOUNT_OF_DOMAIN, p.USED_IN_DOMAINS)
 _ACCOUNT = {200: UsageReportAnswer}

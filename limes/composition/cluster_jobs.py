@@ -66,6 +66,7 @@ def cluster_wide_jobs(
     ends = announcements_of_ends(settings, engine, cluster)
     use = build_utilisation(engine, cluster, clock, change_log)
     temporary = build_temporary_quotas(settings, engine, cluster, clock, change_log, ends)
+    closing = build_closing(settings, engine, cluster, clock)
 
     def job(name: str, work: Callable[[], object], interval: float, counter: str) -> Job:
         run = RunJob(engine, clock, jitter, name, work, interval, collector.lease)
@@ -82,7 +83,7 @@ def cluster_wide_jobs(
             "limes_commitment_runs",
         ),
         job("commitment-use", use.take_sample, collector.commitment_use_interval, "limes_commitment_use_runs"),
-        job("metering", build_closing(settings, engine, clock).run, settings.metering.interval, "limes_metering_runs"),
+        job("metering", closing.run, settings.metering.interval, "limes_metering_runs"),
         job(GROWTH, build_growth(settings, engine, cluster, clock).run, _GROWTH_INTERVAL, "limes_growth_runs"),
         job("temporary-quotas", temporary.run, collector.temporary_quota_interval, "limes_temporary_quota_runs"),
         job("expire-requests", expiry.run, _EXPIRY_INTERVAL, "limes_request_expiry_runs"),

@@ -138,11 +138,16 @@ def _ledger(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLo
     return Ledger(engine, cluster.catalog, clock, SystemIds(), change_log)
 
 
-def build_closing(settings: Settings, engine: Engine, clock: Clock) -> CloseAccounts:
+def build_closing(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> CloseAccounts:
     """Returns the use case that keeps the account of usage and commitments."""
-    metering = settings.metering
+    resources = {ref: cluster.catalog.find(ref) for ref in cluster.catalog.refs()}
     return CloseAccounts(
-        engine, clock, settings.usage_valid_for, metering.closes_after, retention_of_accounts(settings)
+        engine,
+        clock,
+        settings.usage_valid_for,
+        settings.metering.closes_after,
+        retention_of_accounts(settings),
+        {ref: resource.unit.value for ref, resource in resources.items() if resource is not None},
     )
 
 

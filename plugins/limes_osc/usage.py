@@ -45,7 +45,14 @@ def _add_times(parser: argparse.ArgumentParser) -> None:
         type=read_time,
         help="The figures as they were at this time, without later corrections; only of days that were closed by then",
     )
-    parser.add_argument("--az", metavar="<az>", action="append", default=[], help="Only in this AZ; may be repeated")
+    parser.add_argument("--per-az", action="store_true", help="One row for each availability zone")
+    parser.add_argument(
+        "--az",
+        metavar="<az>",
+        action="append",
+        default=[],
+        help="Only in this AZ; may be repeated; implies --per-az",
+    )
 
 
 class AmountTime(FormattableColumn[int]):
@@ -73,17 +80,18 @@ class ReportUsage(InScope, LimesLister):
             *("Used", "Committed", "Beyond Commitments", "Unknown", "Smallest", "Largest", "Last"),
             *("State", "Version"),
         ],
-        optional={"Unknown"},
+        optional={"AZ", "Unknown"},
         notable={"Committed": lambda row: row["Has"], "Beyond Commitments": lambda row: row["Has"]},
         hidden={"Domain ID", "Domain Name", "Project ID", "Until", "Smallest", "Largest", "Last", "State", "Version"},
     )
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each project, resource, AZ and time."""
+        """Returns one row for each project, resource and time, and with `--per-az` for each AZ."""
         path = f"{self.path(parsed_args)}/usage-reports"
         query = [("from", str(parsed_args.since)), ("granularity", parsed_args.granularity)]
         times = {"until": parsed_args.until, "as_of": parsed_args.as_of}
         query += [(name, str(time)) for name, time in times.items() if time is not None]
+        query += [("per_az", "true")] if parsed_args.per_az or parsed_args.az else []
         query += [("availability_zone", az) for az in parsed_args.az]
         entries = self._entries(path, [*filters_of(parsed_args), *query])
         rows = (_row(entry) for entry in entries if selects(parsed_args, entry["service_type"], entry["resource_name"]))
@@ -116,7 +124,7 @@ def _row(entry: Json) -> Row:
         "Project Name": project["name"],
         "Service": entry["service_type"],
         "Resource": entry["resource_name"],
-        "AZ": entry["availability_zone"],
+        "AZ": entry.get("availability_zone"),
         "From": Text(iso(entry["from"]), short(entry["from"])),
         "Until": Text(iso(entry["until"]), short(entry["until"])),
         "Used": AmountTime(entry["used"], unit),

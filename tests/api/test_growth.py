@@ -139,6 +139,18 @@ def test_days_before_the_first_sample_come_from_the_use_of_commitments(cloud: Wo
     assert (second["committed"], "quota" in second) == (10, True)
 
 
+def test_zones_of_a_project_are_added_up_before_they_are_rounded(cloud: World) -> None:
+    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [JANUARY]))
+    CloseAccounts(cloud.engine, cloud.clock).run()
+    for amount, seconds in ((1, 2400), (0, 1200)):
+        now = int(cloud.clock.now().timestamp())
+        rows = [StepRow(BERLIN, "compute", "cores", az, now, amount, now) for az in ("az-one", "az-two")]
+        cloud.engine.atomic(partial(metering.add_steps, cloud.engine, rows))
+        cloud.clock.advance(seconds)
+    (cores,) = history(cloud, "granularity=hour", PATHS["berlin"])
+    assert cores["hours"][-1]["used"] == 1  # 1.33, of 0.67 in each
+
+
 def test_a_project_is_told_from_its_account(cloud: World) -> None:
     cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [JANUARY]))
     CloseAccounts(cloud.engine, cloud.clock).run()

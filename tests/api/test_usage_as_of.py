@@ -19,7 +19,7 @@ QUESTIONS = (
     "from=2026-01-01&until=2026-02-01&granularity=day",
     "from=2026-01-30&until=2026-02-02&granularity=day",
     "from=2026-01-10&until=2026-02-01&granularity=total",
-    "from=2026-01-01&until=2026-02-01&resource=capacity&availability_zone=az-one&limit=1",
+    "from=2026-01-01&until=2026-02-01&resource=capacity&per_az&availability_zone=az-one&limit=1",
 )
 
 
@@ -84,7 +84,7 @@ def test_it_has_the_version_and_the_reasons_of_that_time(metered: World) -> None
     correct(metered, FEBRUARY - DAY, 7)
     first = now(metered)
     correct(metered, FEBRUARY - DAY, 8)
-    place = "service=shared&resource=capacity&availability_zone=az-one&project_id=" + BERLIN
+    place = "service=shared&resource=capacity&per_az&availability_zone=az-one&project_id=" + BERLIN
 
     def told(more: str = "") -> tuple[int, int, list[int]]:
         document: Any = metered.get(f"/v1/usage-reports?from=2026-01-01&until=2026-02-01&{place}{more}")
@@ -106,7 +106,7 @@ def test_it_has_the_version_and_the_reasons_of_that_time(metered: World) -> None
         (
             "from=2026-01-01&until=2026-02-01&as_of=2026-01-31T12:00",
             "as_of: what was said at a time is kept of days and months that were closed then; expected an"
-            " `until` of 2026-01-31T00:00:00Z or before",
+            " `until` of 2026-01-01T00:00:00Z or before",
         ),
         ("from=2026-01-01&as_of=2026-02-03", "as_of: what was said at a time is kept of days and months that were"),
         (

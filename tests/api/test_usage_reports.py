@@ -60,7 +60,7 @@ def test_a_month_of_a_project(metered: World) -> None:
     use(metered, 2)
     metered.clock.advance(31 * DAY)
     close(metered)
-    (entry,) = report(metered, "from=2026-01-01&until=2026-02-01&service=shared&resource=capacity", PROJECT)[:1]
+    (entry,) = report(metered, "from=2026-01-01&until=2026-02-01&service=shared&resource=capacity&per_az", PROJECT)[:1]
     assert entry["project"] == {"id": BERLIN, "name": "berlin", "domain": {"id": GERMANY, "name": "germany"}}
     assert entry | {"project": None} == {
         "project": None,
@@ -81,12 +81,37 @@ def test_a_month_of_a_project(metered: World) -> None:
     }
 
 
+def test_zones_add_up_to_the_whole(metered: World) -> None:
+    """Without `per_az`, zones are not told apart: in open and closed months, as JSON and CSV."""
+    use(metered, 7)
+    use(metered, 5, az="az-two")
+    for days, closed in ((1, False), (40, True)):
+        metered.clock.advance(days * DAY)
+        close(metered)
+        query = "from=2026-01-01&until=2026-02-01&service=shared&resource=capacity"
+        for granularity in ("month", "total"):
+            whole = report(metered, f"{query}&granularity={granularity}&per_az=false", PROJECT)
+            zones = report(metered, f"{query}&granularity={granularity}&per_az=true", PROJECT)
+            assert whole == report(metered, f"{query}&granularity={granularity}", PROJECT)
+            (entry,) = whole
+            assert len(zones) > 1
+            assert not {"availability_zone", "smallest", "largest"} & set(entry)
+            assert (entry["closed"] == {"month": 1}) is closed
+            for name in ("used", "committed", "beyond_commitments", "last"):
+                assert entry[name] == sum(zone[name] for zone in zones)
+            assert entry["unknown_seconds"] == max(zone["unknown_seconds"] for zone in zones)
+        result = metered.request("GET", f"{PROJECT}/usage-reports", query_string=query, headers={"Accept": "text/csv"})
+        (row,) = csv.DictReader(io.StringIO(result.text))
+        assert (row["availability_zone"], row["smallest"], row["largest"]) == ("", "", "")
+        assert int(row["used"]) == entry["used"]
+
+
 def test_hours_days_and_the_total_add_up_to_the_same(metered: World) -> None:
     for amount in (3, 9, 1, 4):
         use(metered, amount)
         metered.clock.advance(7 * HOUR)
     close(metered)
-    place = "service=shared&resource=capacity&availability_zone=az-one"
+    place = "service=shared&resource=capacity&per_az&availability_zone=az-one"
     query = f"from={JANUARY}&until={JANUARY + DAY}&{place}&project_id={BERLIN}"
     found = {word: report(metered, f"{query}&granularity={word}") for word in ("hour", "day", "total")}
     sums = {word: sum(entry["used"] for entry in entries) for word, entries in found.items()}
@@ -100,7 +125,7 @@ def test_what_is_not_closed_yet_says_so(metered: World) -> None:
     use(metered, 5)
     metered.clock.advance(DAY + HOUR)
     close(metered)
-    entries = report(metered, f"from={JANUARY}&granularity=day&service=shared&resource=capacity", PROJECT)
+    entries = report(metered, f"from={JANUARY}&granularity=day&service=shared&resource=capacity&per_az", PROJECT)
     first, second = [entry for entry in entries if entry["availability_zone"] == "az-one"]
     assert first["closed"] == {"day": 1}
     assert "open" not in first
@@ -139,7 +164,7 @@ def test_a_correction_says_when_and_why(metered: World) -> None:
     late = StepRow(BERLIN, "shared", "capacity", "az-one", FEBRUARY - DAY, 7, at)
     metered.engine.atomic(lambda: metering.add_steps(metered.engine, [late]))
     close(metered)
-    place = "service=shared&resource=capacity&availability_zone=az-one"
+    place = "service=shared&resource=capacity&per_az&availability_zone=az-one"
     for query in ("from=2026-01-01&until=2026-02-01", "from=2026-01-31&until=2026-02-01&granularity=day"):
         (entry,) = report(metered, f"{query}&{place}", PROJECT)
         assert (entry["used"], entry["version"]) == (7 * DAY, 2)
@@ -167,7 +192,7 @@ def test_totals_may_have_more_than_64_bits(metered: World) -> None:
     (entry,) = [
         each
         for each in report(
-            metered, "from=2026-01-01&service=shared&resource=capacity&availability_zone=az-one", PROJECT
+            metered, "from=2026-01-01&service=shared&resource=capacity&per_az&availability_zone=az-one", PROJECT
         )
     ]
     assert entry["used"] == 2**60 * 30 * DAY
@@ -232,6 +257,11 @@ def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPat
         ("from=2026-01-01&granularity=week", "query parameter granularity: expected one of hour, day, month, total"),
         ("from=2026-01-01&project_id=a%00", "query parameter project_id: expected a text without NUL"),
         ("from=2026-01-01&marker=%00", "query parameter marker: expected a text without NUL"),
+        (
+            "from=2026-01-01&availability_zone=az-one",
+            "query parameter availability_zone: expected together with per_az",
+        ),
+        ("from=2026-01-01&per_az=maybe", "query parameter per_az: expected true or false"),
         ("from=2026-01-01&limit=0", "query parameter limit: expected a whole number from 1 to 20000"),
         (
             "from=2026-01-01&projct=x",

@@ -1,5 +1,6 @@
 """Help with tests of the account of usage: scrapes of berlin, runs of the job, and what is told."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -22,16 +23,20 @@ def job(lab: Lab) -> CloseAccounts:
 
 def entries(lab: Lab, begin: int, end: int, granularity: Granularity, **options: Any) -> list[UsageEntry]:
     report = ReportUsage(lab.engine, lab.clock)
-    page = report.page(replace(UsageQuery(begin, end, granularity), **options))
+    page = report.page(replace(UsageQuery(begin, end, granularity, every_az=True), **options))
     assert page.next is None
     return [entry for part in report.entries(page) for entry in part]
 
 
-def scrape(lab: Lab, cores: int | None, *, ram: int = 0, service: str = "compute") -> None:
+def scrape(lab: Lab, cores: int | Mapping[str, int] | None, *, ram: int = 0, service: str = "compute") -> None:
     """Scrapes berlin now, with this usage; None: the backend does not answer."""
     lab.compute.error = BackendError("no answer") if cores is None else None
     if cores is not None:
-        lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(cores)}, "ram": {"az-two": AZUsage(ram)}}
+        cores = {"az-one": cores} if isinstance(cores, int) else cores
+        lab.compute.usage["berlin"] = {
+            "cores": {az: AZUsage(amount) for az, amount in cores.items()},
+            "ram": {"az-two": AZUsage(ram)},
+        }
     lab.execute(
         "UPDATE project_services SET next_scrape_at = %s, is_stale = %s, scrape_claimed_until = NULL"
         " WHERE project_id = (SELECT id FROM projects WHERE name = 'berlin')",

@@ -6,10 +6,10 @@ import random
 
 import orjson
 
-from limes.actions.metering.entries import ClosedMonths, add_up
+from limes.actions.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up_zones
 from limes.api.render.usage import CsvWriter, JsonWriter
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.metering.account import Account, add, constant
+from limes.core.metering.account import Account, add, add_zones, constant
 from limes.core.metering.calendar import DAY
 from limes.core.units import Unit
 from limes.db.queries.usage_sources import Meter, MonthRow, NameRow
@@ -95,3 +95,18 @@ def test_months_add_up_as_accounts_do() -> None:
             expected: Account = add(add(accounts[0], accounts[1]), accounts[2])
             assert sums[meter].account[:6] == expected[:6]
             assert sums[meter].version == max(row.version for row in rows.values())
+
+
+def test_zones_add_up_as_accounts_do() -> None:
+    for seed in range(20):
+        months = make_months(seed)
+        by_resource: dict[tuple[str, str, str, int], list[MonthRow]] = {}
+        for row in map(MonthRow._make, months.rows):
+            by_resource.setdefault((row.project, row.service, row.resource, row.begin), []).append(row)
+        found = [*map(MonthRow._make, add_up_zones(months.rows))]
+        assert [(*row[:3], row.begin) for row in found] == sorted(by_resource)
+        assert {row.az for row in found} == {ALL_AZS}
+        for row in found:
+            zones = by_resource[row.project, row.service, row.resource, row.begin]
+            assert row.account == add_zones([zone.account for zone in zones])
+            assert row.version == max(zone.version for zone in zones)

@@ -5,15 +5,16 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from limes.actions.metering.close import Retention
-from limes.actions.metering.sources import Horizon, Sources, load_sources
+from limes.actions.metering.sources import Horizon, load_sources
 from limes.core.catalog import Ref
+from limes.core.metering.account import Account, add_zones
 from limes.core.metering.calendar import DAY, HOUR, Bucket, Granularity, buckets, day_of, month_of, next_month
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources
 from limes.db.queries.growth_history import QuotaRow, quotas_of_project
-from limes.db.queries.usage_sources import Meter, Only
+from limes.db.queries.usage_sources import Only
 
 
 class Point(NamedTuple):
@@ -69,40 +70,38 @@ def read_points(engine: Engine, project: str, wanted: Wanted, now: int, valid_fo
     horizon = Horizon(now, state.begun_at, state.closed_until, valid_for)
     known = load_sources(engine, [project], begin, end, granularity, horizon, only=only)
     times = [bucket for bucket in buckets(begin, end, granularity) if bucket.end > since]
-    meters: dict[tuple[Ref, str], list[Meter]] = defaultdict(list)
-    for meter in known.meters():
-        meters[(meter.service, meter.resource), meter.az if wanted.every_az else ""].append(meter)
-    return {
-        key: _add_up([_points(known, meter, times, since, now) for meter in parts]) for key, parts in meters.items()
-    }
+    found: Points = {}
+    for zones in known.resources():
+        counted = [(bucket, by_az) for bucket, by_az in zip(times, known.accounts(zones, times), strict=True)]
+        for meter in zones if wanted.every_az else zones[:1]:
+            # what was largest in each AZ was hardly so at the same time, so it is only told of one AZ
+            is_single = wanted.every_az or len(zones) == 1
+            accounts_of = [
+                (bucket, by_az[meter].account if is_single else add_zones([each.account for each in by_az.values()]))
+                for bucket, by_az in counted
+            ]
+            key = ((meter.service, meter.resource), meter.az if wanted.every_az else "")
+            found[key] = _points(accounts_of, since, now)
+    return found
 
 
-def _points(known: Sources, meter: Meter, times: Sequence[Bucket], since: int, now: int) -> dict[int, Point]:
-    """Returns the points of a resource in one AZ, without those in which usage was not known at all."""
+def _points(accounts_of: Sequence[tuple[Bucket, Account]], since: int, now: int) -> dict[int, Point]:
+    """Returns the points of a resource, without those in which usage was not known at all."""
     found = {}
-    for bucket, (account, _) in zip(times, known.accounts(meter, times), strict=True):
+    for bucket, account in accounts_of:
         elapsed = min(bucket.end, now) - bucket.begin
         # nothing happened in a project before it was found; before the account began, that is unknown as well
         before = max(since - bucket.begin, 0)
         told = elapsed - max(account.unknown, before)
         if told > 0:
-            averages = (account.used // told, account.committed // (elapsed - before))
+            averages = (_average(account.used, told), _average(account.committed, elapsed - before))
             found[bucket.begin] = Point(bucket.begin, *averages, account.largest, account.last)
     return found
 
 
-def _add_up(parts: Sequence[dict[int, Point]]) -> dict[int, Point]:
-    """Adds up AZs. What was largest in each was hardly so at the same time, so it is only told of one AZ."""
-    if len(parts) == 1:
-        return parts[0]
-    found: dict[int, Point] = {}
-    for point in (point for part in parts for point in part.values()):
-        other = found.get(point.begins, Point(point.begins, 0, 0, None, 0))
-        last = (other.last or 0) + (point.last or 0)
-        found[point.begins] = Point(
-            point.begins, other.used + point.used, other.committed + point.committed, None, last
-        )
-    return found
+def _average(total: int, seconds: int) -> int:
+    """Returns the nearest whole number."""
+    return (2 * total + seconds) // (2 * seconds)
 
 
 def read_quotas(engine: Engine, project: str, begin: int, end: int) -> Quotas:

@@ -59,4 +59,4 @@ def _month_before(row: Month, corrections: Mapping[tuple[Meter, int], Correction
         return row
     used, committed, beyond, unknown, smallest, largest, last = correction.account
     totals = (str(used), str(committed), str(beyond))
-    return (*row[:5], *totals, unknown, smallest, largest, last, correction.version)
+    return (*row[:5], *totals, unknown, smallest, largest, last, correction.version, row[13])

@@ -6,15 +6,17 @@ this at once.
 """
 
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
+from limes.actions.metering.closed_day import ClosedDay, ends_month
 from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
 from limes.actions.metering.corrections import CorrectAccounts
-from limes.actions.metering.sources import Horizon, Sources, load_gaps, load_sources
+from limes.actions.metering.reopen import REOPENED, ReopenAccounts
+from limes.actions.metering.sources import Horizon, load_gaps, load_sources
 from limes.actions.metering.usage import VALID_FOR
-from limes.core.metering.account import Account
+from limes.core.catalog import Ref
 from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, next_month, render_time
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events, metering
@@ -22,8 +24,7 @@ from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.committed_times import committed_times, write_committed_times
 from limes.db.queries.late_usage import late_projects, take_pending
-from limes.db.queries.usage_accounts import State
-from limes.db.queries.usage_sources import Meter, StoredAccount
+from limes.db.queries.usage_accounts import Correction, State
 from limes.errors import Unavailable
 from limes.system import Clock
 
@@ -35,6 +36,7 @@ _PROJECTS_TO_BEGIN = 20
 """All of their figures are read and written."""
 _EVENTS = 1000
 _PROJECTS_TO_CORRECT = 100
+_PROJECTS_TO_REPAIR = 20
 _IN_FLIGHT = 300
 """Seconds within which a scrape that has read the clock is committed. No day is closed earlier after its end."""
 
@@ -61,18 +63,21 @@ class CloseAccounts:
     delay: float = 900.0
     """How long after its end a day is closed: what is still on its way is counted then."""
     retention: Retention = DEFAULT_RETENTION
+    units: Mapping[Ref, str] = field(default_factory=dict)
+    """Of all resources: months keep them."""
 
     def run(self) -> None:
         """The job. Several may run it at once. Raises `Unavailable` if the clock is wrong."""
         now = self._now()
         self._begin(now)
         self._check_clock(now)
-        self.engine.atomic(lambda: self._reopen_future(now))
+        ReopenAccounts(self.engine, now, self.valid_for, self.retention.hours, self.units).run()
         while self.engine.atomic(lambda: self._close_some(now, only_begun=True)):
             pass
         while self.engine.atomic(lambda: self._follow_commitments(now)):
             pass
         self.engine.atomic(lambda: self._note_names(now))
+        self._repair(now)
         while self.engine.atomic(lambda: self._correct_late(now)):
             pass
         while self.engine.atomic(lambda: self._close_some(now)):
@@ -135,62 +140,38 @@ class CloseAccounts:
         day = Bucket(Granularity.DAY, state.closed_until, state.closed_until + DAY)
         if now < day.end + max(self.delay, _IN_FLIGHT):
             return False
-        projects = sources.project_page(engine, day.begin, day.end, state.last_project, _PROJECTS)
+        # a month is written of all that were there in it
+        begin = month_of(day.begin) if ends_month(day) else day.begin
+        projects = sources.project_page(engine, begin, day.end, state.last_project, _PROJECTS)
         if projects:
             self._close(projects, day, state, now)
         if len(projects) == _PROJECTS:
-            accounts.set_state(engine, state._replace(last_project=projects[-1]))
+            accounts.set_state(engine, state.advanced(projects[-1]))
         else:
-            accounts.set_state(engine, state._replace(closed_until=day.end, closed_at=now, last_project=""))
+            accounts.set_state(engine, state.closed(day.end, now))
+            accounts.note_closing(engine, day.begin, now)
         return True
 
     def _close(self, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
         """Writes what has happened on this day. With the last day of a month, the month is written of all."""
-        engine, month, horizon = self.engine, month_of(day.begin), self._horizon(state, now)
+        engine, horizon = self.engine, self._horizon(state, now)
         take_pending(engine, projects, day.begin, day.end)
-        ends_month = day.end == next_month(month)
-        if not ends_month:
+        was_closed = accounts.was_closed(engine, day.begin)  # by a clock that was ahead
+        if not ends_month(day) and not was_closed:
             eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}
             eventful |= {project for project, _ in load_gaps(engine, projects, day.begin, day.end, horizon)}
             projects = [project for project in projects if project in eventful]
             if not projects:
                 return
         known = load_sources(engine, projects, day.begin, day.end, Granularity.DAY, horizon, anew=True)
-        days, months = [], []
-        for meter in known.meters():
-            (counted,) = known.accounts(meter, [day])
-            is_eventful = _is_eventful(known, meter, day, counted.account)
-            if is_eventful:
-                days.append((meter, StoredAccount(day.begin, counted.account, 1, day.end)))
-            if is_eventful or ends_month:
-                account = known.month_until(meter, month, day.end)
-                if is_eventful or not account.is_nothing:
-                    months.append((meter, StoredAccount(month, account, 1, day.end)))
-        accounts.write_days(engine, days)
-        accounts.write_months(engine, months)
-
-    def _reopen_future(self, now: int) -> None:
-        """Opens days again that were closed by a clock that was ahead: they are yet to come."""
-        engine, state, today = self.engine, self._lock(), day_of(now)
-        if state.closed_until <= today and not (state.last_project and state.closed_until == today):
-            return
-        log.error("days were closed by a clock that was ahead: those from %s on are open again", render_time(today))
-        accounts.forget_from(engine, today, month_of(today))
-        state = state._replace(closed_until=today, closed_at=now, last_project="")
-        accounts.set_state(engine, state)
-        if today > max(month_of(today), day_of(state.begun_at)):
-            self._add_up_month(state, now)
-
-    def _add_up_month(self, state: State, now: int) -> None:
-        """Writes the month that has begun, up to the present day."""
-        engine, end = self.engine, state.closed_until
-        month, marker = month_of(end), ""
-        corrections = self._corrections(state, now)
-        while projects := sources.project_page(engine, month, end, marker, _PROJECTS):
-            marker = projects[-1]
-            so_far = corrections.month_so_far(projects, month, end)
-            told = [(meter, account) for meter, account in so_far.items() if not account.is_nothing]
-            accounts.write_months(engine, [(meter, StoredAccount(month, account, 1, end)) for meter, account in told])
+        told = sources.days(engine, projects, day.begin, day.end) if was_closed else None
+        months_told = accounts.months_to_write(engine, projects, month_of(day.begin))
+        closed = ClosedDay(known, day, told, months_told)
+        for zones in known.resources(told or ()):
+            closed.add(zones)
+        accounts.write_days(engine, closed.days)
+        accounts.write_months(engine, closed.months, self.units)
+        accounts.add_corrections(engine, [Correction(now, REOPENED, *each) for each in closed.corrected])
 
     def _correct_late(self, now: int) -> bool:
         """Corrects closed days of some projects of which something was recorded after these days were counted. Returns
@@ -204,6 +185,31 @@ class CloseAccounts:
         corrections = self._corrections(state, now)
         corrections.correct(late, corrections.present(late), "usage of this time was recorded afterwards")
         return True
+
+    # -- what earlier releases have closed -----------------------------------------------------------------------------
+
+    def _repair(self, now: int) -> None:
+        """Corrects days and months that earlier releases have closed, perhaps beside this one."""
+        engine = self.engine
+        state = engine.snapshot(lambda: accounts.state(engine))
+        assert state is not None, "the account has begun"
+        begin = day_of(state.begun_at) if state.checked_until is None else state.checked_until
+        days_kept_since = day_of(now) - self.retention.days * DAY
+        if begin < days_kept_since:  # months whose days are not kept any more stay as they are
+            begin = max(begin, next_month(month_of(days_kept_since - 1)))
+        marker: str | None = "" if begin < state.closed_until else None
+        while marker is not None:
+            marker = engine.atomic(partial(self._repair_some, marker, begin, now))
+        if state.checked_until != state.closed_until:
+            engine.atomic(lambda: accounts.set_state(engine, self._lock().checked(state.closed_until)))
+
+    def _repair_some(self, marker: str, begin: int, now: int) -> str | None:
+        """Does so for some projects. Returns the last of them; None if there are none."""
+        state = self._lock()
+        projects = sources.project_page(self.engine, month_of(begin), state.closed_until, marker, _PROJECTS_TO_REPAIR)
+        reason = "commitments are counted as in the present release"
+        self._corrections(state, now).repair(projects, begin, reason)
+        return projects[-1] if projects else None
 
     # -- the rest ------------------------------------------------------------------------------------------------------
 
@@ -220,13 +226,7 @@ class CloseAccounts:
         return state
 
     def _corrections(self, state: State, now: int) -> CorrectAccounts:
-        return CorrectAccounts(self.engine, state, self._horizon(state, now), self.retention.hours)
+        return CorrectAccounts(self.engine, state, self._horizon(state, now), self.retention.hours, self.units)
 
     def _horizon(self, state: State, now: int) -> Horizon:
         return Horizon(now, state.begun_at, state.closed_until, self.valid_for)
-
-
-def _is_eventful(known: Sources, meter: Meter, day: Bucket, account: Account) -> bool:
-    """Returns whether the day has to be told: on other days usage was what it was before."""
-    has_step = any(day.begin <= step.at < day.end for step in known.steps.get(meter, ()))
-    return has_step or account.unknown > 0

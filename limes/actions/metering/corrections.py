@@ -3,13 +3,16 @@
 What was said before is kept, with the reason. What is older than single hours are kept stays as it is.
 """
 
+import dataclasses
 import logging
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
-from limes.actions.metering.sources import Horizon, load_sources
+from limes.actions.metering.sources import Horizon, Sources, load_sources
+from limes.core.catalog import ANY_AZ, Ref
 from limes.core.metering.account import Account, add, integrate
 from limes.core.metering.calendar import DAY, Granularity, buckets, day_of, month_of, next_month
 from limes.db.engine import Engine
@@ -35,97 +38,171 @@ class CorrectAccounts:
     horizon: Horizon
     keep_hours: int
     """For how many days single hours are kept."""
+    units: Mapping[Ref, str]
+    """Of resources."""
 
     def present(self, late: Mapping[str, int]) -> Days:
         """Returns the closed days that may be wrong, as they are told now: of each project (UUID) at least those from
         a time on."""
         found: dict[Meter, list[StoredAccount]] = {}
         for some in in_parts(late):
-            found |= self._days(some, anew=False)
+            found |= self.told(sorted(some), self._first_day(min(some.values())), self.state.closed_until)
         return found
 
     def correct(self, late: Mapping[str, int], before: Days, reason: str) -> None:
         """Computes these days anew, and their months with them. `before` is what `present` has returned."""
         for some in in_parts(late):
-            self._correct(some, {meter: rows for meter, rows in before.items() if meter.project in some}, reason)
+            told = {meter: rows for meter, rows in before.items() if meter.project in some}
+            begin = self._first_day(min(some.values()))
+            self._replace(told, self._told_anew(sorted(some), begin, told), reason)
 
-    def _correct(self, late: Mapping[str, int], before: Days, reason: str) -> None:
-        written: list[tuple[Meter, StoredAccount]] = []
-        noted: list[Correction] = []
-        for meter, rows in self._days(late, anew=True, also=before).items():
+    def repair(self, projects: Sequence[str], begin: int, reason: str) -> None:
+        """Corrects what earlier releases have closed since `begin`, which is the beginning of a day: they let no
+        commitment cover usage in several AZs, and forgot commitments of vanished projects when they closed a month."""
+        end, kept_since = self.state.closed_until, self._first_day(begin)
+        if begin >= end:
+            return
+        known = load_sources(self.engine, projects, begin, end, Granularity.DAY, self.horizon)
+        anew = self._told_anew(projects, kept_since, known.meters())
+        corrected = accounts.corrections(self.engine, projects, begin, end)
+        done = {(row.meter[:3], row.begins) for row in corrected if row.reason == reason}
+        before: dict[Meter, list[StoredAccount]] = {}
+        after: dict[Meter, list[StoredAccount]] = {}
+        for zones in known.resources():
+            if known.is_pooled(zones, begin, end):
+                before |= _told(dataclasses.replace(known, pools=False), zones, begin, end)
+                later = {meter: anew.get(meter, []) for meter in zones}
+                older = _told(known, zones, begin, min(kept_since, end))
+                _cover_stored_days(known, older, before, done)
+                after |= {meter: [*older[meter], *later[meter]] for meter in zones}
+        self._replace(before, after, reason)
+        noted = [
+            correction
+            for month in buckets(month_of(begin), next_month(month_of(end - 1)), Granularity.MONTH)
+            for correction in self._correct_month(set(projects), month.begin, reason)
+        ]
+        accounts.add_corrections(self.engine, noted)
+
+    def _replace(self, before: Days, after: Days, reason: str) -> None:
+        """Writes days that are not what they were before, and their months."""
+        compared: list[tuple[Meter, StoredAccount, StoredAccount]] = []
+        to_write: set[tuple[Any, int]] = set()
+        for meter, rows in after.items():
             olds = {row.begin: row for row in before.get(meter, ())}
             begins_otherwise = False
             for row in rows:
-                old = olds.get(row.begin) or _nothing(row.begin, row.counted_until)
+                old = olds.get(row.begin) or nothing(row.begin, row.counted_until)
                 differs = old.account != row.account
+                compared.append((meter, old, row._replace(version=old.version + differs)))
                 # if this day had no row, it would begin with what the day before ends with now
                 if differs or begins_otherwise:
-                    written.append((meter, row._replace(version=old.version + differs)))
-                if differs:
-                    noted.append(Correction(self.horizon.now, reason, "day", meter, old))
+                    to_write.add((meter[:3], row.begin))
                 begins_otherwise = differs and old.account.last != row.account.last
+        # all AZs of a resource: what counts in one may depend on others
+        written = [(meter, row) for meter, _, row in compared if (meter[:3], row.begin) in to_write]
+        noted = [
+            Correction(self.horizon.now, reason, "day", meter, old)
+            for meter, old, row in compared
+            if row.version > old.version
+        ]
         if not noted:
             return
         accounts.write_days(self.engine, written)
         days_of = Counter(correction.meter.project for correction in noted)
         for month in sorted({month_of(row.begin) for _, row in written}):
-            of_month = {meter for meter, row in written if month_of(row.begin) == month}
+            of_month = {meter.project for meter, row in written if month_of(row.begin) == month}
             noted += self._correct_month(of_month, month, reason)
         accounts.add_corrections(self.engine, noted)
         for project, days in sorted(days_of.items()):
             log.warning("project %s: %d closed days were corrected: %s", project, days, reason)
 
-    def _correct_month(self, meters: set[Meter], month: int, reason: str) -> list[Correction]:
-        """Adds up a month anew. Returns what it said before, if it was closed."""
+    def _correct_month(self, projects: Collection[str], month: int, reason: str) -> list[Correction]:
+        """Adds up a month of some projects anew. Returns what it said before, if it was closed."""
         noted, written = [], []
         end = min(next_month(month), self.state.closed_until)
-        projects = sorted({meter.project for meter in meters})
-        stored = sources.months(self.engine, projects, month, month + 1)
-        so_far = self.month_so_far(projects, month, end)
-        for meter in sorted(meters):
-            (old,) = stored.get(meter) or [_nothing(month, end)]
-            differs = old.account != so_far[meter]
-            if differs or meter not in stored:
-                is_corrected = differs and end == next_month(month)
-                written.append((meter, StoredAccount(month, so_far[meter], old.version + is_corrected, end)))
+        is_closed = end == next_month(month)
+        stored = sources.months(self.engine, sorted(projects), month, month + 1)
+        for meter, account in self.month_so_far(sorted(projects), month, end).items():
+            (old,) = stored.get(meter) or [nothing(month, end)]
+            differs = old.account != account
+            if differs or (meter not in stored and not is_closed):
+                is_corrected = differs and is_closed
+                if meter not in stored and is_closed and account.is_nothing:
+                    continue
+                written.append((meter, StoredAccount(month, account, old.version + is_corrected, end)))
                 if is_corrected:
                     noted.append(Correction(self.horizon.now, reason, "month", meter, old))
-        accounts.write_months(self.engine, written)
+        accounts.write_months(self.engine, written, self.units)
         return noted
 
     def month_so_far(self, projects: Sequence[str], month: int, end: int) -> dict[Meter, Account]:
         """Returns the account of the closed days of a month, added up from the days."""
-        first = max(month, day_of(self.state.begun_at))
-        known = load_sources(self.engine, projects, first, end, Granularity.DAY, self.horizon)
-        times = list(buckets(first, end, Granularity.DAY))
-        found = {}
-        for meter in known.meters():
-            parts = [integrate(month, first, 0, gaps=self.horizon.gaps_at(month))] if month < first else []
-            parts += [counted.account for counted in known.accounts(meter, times)]
-            found[meter] = reduce(add, parts)
-        return found
+        return {
+            meter: reduce(add, [row.account for row in rows]) for meter, rows in self.told(projects, month, end).items()
+        }
+
+    def told(self, projects: Sequence[str], begin: int, end: int) -> dict[Meter, list[StoredAccount]]:
+        """Returns what closed days say."""
+        if begin >= end:
+            return {}
+        known = load_sources(self.engine, projects, begin, end, Granularity.DAY, self.horizon)
+        return _told_of_all(known, known.resources(), begin, end)
+
+    def _told_anew(
+        self, projects: Sequence[str], begin: int, also: Iterable[Meter]
+    ) -> dict[Meter, list[StoredAccount]]:
+        """Computes all closed days from `begin` on. `also` is what to tell of even if there is nothing to say about it
+        any more."""
+        end = self.state.closed_until
+        if begin >= end:
+            return {}
+        known = load_sources(self.engine, projects, begin, end, Granularity.DAY, self.horizon, anew=True)
+        return _told_of_all(known, known.resources(also), begin, end)
 
     def _first_day(self, at: int) -> int:
         """Returns the first day that can still be computed anew."""
         kept_since = day_of(self.horizon.now) - self.keep_hours * DAY
         return max(day_of(at), day_of(self.state.begun_at), kept_since)
 
-    def _days(
-        self, late: Mapping[str, int], *, anew: bool, also: Iterable[Meter] = ()
-    ) -> dict[Meter, list[StoredAccount]]:
-        """`also` is what to tell of even if there is nothing to say about it any more."""
-        begin, end = self._first_day(min(late.values())), self.state.closed_until
-        if begin >= end:
-            return {}
-        known = load_sources(self.engine, sorted(late), begin, end, Granularity.DAY, self.horizon, anew=anew)
-        times = list(buckets(begin, end, Granularity.DAY))
-        return {
-            meter: [
-                StoredAccount(day.begin, counted.account, counted.version, day.end)
-                for day, counted in zip(times, known.accounts(meter, times), strict=True)
-            ]
-            for meter in sorted({*known.meters(), *also})
-        }
+
+def _told_of_all(
+    known: Sources, resources: Iterable[Sequence[Meter]], begin: int, end: int
+) -> dict[Meter, list[StoredAccount]]:
+    found: dict[Meter, list[StoredAccount]] = {}
+    for zones in resources:
+        found |= _told(known, zones, begin, end)
+    return found
+
+
+def _told(known: Sources, zones: Sequence[Meter], begin: int, end: int) -> dict[Meter, list[StoredAccount]]:
+    found: dict[Meter, list[StoredAccount]] = {meter: [] for meter in zones}
+    times = list(buckets(begin, end, Granularity.DAY))
+    for day, counted in zip(times, known.accounts(zones, times), strict=True):
+        for meter, (account, version) in counted.items():
+            found[meter].append(StoredAccount(day.begin, account, version, day.end))
+    return found
+
+
+def _cover_stored_days(
+    known: Sources, days: Mapping[Meter, list[StoredAccount]], before: Days, done: Collection[Any]
+) -> None:
+    """Lets commitments in the AZ `any` cover usage in all AZs, in days of which only the sums are kept: as much of it
+    as they can, so that nobody pays too much.
+
+    `days` are those of one resource; `before`, what earlier releases have told of them; `done`, what was corrected by a
+    run that did not come to its end.
+    """
+    for index, day in enumerate([*next(iter(days.values()))]):
+        is_stored = any(row.begin == day.begin for meter in days for row in known.days.get(meter, ()))
+        is_done = any((meter[:3], day.begin) in done for meter in days)
+        if is_done or not is_stored or not known.is_pooled(days, day.begin, day.counted_until):
+            continue
+        told = {meter: before[meter][index].account for meter in days}
+        (pooled,) = [account for meter, account in told.items() if meter.az == ANY_AZ]
+        elsewhere = sum(account.beyond for meter, account in told.items() if meter.az != ANY_AZ)
+        for meter, rows in days.items():
+            beyond = max(elsewhere + pooled.used - pooled.committed, 0) if meter.az == ANY_AZ else 0
+            rows[index] = rows[index]._replace(account=told[meter]._replace(beyond=beyond))
 
 
 def in_parts(late: Mapping[str, int]) -> Iterator[dict[str, int]]:
@@ -135,5 +212,6 @@ def in_parts(late: Mapping[str, int]) -> Iterator[dict[str, int]]:
         yield {project: late[project] for project in projects[start : start + _PROJECTS]}
 
 
-def _nothing(begin: int, end: int) -> StoredAccount:
+def nothing(begin: int, end: int) -> StoredAccount:
+    """Returns what is said of a time in which nothing was used or committed."""
     return StoredAccount(begin, integrate(begin, end, 0), 1, end)

@@ -1,6 +1,6 @@
 """What is told of the account of usage: entries, and closed months as they are stored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
@@ -12,8 +12,12 @@ from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow
 _NONE: Mapping[str, int] = {}
 
 
+ALL_AZS = ""
+"""The AZ of meters that stand for all of them together."""
+
+
 class UsageEntry(NamedTuple):
-    """What one project used of one resource in one AZ, in one time."""
+    """What one project used of one resource in one time: in one AZ, or in all of them."""
 
     names: NameRow
     """What the project was called at the end."""
@@ -29,6 +33,8 @@ class UsageEntry(NamedTuple):
     """More than 1 if something of it was corrected after it was closed."""
     corrections: Sequence[tuple[int, str]] = ()
     """When that was, and why."""
+    unit: str | None = None
+    """Of amounts, if that is known; otherwise it is what the resource has at present."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ class ClosedMonths:
                     self.ends[row.begin],
                     row.account,
                 ),
-                *(closed, _NONE, row.version, self.reasons_of(row)),
+                *(closed, _NONE, row.version, self.reasons_of(row), row.unit),
             )
             for row in map(MonthRow._make, self.rows)
         ]
@@ -79,7 +85,8 @@ def name_at(names: Sequence[NameRow], end: int) -> NameRow:
     return next((row for row in reversed(names) if row.since < end), names[0])
 
 
-_METER = itemgetter(slice(0, 4))
+_METER, _METER_AND_UNIT, _KEY = itemgetter(slice(0, 4)), itemgetter(0, 1, 2, 3, 13), itemgetter(0)
+_ZERO = (0, 0, 0, 0, 0, 1, None)
 
 
 def is_nothing(row: Month) -> bool:
@@ -87,12 +94,34 @@ def is_nothing(row: Month) -> bool:
     return row[5] == row[6] == "0" and not (row[8] or row[10] or row[11])
 
 
+def add_up_zones(rows: Iterable[Month]) -> list[Month]:
+    """Returns one row for each resource and month: the sum over AZs, as `limes.core.metering.account.add_zones`
+    computes it. There are hundreds of thousands of rows."""
+    sums: dict[tuple[str, str, str, int], tuple[int, int, int, int, int, int, str | None]] = {}
+    for project, service, resource, _, begin, used, committed, beyond, unknown, _, _, last, version, unit in rows:
+        key = (project, service, resource, begin)
+        other = sums.get(key, _ZERO)
+        sums[key] = (
+            *(other[0] + int(used), other[1] + int(committed), other[2] + int(beyond)),
+            *(unknown if unknown > other[3] else other[3], other[4] + last),
+            *(version if version > other[5] else other[5], unit if other[6] is None else other[6]),
+        )
+    return [
+        (*key[:3], ALL_AZS, key[3], str(used), str(committed), str(beyond), unknown, None, None, last, version, unit)
+        for key, (used, committed, beyond, unknown, last, version, unit) in sorted(sums.items(), key=_KEY)
+    ]
+
+
 def add_up(rows: Sequence[Month], months: Sequence[int]) -> Sequence[Month]:
-    """Returns one row for each meter: the sum of its rows, which are in order. `months` are the beginnings of all of
-    them; in those without a row, nothing was used."""
+    """Returns one row for each meter and unit: the sum of its rows, which are in order. `months` are the beginnings of
+    all of them; in those without a row, nothing was used."""
     if len(months) == 1:
         return rows
-    return [_sum([*map(MonthRow._make, several)], months) for _, several in groupby(rows, _METER)]
+    return [
+        _sum([*map(MonthRow._make, in_unit)], months)
+        for _, of_meter in groupby(rows, _METER)
+        for _, in_unit in groupby(of_meter, _METER_AND_UNIT)
+    ]
 
 
 def _sum(rows: Sequence[MonthRow], months: Sequence[int]) -> MonthRow:
@@ -100,6 +129,7 @@ def _sum(rows: Sequence[MonthRow], months: Sequence[int]) -> MonthRow:
     known = [value for row in rows for value in (row.smallest, row.largest) if value is not None] + zero
     used, committed, beyond = (str(sum(map(int, totals))) for totals in zip(*(row[5:8] for row in rows), strict=True))
     unknown = sum(row.unknown for row in rows)
-    extremes = (min(known, default=None), max(known, default=None))
+    extremes = (min(known, default=None), max(known, default=None)) if rows[0].az != ALL_AZS else (None, None)
     version = max(row.version for row in rows)
-    return MonthRow(*rows[0][:4], months[0], used, committed, beyond, unknown, *extremes, rows[-1].last, version)
+    totals = (used, committed, beyond, unknown)
+    return MonthRow(*rows[0][:4], months[0], *totals, *extremes, rows[-1].last, version, rows[0].unit)

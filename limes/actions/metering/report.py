@@ -5,15 +5,17 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import reduce
+from itertools import groupby
+from operator import itemgetter
 
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.as_told import NOW, Told, told_at
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
-from limes.actions.metering.entries import ClosedMonths, UsageEntry, add_up, is_nothing, name_at
+from limes.actions.metering.entries import ALL_AZS, ClosedMonths, UsageEntry, add_up, add_up_zones, is_nothing, name_at
 from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.actions.metering.usage_query import CheckUsageQuery, UsageQuery
-from limes.core.metering.account import add
+from limes.core.metering.account import add, add_zones
 from limes.core.metering.calendar import Bucket, Granularity, buckets, month_of, previous_month
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
@@ -27,6 +29,8 @@ _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
 """Whose accounts are computed together, by the shortest time that is told."""
 _BUCKETS = 20_000
 """Projects times hours, days or months on one page."""
+Part = tuple[Bucket, Counted, str | None]
+"""An account of a time, and its unit if that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,10 @@ class ReportUsage:
         state = accounts.state(self.engine)
         if state is None:
             raise Unavailable("there is no account of usage yet: no collector has run so far")
-        times = CheckUsageQuery(state, self.retention, self._now()).times(query)
+        closed_until = state.closed_until
+        if query.as_of is not None and (day := accounts.first_closed_after(self.engine, query.as_of)) is not None:
+            closed_until = min(day, closed_until)  # as it was then
+        times = CheckUsageQuery(state, self.retention, self._now(), closed_until).times(query)
         most = max(1, _BUCKETS // len(times))
         limit = most if query.limit is None else min(query.limit, most)
         found = sources.project_page(
@@ -108,12 +115,14 @@ class ReportUsage:
             known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon, only=query.only)
             known = self._told(query, projects).sources(known)
             names = sources.names(self.engine, projects)
-            yield self._with_corrections(list(self._of_sources(known, names, query, times, state)), query, projects)
+            yield self._with_corrections(list(_of_sources(known, names, query, times, state)), query, projects)
 
     def _closed_months(self, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket]) -> ClosedMonths:
         """Returns what is stored: that is all, and the fastest way to it."""
         stored = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
         rows = self._told(query, projects).months_of(stored)
+        if not query.every_az:
+            rows = add_up_zones(rows)
         ends = {bucket.begin: bucket.end for bucket in times}
         if is_total := query.granularity is Granularity.TOTAL:
             rows = add_up(rows, [*ends])
@@ -124,7 +133,8 @@ class ReportUsage:
             for each in self._corrections(query, projects):
                 if each.granularity == Granularity.MONTH:
                     begin = query.begin if is_total else each.begins
-                    reasons.setdefault((each.meter, begin), []).append((each.corrected_at, each.reason))
+                    found = reasons.setdefault((_told_of(query, each.meter), begin), [])
+                    _add_reason(found, each)
         months = len(times) if is_total else 1
         return ClosedMonths(rows, ends, months, sources.names(self.engine, projects), reasons)
 
@@ -136,7 +146,7 @@ class ReportUsage:
             return entries
         found: dict[Meter, list[CorrectionRow]] = {}
         for row in self._corrections(query, projects):
-            found.setdefault(row.meter, []).append(row)
+            found.setdefault(_told_of(query, row.meter), []).append(row)
         return [
             entry if entry.version == 1 else entry._replace(corrections=_reasons(entry, found.get(entry.meter, ())))
             for entry in entries
@@ -156,21 +166,38 @@ class ReportUsage:
     def _now(self) -> int:
         return int(self.clock.now().timestamp())
 
-    def _of_sources(
-        self,
-        known: Sources,
-        names: Mapping[str, Sequence[NameRow]],
-        query: UsageQuery,
-        times: Sequence[Bucket],
-        state: State,
-    ) -> Iterator[UsageEntry]:
-        is_total = query.granularity is Granularity.TOTAL
-        for meter in known.meters():
-            counted = list(zip(times, known.accounts(meter, times), strict=True))
-            for parts in [counted] if is_total else [[part] for part in counted]:
-                entry = _entry(names[meter.project], meter, parts, state)
+
+def _of_sources(
+    known: Sources, names: Mapping[str, Sequence[NameRow]], query: UsageQuery, times: Sequence[Bucket], state: State
+) -> Iterator[UsageEntry]:
+    for zones in known.resources():
+        counted = list(zip(times, known.accounts(zones, times), strict=True))
+        wanted = zones if query.only.azs is None else [meter for meter in zones if meter.az in query.only.azs]
+        for meter in wanted if query.every_az else [_told_of(query, zones[0])]:
+            parts = [
+                (bucket, by_az[meter] if query.every_az else _sum_of(by_az), known.unit(zones, bucket.begin))
+                for bucket, by_az in counted
+            ]
+            for several in _together(parts) if query.granularity is Granularity.TOTAL else [[part] for part in parts]:
+                entry = _entry(names[meter.project], meter, several, state)
                 if not entry.account.is_nothing:
                     yield entry
+
+
+def _told_of(query: UsageQuery, meter: Meter) -> Meter:
+    """Returns what is told of where this is counted."""
+    return meter if query.every_az else meter._replace(az=ALL_AZS)
+
+
+def _sum_of(zones: Mapping[Meter, Counted]) -> Counted:
+    accounts_by_az = [counted.account for counted in zones.values()]
+    return Counted(add_zones(accounts_by_az), max(counted.version for counted in zones.values()))
+
+
+def _together(parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """Yields those that follow each other in the same unit."""
+    for _, several in groupby(parts, itemgetter(2)):
+        yield [*several]
 
 
 def _finest(times: Sequence[Bucket]) -> Granularity:
@@ -178,20 +205,28 @@ def _finest(times: Sequence[Bucket]) -> Granularity:
     return next(each for each in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH) if each in found)
 
 
-def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[tuple[Bucket, Counted]], state: State) -> UsageEntry:
+def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[Part], state: State) -> UsageEntry:
     begin, end = parts[0][0].begin, parts[-1][0].end
-    account = reduce(add, [counted.account for _, counted in parts])
-    closed = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end <= state.closed_until)
-    still_open = Counter(bucket.granularity.value for bucket, _ in parts if bucket.end > state.closed_until)
-    version = max(counted.version for _, counted in parts)
-    return UsageEntry(name_at(names, end), meter, begin, end, account, closed, still_open, version)
+    account = reduce(add, [counted.account for _, counted, _ in parts])
+    closed = Counter(bucket.granularity.value for bucket, _, _ in parts if bucket.end <= state.closed_until)
+    still_open = Counter(bucket.granularity.value for bucket, _, _ in parts if bucket.end > state.closed_until)
+    version = max(counted.version for _, counted, _ in parts)
+    times = (begin, end, account, closed, still_open, version)
+    return UsageEntry(name_at(names, end), meter, *times, unit=parts[0][2])
 
 
 def _reasons(entry: UsageEntry, rows: Sequence[CorrectionRow]) -> list[tuple[int, str]]:
     """Returns when and why what an entry comes from was corrected."""
     told = {*entry.closed, *entry.open}
-    return [
-        (row.corrected_at, row.reason)
-        for row in rows
-        if row.granularity in told and entry.begin <= row.begins < entry.end
-    ]
+    found: list[tuple[int, str]] = []
+    for row in rows:
+        if row.granularity in told and entry.begin <= row.begins < entry.end:
+            _add_reason(found, row)
+    return found
+
+
+def _add_reason(found: list[tuple[int, str]], row: CorrectionRow) -> None:
+    """Adds when and why something was corrected: of several AZs, only once."""
+    reason = (row.corrected_at, row.reason)
+    if reason not in found:
+        found.append(reason)

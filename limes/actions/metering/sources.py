@@ -2,15 +2,30 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from limes.actions.metering.usage import unknown_since
-from limes.core.metering.account import Account, CommittedTime, Gap, Step, add, constant, integrate
+from limes.core.catalog import ANY_AZ
+from limes.core.metering.account import (
+    Account,
+    CommittedTime,
+    Gap,
+    Step,
+    Zone,
+    add,
+    constant,
+    integrate,
+    integrate_zones,
+)
 from limes.core.metering.calendar import (
+    DAY,
     Bucket,
     Granularity,
     day_of,
     month_of,
+    next_month,
     previous_month,
 )
 from limes.db.engine import Engine
@@ -18,6 +33,8 @@ from limes.db.queries import usage_sources as queries
 from limes.db.queries.usage_sources import EVERYTHING, Meter, Only, StoredAccount
 
 _FOR_EVER = 2**62
+Usages = Mapping[Meter, int]
+"""What was used of a resource at a time, by AZ."""
 
 
 class Counted(NamedTuple):
@@ -54,61 +71,126 @@ class Sources:
     months: Mapping[Meter, Sequence[StoredAccount]] = field(default_factory=dict)
     places: Sequence[Meter] = ()
     """What is reported of projects of which something was not known, even if nothing of it is used."""
+    pools: bool = True
+    """Whether commitments in the AZ `any` cover usage in others. They did not in earlier releases."""
 
     def meters(self) -> list[Meter]:
         """Returns what there may be something to say about, in order."""
         return sorted({*self.steps, *self.committed, *self.days, *self.months, *self.places})
 
-    def accounts(self, meter: Meter, times: Iterable[Bucket]) -> Iterator[Counted]:
-        """Yields the accounts of these times, of which each follows the one before. What is yet to come is left out."""
-        days = {row.begin: row for row in self.days.get(meter, ())}
-        usage: int | None = None
+    def resources(self, also: Iterable[Meter] = ()) -> Iterator[list[Meter]]:
+        """Yields the same and `also`, all AZs of a resource of a project at a time."""
+        meters = sorted({*self.meters(), *also}) if also else self.meters()
+        for _, zones in groupby(meters, itemgetter(slice(0, 3))):
+            yield [*zones]
+
+    def accounts(self, zones: Sequence[Meter], times: Iterable[Bucket]) -> Iterator[dict[Meter, Counted]]:
+        """Yields the accounts of a resource in all of its AZs, for each of these times, of which each follows the one
+        before. What is yet to come is left out."""
+        days = {meter: {row.begin: row for row in self.days.get(meter, ())} for meter in zones}
+        usages: Usages | None = None
         for bucket in times:
-            if usage is None:
-                usage = self._usage_at(meter, bucket.begin)
-            counted = self._account(meter, bucket, usage, days)
+            if usages is None:
+                usages = {meter: self._usage_at(meter, bucket.begin) for meter in zones}
+            counted = self._counted(bucket, usages, days)
             yield counted
-            usage = counted.account.last
+            usages = {meter: each.account.last for meter, each in counted.items()}
 
-    def _account(self, meter: Meter, bucket: Bucket, usage: int, days: Mapping[int, StoredAccount]) -> Counted:
+    def _counted(
+        self, bucket: Bucket, usages: Usages, days: Mapping[Meter, Mapping[int, StoredAccount]]
+    ) -> dict[Meter, Counted]:
         if bucket.granularity is Granularity.MONTH:
-            return self._month(meter, bucket)
+            told = self.month_until([*usages], bucket.begin, min(bucket.end, self.horizon.now))
+            stored_months = {meter: self._stored_month(meter, bucket.begin) for meter in usages}
+            return {meter: Counted(told[meter], row.version if row else 1) for meter, row in stored_months.items()}
+        day = day_of(bucket.begin)
+        if day + DAY > self.horizon.closed_until:
+            return _as_first_version(self._eventful(bucket.begin, bucket.end, usages))
+        # a closed day without a row was one on which nothing happened
+        rows = {meter: days[meter][day] for meter in usages if day in days[meter]}
+        uneventful = {meter: usage for meter, usage in usages.items() if meter not in rows}
+        found = _as_first_version(self._uneventful(bucket.begin, bucket.end, uneventful))
         if bucket.granularity is Granularity.DAY:
-            stored = days.get(bucket.begin)
-            if stored is not None:
-                return Counted(stored.account, stored.version)
-            if bucket.end <= self.horizon.closed_until:
-                begin, end, committed = bucket.begin, bucket.end, self.committed.get(meter, ())
-                return Counted(integrate(begin, end, usage, (), self.horizon.gaps_at(begin), committed), 1)
-        return Counted(self._integrate(meter, bucket.begin, bucket.end, usage), 1)
+            return found | {meter: Counted(row.account, row.version) for meter, row in rows.items()}
+        eventful = {meter: usages[meter] for meter in rows}
+        return found | _as_first_version(self._eventful(bucket.begin, bucket.end, eventful))
 
-    def _month(self, meter: Meter, bucket: Bucket) -> Counted:
-        stored = self._stored_month(meter, bucket.begin)
-        version = 1 if stored is None else stored.version
-        return Counted(self.month_until(meter, bucket.begin, min(bucket.end, self.horizon.now)), version)
-
-    def month_until(self, meter: Meter, month: int, end: int) -> Account:
-        """Returns the account of a month from its beginning to a time that is not closed yet, or to its end.
+    def month_until(self, zones: Sequence[Meter], month: int, end: int) -> dict[Meter, Account]:
+        """Returns the accounts of a month, from its beginning to a time that is not closed yet, or to its end: the sum
+        of its days.
 
         A stored month counts up to the last day on which something happened. From then on usage was the same, but for
         the steps in days that are not closed.
         """
-        stored = self._stored_month(meter, month)
-        if stored is None:
-            return self._integrate(meter, month, end, self._usage_at(meter, month))
-        if stored.counted_until >= end:
-            return stored.account
-        return add(stored.account, self._integrate(meter, stored.counted_until, end, stored.account.last))
+        stored = {meter: self._stored_month(meter, month) for meter in zones}
+        usages = {
+            meter: self._usage_at(meter, month) if row is None else row.account.last for meter, row in stored.items()
+        }
+        found = {meter: row.account for meter, row in stored.items() if row is not None}
+        since = {meter: month if row is None else row.counted_until for meter, row in stored.items()}
+        for begin in {*since.values()}:
+            if begin < end or begin == month:
+                later = self._since(begin, end, usages)
+                found |= {
+                    meter: add(found[meter], later[meter]) if meter in found else later[meter]
+                    for meter in zones
+                    if since[meter] == begin
+                }
+        return found
+
+    def _since(self, begin: int, end: int, usages: Usages) -> dict[Meter, Account]:
+        """Returns the accounts of a time that begins with closed days on which nothing has happened."""
+        open_since = min(max(begin, self.horizon.closed_until), end)
+        if begin >= open_since:
+            return self._eventful(begin, end, usages)
+        found = self._uneventful(begin, open_since, usages)
+        if open_since >= end:
+            return found
+        later = self._eventful(open_since, end, usages)
+        return {meter: add(account, later[meter]) for meter, account in found.items()}
 
     def _stored_month(self, meter: Meter, month: int) -> StoredAccount | None:
         return next((row for row in self.months.get(meter, ()) if row.begin == month), None)
 
-    def _integrate(self, meter: Meter, begin: int, end: int, usage: int) -> Account:
+    def _uneventful(self, begin: int, end: int, usages: Usages) -> dict[Meter, Account]:
+        """Returns the accounts of (a part of) closed days on which usage has not changed, and was known."""
+        zones = {meter.az: Zone(usage, (), self.committed.get(meter, ())) for meter, usage in usages.items()}
+        return self._integrate(begin, end, usages, zones, self.horizon.gaps_at(begin))
+
+    def _eventful(self, begin: int, end: int, usages: Usages) -> dict[Meter, Account]:
         end = min(end, self.horizon.now)
         if begin >= end:
-            return constant(begin, begin, usage)
-        gaps = (*self.gaps.get((meter.project, meter.service), ()), *self.horizon.gaps_at(begin))
-        return integrate(begin, end, usage, self.steps.get(meter, ()), gaps, self.committed.get(meter, ()))
+            return {meter: constant(begin, begin, usage) for meter, usage in usages.items()}
+        zones = {
+            meter.az: Zone(usage, self.steps.get(meter, ()), self.committed.get(meter, ()))
+            for meter, usage in usages.items()
+        }
+        gaps = [gap for meter in [*usages][:1] for gap in self.gaps.get(meter[:2], ())]
+        return self._integrate(begin, end, usages, zones, [*gaps, *self.horizon.gaps_at(begin)])
+
+    def _integrate(
+        self, begin: int, end: int, usages: Usages, zones: Mapping[str, Zone], gaps: Sequence[Gap]
+    ) -> dict[Meter, Account]:
+        if self.pools:
+            found = integrate_zones(begin, end, zones, gaps)
+        else:
+            found = {
+                az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()
+            }
+        return {meter: found[meter.az] for meter in usages}
+
+    def unit(self, zones: Iterable[Meter], time: int) -> str | None:
+        """Returns the unit of a resource in the month of this time, if that is closed and the unit is known."""
+        month = month_of(time)
+        if next_month(month) > self.horizon.closed_until:
+            return None
+        stored = [self._stored_month(meter, month) for meter in zones]
+        return next((row.unit for row in stored if row is not None and row.unit is not None), None)
+
+    def is_pooled(self, zones: Iterable[Meter], begin: int, end: int) -> bool:
+        """Returns whether a commitment to this resource covered usage in all AZs at some time."""
+        times = [time for meter in zones if meter.az == ANY_AZ for time in self.committed.get(meter, ())]
+        return any(time.begin < end and time.end > begin for time in times)
 
     def _usage_at(self, meter: Meter, time: int) -> int:
         """Returns what was used before this time, as far as known."""
@@ -120,6 +202,10 @@ class Sources:
             if known_at <= step.at <= time:
                 known_at, usage = step.at, step.usage
         return usage
+
+
+def _as_first_version(accounts: Mapping[Meter, Account]) -> dict[Meter, Counted]:
+    return {meter: Counted(account, 1) for meter, account in accounts.items()}
 
 
 def load_sources(
@@ -135,10 +221,10 @@ def load_sources(
 ) -> Sources:
     """Loads what is needed for accounts from `begin` to `end` in hours, days or months, with seven queries at most.
 
-    With `anew`, what is stored of these days is left out, so that they are computed anew. To be called inside a
-    transaction.
+    With `anew`, what is stored of these days is left out, so that they are computed anew. All AZs are loaded, whatever
+    `only` says: what counts in one may depend on others. To be called inside a transaction.
     """
-    now, closed_until = horizon.now, horizon.closed_until
+    now, closed_until, only = horizon.now, horizon.closed_until, only._replace(azs=None)
     if anew:
         closed_until = min(closed_until, begin)
         horizon = horizon._replace(closed_until=closed_until)
@@ -147,9 +233,10 @@ def load_sources(
     months = queries.months(engine, projects, previous_month(month), end, only)
     if finest is Granularity.MONTH and end <= closed_until:
         return Sources(horizon, months=months)
-    days = {} if finest is Granularity.MONTH else queries.days(engine, projects, month, end, only)
+    # days after that were closed by a clock that was ahead
+    closed = min(end, horizon.closed_until)
+    days = {} if finest is Granularity.MONTH else queries.days(engine, projects, month, closed, only)
     if anew:
-        days = {meter: [row for row in rows if row.begin < begin] for meter, rows in days.items()}
         months = {meter: [row for row in rows if row.counted_until <= begin] for meter, rows in months.items()}
     committed = queries.committed(engine, projects, month, end, only)
     detailed = min(

@@ -1,32 +1,52 @@
 """What changes of usage mean for the account over time."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from limes.db.engine import Engine
 from limes.db.queries import metering as queries
 from limes.db.queries.metering import GapRow, StepRow
 from limes.db.queries.scrapes import Figures
 from limes.db.queries.tasks import ProjectTask
+from limes.db.queries.usage_accounts import last_usages
 from limes.db.queries.usage_sources import ScrapeTimes, scrape_times, scrape_times_of_services
 
+Place = tuple[int, str]
+"""A resource (id) and an AZ."""
 VALID_FOR = 7200.0
 """How long (in seconds) what a scrape has found counts as known, without another scrape."""
+
+
+def metered_usage(
+    engine: Engine, task: ProjectTask, ids: Mapping[str, int], stored: Figures, now: float
+) -> dict[Place, int]:
+    """Returns the usage that the account knows, by place. To be called inside the transaction that has locked `stored`.
+
+    If the last scrape was one of the previous release, which adds nothing to the account and deletes rows of AZs in
+    which nothing is used any more, the account itself is asked.
+    """
+    metered = {place: row.metered_usage or 0 for place, row in stored.azs.items()}
+    if task.metered_at != task.scraped_at:
+        metered |= {
+            (ids[meter.resource], meter.az): usage
+            for meter, usage in last_usages(engine, [task.project_uuid], int(now)).items()
+            if meter.service == task.service_type and meter.resource in ids
+        }
+    return metered
 
 
 def meter_usage(
     engine: Engine,
     task: ProjectTask,
     ids: Mapping[str, int],
-    stored: Figures,
+    metered: Mapping[Place, int],
     present: Figures,
     now: float,
     valid_for: float,
 ) -> None:
     """Adds to the account what a scrape has found at `now`. To be called inside its transaction.
 
-    `ids` are the resources' by name; `stored` has the figures from before, with locked rows. Nothing is written unless
-    usage has changed; one statement if it has, and one more after a time in which the usage was not known. What the
-    previous release has written meanwhile, without adding it here, is noticed as well.
+    `ids` are the resources' by name; `metered` is what `metered_usage` has returned. Nothing is written unless usage
+    has changed; one statement if it has, and one more after a time in which the usage was not known.
     """
     at = int(now)
     jumped_back = task.scraped_at is not None and now < int(task.scraped_at)
@@ -34,7 +54,7 @@ def meter_usage(
         queries.forget_future(engine, task.project_uuid, task.service_type, at)
     # a clock that was put back says nothing about what was closed since: the job has to look
     recorded_at = queries.PENDING if jumped_back else at
-    changes = _usages(stored, present) if jumped_back else _changes(stored, present)
+    changes = [each for each in _usages(metered, present) if jumped_back or each[1] != metered.get(each[0], 0)]
     if changes:
         names = {id_: name for name, id_ in ids.items()}
         steps = [
@@ -47,18 +67,9 @@ def meter_usage(
         queries.add_gaps(engine, [GapRow(task.project_uuid, task.service_type, begin, at)])
 
 
-def _changes(stored: Figures, present: Figures) -> list[tuple[tuple[int, str], int]]:
-    """Returns the places (resource and AZ) whose usage is not what the account knows."""
-    return [
-        (place, usage)
-        for place, usage in _usages(stored, present)
-        if usage != ((stored.azs[place].metered_usage or 0) if place in stored.azs else 0)
-    ]
-
-
-def _usages(stored: Figures, present: Figures) -> list[tuple[tuple[int, str], int]]:
+def _usages(metered: Iterable[Place], present: Figures) -> list[tuple[Place, int]]:
     """Returns what is used now at each place; 0 where there was something before."""
-    gone = [place for place in stored.azs if place[0] in present.resources and place not in present.azs]
+    gone = [place for place in metered if place[0] in present.resources and place not in present.azs]
     return [*((place, row.usage) for place, row in present.azs.items()), *((place, 0) for place in gone)]
 
 
@@ -66,7 +77,7 @@ def end_metering(engine: Engine, uuids: Collection[str], now: float, valid_for: 
     """Ends the account of projects (by UUID) that are about to be deleted, in the same transaction."""
     if not uuids:
         return
-    queries.end_projects(engine, uuids, int(now))
+    queries.end_projects(engine, uuids, int(now), lambda: last_usages(engine, sorted(uuids), int(now)))
     _end_gaps(engine, scrape_times(engine, sorted(uuids)), int(now), valid_for)
 
 

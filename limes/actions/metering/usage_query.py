@@ -36,6 +36,8 @@ class UsageQuery:
     """At most so many projects."""
     as_of: int | None = None
     """Without what was corrected after this time."""
+    every_az: bool = False
+    """One entry for each AZ, rather than one for all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,8 @@ class CheckUsageQuery:
     state: State
     retention: Retention
     now: int
+    closed_until: int
+    """The end of the last day that was closed: at the time that is asked for, if there is one."""
 
     def times(self, query: UsageQuery) -> list[Bucket]:
         """Returns the times of a query that can be answered. Raises `BadRequest`."""
@@ -96,7 +100,7 @@ class CheckUsageQuery:
             )
         if any(bucket.granularity is Granularity.HOUR for bucket in times):
             raise BadRequest("query parameter as_of: what was said before a correction is kept of days and months only")
-        closed_until = min(self.state.closed_until, as_of)
+        closed_until = min(self.closed_until, as_of)
         if end > closed_until:
             raise BadRequest(
                 "query parameter as_of: what was said at a time is kept of days and months that were closed then;"

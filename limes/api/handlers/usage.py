@@ -88,6 +88,9 @@ def _query(call: Call) -> UsageQuery:
         raise BadRequest("query parameter from: expected the time from which the account is wanted")
     if end is None:
         end = _end_of_present(int(call.deps.clock.now().timestamp()), granularity)
+    every_az, azs = parameters.PER_AZ.of(call.req), parameters.USED_IN_AZS.of(call.req)
+    if azs is not None and not every_az:
+        raise BadRequest("query parameter availability_zone: expected together with per_az")
     domain, project = call.params.get("domain_id"), call.params.get("project_id")
     return UsageQuery(
         begin,
@@ -95,10 +98,11 @@ def _query(call: Call) -> UsageQuery:
         granularity,
         domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
         projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
-        only=Only(_services(call), parameters.RESOURCE.of(call.req), parameters.USED_IN_AZS.of(call.req)),
+        only=Only(_services(call), parameters.RESOURCE.of(call.req), azs),
         marker=parameters.AFTER_USER.of(call.req) or "",
         limit=parameters.USERS.of(call.req) or None,
         as_of=parameters.USED_AS_OF.of(call.req),
+        every_az=every_az,
     )
 
 

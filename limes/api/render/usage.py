@@ -15,8 +15,8 @@ from limes.db.queries.usage_sources import Month, NameRow
 from limes.web.csv import write_csv_row
 from limes.web.json import dump_part
 
-_Place = tuple[str, str, str]
-"""Service, resource, AZ."""
+_Place = tuple[str, str, str, str | None]
+"""Service, resource, AZ (empty: all of them), and the unit if that is known."""
 _CSV_HEADER = (
     *("domain_id", "domain_name", "project_id", "project_name", "service_type", "resource_name", "unit"),
     *("availability_zone", "from", "until", "used", "committed", "beyond_commitments", "unknown_seconds"),
@@ -57,11 +57,11 @@ class _Writer(ABC):
             called = projects.get((project, begin))
             if called is None:
                 called = projects[project, begin] = self._project(part.name(project, begin))
-            yield called + self._place(row[1:4]), row
+            yield called + self._place((*row[1:4], row[13])), row
 
     def _beginning(self, entry: UsageEntry) -> str:
         meter = entry.meter
-        return self._project(entry.names) + self._place((meter.service, meter.resource, meter.az))
+        return self._project(entry.names) + self._place((meter.service, meter.resource, meter.az, entry.unit))
 
     def _project(self, names: NameRow) -> str:
         if self._last[0] is not names:
@@ -71,9 +71,10 @@ class _Writer(ABC):
     def _place(self, place: _Place) -> str:
         text = self._places.get(place)
         if text is None:
-            service, resource, az = place
-            found = self._catalog.find((service, resource))
-            unit = found.unit.value if found else ""
+            service, resource, az, unit = place
+            if unit is None:
+                found = self._catalog.find((service, resource))
+                unit = found.unit.value if found else ""
             text = self._places[place] = self._render_place(service, resource, unit, az)
         return text
 
@@ -96,7 +97,7 @@ class JsonWriter(_Writer):
         closed = f'"closed":{_dump({"month": part.months})},"version":'
         lines = []
         for beginning, row in self._beginnings(part):
-            begin, used, committed, beyond, unknown, smallest, largest, last, version = row[4:]
+            begin, used, committed, beyond, unknown, smallest, largest, last, version = row[4:13]
             reasons = "" if version == 1 else _reasons(part.reasons_of(row))
             extremes = _extremes(smallest, largest)
             lines.append(
@@ -115,7 +116,7 @@ class JsonWriter(_Writer):
             "service_type": service,
             "resource_name": resource,
             **({"unit": unit} if unit else {}),
-            "availability_zone": az,
+            **({"availability_zone": az} if az else {}),
         }
         return f"{_dump(document)[1:-1]},"
 
@@ -151,7 +152,7 @@ class CsvWriter(_Writer):
         spans = {begin: f"{render_time(begin)},{render_time(end)}," for begin, end in part.ends.items()}
         lines = []
         for beginning, row in self._beginnings(part):
-            begin, used, committed, beyond, unknown, smallest, largest, last, version = row[4:]
+            begin, used, committed, beyond, unknown, smallest, largest, last, version = row[4:13]
             lines.append(
                 f"{beginning}{spans[begin]}{used},{committed},{beyond},{unknown},"
                 f"{_cell(smallest)},{_cell(largest)},{last},true,{version}\r\n"

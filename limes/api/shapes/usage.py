@@ -25,15 +25,15 @@ UsageEntry = TypedDict(
         "service_type": str,
         "resource_name": str,
         "unit": NotRequired[Unit],
-        "availability_zone": str,
+        "availability_zone": Annotated[NotRequired[str], Field(description="with `per_az`")],
         "from": Time,
         "until": Time,
         "used": AmountSeconds,
         "committed": AmountSeconds,
         "beyond_commitments": AmountSeconds,
         "unknown_seconds": Annotated[int, Field(ge=0, description="in which nobody knew the usage")],
-        "smallest": NotRequired[Amount],
-        "largest": NotRequired[Amount],
+        "smallest": Annotated[NotRequired[Amount], Field(description="with `per_az`")],
+        "largest": Annotated[NotRequired[Amount], Field(description="with `per_az`")],
         "last": Amount,
         "closed": Annotated[Buckets, Field(description="from how many closed hours, days and months this comes")],
         "open": NotRequired[Annotated[Buckets, Field(description="the same of those that are not closed yet")]],
@@ -41,7 +41,7 @@ UsageEntry = TypedDict(
         "corrections": NotRequired[list[Correction]],
     },
 )
-UsageEntry.__doc__ = "What one project has used of one resource in one AZ, in one time."
+UsageEntry.__doc__ = "What one project has used of one resource in one time: in all AZs, or with `per_az` in one."
 
 UsageReport = TypedDict(
     "UsageReport",

@@ -4,10 +4,12 @@ Usage is constant from one step to the next. In a gap nobody knew it: it counts 
 known at all times.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from itertools import pairwise
 from typing import NamedTuple
+
+from limes.core.catalog import ANY_AZ
 
 
 class Step(NamedTuple):
@@ -98,6 +100,70 @@ def _piece(seconds: int, usage: int, committed: int, *, is_known: bool) -> Accou
         return Account(0, committed * seconds, 0, seconds, None, None, usage)
     beyond = max(usage - committed, 0)
     return Account(usage * seconds, committed * seconds, beyond * seconds, 0, usage, usage, usage)
+
+
+class Zone(NamedTuple):
+    """What happened to a resource in one AZ."""
+
+    usage: int
+    """At the beginning."""
+    steps: Sequence[Step] = ()
+    committed: Sequence[CommittedTime] = ()
+
+
+def integrate_zones(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
+    """Returns the accounts of a resource by AZ.
+
+    A commitment in a real AZ covers usage there. One in the AZ `any` is pooled: it covers usage in all AZs, as far as
+    their own commitments do not. While there is one, what was used beyond stands in `any`, and is 0 in all others. So
+    whoever adds up AZs counts it once.
+    """
+    found = {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
+    if any(time.begin < end and time.end > begin for time in pooled_times(zones)):
+        for az, beyond in _beyond(begin, end, zones, gaps).items():
+            found[az] = found[az]._replace(beyond=beyond)
+    return found
+
+
+def pooled_times(zones: Mapping[str, Zone]) -> Sequence[CommittedTime]:
+    """Returns the times of commitments that cover usage in all AZs."""
+    return zones[ANY_AZ].committed if ANY_AZ in zones else ()
+
+
+def _beyond(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap]) -> dict[str, int]:
+    """Returns what was used beyond commitments, by AZ."""
+    steps = sorted((step.at, az, step.usage) for az, zone in zones.items() for step in zone.steps if begin <= step.at)
+    times = {begin, end, *(at for at, _, _ in steps)}
+    times.update(*(span[:2] for span in gaps), *(time[:2] for zone in zones.values() for time in zone.committed))
+    usages = {az: zone.usage for az, zone in zones.items()}
+    found = dict.fromkeys(zones, 0)
+    following = 0
+    for start, stop in pairwise(sorted(time for time in times if begin <= time <= end)):
+        while following < len(steps) and steps[following][0] <= start:
+            _, az, usages[az] = steps[following]
+            following += 1
+        if any(gap.begin <= start < gap.end for gap in gaps):
+            continue
+        committed = {
+            az: sum(time.amount for time in zone.committed if time.begin <= start < time.end)
+            for az, zone in zones.items()
+        }
+        uncovered = {az: max(usage - committed[az], 0) for az, usage in usages.items() if az != ANY_AZ}
+        if committed[ANY_AZ]:
+            uncovered = {ANY_AZ: max(sum(uncovered.values()) + usages[ANY_AZ] - committed[ANY_AZ], 0)}
+        else:
+            uncovered[ANY_AZ] = usages[ANY_AZ]
+        for az, amount in uncovered.items():
+            found[az] += amount * (stop - start)
+    return found
+
+
+def add_zones(accounts: Sequence[Account]) -> Account:
+    """Returns the account of a resource in all AZs, at the same time. Usage is unknown in all of them at once. What was
+    smallest and largest in each was hardly so at the same time, so that is left out."""
+    used, committed, beyond = (sum(totals) for totals in list(zip(*accounts, strict=True))[:3])
+    unknown = max(account.unknown for account in accounts)
+    return Account(used, committed, beyond, unknown, None, None, sum(account.last for account in accounts))
 
 
 def add(earlier: Account, later: Account) -> Account:

@@ -34,6 +34,7 @@ from limes.db.models.jobs import Job
 from limes.db.models.lifetimes import LifetimeProject, SubresourceLifetime
 from limes.db.models.mails import Mail, MailItem, MailUnsubscribed
 from limes.db.models.metering import (
+    ClosedDay,
     CommittedTime,
     MeteredProject,
     MeteringState,
@@ -53,6 +54,7 @@ __all__ = [
     "MODELS",
     "AZResource",
     "Capacitor",
+    "ClosedDay",
     "Commitment",
     "CommitmentEvent",
     "CommitmentEventCounter",
@@ -131,6 +133,7 @@ MODELS: tuple[type[BaseModel], ...] = (
     Mail,
     MailUnsubscribed,
     MeteringState,
+    ClosedDay,
     MeteredProject,
     UsageStep,
     UsageGap,

@@ -31,9 +31,23 @@ class MeteringState(BaseModel):
     """While a day is being closed: the project that was done last. Empty in between."""
     event_number = BigIntegerField()
     """The last of `commitment_events` that is in `committed_times`."""
+    checked_until = BigIntegerField(null=True)
+    """The end of the last day before which all days were closed, or repaired, by the present rules."""
+    checked_project = TextField(null=True)
+    """`last_project`, if all of the day that is being closed was done by the present rules."""
 
     class Meta:
         table_name = "metering_state"
+
+
+class ClosedDay(BaseModel):
+    """When a day was closed. Not known of those that earlier releases have closed, but for the last one."""
+
+    begins = BigIntegerField(primary_key=True)
+    closed_at = BigIntegerField()
+
+    class Meta:
+        table_name = "closed_days"
 
 
 class MeteredProject(BaseModel):
@@ -139,6 +153,8 @@ class UsageMonth(_AccountModel):
 
     counted_until = BigIntegerField()
     """The end of the last day that it counts."""
+    unit = TextField(null=True)
+    """Of the resource, when the row was written first. Not known of rows of earlier releases."""
 
     class Meta:
         table_name = "usage_months"

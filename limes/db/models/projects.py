@@ -73,6 +73,9 @@ class ProjectService(BaseModel):
     """When the first of the scrapes that have failed in a row was made. Means nothing without a `scrape_error`."""
     domain_id = IntegerField(null=True)
     """The project's. A trigger sets it."""
+    metered_at = DoubleField(null=True)
+    """The same as `scraped_at` if the account of usage knows what the last scrape has found: earlier releases leave it
+    as it is."""
 
     class Meta:
         table_name = "project_services"

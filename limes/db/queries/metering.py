@@ -1,6 +1,6 @@
 """What is written for the account of usage and commitments, when something changes (docs/adr/0032)."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from peewee import Value, fn
@@ -19,6 +19,7 @@ from limes.db.models import (
     UsageGap,
     UsageStep,
 )
+from limes.db.queries.usage_sources import Meter
 
 PENDING = 2**62
 """`recorded_at` of what no closed day has counted so far, and might have to be corrected for."""
@@ -114,7 +115,18 @@ _AZ = ProjectAZResource
 _METERED = _AZ.metered_usage.is_null(False) & (_AZ.metered_usage > 0)
 
 
-def _end_steps(now: int, *conditions: Any) -> Any:
+def _end_steps(engine: Engine, now: int, ended_later: Any, *conditions: Any) -> None:
+    """Adds steps to 0. The clock of the host that has scraped last may have been ahead: what it found is over as well.
+
+    `ended_later` selects these steps.
+    """
+    # nothing is recorded before its time, and there is an index of when it was
+    later = UsageStep.delete().where(UsageStep.recorded_at > now, UsageStep.at > now, ended_later)
+    recorded_at = PENDING if engine.write(later) else now
+    engine.write(_steps_to_zero(now, recorded_at, *conditions))
+
+
+def _steps_to_zero(now: int, recorded_at: int, *conditions: Any) -> Any:
     ended = (
         _AZ.select(
             Project.uuid,
@@ -123,7 +135,7 @@ def _end_steps(now: int, *conditions: Any) -> Any:
             _AZ.az,
             Value(now).alias("at"),
             Value(0).alias("usage"),
-            Value(now),
+            Value(recorded_at).cast("BIGINT"),
         )
         .join(Project, on=_AZ.project_id == Project.id)
         .join(Resource, on=_AZ.resource_id == Resource.id)
@@ -157,13 +169,27 @@ _LOCKS = (
 )
 
 
-def end_projects(engine: Engine, uuids: Collection[str], now: int) -> None:
+_CUT_GAPS = (
+    compiled(lambda p: UsageGap.delete().where(any_of(UsageGap.project_uuid, p.projects), UsageGap.begins >= p.now)),
+    compiled(
+        lambda p: UsageGap.update(ends=p.now).where(any_of(UsageGap.project_uuid, p.projects), UsageGap.ends > p.now)
+    ),
+)
+
+
+def end_projects(
+    engine: Engine, uuids: Collection[str], now: int, last_usages: Callable[[], Mapping[Meter, int]]
+) -> None:
     """Ends the account of projects (by UUID) that are about to be deleted. Waits for scrapes that are just being
-    written: the last of them counts."""
+    written: the last of them counts. `last_usages` says what the account knows last: there may be no row of that any
+    more, after a scrape by the previous release."""
     if uuids:
         for query in _LOCKS:
             engine.column(query, projects=sorted(uuids))
-        engine.write(_end_steps(now, any_of(Project.uuid, uuids)))
+        _end_steps(engine, now, any_of(UsageStep.project_uuid, uuids), any_of(Project.uuid, uuids))
+        add_steps(engine, [StepRow(*meter, now, 0, now) for meter, usage in last_usages().items() if usage])
+        for gaps in _CUT_GAPS:
+            engine.write(gaps, projects=sorted(uuids), now=now)
 
 
 def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
@@ -171,7 +197,16 @@ def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> No
     called again from time to time: a scrape that had begun before may end after this."""
     if not resource_ids:
         return
-    engine.write(_end_steps(now, any_of(_AZ.resource_id, resource_ids)))
+    resource = (
+        Resource.select(Value(1))
+        .join(Service)
+        .where(
+            any_of(Resource.id, resource_ids),
+            UsageStep.resource_name == Resource.name,
+            UsageStep.service_type == Service.type,
+        )
+    )
+    _end_steps(engine, now, fn.EXISTS(resource), any_of(_AZ.resource_id, resource_ids))
     engine.write(_AZ.update(metered_usage=None).where(any_of(_AZ.resource_id, resource_ids), _METERED))
 
 

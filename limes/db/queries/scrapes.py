@@ -103,6 +103,7 @@ def _record_success(p: Parameters, **changes: Any) -> peewee.Node:
     return (
         ProjectService.update(
             scraped_at=p.now,
+            metered_at=p.now,
             checked_at=p.now,
             next_scrape_at=p.next_scrape_at,
             scrape_duration=p.duration,

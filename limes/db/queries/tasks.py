@@ -49,6 +49,8 @@ class ProjectTask(NamedTuple):
     """The last scrape that succeeded."""
     failing_since: float | None = None
     """The first of the scrapes that have failed since."""
+    metered_at: float | None = None
+    """The last scrape whose findings are in the account of usage."""
 
     @property
     def scope(self) -> str:
@@ -76,7 +78,7 @@ def _tasks(p: Parameters, due_at: peewee.Field, claimed_until: peewee.Field, *co
             *(Project.id, Project.uuid, Project.name, Project.parent_uuid, Project.has_bursting),
             *(Domain.uuid, Domain.name, Service.id, Service.type),
             *(_PS.quota_desynced_at, due_at, _PS.is_stale, _PS.scrape_state, claimed_until),
-            *(_PS.scraped_at, failing_since(_PS)),
+            *(_PS.scraped_at, failing_since(_PS), _PS.metered_at),
         )
         .join(Project, on=_PS.project == Project.id)
         .join(Domain, on=Project.domain == Domain.id)

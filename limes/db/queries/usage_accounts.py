@@ -4,11 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
+from peewee import EXCLUDED, fn
 
+from limes.core.catalog import Ref
 from limes.core.metering.account import Account
-from limes.db.compiled import any_of, compiled, compiled_insert, lock
+from limes.core.metering.calendar import Granularity, month_of, previous_month
+from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, lock
 from limes.db.engine import Engine
 from limes.db.models import (
+    ClosedDay,
     MeteringState,
     Project,
     UsageCorrection,
@@ -28,6 +32,32 @@ class State(NamedTuple):
     closed_at: int
     last_project: str
     event_number: int
+    checked_until: int | None = None
+    """Earlier days were closed, or repaired, by the present rules; None: no day was."""
+    checked_project: str | None = None
+    """`last_project`, if the present rules have closed the day for all projects until there."""
+
+    def advanced(self, last_project: str) -> "State":
+        """Returns the state with the day closed until this project (UUID)."""
+        is_ours = self.last_project == (self.checked_project or "")
+        return self._replace(last_project=last_project, checked_project=last_project if is_ours else None)
+
+    def closed(self, day_end: int, now: int) -> "State":
+        """Returns the state with the day closed for all projects."""
+        is_ours = self.last_project == (self.checked_project or "") and self.checked_until == self.closed_until
+        checked_until = day_end if is_ours else self.checked_until
+        state = self._replace(checked_until=checked_until, checked_project=None)
+        return state._replace(closed_until=day_end, closed_at=now, last_project="")
+
+    def reopened(self, day: int, now: int) -> "State":
+        """Returns the state with this day and later ones not closed."""
+        checked_until = None if self.checked_until is None else min(self.checked_until, day)
+        state = self._replace(closed_until=day, closed_at=now, last_project="")
+        return state._replace(checked_until=checked_until, checked_project=None)
+
+    def checked(self, until: int) -> "State":
+        """Returns the state with the days before a time repaired."""
+        return self._replace(checked_until=min(until, self.closed_until))
 
 
 _STATE_FIELDS = [getattr(MeteringState, name) for name in State._fields]
@@ -35,7 +65,8 @@ _STATE = compiled(lambda p: MeteringState.select(*_STATE_FIELDS))
 _LOCKED_STATE = compiled(lambda p: lock(MeteringState.select(*_STATE_FIELDS)))
 _BEGIN = compiled(
     lambda p: MeteringState.insert(
-        id=1, begun_at=p.now, closed_until=p.closed_until, closed_at=p.now, last_project="", event_number=0
+        **{"id": 1, "begun_at": p.now, "closed_until": p.closed_until, "closed_at": p.now, "last_project": ""},
+        **{"event_number": 0, "checked_until": p.closed_until},
     ).on_conflict("NOTHING", conflict_target=[MeteringState.id])
 )
 _SET_STATE = compiled(lambda p: MeteringState.update({field: getattr(p, field.name) for field in _STATE_FIELDS}))
@@ -61,6 +92,33 @@ def set_state(engine: Engine, new: State) -> None:
     engine.write(_SET_STATE, **new._asdict())
 
 
+_NOTE_CLOSING = compiled(
+    lambda p: ClosedDay.insert(begins=p.day, closed_at=p.now).on_conflict(
+        conflict_target=[ClosedDay.begins], update={ClosedDay.closed_at: p.now}
+    )
+)
+_FIRST_CLOSED_AFTER = compiled(lambda p: ClosedDay.select(fn.MIN(ClosedDay.begins)).where(ClosedDay.closed_at > p.time))
+
+
+def note_closing(engine: Engine, day: int, now: int) -> None:
+    """Notes when a day was closed."""
+    engine.write(_NOTE_CLOSING, day=day, now=now)
+
+
+_CLOSED_AT = compiled(lambda p: ClosedDay.select(ClosedDay.closed_at).where(ClosedDay.begins == p.day))
+
+
+def was_closed(engine: Engine, day: int) -> bool:
+    """Returns whether a day was closed, though it may be open again."""
+    return bool(engine.column(_CLOSED_AT, day=day))
+
+
+def first_closed_after(engine: Engine, time: int) -> int | None:
+    """Returns the first day that was closed after a time; None if there is none."""
+    days: list[int | None] = engine.column(_FIRST_CLOSED_AFTER, time=time)
+    return days[0]
+
+
 _PROJECTS_AFTER = compiled(
     lambda p: Project.select(Project.id, Project.uuid).where(Project.id > p.after).order_by(Project.id).limit(p.limit)
 )
@@ -77,16 +135,19 @@ _KEY = ("project_uuid", "service_type", "resource_name", "az", "begins")
 _FIGURES = ("used", "committed", "beyond", "unknown", "smallest", "largest", "last", "version")
 
 
-def _upsert(model: Any, figures: Sequence[str]) -> Any:
+def _upsert(model: Any, figures: Sequence[str], *kept: Any) -> Any:
+    """`kept` are written once, and stay as they are afterwards."""
     fields = [getattr(model, name) for name in figures]
     key = [getattr(model, name) for name in _KEY]
+    once = {field: fn.COALESCE(field, getattr(EXCLUDED, field.name)) for field in kept}
     return compiled_insert(
-        model, *key, *fields, finish=lambda insert: insert.on_conflict(conflict_target=key, preserve=fields)
+        *(model, *key, *fields, *kept),
+        finish=lambda insert: insert.on_conflict(conflict_target=key, preserve=fields, update=once),
     )
 
 
 _WRITE_DAYS = _upsert(UsageDay, _FIGURES)
-_WRITE_MONTHS = _upsert(UsageMonth, (*_FIGURES, "counted_until"))
+_WRITE_MONTHS = _upsert(UsageMonth, (*_FIGURES, "counted_until"), UsageMonth.unit)
 _ROWS = 2000
 """Of one statement."""
 
@@ -96,9 +157,13 @@ def write_days(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> N
     _write(engine, _WRITE_DAYS, [(*meter, *_values(stored)) for meter, stored in rows])
 
 
-def write_months(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
-    """Writes months."""
-    _write(engine, _WRITE_MONTHS, [(*meter, *_values(stored), stored.counted_until) for meter, stored in rows])
+def write_months(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]], units: Mapping[Ref, str]) -> None:
+    """Writes months, new ones with the units of their resources."""
+    values = [
+        (*meter, *_values(stored), stored.counted_until, units.get((meter.service, meter.resource)))
+        for meter, stored in rows
+    ]
+    _write(engine, _WRITE_MONTHS, values)
 
 
 def _values(stored: StoredAccount) -> tuple[Any, ...]:
@@ -109,6 +174,33 @@ def _values(stored: StoredAccount) -> tuple[Any, ...]:
 def _write(engine: Engine, query: Any, rows: Sequence[tuple[Any, ...]]) -> None:
     for start in range(0, len(rows), _ROWS):
         engine.write(query, rows=rows[start : start + _ROWS])
+
+
+def _last(model: Any, time: Any, usage: Any) -> Compiled:
+    meter = [getattr(model, name) for name in _KEY[:4]]
+    return compiled(
+        lambda p: (
+            model.select(*meter, time, usage)
+            .where(any_of(model.project_uuid, p.projects), time >= p.begin)
+            .order_by(time)
+        )
+    )
+
+
+_LAST_OF_MONTHS = _last(UsageMonth, UsageMonth.counted_until, UsageMonth.last)
+_LAST_OF_STEPS = _last(UsageStep, UsageStep.at, UsageStep.usage)
+
+
+def last_usages(engine: Engine, projects: Sequence[str], now: int) -> dict[Meter, int]:
+    """Returns what the account knows last of the usage of these projects (UUIDs), by what it is about."""
+    known: dict[Meter, tuple[int, int]] = {}
+    begin = previous_month(month_of(now))  # months have a row of all that was used
+    for query in (_LAST_OF_MONTHS, _LAST_OF_STEPS):
+        for *key, at, usage in engine.tuples(query, projects=projects, begin=begin):
+            meter = Meter._make(key)
+            if at >= known.get(meter, (0, 0))[0]:
+                known[meter] = (at, usage)
+    return {meter: usage for meter, (_, usage) in known.items()}
 
 
 # -- corrections -------------------------------------------------------------------------------------------------------
@@ -186,6 +278,15 @@ _CORRECTIONS = compiled(
 def corrections(engine: Engine, projects: Sequence[str], begin: int, end: int) -> list[CorrectionRow]:
     """Returns the corrections of days and months that begin in this time, in their order."""
     return engine.all(_CORRECTIONS, CorrectionRow, projects=projects, begin=begin, end=end)
+
+
+def months_to_write(engine: Engine, projects: Sequence[str], month: int) -> dict[Meter, int]:
+    """Returns the versions of an open month that was closed before, by a clock that was ahead."""
+    found: dict[Meter, int] = {}
+    for row in corrections(engine, projects, month, month + 1):
+        if row.granularity == Granularity.MONTH:
+            found[row.meter] = max(row.version + 1, found.get(row.meter, 1))
+    return found
 
 
 # -- retention ---------------------------------------------------------------------------------------------------------

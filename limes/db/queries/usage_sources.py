@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from peewee import Value
@@ -58,6 +59,8 @@ class StoredAccount(NamedTuple):
     version: int
     counted_until: int
     """The end of the last day that it counts."""
+    unit: str | None = None
+    """Of a month, if it is known."""
 
 
 class ScrapeTimes(NamedTuple):
@@ -69,6 +72,8 @@ class ScrapeTimes(NamedTuple):
     failing_since: float | None
 
 
+CLOCKS_DIFFER = 300
+"""By how many seconds clocks of hosts may differ at most."""
 _METER = ("project_uuid", "service_type", "resource_name", "az")
 
 
@@ -226,11 +231,11 @@ def months(
 ) -> dict[Meter, list[StoredAccount]]:
     """Returns the stored months that begin in this time, in order."""
     found: dict[Meter, list[StoredAccount]] = {}
-    query = _accounts(UsageMonth, (UsageMonth.counted_until,), only.given)
+    query = _accounts(UsageMonth, (UsageMonth.counted_until, UsageMonth.unit), only.given)
     for row in engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict()):
         used, committed_, beyond, *figures = row[5:12]
         account = Account(int(used), int(committed_), int(beyond), *figures)
-        found.setdefault(Meter._make(row[:4]), []).append(StoredAccount(row[4], account, row[12], row[13]))
+        found.setdefault(Meter._make(row[:4]), []).append(StoredAccount(row[4], account, *row[12:15]))
     return found
 
 
@@ -250,6 +255,8 @@ class MonthRow(NamedTuple):
     largest: int | None
     last: int
     version: int
+    unit: str | None = None
+    """If it is known."""
 
     @property
     def account(self) -> Account:
@@ -257,15 +264,18 @@ class MonthRow(NamedTuple):
         return Account(int(self.used), int(self.committed), int(self.beyond), *self[8:12])
 
 
-Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int]
+Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int, str | None]
 """The same as a plain tuple: there are hundreds of thousands of them, which the garbage collector need not look at."""
+
+
+_METER_AND_BEGIN = itemgetter(slice(0, 5))
 
 
 def month_rows(engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING) -> list[Month]:
     """Returns the same, in the order of meters (by code points, whatever the database's order is) and time."""
-    query = _accounts(UsageMonth, (), only.given, in_order=False)
+    query = _accounts(UsageMonth, (UsageMonth.unit,), only.given, in_order=False)
     rows: list[Any] = engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict())
-    rows.sort()
+    rows.sort(key=_METER_AND_BEGIN)
     return rows
 
 
@@ -327,6 +337,11 @@ def project_page(
     projects: Sequence[str] | None = None,
 ) -> list[str]:
     """Returns the UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and
-    among these projects, if they are given."""
+    among these projects, if they are given.
+
+    Projects that came soon after, or went shortly before, are among them: the clock of the host that noticed it may
+    not be that of the host that scraped them.
+    """
     query = _project_page(domains is not None, projects is not None)
-    return engine.column(query, begin=begin, end=end, marker=marker, limit=limit, domains=domains, projects=projects)
+    among = {"marker": marker, "limit": limit, "domains": domains, "projects": projects}
+    return engine.column(query, begin=begin - CLOCKS_DIFFER, end=end + CLOCKS_DIFFER, **among)

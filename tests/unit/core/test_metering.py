@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.metering.account import Account, CommittedTime, Gap, Step, add, constant, integrate
+from limes.core.metering.account import (
+    Account,
+    CommittedTime,
+    Gap,
+    Step,
+    Zone,
+    add,
+    add_zones,
+    constant,
+    integrate,
+    integrate_zones,
+)
 from limes.core.metering.calendar import (
     DAY,
     HOUR,
@@ -68,6 +79,43 @@ def test_two_times_add_up_to_the_whole(
     usage, *rest = history
     first = integrate(0, middle, usage, *rest)
     assert add(first, integrate(middle, END, first.last, *rest)) == integrate(0, END, usage, *rest)
+
+
+zones = st.builds(
+    Zone,
+    st.integers(0, 5),
+    st.lists(st.builds(Step, times, st.integers(0, 5)), max_size=4, unique_by=lambda step: step.at).map(sorted),
+    st.lists(st.builds(lambda pair, amount: CommittedTime(*pair, amount), spans, st.integers(1, 5)), max_size=3),
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(["any", "az-one", "az-two"]), zones, min_size=1),
+    st.lists(spans.map(lambda pair: Gap(*pair)), max_size=2),
+    spans,
+)
+def test_what_pooled_commitments_cover(by_az: dict[str, Zone], gaps: list[Gap], span: tuple[int, int]) -> None:
+    found = integrate_zones(*span, by_az, gaps)
+    beyond = dict.fromkeys(by_az, 0)
+    for now in range(*span):
+        used, committed = {}, {}
+        for az, zone in by_az.items():
+            steps = [step.usage for step in zone.steps if span[0] <= step.at <= now]
+            used[az] = steps[-1] if steps else zone.usage
+            committed[az] = sum(each.amount for each in zone.committed if each.begin <= now < each.end)
+        if any(gap.begin <= now < gap.end for gap in gaps):
+            continue
+        uncovered = {az: max(used[az] - committed[az], 0) for az in by_az}
+        if committed.get("any"):
+            rest = sum(amount for az, amount in uncovered.items() if az != "any") + used["any"] - committed["any"]
+            uncovered = {"any": max(rest, 0)}
+        for az, amount in uncovered.items():
+            beyond[az] += amount
+    assert {az: account.beyond for az, account in found.items()} == beyond
+    for az, zone in by_az.items():
+        expected = integrate(*span, zone.usage, zone.steps, gaps, zone.committed)
+        assert found[az]._replace(beyond=0) == expected._replace(beyond=0)
+    assert add_zones([*found.values()]).beyond == sum(beyond.values())
 
 
 def test_amounts_may_be_larger_than_any_integer_of_a_database() -> None:

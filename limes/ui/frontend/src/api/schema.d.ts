@@ -1453,14 +1453,15 @@ export interface components {
             /** @description at the end; of the cloud only */
             capacity?: number;
         };
-        /** @description What one project has used of one resource in one AZ, in one time. */
+        /** @description What one project has used of one resource in one time: in all AZs, or with `per_az` in one. */
         UsageEntry: {
             project: components["schemas"]["PlacedNamed"];
             service_type: string;
             resource_name: string;
             /** @description only of measured resources */
             unit?: string;
-            availability_zone: string;
+            /** @description with `per_az` */
+            availability_zone?: string;
             /** @description UNIX timestamp, in whole seconds */
             from: number;
             /** @description UNIX timestamp, in whole seconds */
@@ -1473,7 +1474,9 @@ export interface components {
             beyond_commitments: number;
             /** @description in which nobody knew the usage */
             unknown_seconds: number;
+            /** @description with `per_az` */
             smallest?: number;
+            /** @description with `per_az` */
             largest?: number;
             last: number;
             /** @description from how many closed hours, days and months this comes */

@@ -1,0 +1,28 @@
+"""What the account of usage has to know of itself: when days were closed, by which rules, and in which unit."""
+
+from typing import Any
+
+import peewee
+from peewee import BigIntegerField
+
+
+def up(migrator: Any, db: peewee.Database) -> None:
+    """Adds a table and columns. The previous release leaves them as they are, so what it does is noticed afterwards."""
+
+    class ClosedDay(peewee.Model):
+        begins = BigIntegerField(primary_key=True)
+        closed_at = BigIntegerField()
+
+        class Meta:
+            database = db
+            table_name = "closed_days"
+
+    db.create_tables([ClosedDay])
+    db.execute_sql(
+        "INSERT INTO closed_days SELECT closed_until - 86400, closed_at FROM metering_state"
+        " WHERE closed_until > begun_at"
+    )
+    db.execute_sql("ALTER TABLE metering_state ADD COLUMN checked_until BIGINT")
+    db.execute_sql("ALTER TABLE metering_state ADD COLUMN checked_project TEXT")
+    db.execute_sql("ALTER TABLE usage_months ADD COLUMN unit TEXT")
+    db.execute_sql("ALTER TABLE project_services ADD COLUMN metered_at DOUBLE PRECISION")

@@ -1,0 +1,207 @@
+"""What earlier releases have closed, what a clock that was ahead has closed, and units of closed months."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.entries import UsageEntry
+from limes.core.metering.account import integrate
+from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
+from limes.db.queries import usage_accounts as accounts
+from limes.errors import BadRequest
+from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
+from tests.collector.metering import CORES, START, entries, job, scrape
+from tests.collector.test_metering_histories import commitment_event
+
+FEBRUARY = next_month(START)
+KEYSTONE = (DRESDEN, PARIS)
+
+
+def cores(lab: Lab, begin: int, end: int, granularity: Granularity, *, every_az: bool = False) -> list[UsageEntry]:
+    """What is told of berlin's cores."""
+    found = entries(lab, begin, end, granularity, every_az=every_az)
+    return [entry for entry in found if entry.meter[:3] == CORES[:3]]
+
+
+def keep_scraping(lab: Lab, usage: int, until: int) -> None:
+    while lab.now < until:
+        lab.clock.advance(min(HOUR, until - lab.now))
+        scrape(lab, usage)
+
+
+@pytest.fixture
+def metered(lab: Lab) -> Lab:
+    scrape(lab, 4)
+    job(lab).run()
+    return lab
+
+
+def close_as_before(lab: Lab) -> None:
+    """What the previous release has left behind: nobody has checked it, and a commitment covers its own zone only."""
+    lab.execute("UPDATE metering_state SET checked_until = NULL, checked_project = NULL")
+
+
+@pytest.mark.parametrize("zone", ["any", "az-one", "az-two"])
+def test_commitments_of_a_project_that_was_deleted_in_the_month(lab: Lab, zone: str) -> None:
+    """Nothing was used, so that there is no row until the month is closed."""
+    scrape(lab, 0)
+    job(lab).run()
+    commitment_event(lab, "created", "c", 10, START + 9 * DAY, availability_zone=zone)
+    keep_scraping(lab, 0, START + 11 * DAY)
+    lab.keystone = FakeKeystone(*KEYSTONE)
+    lab.discover().discover_projects(GERMANY.id)
+    job(lab).run()
+
+    def told() -> list[int]:
+        days = sum(entry.account.committed for entry in cores(lab, START, START + 12 * DAY, Granularity.DAY))
+        (month,) = cores(lab, START, FEBRUARY, Granularity.MONTH)
+        return [days, month.account.committed]
+
+    assert told() == [10 * 9 * DAY] * 2
+    lab.clock.advance(30 * DAY)
+    job(lab).run()
+    assert told() == [10 * 9 * DAY] * 2
+    # the previous release has lost it
+    lab.execute("DELETE FROM usage_months WHERE project_uuid = %s AND resource_name = 'cores'", BERLIN.id)
+    close_as_before(lab)
+    job(lab).run()
+    assert told() == [10 * 9 * DAY] * 2
+    (month,) = cores(lab, START, FEBRUARY, Granularity.MONTH)
+    assert (month.version, month.corrections) == (
+        2,
+        [(int(lab.now), "commitments are counted as in the present release")],
+    )
+    rows = len(lab.rows("SELECT * FROM usage_corrections"))
+    close_as_before(lab)
+    job(lab).run()
+    assert len(lab.rows("SELECT * FROM usage_corrections")) == rows
+
+
+@pytest.mark.parametrize("days_later", [2, 40])
+def test_pooled_commitments_in_closed_days_of_an_earlier_release(lab: Lab, days_later: int) -> None:
+    """Exactly, as long as hours are kept; later as far as sums tell."""
+    scrape(lab, 4)
+    job(lab).run()
+    commitment_event(lab, "created", "c", 3, START + 20 * DAY, availability_zone="any")
+    keep_scraping(lab, 4, START + 12 * HOUR)
+    keep_scraping(lab, 6, START + 5 * DAY + HOUR)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "limes.actions.metering.sources.integrate_zones",
+            lambda begin, end, zones, gaps: {
+                az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()
+            },
+        )
+        job(lab).run()
+    before = cores(lab, START, START + 5 * DAY, Granularity.DAY, every_az=True)
+    lab.clock.advance(days_later * DAY)
+    close_as_before(lab)
+    job(lab).run()
+    days = cores(lab, START, START + 5 * DAY, Granularity.DAY)
+    assert [day.account.beyond for day in days] == [13 * HOUR + 11 * 3 * HOUR, *[3 * DAY] * 4]
+    assert {day.version for day in days} == {2}
+    by_az = cores(lab, START, START + 5 * DAY, Granularity.DAY, every_az=True)
+    assert {entry.meter.az for entry in by_az if entry.account.beyond} == {"any"}
+    assert sum(entry.account.beyond for entry in before) >= sum(entry.account.beyond for entry in by_az)
+
+
+def test_a_closed_month_keeps_its_unit(metered: Lab) -> None:
+    keep_scraping(metered, 4, START + DAY)
+    metered.clock.advance(40 * DAY)
+    closing = replace(job(metered), units={("compute", "cores"): "MiB"})
+    closing.run()
+    assert {entry.unit for entry in cores(metered, START, FEBRUARY, Granularity.MONTH)} == {"MiB"}
+    metered.clock.advance(40 * DAY)
+    scrape(metered, 1)
+    replace(closing, units={("compute", "cores"): "GiB"}).run()
+    assert {entry.unit for entry in cores(metered, START, FEBRUARY, Granularity.MONTH)} == {"MiB"}
+    assert {entry.unit for entry in cores(metered, START, START + 2 * DAY, Granularity.DAY)} == {"MiB"}
+    total = cores(metered, START, next_month(FEBRUARY), Granularity.TOTAL)
+    assert [entry.unit for entry in total] == ["MiB"]
+
+
+def test_a_total_of_two_units_has_two_entries(metered: Lab) -> None:
+    for days, unit in ((31, "MiB"), (29, "GiB"), (31, "GiB")):
+        keep_scraping(metered, 4, int(metered.now) + HOUR)
+        metered.clock.advance(days * DAY)
+        replace(job(metered), units={("compute", "cores"): unit}).run()
+    total = cores(metered, START, next_month(FEBRUARY), Granularity.TOTAL)
+    assert [entry.unit for entry in total] == ["MiB", "GiB"]
+
+
+def test_a_day_that_a_wrong_clock_has_closed_is_corrected_when_it_is_closed_again(metered: Lab) -> None:
+    """Somebody may have read it."""
+    keep_scraping(metered, 4, START + 2 * DAY + HOUR)
+    job(metered).run()
+    (told,) = cores(metered, START + DAY, START + 2 * DAY, Granularity.DAY)
+    metered.clock.advance(-20 * HOUR)  # back into the second day, which is closed
+    scrape(metered, 9)
+    job(metered).run()
+    keep_scraping(metered, 9, START + 3 * DAY + HOUR)
+    job(metered).run()
+    days = cores(metered, START, START + 3 * DAY, Granularity.DAY)
+    assert [day.account.used for day in days] == [4 * DAY, 4 * 5 * HOUR + 9 * 19 * HOUR, 9 * DAY]
+    assert [day.version for day in days] == [1, 2, 1]
+    found = metered.engine.snapshot(lambda: accounts.corrections(metered.engine, [BERLIN.id], START, 2**40))
+    assert [(row.granularity, row.begins, row.account) for row in found if row.meter == CORES] == [
+        ("day", START + DAY, told.account._replace(smallest=4, largest=4))
+    ]
+    (january,) = cores(metered, START, FEBRUARY, Granularity.MONTH)
+    assert january.account.used == sum(day.account.used for day in days) + 9 * HOUR
+
+
+def test_a_month_that_a_wrong_clock_has_closed(metered: Lab) -> None:
+    keep_scraping(metered, 4, START + DAY)
+    metered.clock.advance(40 * DAY)
+    job(metered).run()
+    metered.clock.advance(-40 * DAY)
+    scrape(metered, 4)
+    job(metered).run()
+    keep_scraping(metered, 4, FEBRUARY + HOUR)
+    job(metered).run()
+    (january,) = cores(metered, START, FEBRUARY, Granularity.MONTH)
+    assert (january.account.used, january.account.unknown, january.version) == (4 * 31 * DAY, 0, 2)
+    assert [reason for _, reason in january.corrections] == ["it was closed before by a clock that was ahead"]
+
+
+def test_as_of_a_time_at_which_the_day_was_not_closed(metered: Lab) -> None:
+    """The collector did not run for a day."""
+    keep_scraping(metered, 4, START + 2 * DAY + HOUR)
+    job(metered).run()
+    with pytest.raises(BadRequest, match="an `until` of 2026-01-01T00:00:00Z or before"):
+        entries(metered, START, START + DAY, Granularity.DAY, as_of=int(metered.now) - 1)
+    assert entries(metered, START, START + DAY, Granularity.DAY, as_of=int(metered.now))
+
+
+def test_a_project_that_is_discovered_before_midnight_by_a_clock_that_is_ahead(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    job(lab).run()
+    lab.clock.advance(DAY - 1 + 2)
+    lab.discover().run()
+    lab.clock.advance(-2)
+    scrape(lab, 4)
+    keep_scraping(lab, 4, START + 3 * DAY + HOUR)
+    job(lab).run()
+    days = cores(lab, START, START + 3 * DAY, Granularity.DAY)
+    assert [day.account.used for day in days] == [4, 4 * DAY, 4 * DAY]
+
+
+def test_a_day_that_both_releases_have_closed_is_looked_at_again(metered: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_scraping(metered, 4, START + DAY + HOUR)
+    repaired: list[int] = []
+    repair = CloseAccounts._repair_some
+
+    def note(self: CloseAccounts, marker: str, begin: int, now: int) -> str | None:
+        repaired.append(begin)
+        return repair(self, marker, begin, now)
+
+    monkeypatch.setattr(CloseAccounts, "_repair_some", note)
+    job(metered).run()
+    assert repaired == []
+    keep_scraping(metered, 4, START + 2 * DAY + HOUR)
+    metered.execute("UPDATE metering_state SET last_project = 'p-berlin'")  # by the other one
+    job(metered).run()
+    assert repaired
+    assert metered.rows("SELECT closed_until - checked_until FROM metering_state") == [(0,)]
