@@ -40,6 +40,15 @@ def test_programs_get_amount_seconds(metered: Cloud, login: Login) -> None:
     assert [int(row["Used"]) for row in rows] == [each["used"] for each in found]
 
 
+def test_zones_are_told_apart_if_asked_for(metered: Cloud, login: Login) -> None:
+    query = "usage report --all-domains --from 2025-12-23 --until 2025-12-24 --granularity day --resource compute/cores"
+    whole, zones = login("billing").json(query), login("billing").json(f"{query} --per-az")
+    assert {each["az"] for each in whole} == {None}
+    assert sum(each["used"] for each in whole) == sum(each["used"] for each in zones)
+    one = login("billing").json(f"{query} --az az-one")
+    assert one == [each for each in zones if each["az"] == "az-one"] != []
+
+
 def test_hours_of_all_projects(metered: Cloud, login: Login) -> None:
     found = login("cloud-admin").json(
         "usage report --all-domains --from 2025-12-23 --granularity hour --resource cores"
