@@ -85,13 +85,17 @@ def test_what_was_renewed_by_hand(cloud: World) -> None:
     made = commit(cloud, duration="1 year", auto_renew=True)
     cloud.clock.advance(YEAR - 80 * DAY)
     path = f"{PATHS['berlin']}/commitments/{made['id']}/renew"
-    assert cloud.request("POST", path, json={}).status_code == 202
+    renewal = cloud.request("POST", path, json={}).json["commitment"]
     assert renewing(cloud) == [(10, "confirmed", False), (10, "planned", True)]
     cloud.clock.advance(60 * DAY)
     run_job(cloud)
     assert renewing(cloud) == [(10, "confirmed", False), (10, "planned", True)]
-    answer = switch(cloud, made["id"], True)
-    assert (answer.status_code, answer.text) == (409, f"commitment {made['id']} was already renewed\n")
+    text = f"commitment {made['id']} was already renewed, as commitment {renewal['id']}, which inherits auto_renew"
+    for on in (True, False):
+        answer = switch(cloud, made["id"], on)
+        assert (answer.status_code, answer.text) == (409, f"{text}: change that one\n")
+    assert switch(cloud, renewal["id"], False).status_code == 200
+    assert renewing(cloud) == [(10, "confirmed", False), (10, "planned", False)]
 
 
 def test_it_is_renewed_late_if_no_collector_ran(cloud: World) -> None:

@@ -57,6 +57,10 @@ def refused(world: World, what: str, document: dict[Any, Any], status: int, text
     assert changes(before, all_rows(world.engine)) == {}
 
 
+def renewed_as(commitment: dict[str, Any], renewal: dict[str, Any]) -> str:
+    return f"commitment {commitment['id']} was already renewed, as commitment {renewal['id']}"
+
+
 def test_merge(cloud: World) -> None:
     first, second = commit(cloud, amount=3), commit(cloud, amount=4, duration="1 year")
     result = post(cloud, "merge", {"commitment_ids": [first["id"], second["id"], first["id"]]})
@@ -89,7 +93,7 @@ def test_what_was_renewed_is_not_merged(cloud: World) -> None:
     cloud.clock.advance(300 * DAY)
     renewal = post(cloud, f"{first['id']}/renew", {}).json["commitment"]
     both = {"commitment_ids": [first["id"], second["id"]]}
-    text = f"commitment {first['id']} was already renewed, so it cannot be merged"
+    text = f"{renewed_as(first, renewal)}, so it cannot be merged"
     refused(cloud, "merge", both, 409, text)
     assert cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{renewal['id']}").status_code == 204
     assert post(cloud, "merge", both).json["commitment"]["amount"] == 7
@@ -105,7 +109,7 @@ def test_renewal_begins_when_the_old_one_ends(cloud: World) -> None:
     new = result.json["commitment"]
     assert (new["status"], new["amount"], new["confirm_by"]) == ("planned", 60, old["expires_at"])
     assert new["expires_at"] == old["expires_at"] + 365 * DAY
-    refused(cloud, f"{old['id']}/renew", {}, 409, f"commitment {old['id']} was already renewed")
+    refused(cloud, f"{old['id']}/renew", {}, 409, renewed_as(old, new))
     refused(
         cloud, f"{new['id']}/renew", {}, 409, f"commitment {new['id']} is planned; only confirmed ones can be renewed"
     )
@@ -122,7 +126,7 @@ def test_a_renewal_that_was_converted_is_still_one(cloud: World) -> None:
     conversion = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
     converted = post(cloud, f"{renewed['id']}/convert", {"commitment": conversion})
     assert converted.status_code == 202, converted.text
-    refused(cloud, f"{old['id']}/renew", {}, 409, f"commitment {old['id']} was already renewed")
+    refused(cloud, f"{old['id']}/renew", {}, 409, renewed_as(old, converted.json["commitment"]))
     for commitment in listed(cloud):
         if commitment["status"] == "planned":
             path = f"{PATHS['berlin']}/commitments/{commitment['id']}"
@@ -136,12 +140,13 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud: World) -> None:
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
     part = offer(cloud, old["id"], 20).json["commitment"]
     (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 40)
-    refused(cloud, f"{rest['id']}/renew", {}, 409, f"commitment {rest['id']} was already renewed")
+    refused(cloud, f"{rest['id']}/renew", {}, 409, renewed_as(rest, renewed))
     assert renewable(cloud) == []
     assert take(cloud, part["id"], part["transfer_token"]).status_code == 202
     # whoever has got a part may go on with it
-    assert post(cloud, f"{part['id']}/renew", {}, "dresden").json["commitment"]["amount"] == 20
-    refused(cloud, f"{part['id']}/renew", {}, 409, f"commitment {part['id']} was already renewed", "dresden")
+    again = post(cloud, f"{part['id']}/renew", {}, "dresden").json["commitment"]
+    assert again["amount"] == 20
+    refused(cloud, f"{part['id']}/renew", {}, 409, renewed_as(part, again), "dresden")
     cloud.clock.advance(365 * DAY)
     assert post(cloud, f"{renewed['id']}/renew", {}).status_code == 202  # a new year, a new renewal
     assert amounts(cloud) == [(60, "confirmed"), (60, "planned")]
@@ -150,13 +155,13 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud: World) -> None:
 def test_a_renewal_is_known_for_as_long_as_what_was_renewed(cloud: World) -> None:
     old = commit(cloud, amount=60, duration="1 year")
     cloud.clock.advance(276 * DAY)
-    assert post(cloud, f"{old['id']}/renew", {}).status_code == 202
+    renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
     offer(cloud, old["id"], 20)
     job = SettleCommitments(cloud.commitments.create.ledger)
     cloud.clock.advance(job.retention + DAY)
     job.run()
     (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 40)
-    refused(cloud, f"{rest['id']}/renew", {}, 409, f"commitment {rest['id']} was already renewed")
+    refused(cloud, f"{rest['id']}/renew", {}, 409, renewed_as(rest, renewed))
     cloud.clock.advance(2 * 366 * DAY)  # all of it has ended: the old one goes after what was made of it
     job.run()
     cloud.clock.advance(job.retention + DAY)
@@ -169,12 +174,12 @@ def test_each_part_is_renewed_by_itself(cloud: World) -> None:
     converted = post(cloud, f"{old['id']}/convert", wish(18, 12)).json["commitment"]
     (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 36)
     cloud.clock.advance(300 * DAY)
-    assert post(cloud, f"{converted['id']}/renew", {}).status_code == 202
+    first = post(cloud, f"{converted['id']}/renew", {}).json["commitment"]
     assert renewable(cloud) == [rest["id"]]
     renewed = post(cloud, f"{rest['id']}/renew", {})
     assert (renewed.status_code, renewed.json["commitment"]["amount"]) == (202, 36)
-    for part in (converted, rest):
-        refused(cloud, f"{part['id']}/renew", {}, 409, f"commitment {part['id']} was already renewed")
+    for part, renewal in ((converted, first), (rest, renewed.json["commitment"])):
+        refused(cloud, f"{part['id']}/renew", {}, 409, renewed_as(part, renewal))
 
 
 def test_a_longer_duration(cloud: World) -> None:
@@ -189,6 +194,21 @@ def test_a_longer_duration(cloud: World) -> None:
     unknown = 'unacceptable commitment duration for this resource, acceptable values: ["1 hour","1 year"]'
     refused(cloud, f"{made['id']}/update-duration", {"duration": "7 years"}, 422, unknown)
     refused(cloud, "4711/update-duration", {"duration": "1 year"}, 404, "no such commitment")
+
+
+def test_what_was_renewed_is_not_prolonged(cloud: World) -> None:
+    """Both would hold in the second year. The renewal can last longer instead."""
+    old = commit(cloud, duration="1 year", service_type="compute", resource_name="ram", availability_zone="any")
+    cloud.clock.advance(300 * DAY)
+    new = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
+    text = f"{renewed_as(old, new)}: change the duration of that one"
+    refused(cloud, f"{old['id']}/update-duration", {"duration": "2 years"}, 409, text)
+    unchanged = post(cloud, f"{old['id']}/update-duration", {"duration": "1 year"})
+    assert (unchanged.status_code, unchanged.json["commitment"]["expires_at"]) == (200, old["expires_at"])
+    longer = post(cloud, f"{new['id']}/update-duration", {"duration": "2 years"})
+    assert (longer.status_code, longer.json["commitment"]["expires_at"]) == (200, NOW + 3 * 365 * DAY + DAY)
+    assert cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{new['id']}").status_code == 204
+    assert post(cloud, f"{old['id']}/update-duration", {"duration": "2 years"}).status_code == 200
 
 
 def wish(source: int, target: int, resource: str = "capacity", service: str = "volume") -> dict[Any, Any]:

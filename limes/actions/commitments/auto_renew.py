@@ -14,7 +14,6 @@ from limes.audit.initiator import Initiator
 from limes.core.commitments.reshaping import renewed_at, without_renewal
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.queries import commitments as queries
-from limes.errors import Conflict
 
 log = logging.getLogger(__name__)
 
@@ -39,8 +38,7 @@ class RenewAutomatically:
             now = ledger.now()
             project = find_project(ledger.engine, domain_uuid, project_uuid)
             commitment, changes = ledger.lock_commitment(project.id, id_, now)
-            if on and queries.was_renewed(ledger.engine, commitment):
-                raise Conflict(f"commitment {commitment.id} was already renewed")
+            queries.require_not_renewed(ledger.engine, commitment, ", which inherits auto_renew: change that one")
             wanted = replace(commitment, auto_renews=True) if on else without_renewal(commitment)
             if wanted.auto_renews != commitment.auto_renews:
                 queries.update(ledger.engine, wanted)

@@ -191,8 +191,7 @@ class Ledger:
         nothing is written.
         """
         renewed = reshaping.renew(commitment, now, self.ids.uuid(), window)
-        if queries.was_renewed(self.engine, commitment):
-            raise Conflict(f"commitment {commitment.id} was already renewed")
+        queries.require_not_renewed(self.engine, commitment)
         ref = self.ref_of(commitment)
         check_duration(commitment.duration, committable_resource(ref, self.catalog)[1])
         self.require_committable(commitment.project_id, commitment.resource_id, ref)

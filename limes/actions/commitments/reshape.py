@@ -55,8 +55,7 @@ class ReshapeCommitments:
             own = [ledger.read_again(each) for each in own]
             merged = reshaping.merge(own, now, ledger.ids.uuid())
             for each in own:  # the merged one could be renewed, too, or not at all
-                if queries.was_renewed(ledger.engine, each):
-                    raise Conflict(f"commitment {each.id} was already renewed, so it cannot be merged")
+                queries.require_not_renewed(ledger.engine, each, ", so it cannot be merged")
             successors, more_changes = ledger.store_reshaped(merged)
             ledger.record([*changes, *more_changes], now)
             return ledger.add_description(successors[0])
@@ -80,7 +79,8 @@ class ReshapeCommitments:
     def change_duration(
         self, domain_uuid: str, project_uuid: str, id_: int, duration: str, initiator: Initiator
     ) -> Described:
-        """Makes it last longer, counted from the same start."""
+        """Makes it last longer, counted from the same start. Not once it was renewed: both would hold at the same time,
+        and to move the renewal would change what others were told of it."""
         ledger, wanted = self.ledger.by(initiator), canonical_duration(duration)
 
         def work() -> Described:
@@ -92,6 +92,7 @@ class ReshapeCommitments:
             ledger.require_committable(project.id, commitment.resource_id, ref)
             changed = reshaping.change_duration(commitment, wanted, now)
             if changed != commitment:
+                queries.require_not_renewed(ledger.engine, commitment, ": change the duration of that one")
                 queries.update(ledger.engine, changed)
                 changes.append(Change("duration_changed", changed))
             ledger.record(changes, now)

@@ -13,7 +13,7 @@ from limes.db.compiled import any_of, compiled
 from limes.db.engine import Engine, Query, Row
 from limes.db.models import Commitment as Stored
 from limes.db.models import Project, Resource, Service
-from limes.errors import NotFound
+from limes.errors import Conflict, NotFound
 
 _NAMES = tuple(field.name for field in fields(Commitment))
 COLUMNS = tuple(Stored._meta.columns[name] for name in _NAMES)
@@ -241,6 +241,7 @@ def _select_renewals(p: Any) -> peewee.Query:
             Stored.project == p.project,
             Stored.confirm_by > p.starts_at,
         )
+        .order_by(Stored.id)
         .limit(1)
         .with_cte(past, renewals)
     )
@@ -249,11 +250,12 @@ def _select_renewals(p: Any) -> peewee.Query:
 _RENEWALS = compiled(_select_renewals)
 
 
-def was_renewed(engine: Engine, commitment: Commitment) -> bool:
-    """Returns whether the project already has a live commitment that begins later and renews this one, or one that this
-    one was made of, or that was made of such a renewal."""
+def require_not_renewed(engine: Engine, commitment: Commitment, consequence: str = "") -> None:
+    """Raises `Conflict` if the project already has a live commitment that begins later and renews this one, or one that
+    this one was made of, or that was made of such a renewal. `consequence` ends the message."""
     values = {"id": commitment.id, "project": commitment.project_id, "starts_at": commitment.starts_at}
-    return bool(engine.column(_RENEWALS, **values))
+    for renewal in engine.column(_RENEWALS, **values):
+        raise Conflict(f"commitment {commitment.id} was already renewed, as commitment {renewal}{consequence}")
 
 
 def _select_ended(p: Any) -> peewee.Query:
