@@ -211,6 +211,21 @@ def test_what_was_renewed_is_not_prolonged(cloud: World) -> None:
     assert post(cloud, f"{old['id']}/update-duration", {"duration": "2 years"}).status_code == 200
 
 
+def test_renewals_count_months_from_the_first_begin(make: Callable[..., World]) -> None:
+    """Not from the end of February."""
+    behaviors = [BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 month",))]
+    world = make(behaviors=behaviors, commitment_rules=RULES)
+    world.clock.advance(30 * DAY)
+    made, ends = commit(world, duration="1 month", availability_zone="any", amount=1, auto_renew=True), []
+    job = SettleCommitments(world.commitments.create.ledger)
+    for _ in range(4):
+        ends.append((made["expires_at"] - NOW) // DAY)
+        world.clock.advance(made["expires_at"] - world.clock.now().timestamp())
+        job.run()
+        (made,) = listed(world)
+    assert ends == [58, 89, 119, 150]  # 28 February, 31 March, 30 April, 31 May
+
+
 def wish(source: int, target: int, resource: str = "capacity", service: str = "volume") -> dict[Any, Any]:
     part = {"target_service": service, "target_resource": resource, "source_amount": source, "target_amount": target}
     return {"commitment": part}

@@ -64,6 +64,9 @@ class Commitment:
     """Whether it is renewed before its end without a request. Its renewal inherits that."""
     renewal_error: str = ""
     """Why it could not be, at the last try."""
+    anchor_day: int | None = None
+    """Of a renewal that begins on the last day of a shorter month: the day that its months are counted to. From
+    31 January, a month ends on 28 February, and the next one on 31 March."""
 
     @property
     def is_live(self) -> bool:
@@ -83,9 +86,9 @@ class Commitment:
         return self.created_at if self.confirmed_at is None else self.confirmed_at
 
 
-def end_of(start: float, duration: str) -> float:
+def end_of(start: float, duration: str, anchor_day: int | None = None) -> float:
     """Returns when a duration that begins at `start` ends, by the calendar in UTC."""
-    return parse_duration(duration).after(datetime.fromtimestamp(start, UTC)).timestamp()
+    return parse_duration(duration).after(datetime.fromtimestamp(start, UTC), anchor_day).timestamp()
 
 
 def advance(commitment: Commitment, now: float) -> Commitment:

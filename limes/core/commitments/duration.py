@@ -32,12 +32,12 @@ class Duration:
         amounts = zip(_UNITS, (years, months, days, hours, minutes, seconds), strict=True)
         return ", ".join(f"{amount} {unit}{'' if amount == 1 else 's'}" for unit, amount in amounts if amount)
 
-    def after(self, start: datetime) -> datetime:
+    def after(self, start: datetime, anchor_day: int | None = None) -> datetime:
         """Returns the end of the duration that starts at `start`, in UTC. A day that the month lacks becomes its last
-        one."""
+        one. Months are counted to `anchor_day`; None: to the day of `start`."""
         start = start.astimezone(UTC)
         year, month0 = divmod(start.year * 12 + start.month - 1 + self.months, 12)
-        day = min(start.day, calendar.monthrange(year, month0 + 1)[1])
+        day = min(anchor_day or start.day, calendar.monthrange(year, month0 + 1)[1])
         return start.replace(year=year, month=month0 + 1, day=day) + timedelta(seconds=self.seconds)
 
 

@@ -5,9 +5,10 @@ Split and merge conserve the amount; a conversion conserves the worth (`rules`).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from limes.core.commitments.commitment import Commitment, Status, end_of, require_live, withdraw
+from limes.core.commitments.duration import parse_duration
 from limes.core.units import MAX_AMOUNT
 from limes.errors import Conflict, Unprocessable
 
@@ -88,7 +89,8 @@ def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commi
     if now < (opens_at := renewable_from(commitment, window)):
         opens = datetime.fromtimestamp(opens_at, UTC).isoformat(timespec="seconds")
         raise Conflict(f"it is too early to renew commitment {commitment.id}: possible from {opens}")
-    expires_at = end_of(commitment.expires_at, commitment.duration)
+    anchor_day = _anchor_day_of_renewal(commitment)
+    expires_at = end_of(commitment.expires_at, commitment.duration, anchor_day)
     if expires_at <= now:
         raise Conflict(f"it is too late to renew commitment {commitment.id}: the renewal would have ended already")
     return replace(
@@ -99,7 +101,18 @@ def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commi
         confirmed_at=None,
         expires_at=expires_at,
         renewal_error="",
+        anchor_day=anchor_day,
     )
+
+
+def _anchor_day_of_renewal(commitment: Commitment) -> int | None:
+    """Returns the day that a renewal's months are counted to, if its first month is too short for it."""
+    if parse_duration(commitment.duration).seconds:
+        return None
+    wanted = commitment.anchor_day or datetime.fromtimestamp(commitment.starts_at, UTC).day
+    end = datetime.fromtimestamp(commitment.expires_at, UTC)
+    is_last_day = (end + timedelta(days=1)).month != end.month
+    return wanted if is_last_day and wanted > end.day else None
 
 
 def renewed_at(commitment: Commitment, window: float, lead: float) -> float:
@@ -117,7 +130,7 @@ def change_duration(commitment: Commitment, duration: str, now: float) -> Commit
     """Sets another duration, counted from the same start. An earlier end would break the promise, and is refused."""
     require_live(commitment)
     require_not_offered(commitment)
-    expires_at = end_of(commitment.starts_at, duration)
+    expires_at = end_of(commitment.starts_at, duration, commitment.anchor_day)
     if expires_at < commitment.expires_at or expires_at <= now:
         raise Unprocessable(f'a duration of "{duration}" would end the commitment earlier; it may only end later')
     return replace(commitment, duration=duration, expires_at=expires_at)

@@ -43,6 +43,7 @@ class Commitment(BaseModel):
     transfer_token = TextField(null=True, unique=True)
     auto_renews = BooleanField(default=False, constraints=[SQL("DEFAULT FALSE")])
     renewal_error = TextField(default="", constraints=[SQL("DEFAULT ''")])
+    anchor_day = IntegerField(null=True)
 
     class Meta:
         table_name = "project_commitments"

@@ -1,6 +1,5 @@
 """The life of a commitment and the decision on capacity, without any database."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,8 +11,6 @@ from limes.core.commitments.commitment import Commitment, Status
 from limes.errors import Conflict, Unprocessable
 
 DAY = 86400.0
-FEBRUARY_29 = 1709164800.0
-"""2024-02-29T00:00:00Z."""
 
 
 def make(**fields: Any) -> Commitment:
@@ -262,37 +259,3 @@ def test_merge() -> None:
 def test_what_does_not_merge(others: list[Any]) -> None:
     with pytest.raises((Conflict, Unprocessable)):
         reshaping.merge([make(), *others], 7.0, "m")
-
-
-def test_renewal() -> None:
-    made = make(duration="1 year", expires_at=FEBRUARY_29)
-    renewed = reshaping.renew(made, FEBRUARY_29 - DAY, "r", 90 * DAY)
-    assert (renewed.status, renewed.confirm_by, renewed.confirmed_at) == (Status.PLANNED, FEBRUARY_29, None)
-    assert renewed.expires_at == FEBRUARY_29 + 365 * DAY  # 2025-02-28
-    assert reshaping.renew(made, FEBRUARY_29 - 90 * DAY, "r", 90 * DAY) == replace(
-        renewed, created_at=FEBRUARY_29 - 90 * DAY
-    )
-    with pytest.raises(Conflict, match="too early to renew commitment 1: possible from 2023-12-01T00:00:00"):
-        reshaping.renew(made, FEBRUARY_29 - 90 * DAY - 1, "r", 90 * DAY)
-    with pytest.raises(Conflict, match="only confirmed ones"):
-        reshaping.renew(replace(made, status=Status.PLANNED), FEBRUARY_29 - DAY, "r", 90 * DAY)
-
-
-def test_another_duration_counts_from_the_same_start() -> None:
-    made = make(created_at=5 * DAY, confirmed_at=DAY, expires_at=11 * DAY)  # a part that was split off on day 5
-    assert reshaping.change_duration(made, "20 days", 6 * DAY).expires_at == 21 * DAY
-    with pytest.raises(Unprocessable, match="would end the commitment earlier"):
-        reshaping.change_duration(made, "9 days", 6 * DAY)
-
-
-@pytest.mark.parametrize(
-    ("start", "duration", "end"),
-    [
-        (FEBRUARY_29, "2 years", 1772236800.0),  # 2026-02-28
-        (FEBRUARY_29, "4 years", 1835395200.0),  # 2028-02-29
-        (1706659200.0, "1 month", FEBRUARY_29),  # from 31 January
-        (FEBRUARY_29 + 0.5, "1 day", FEBRUARY_29 + DAY + 0.5),
-    ],
-)
-def test_the_calendar(start: float, duration: str, end: float) -> None:
-    assert life.end_of(start, duration) == end

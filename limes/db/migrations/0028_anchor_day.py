@@ -1,0 +1,10 @@
+"""The day of the month that renewals count their months to, where their first month is too short for it."""
+
+from typing import Any
+
+import peewee
+
+
+def up(migrator: Any, db: peewee.Database) -> None:
+    """Adds the column, which is null for all that there are. The previous release leaves it so."""
+    db.execute_sql("ALTER TABLE project_commitments ADD COLUMN anchor_day INTEGER")
