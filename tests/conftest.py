@@ -16,6 +16,7 @@ from tests.setup.needs import POSTGRESQL, RABBITMQ, REAL
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
+from tests.support.locks import LockTrace
 from tests.support.machine import in_one_line, require
 from tests.support.memory_folder import remove_memory_folder, use_memory_folder
 from tests.support.pgbouncer import BEHIND_POOLER, pgbouncer
@@ -107,6 +108,22 @@ def _secrets_of_one_test() -> Iterator[None]:
     """What one test's configuration has as a password may be a word that another one looks for."""
     yield
     redaction.forget()
+
+
+@pytest.fixture(scope="session")
+def _lock_trace() -> Iterator[LockTrace]:
+    trace = LockTrace()
+    with pytest.MonkeyPatch.context() as patch:
+        trace.install(patch)
+        yield trace
+
+
+@pytest.fixture(autouse=True)
+def _locks_in_order(_lock_trace: LockTrace) -> Iterator[None]:
+    """Whatever a test does, its transactions take their locks in one order."""
+    _lock_trace.mistakes.clear()
+    yield
+    assert not _lock_trace.mistakes
 
 
 @pytest.fixture(scope="session")

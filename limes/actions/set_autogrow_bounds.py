@@ -3,8 +3,7 @@ granted of it.
 
 Invariants: all that a request asks for is written and recorded, or nothing; and what it has changed is computed anew
 afterwards, as the resources are marked as due in the same transaction. What is granted never takes more capacity than
-other projects leave that need it or were granted it. Locks are taken in the order of a computation:
-resources, then rows of projects.
+other projects leave that need it or were granted it.
 """
 
 from collections import Counter
@@ -27,6 +26,7 @@ from limes.core.units import UnitError
 from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.autogrow_bounds import AutogrowBoundsRow, autogrow_bounds, write_autogrow_bounds
+from limes.db.queries.bursting import lock_project
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.projects import ProjectRow, projects_of_domain
@@ -90,6 +90,7 @@ class SetAutogrowBounds:
                 if missing := [ref for ref, id_ in ids.items() if id_ not in known]:
                     raise not_ready(self.engine, project.id, missing)
             if condition is not None:
+                lock_project(self.engine, project.id, lock=True)
                 lock_resources(self.engine, sorted(ids.values()))
                 condition.check(project_tag(self.engine, self.catalog, project.id, lock=True))
             refusals = request.refusals or self._refuse_grants(project, request)

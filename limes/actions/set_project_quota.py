@@ -33,6 +33,7 @@ from limes.core.hierarchy import PROJECT_QUOTA_GROWS, ProjectFigures, QuotaRules
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import project_quotas as queries
+from limes.db.queries.bursting import lock_project
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.projects import ProjectRow
@@ -109,7 +110,9 @@ class SetProjectQuota:
         return replace(outcome, backend_errors=self.tell_backends(project.id, services))
 
     def _lock(self, project: ProjectRow, resources: list[int], condition: Unchanged | None, dry_run: bool) -> None:
-        """Takes the locks, and checks the condition under them."""
+        """Takes the locks, and checks the condition under them. Its row of the project comes before the domain's."""
+        if condition is not None and not dry_run:
+            lock_project(self.engine, project.id, lock=True)
         if resources and not dry_run:
             lock_domain_quotas(self.engine, project.domain_id, resources)
         if condition is not None:

@@ -5,8 +5,6 @@ raise exceeds what the level above has. Each beginning and each end is one chang
 and whenever they are killed: a transaction takes the locks of the quotas first, looks under them whether it is still
 due, and writes quota, history and what comes next together. The rows of the project's usage are locked as well, so that
 a scrape comes before or after. Backends are told by the push job.
-
-Locks are taken in the order that all changes of quota keep: resources, the domain's quotas, the project's.
 """
 
 import logging

@@ -2,9 +2,6 @@
 
 Invariant: an approval sets the quotas and closes the request in one transaction, by the same code as PUT; if a quota is
 refused, the request stays as it is. Quotas that have become higher meanwhile stay: an approval never lowers anything.
-
-Locks are taken in this order: requests, resources, the domain's quotas. The use cases that set quota take the last two
-in the same order.
 """
 
 from collections.abc import Mapping, Sequence

@@ -80,7 +80,7 @@ class Desk:
     def lock(self, place: Place, request_id: int, *, must_be_open: bool = True) -> Locked:
         """Returns the request of that place, locked. Raises `NotFound`, and `Conflict` if it is not open any more."""
         target = self.find(place)
-        rows = queries.lock_with_origin(self.engine, request_id)
+        rows = queries.lock_family(self.engine, request_id)
         request = rows.get(request_id)
         if request is None or not is_of(target, request):
             raise no_such_request(request_id)

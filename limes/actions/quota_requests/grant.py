@@ -15,6 +15,7 @@ from limes.core.temporary_quota import ALWAYS, Term
 from limes.db.queries.autogrow_bounds import autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
+from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.domains import DomainRow
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_requests import AmountRow
@@ -62,12 +63,12 @@ class GrantQuota:
         if forbidden := {ref: _forbid(what) for ref, what in bounds.items() if what not in rights.bounds}:
             return QuotaOutcome(forbidden)
         grants = replace(self.desk.set_autogrow_bounds, change_log=self._log(request_id))
-        wanted = self._wanted_bounds(project, bounds, granted)
+        quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
+        wanted = self._wanted_bounds(project, bounds, granted, quotas)
         for what, each in wanted.items():
             if refusals := grants.refusals(project, what, each):
                 return QuotaOutcome(refusals)
         use_case = replace(self.desk.set_project_quota, change_log=self._log(request_id))
-        quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
         request = replace(use_case.read(self._changes(quotas), rights.quota), only_raises=True)
         _, outcome = use_case.apply(project.domain_uuid, project.uuid, request, initiator)
         if not outcome.refusals:
@@ -76,15 +77,17 @@ class GrantQuota:
         return outcome
 
     def _wanted_bounds(
-        self, project: ProjectRow, bounds: Mapping[Ref, What], granted: Mapping[Ref, int]
+        self, project: ProjectRow, bounds: Mapping[Ref, What], granted: Mapping[Ref, int], quotas: Collection[Ref]
     ) -> dict[What, list[WantedBound]]:
         """Locks and returns the bounds to raise, without limits that were raised or lifted meanwhile, and without
-        grants that are as large already."""
+        grants that are as large already. The domain's rows of `quotas` are locked before, in the order of all."""
         if not bounds:
             return {}
         engine, all_ids = self.desk.engine, resource_ids(self.desk.engine)
         ids = {ref: all_ids[ref] for ref in bounds}
         lock_resources(engine, sorted(ids.values()))
+        if quotas:
+            lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
         rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
         present = {row.resource_id: row for row in rows}
         wanted: dict[What, list[WantedBound]] = {}

@@ -51,6 +51,7 @@ from limes.db.models.quota_requests import QuotaRequest, QuotaRequestAmount, Quo
 from limes.db.models.temporary_quotas import TemporaryQuota
 
 __all__ = [
+    "LOCK_ORDER",
     "MODELS",
     "AZResource",
     "Capacitor",
@@ -152,3 +153,20 @@ MODELS: tuple[type[BaseModel], ...] = (
     QuotaTime,
 )
 """Those that others refer to come first."""
+
+LOCK_ORDER: tuple[type[BaseModel], ...] = (
+    CommitmentKey,
+    Domain,
+    Project,
+    QuotaRequest,
+    Resource,
+    Service,
+    Capacitor,
+    DomainResource,
+    ProjectResource,
+    ProjectService,
+    CommitmentEventCounter,
+)
+"""In which order a transaction locks rows of these tables, so that no two wait for each other; of one table, in the
+order of ids. Rows of other tables are written under one of these locks, or by one job alone. On PostgreSQL the tests
+compare each transaction with this."""

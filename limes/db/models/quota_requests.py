@@ -8,10 +8,7 @@ from limes.db.models.projects import Project
 
 
 class QuotaRequest(BaseModel):
-    """A request of a project, or of a domain. Its row is locked by whoever changes its state.
-
-    To lock several of them, lock those with smaller ids first, and all of them before any quota.
-    """
+    """A request of a project, or of a domain. Its row is locked by whoever changes its state."""
 
     id = BigAutoField()
     domain = ForeignKeyField(Domain, on_delete="CASCADE")

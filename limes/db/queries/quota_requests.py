@@ -1,7 +1,4 @@
-"""Requests for more quota as rows: how they are made, locked and changed. `quota_request_lists` reads them.
-
-Locks are taken in the order of ids, before those of any quota (`limes.db.models.quota_requests`).
-"""
+"""Requests for more quota as rows: how they are made, locked and changed. `quota_request_lists` reads them."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -147,14 +144,16 @@ _LOCKED = (
 )
 
 
-def _with_origin(p: Parameters) -> peewee.Expression:
+def _family(p: Parameters) -> peewee.Expression:
     request = QuotaRequest.alias()
     origin = request.select(request.passed_on_from).where(request.id == p.id)
-    condition: peewee.Expression = (QuotaRequest.id == p.id) | QuotaRequest.id.in_(origin)
+    condition: peewee.Expression = (
+        (QuotaRequest.id == p.id) | QuotaRequest.id.in_(origin) | (QuotaRequest.passed_on_from == p.id)
+    )
     return condition
 
 
-_LOCK = compiled(lambda p: lock(QuotaRequest.select(*_LOCKED).where(_with_origin(p)).order_by(QuotaRequest.id)))
+_LOCK = compiled(lambda p: lock(QuotaRequest.select(*_LOCKED).where(_family(p)).order_by(QuotaRequest.id)))
 _LOCK_OPEN_OF_PROJECT = compiled(
     lambda p: lock(
         QuotaRequest.select(*_LOCKED)
@@ -183,8 +182,9 @@ _LOCK_PASSED_ON = compiled(
 )
 
 
-def lock_with_origin(engine: Engine, request_id: int) -> dict[int, LockedRequest]:
-    """Returns the request and the one that it was passed on from, by id. Empty if there is no such request.
+def lock_family(engine: Engine, request_id: int) -> dict[int, LockedRequest]:
+    """Returns the request, the one that it was passed on from, and those that it was passed on as, by id. Empty if
+    there is none.
 
     Nobody else changes their state until the transaction ends.
     """
