@@ -12,15 +12,32 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from email import policy
-from email.headerregistry import Address
+from email.headerregistry import Address, BaseHeader, HeaderRegistry, UnstructuredHeader
 from email.message import EmailMessage
+from email.policy import Policy
 from email.utils import formatdate
 from pathlib import Path
 
 from limes.mail.mailer import SENT, Fate, Mail, MailerDown, Outcome
 from limes.redaction import redact
 
-_POLICY = policy.SMTP.clone(cte_type="7bit")
+
+class _LinkHeader(BaseHeader):
+    """A header that is sent in one line: mail programs do not read a link in encoded words (RFC 2047), to which the
+    standard library turns what is too long for a line."""
+
+    max_count = 1
+    parse = UnstructuredHeader.parse
+    value_parser = UnstructuredHeader.value_parser
+
+    def fold(self, *, policy: Policy) -> str:
+        """Returns the line."""
+        return f"{self.name}: {self}{policy.linesep}"
+
+
+_HEADERS = HeaderRegistry()
+_HEADERS.map_to_type("List-Unsubscribe", _LinkHeader)
+_POLICY = policy.SMTP.clone(cte_type="7bit", header_factory=_HEADERS)
 _CLOSING = 421
 _OUR_FAULT = frozenset({530, 534, 535, 538})
 _SESSION = 240.0

@@ -62,6 +62,15 @@ def test_a_mail(server: MailServer, security: str, tmp_path: Path) -> None:
     assert (text_of(message), html_of(message)) == ("Grüße\n", "<p>Grüße</p>\n")
 
 
+def test_mail_programs_can_read_the_link_to_unsubscribe() -> None:
+    """It is longer than a line should be, and stands in one line all the same (RFC 8058)."""
+    link = f"<https://limes.example.com/v1/unsubscribe?token={'a' * 300}>"
+    one_click = {"List-Unsubscribe": link, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
+    lines = render_message(replace(MAIL, headers=one_click), SENDER).split(b"\r\n")
+    assert f"List-Unsubscribe: {link}".encode() in lines
+    assert b"List-Unsubscribe-Post: List-Unsubscribe=One-Click" in lines
+
+
 @pytest.mark.parametrize("security", ["starttls", "tls"])
 def test_a_certificate_that_nobody_knows(server: MailServer, security: str, tmp_path: Path) -> None:
     server.start(tmp_path, tls=security)
