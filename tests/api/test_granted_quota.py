@@ -1,14 +1,16 @@
 """Quota that grows by itself, granted to a project however little it uses: PUT min-quota, and requests."""
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from limes.core.auto_approval import AutoApprovalRule
 from limes.core.constraints import Constraint, ConstraintSet
 from tests.api.growing import bounds, make_growing
-from tests.api.quota_requests import act, ask, asked, show
+from tests.api.quota_requests import act, ask, asked, quota, show
 from tests.api.quotas import PROJECT, put
 from tests.api.world import BERLIN, DRESDEN, World
 from tests.support.rows import all_rows, changes
@@ -150,6 +152,30 @@ def test_it_is_not_passed_on_as_it_comes_from_no_domain(world: World) -> None:
     answer = act(world, "berlin", id_, "pass-on", "germany-admin")
     assert answer.status_code == 409
     assert "cloud admins can approve it where it is" in answer.text
+
+
+def test_the_approval_above_grants_quota_only(world: World) -> None:
+    """Whoever decides on the domain's request sees its ram, and may have no right to grant cores to projects."""
+    id_ = asked(world, "berlin", compute={"cores": 60, "ram": 9000})
+    passed_on = act(world, "berlin", id_, "pass-on", "germany-admin")
+    assert passed_on.status_code == 201, passed_on.text
+    above = passed_on.json["quota_request"]["id"]
+    assert act(world, "germany", above, "approve", "cloud-admin").status_code == 200
+    request = show(world, "berlin", id_)
+    assert request["status"] == "partly_approved"
+    assert "compute/cores grows by itself and was not granted with it" in request["conversation"][-1]["text"]
+    assert "min_quota" not in cores(world)
+    assert quota(world, "berlin", "compute", "ram") == 9000
+
+
+@pytest.mark.parametrize("token", ["berlin-admin", "germany-admin", "cloud-admin"])
+def test_rules_grant_nothing_that_grows(make: Callable[..., World], token: str) -> None:
+    """Not even for those who could grant it themselves: they do that with PUT."""
+    rule = AutoApprovalRule("any", re.compile(".*"), up_to_percent=10_000)
+    world = make_growing(make, auto_approval=[rule])
+    id_ = asked(world, "berlin", token, compute={"cores": 60})
+    assert show(world, "berlin", id_)["status"] == "open"
+    assert "min_quota" not in cores(world)
 
 
 def test_what_it_has_already_cannot_be_asked_for(world: World) -> None:

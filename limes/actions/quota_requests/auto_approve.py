@@ -13,6 +13,7 @@ from limes.actions.quota_requests.grant import GrantQuota, Rights
 from limes.audit.initiator import of_job
 from limes.core.auto_approval import AutoApprovalRule, Wish, first_match
 from limes.core.catalog import Ref
+from limes.core.history import What
 from limes.core.quota_requests import EventKind, RequestStatus
 from limes.core.temporary_quota import Term
 from limes.db.queries import quota_requests as queries
@@ -52,8 +53,8 @@ class ApproveByRules:
         return project, outcome
 
     def _matching(self, project: ProjectRow, rows: Sequence[AmountRow]) -> Mapping[Ref, AutoApprovalRule] | None:
-        if not self.desk.rules:
-            return None
+        if not self.desk.rules or any(row.what == What.MIN_QUOTA.value for row in rows):
+            return None  # only people with the right `project:grant_quota` grant what grows by itself
         all_ids = resource_ids(self.desk.engine)
         figures = self.desk.set_project_quota.figures(project, {row.ref: all_ids[row.ref] for row in rows})
         approved_at = approvals_by_rules(self.desk.engine, project.id)

@@ -1,4 +1,8 @@
-"""Approves the project's request that a domain's request was made for, once the domain has got its quota."""
+"""Approves the project's request that a domain's request was made for, once the domain has got its quota.
+
+Only quota is granted with it. Who decides on the domain's request does not see what the project's asks for of quota
+that grows by itself, and may have no right to grant it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +14,7 @@ from limes.actions.quota_requests.pass_on import read_hierarchy
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref
 from limes.core.history import What
-from limes.core.quota_requests import EventKind, status_after
+from limes.core.quota_requests import EventKind, names, status_after
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
@@ -60,12 +64,13 @@ class ReleaseRequest:
         wanted = {row.ref: row.wanted for row in self._rows}
         around = read_hierarchy(self.desk.engine, self._project, self._ids)
         fitting = {ref: max(0, around.domain[ref] - around.others[ref]) for ref in self._ids}
-        granted = {ref: min(amount, fitting.get(ref, amount)) for ref, amount in wanted.items()}
+        granted = {row.ref: min(row.wanted, fitting.get(row.ref, row.present)) for row in self._rows}
         if all(granted[row.ref] <= row.present for row in self._rows):
             self._give_back(above, "the domain's quota is still not enough", initiator)
             return None
         grant, rights = GrantQuota(self.desk, self.origin.term_at(self.desk.now())), Rights(lambda _: EVERYTHING)
-        outcome = grant.to_project(self._project, self.origin.id, self._rows, granted, rights, initiator)
+        quotas = {ref: granted[ref] for ref in self._ids}
+        outcome = grant.to_project(self._project, self.origin.id, (), quotas, rights, initiator)
         if outcome.refusals:
             reasons = "; ".join(f"{'/'.join(ref)}: {each.message}" for ref, each in sorted(outcome.refusals.items()))
             self._give_back(above, reasons, initiator)
@@ -73,6 +78,8 @@ class ReleaseRequest:
         queries.write_granted(self.desk.engine, self.origin.id, granted)
         named = {"/".join(ref): amount for ref, amount in granted.items()}
         text = f"quota request {above} was approved" + (f": {comment}" if comment else "")
+        if rest := names(set(granted) - set(quotas)):
+            text += f"; {rest} grows by itself and was not granted with it: ask for it by itself"
         status = status_after(wanted, granted)
         self.desk.close(self._project, [self.origin.id], status, text, initiator, granted=named)
         return self._project, outcome
