@@ -80,6 +80,7 @@ def test_a_refusal_above_gives_the_request_back(world: World) -> None:
     assert status(world, "berlin", below) == "open"
     last = show(world, "berlin", below)["conversation"][-1]
     assert (last["kind"], last["text"]) == ("returned", f"quota request {above} was rejected: no hardware")
+    assert "passed_on_to" not in show(world, "berlin", below)
     assert act(world, "berlin", below, "pass-on", "germany-admin").status_code == 201
 
 

@@ -103,6 +103,7 @@ _EXPIRED = compiled(
 )
 _ONE = compiled(lambda p: _SELECT.where(QuotaRequest.id == p.id))
 _BY_IDS = compiled(lambda p: _SELECT.where(any_of(QuotaRequest.id, p.ids)).order_by(QuotaRequest.id))
+_BELOW = QuotaRequest.alias()
 _PASSED_ON_NOW = _ABOVE.select(_ABOVE.passed_on_from).where(
     _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
 )
@@ -134,7 +135,11 @@ class _PassedOn(NamedTuple):
 _PASSED_ON = compiled(
     lambda p: (
         QuotaRequest.select(QuotaRequest.passed_on_from, fn.MAX(QuotaRequest.id))
-        .where(any_of(QuotaRequest.passed_on_from, p.ids))
+        .join(_BELOW, on=QuotaRequest.passed_on_from == _BELOW.id)
+        .where(
+            any_of(QuotaRequest.passed_on_from, p.ids),
+            (QuotaRequest.status == RequestStatus.OPEN.value) | (_BELOW.status != RequestStatus.OPEN.value),
+        )
         .group_by(QuotaRequest.passed_on_from)
     )
 )
