@@ -10,6 +10,7 @@ often is written as a function of its parameters, and built with the first use o
 the text of a query never depends on its values, and PostgreSQL can keep its plan.
 """
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,6 +32,10 @@ Condition = Callable[["Parameters"], peewee.ColumnBase]
 _FEW_ROWS = 32
 """A statement is built once for each number of rows up to this. More rows are one value for PostgreSQL; for SQLite, the
 statement is built each time, which takes less than running it."""
+
+
+_INNERMOST = re.compile(r"(ARRAY|= )?\(([^()]*)\)")
+"""What is between two parentheses. The first group is there if PostgreSQL runs a SELECT in them before all else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +238,24 @@ def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -
         # this one, and with RETURNING, SQLite counts no rows.
         insert._returning = None
     sql, values = database.get_sql_context(dialect=dialect).sql(query).query()
+    if isinstance(query, Locked) and dialect == "postgresql":
+        _check_lock(sql)
     return Statement(sql, tuple(values), dialect)
+
+
+def _check_lock(sql: str) -> None:
+    """Raises `ValueError` for a lock that PostgreSQL may plan as a join with what a SELECT inside of it gives.
+
+    At READ COMMITTED, it runs such a plan again for each row that somebody else has changed meanwhile. A join with
+    several SELECTs (UNION ALL) does not find the row any more then. What `any_of` runs first stays as it is.
+    """
+    rest = sql
+    while (
+        shorter := _INNERMOST.sub(lambda group: "" if group[1] or "SELECT" not in group[2] else group[2], rest)
+    ) != rest:
+        rest = shorter
+    if rest.count("SELECT") > 1:
+        raise ValueError(f"a query that locks rows has to use any_of() for a SELECT inside of it: {sql}")
 
 
 def _list_value(values: Collection[Any], dialect: str) -> Any:
@@ -265,7 +287,7 @@ class _AnyOf(peewee.ColumnBase):
         return ctx
 
 
-class _Locked(peewee.Node):
+class Locked(peewee.Node):
     def __init__(self, query: peewee.Query, words: str) -> None:
         self._query = query
         self._words = words
@@ -305,17 +327,18 @@ def any_of(column: peewee.Node, values: peewee.Value | peewee.Query | Collection
 def lock(query: peewee.Query, *, of: str = "", skip_locked: bool = False) -> peewee.Node:
     """Returns the SELECT, keeping its rows locked until the transaction ends. On SQLite a writer is alone anyway.
 
+    All locks are `compiled`, at the top of a module: there a test finds them, and sees that they lose no rows.
     `of` is the alias of the one table whose rows are locked; `skip_locked` leaves out rows that others have locked.
     """
     words = " FOR UPDATE" + (f" OF {of}" if of else "") + (" SKIP LOCKED" if skip_locked else "")
-    return _Locked(query, words)
+    return Locked(query, words)
 
 
 def lock_but_not_key(query: peewee.Query) -> peewee.Node:
     """As `lock`, but others may go on adding rows that refer to these."""
-    return _Locked(query, " FOR NO KEY UPDATE")
+    return Locked(query, " FOR NO KEY UPDATE")
 
 
 def keep(query: peewee.Query) -> peewee.Node:
     """Returns the SELECT, keeping its rows from being deleted or renamed until the transaction ends."""
-    return _Locked(query, " FOR KEY SHARE")
+    return Locked(query, " FOR KEY SHARE")

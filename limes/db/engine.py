@@ -24,7 +24,7 @@ from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import parse_database_url
 from limes.db.batch import Batch
-from limes.db.compiled import Compiled, CompiledForRows, Statement, compile_query, compiled
+from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query, compiled
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.pool import PostgresqlPool
@@ -275,6 +275,7 @@ class Engine:
 
     def _statement(self, query: Query, values: Mapping[str, Any]) -> Statement:
         if isinstance(query, peewee.Node):
+            assert not isinstance(query, Locked), "locking queries are compiled, so that tests find them"
             return compile_query(query, self.dialect, self.db)
         return query.statement(self.dialect, self.db, values)
 

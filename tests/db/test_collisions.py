@@ -4,13 +4,14 @@ import threading
 
 import pytest
 
-from limes.db.compiled import lock
+from limes.db.compiled import compiled, lock
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
 from tests.support.pgbouncer import needs_sessions
 
 pytestmark = pytest.mark.usefixtures("accounts")
+LOCK = compiled(lambda _: lock(ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == 1)))
 
 on_postgresql = pytest.mark.parametrize(
     "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
@@ -23,7 +24,7 @@ def test_concurrent_increments_are_all_counted(engine: Engine) -> None:
         for _ in range(20):
 
             def work() -> None:
-                (amount,) = engine.column(lock(ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == 1)))
+                (amount,) = engine.column(LOCK)
                 engine.execute("UPDATE accounts SET amount = %s WHERE id = 1", [amount + 1])
 
             engine.atomic(work)
@@ -119,7 +120,7 @@ def test_slow_statements_end(engine: Engine, database_url: str) -> None:
 
 @on_postgresql
 def test_rows_are_skipped_that_others_have_locked(engine: Engine) -> None:
-    query = lock(ACCOUNTS.select(ACCOUNTS.id).order_by(ACCOUNTS.id).limit(1), skip_locked=True)
+    query = compiled(lambda _: lock(ACCOUNTS.select(ACCOUNTS.id).order_by(ACCOUNTS.id).limit(1), skip_locked=True))
 
     def work() -> None:
         assert engine.column(query) == [1]

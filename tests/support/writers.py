@@ -7,12 +7,13 @@ from typing import Any
 
 from peewee import Table
 
-from limes.db.compiled import lock
+from limes.db.compiled import compiled, lock
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations
 from limes.errors import LimesError
 
 _COUNTERS = Table("counters", ["id", "value"])
+_LOCK = compiled(lambda _: lock(_COUNTERS.select(_COUNTERS.value).where(_COUNTERS.id == 1)))
 
 
 def run_in_processes(count: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:
@@ -27,7 +28,7 @@ def increment(number: int, url: str, times: int) -> int:
     engine = Engine(url)
 
     def work() -> None:
-        (value,) = engine.column(lock(_COUNTERS.select(_COUNTERS.value).where(_COUNTERS.id == 1)))
+        (value,) = engine.column(_LOCK)
         engine.execute("UPDATE counters SET value = %s WHERE id = 1", [value + 1])
         engine.execute("INSERT INTO writers (process) VALUES (%s)", [number])
 

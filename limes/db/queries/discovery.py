@@ -103,10 +103,15 @@ def projects_of_domains(engine: Engine, domain_uuids: Collection[str]) -> set[st
     return _select_among(engine, Project.select(Project.uuid).join(Domain), Domain.uuid, domain_uuids)
 
 
+_LOCK_PROJECTS = compiled(
+    lambda p: lock(Project.select(Project.id).where(any_of(Project.uuid, p.uuids)).order_by(Project.id))
+)
+
+
 def lock_projects(engine: Engine, uuids: Collection[str]) -> None:
     """Locks these projects: nobody creates or receives a commitment in them until the transaction ends."""
     if uuids:
-        engine.column(lock(Project.select(Project.id).where(any_of(Project.uuid, uuids)).order_by(Project.id)))
+        engine.column(_LOCK_PROJECTS, uuids=uuids)
 
 
 def committed_projects(engine: Engine, uuids: Collection[str]) -> set[str]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from peewee import JOIN, Value, fn
 
-from limes.db.compiled import any_of, lock, lock_but_not_key
+from limes.db.compiled import any_of, compiled, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectAZQuota, ProjectResource, Resource, UsageChanges
 
@@ -27,10 +27,25 @@ class DomainSum(NamedTuple):
     projects_quota: int
 
 
+_LOCK_MODELS = compiled(
+    lambda p: lock_but_not_key(
+        Resource.select(Resource.id, Resource.quota_due_at)
+        .where(any_of(Resource.id, p.resources))
+        .order_by(Resource.id)
+    )
+)
+_LOCK_DOMAINS = compiled(
+    lambda p: lock(
+        DomainResource.select(DomainResource.domain)
+        .where(DomainResource.resource == p.resource)
+        .order_by(DomainResource.domain)
+    )
+)
+
+
 def lock_models(engine: Engine, resources: Collection[int]) -> dict[int, float | None]:
     """Locks these resources and returns when the quota of each is due."""
-    query = Resource.select(Resource.id, Resource.quota_due_at).where(any_of(Resource.id, resources))
-    return {row.id: row.quota_due_at for row in engine.all(lock_but_not_key(query.order_by(Resource.id)), ModelRow)}
+    return {row.id: row.quota_due_at for row in engine.all(_LOCK_MODELS, ModelRow, resources=resources)}
 
 
 def start_from_set_quota(engine: Engine, resource: int, az: str, changed_at: float) -> None:
@@ -74,8 +89,7 @@ def domain_sums(engine: Engine, resource: int) -> list[DomainSum]:
 
 def lock_domains(engine: Engine, resource: int) -> None:
     """Until the transaction ends, nobody else decides on sums over projects for this resource."""
-    query = DomainResource.select(DomainResource.domain).where(DomainResource.resource == resource)
-    engine.column(lock(query.order_by(DomainResource.domain)))
+    engine.column(_LOCK_DOMAINS, resource=resource)
 
 
 def write_domain_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]) -> None:

@@ -23,7 +23,7 @@ class PushState(NamedTuple):
 _MARK_DESYNCED = compiled(
     lambda p: ProjectService.update(quota_desynced_at=p.now, next_push_at=p.now, push_failures=0).where(
         ProjectService.project == p.project,
-        ProjectService.service.in_(Service.select(Service.id).where(any_of(Service.type, p.types))),
+        any_of(ProjectService.service, Service.select(Service.id).where(any_of(Service.type, p.types))),
     )
 )
 

@@ -148,7 +148,7 @@ def _family(p: Parameters) -> peewee.Expression:
     request = QuotaRequest.alias()
     origin = request.select(request.passed_on_from).where(request.id == p.id)
     condition: peewee.Expression = (
-        (QuotaRequest.id == p.id) | QuotaRequest.id.in_(origin) | (QuotaRequest.passed_on_from == p.id)
+        (QuotaRequest.id == p.id) | any_of(QuotaRequest.id, origin) | (QuotaRequest.passed_on_from == p.id)
     )
     return condition
 

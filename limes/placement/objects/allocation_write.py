@@ -62,9 +62,10 @@ _LOCK_PROVIDERS = compiled(
     lambda p: lock_rows(
         Provider.select(Provider.uuid, Provider.id)
         .where(
-            Provider.id.in_(
+            any_of(
+                Provider.id,
                 _Named.select(_Named.id).where(any_of(_Named.uuid, p.uuids))
-                + Allocation.select(Allocation.provider).where(any_of(Allocation.consumer, p.consumers))
+                + Allocation.select(Allocation.provider).where(any_of(Allocation.consumer, p.consumers)),
             )
         )
         .order_by(Provider.id)
@@ -79,7 +80,7 @@ _COUNT_UP = compiled(
 )
 _STAMP_PROVIDERS = compiled(
     lambda p: Provider.update(changed=change.STAMP).where(
-        Provider.id.in_(Allocation.select(Allocation.provider).where(Allocation.consumer == p.consumer))
+        any_of(Provider.id, Allocation.select(Allocation.provider).where(Allocation.consumer == p.consumer))
     )
 )
 

@@ -35,7 +35,7 @@ _DELETE = compiled(lambda p: _Class.delete().where(_Class.id == p.id))
 _USERS = compiled(lambda p: Inventory.select(Inventory.provider).where(Inventory.resource_class == p.id).limit(1))
 _STAMP_USERS = compiled(
     lambda p: Provider.update(changed=change.STAMP).where(
-        Provider.id.in_(Inventory.select(Inventory.provider).where(Inventory.resource_class == p.id))
+        any_of(Provider.id, Inventory.select(Inventory.provider).where(Inventory.resource_class == p.id))
     )
 )
 

@@ -144,7 +144,7 @@ _LOCK_TREES = compiled(lambda p: lock_rows(_trees(p.uuids)))
 
 def _trees(uuids: peewee.Value) -> peewee.Query:
     roots = _Root.select(_Root.root).where(any_of(_Root.uuid, uuids))
-    return _Provider.select(*_LOCKED).where(_Provider.root.in_(roots)).order_by(_Provider.id)
+    return _Provider.select(*_LOCKED).where(any_of(_Provider.root, roots)).order_by(_Provider.id)
 
 
 def lock(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> LockedProvider:
