@@ -22,27 +22,28 @@ class UsageChange(NamedTuple):
 def add_change(
     changes: Iterable[UsageChange], at: float, before: int, after: int, retention: float
 ) -> list[UsageChange]:
-    """Returns the changes with one more, and without those from before the retention period (in seconds)."""
+    """Returns the changes with one more, and without those from before the retention period (in seconds), or from a
+    clock that was ahead by more than a slot: they would count for too long."""
     smallest, largest = min(before, after), max(before, after)
-    kept = [change for change in changes if change.at >= at - retention]
     slot = retention / _SLOTS
-    if kept and kept[-1].at // slot >= at // slot:  # or a clock went back
-        at, smallest, largest = (
-            max(at, kept[-1].at),
-            min(smallest, kept[-1].smallest),
-            max(largest, kept[-1].largest),
-        )
-        kept.pop()
+    kept = [change for change in changes if at - retention <= change.at <= at + slot]
+    while kept and kept[-1].at // slot >= at // slot:  # or the clock of another host is a little ahead
+        last = kept.pop()
+        smallest, largest = min(smallest, last.smallest), max(largest, last.largest)
     kept = [change for change in kept if change.smallest < smallest or change.largest > largest]
     return [*kept, UsageChange(at, smallest, largest)]
 
 
-def recent_range(changes: Sequence[UsageChange], usage: int, since: float) -> tuple[int, int]:
-    """Returns the smallest and the largest usage since then, given the present one."""
+def recent_range(changes: Sequence[UsageChange], usage: int, now: float, retention: float) -> tuple[int, int]:
+    """Returns the smallest and the largest usage within the retention period, given the present one. What a clock has
+    written that was ahead by more than a slot does not count."""
     smallest = largest = usage
+    since, until = now - retention, now + retention / _SLOTS
     for change in reversed(changes):
         if change.at < since:
             break
+        if change.at > until:
+            continue
         smallest = min(smallest, change.smallest)
         largest = max(largest, change.largest)
     return smallest, largest

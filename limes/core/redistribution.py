@@ -32,7 +32,8 @@ class Proposal:
     def may_wait(self, rule: AutogrowRule, now: float) -> bool:
         """Returns whether the change is small enough, too soon, and not needed."""
         old, new = sum(self.old.values()), sum(self.new.values())
-        if abs(new - old) >= old * rule.minor_change or now - self.changed_at >= rule.minor_change_interval:
+        age = abs(now - self.changed_at)  # below 0 after a clock that was ahead
+        if abs(new - old) >= old * rule.minor_change or age >= rule.minor_change_interval:
             return False
         if any(self.old.get(az, 0) < amount for az, amount in self.needed.items()):
             return False

@@ -108,6 +108,20 @@ def test_recent_usage_is_kept(lab: Lab) -> None:
     assert az_quotas(lab)["berlin"] == {"az-one": 25, "az-two": 30}
 
 
+def test_usage_of_late_from_a_clock_that_was_ahead(lab: Lab) -> None:
+    """It ages as any other."""
+    use(lab, berlin={"az-one": 100, "az-two": 30})
+    lab.clock.advance(365 * DAY)
+    use(lab, berlin={"az-one": 20, "az-two": 30})
+    lab.clock.advance(-365 * DAY)
+    lab.execute("UPDATE project_az_quotas SET changed_at = %s", lab.now)
+    for _ in range(3):
+        use(lab, berlin={"az-one": 20, "az-two": 30})
+    set_due(lab, lab.now)
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 36}
+
+
 def test_usage_beyond_quota_is_granted_at_once(lab: Lab) -> None:
     lab.distribute_all()
     use(lab, berlin={"az-one": 20, "az-two": 40})

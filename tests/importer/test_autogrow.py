@@ -210,7 +210,7 @@ def test_smallest_and_largest_stay_exact(points: list[tuple[int, int]], usage: i
         usage,
         *(before for (_, before), (end, _) in pairwise([*points, (now, usage)]) if end >= now - retention),
     ]
-    assert recent_range(changes, usage, now - retention) == (min(in_force), max(in_force))
+    assert recent_range(changes, usage, now, retention) == (min(in_force), max(in_force))
     assert len(changes) <= 49
     assert all(earlier[0] < later[0] for earlier, later in pairwise(changes))
 

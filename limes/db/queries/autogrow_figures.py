@@ -138,7 +138,7 @@ def read_figures(
     usage = _by_project(engine, queries.usage, values)
     recent: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for project, az, text in engine.tuples(queries.changes, **values):
-        recent[project][az] = recent_range(parse_changes(text), usage.get(project, {}).get(az, 0), since)
+        recent[project][az] = recent_range(parse_changes(text), usage.get(project, {}).get(az, 0), now, retention)
     quotas: dict[int, dict[str, AZQuota]] = defaultdict(dict)
     for project, az, quota, changed_at in engine.tuples(queries.quotas, **values):
         quotas[project][az] = AZQuota(quota, changed_at)

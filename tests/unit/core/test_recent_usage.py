@@ -34,12 +34,12 @@ def test_same_as_a_list_of_everything(steps: list[tuple[int, int]], later: int) 
             usages.append((now, usage))
             assert len(changes) <= 49
             since = now - RETENTION
-            smallest, largest = recent_range(changes, usage, since)
+            smallest, largest = recent_range(changes, usage, now, RETENTION)
             exact, wider = naive_range(usages, since), naive_range(usages, since - SLOT)
             assert wider[0] <= smallest <= exact[0]
             assert exact[1] <= largest <= wider[1]
     since = now + later - RETENTION
-    smallest, largest = recent_range(changes, usages[-1][1], since)
+    smallest, largest = recent_range(changes, usages[-1][1], now + later, RETENTION)
     exact, wider = naive_range(usages, since), naive_range(usages, since - SLOT)
     assert wider[0] <= smallest <= exact[0]
     assert exact[1] <= largest <= wider[1]
@@ -82,8 +82,18 @@ def test_changes_of_one_slot_are_one_entry() -> None:
 def test_the_old_is_dropped() -> None:
     changes = add_change([UsageChange(100, 1, 50)], 100 + RETENTION + 1, 9, 8, RETENTION)
     assert changes == [UsageChange(100 + RETENTION + 1, 8, 9)]
-    assert recent_range(changes, 8, changes[0].at + 1) == (8, 8)
+    assert recent_range(changes, 8, changes[0].at + RETENTION + 1, RETENTION) == (8, 8)
 
 
-def test_a_clock_that_goes_back_loses_nothing() -> None:
-    assert add_change([UsageChange(200, 5, 9)], 150, 9, 11, RETENTION) == [UsageChange(200, 5, 11)]
+def test_a_clock_that_is_a_little_ahead_loses_nothing() -> None:
+    """Two hosts may differ by some seconds."""
+    changes = [UsageChange(155, 5, 9)]
+    assert recent_range(changes, 9, 150, RETENTION) == (5, 9)
+    assert add_change(changes, 150, 9, 11, RETENTION) == [UsageChange(150, 5, 11)]
+
+
+def test_a_clock_that_was_far_ahead_is_forgotten() -> None:
+    """Else its entries would count until that time has come."""
+    changes = [UsageChange(100, 5, 7), UsageChange(10**6, 5, 250)]
+    assert recent_range(changes, 7, 150, RETENTION) == (5, 7)
+    assert add_change(changes, 150, 7, 8, RETENTION) == [UsageChange(100, 5, 7), UsageChange(150, 7, 8)]

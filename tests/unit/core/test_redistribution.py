@@ -34,6 +34,8 @@ def test_small_changes_wait() -> None:
     assert is_written(proposal(100, 95))
     assert is_written(proposal(0, 1))
     assert is_written(proposal(100, 104, changed_at=NOW - 3600))
+    assert not is_written(proposal(100, 104, changed_at=NOW + 60))
+    assert is_written(proposal(100, 104, changed_at=NOW + 10**7)), "from a clock that was ahead"
 
 
 def test_what_is_needed_does_not_wait() -> None:
