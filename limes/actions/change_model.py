@@ -20,6 +20,7 @@ from limes.db.engine import Engine
 from limes.db.queries import autogrow
 from limes.db.queries import distribution_models as queries
 from limes.db.queries.autogrow_figures import SET_BY_PEOPLE
+from limes.db.queries.autogrow_quotas import mark_desynced
 from limes.db.queries.catalog import resource_ids
 from limes.system import Clock
 
@@ -58,6 +59,10 @@ class ChangeModel:
 
     def _end_growth(self, id_: int, ref: Ref) -> None:
         queries.lock_domains(self.engine, id_)
+        definition = self.catalog.find(ref)
+        if definition is not None and definition.az_separated:  # it was told by AZ what is now for all of them
+            projects = queries.projects_with_split(self.engine, id_)
+            mark_desynced(self.engine, id_, projects, self.clock.now().timestamp())
         queries.forget_growth(self.engine, id_)
         autogrow.set_due(self.engine, id_, None)
         autogrow.forget_outcomes(self.engine, ["/".join(ref)])

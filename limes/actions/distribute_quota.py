@@ -179,10 +179,11 @@ class DistributeQuota:
         """Writes the chosen proposals, and takes the mark from quotas that people have set."""
         written = {each.id for each in chosen}
         same = [each for each in proposals if each.old == each.new and set_by_people(computed.figures, each.id)]
-        _write_azs(self.engine, resource, computed.figures, [*chosen, *same], now)
+        by_az = [*chosen, *same]
+        _write_azs(self.engine, resource, computed.figures, by_az, now)
         final = {each.id: sum((each.new if each.id in written else each.old).values()) for each in proposals}
         rows = [row for row in computed.figures.projects if row.quota != final[row.project_id]]
-        self._tell_backend(ref, resource, rows, chosen, now)
+        self._tell_backend(ref, resource, rows, by_az, now)
         if rows:
             quotas = {row.project_id: final[row.project_id] for row in rows}
             autogrow_quotas.write_quotas(self.engine, resource, quotas)
@@ -192,13 +193,13 @@ class DistributeQuota:
         return len(rows)
 
     def _tell_backend(
-        self, ref: Ref, resource: int, rows: Sequence[ProjectQuotaRow], chosen: Sequence[Proposal], now: float
+        self, ref: Ref, resource: int, rows: Sequence[ProjectQuotaRow], by_az: Sequence[Proposal], now: float
     ) -> None:
         """Marks the projects whose quota the backend has to be told, also where it has only moved to another AZ."""
         definition = self.catalog.find(ref)
         changed = {row.project_id for row in rows}
         if definition is not None and definition.az_separated:
-            changed |= {each.id for each in chosen}
+            changed |= {each.id for each in by_az}
         if changed:
             autogrow_quotas.mark_desynced(self.engine, resource, sorted(changed), now)
 

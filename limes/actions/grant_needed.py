@@ -47,7 +47,9 @@ class GrantNeeded:
         figures = read_figures(self.engine, resource, now, 0, projects=projects, lock=True)
         unit = self.change_log.unit_of(ref)
         is_pooled = not self.catalog.behavior(ref).commitment_is_az_aware
-        by_az, raised, steps = AZQuotaChanges(), dict[int, int](), []
+        definition = self.catalog.find(ref)
+        tells_azs = definition is not None and definition.az_separated
+        by_az, raised, told, steps = AZQuotaChanges(), dict[int, int](), set[int](), []
         for row in figures.projects:
             id_ = row.project_id
             demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
@@ -57,6 +59,8 @@ class GrantNeeded:
             total = sum(covered.values())
             changed_at = max((each.changed_at for each in stored.values()), default=now)
             by_az.add(id_, stored, covered, changed_at if total == row.quota else now)
+            if total != row.quota or (tells_azs and covered != present):
+                told.add(id_)
             if total != row.quota:
                 raised[id_] = total
                 text = describe_demand(demand, unit)
@@ -65,5 +69,5 @@ class GrantNeeded:
         by_az.write(self.engine, resource)
         if raised:
             autogrow_quotas.write_quotas(self.engine, resource, raised)
-            autogrow_quotas.mark_desynced(self.engine, resource, sorted(raised), now)
             self.change_log.record_quotas(steps)
+        autogrow_quotas.mark_desynced(self.engine, resource, sorted(told), now)

@@ -154,7 +154,8 @@ class ScrapeUsage:
         in_sync = all(after[name].backend_quota == quota for name, quota in wanted.items())
         outcome = self._outcome(in_sync, duration, repairs=repairs)
         changed = report.state if report.state != task.scrape_state else None
-        state = queries.record_success(self.engine, task.id, task.lease, outcome, task.desynced_at, changed)
+        seen = None if self._keeps_split(task) else task.desynced_at
+        state = queries.record_success(self.engine, task.id, task.lease, outcome, seen, changed)
         if state is None:
             return False
         metered = metered_usage(self.engine, task, ids, stored, outcome.now)
@@ -179,6 +180,11 @@ class ScrapeUsage:
                 self._record_repair(task, {name: after[name].backend_quota for name in wanted}, wanted)
             self._note_drift(task, drift, wanted, state.drifted_at, repairs=repairs)
         return True
+
+    def _keeps_split(self, task: ProjectTask) -> bool:
+        """Returns whether the backend may have the right quota in the wrong AZs: a report does not show that, so it
+        takes away no mark."""
+        return any(resource.az_separated for resource in self.catalog.services[task.service_type].resources.values())
 
     def _outcome(self, in_sync: bool, duration: float, *, repairs: bool) -> Outcome:
         now = self._now()

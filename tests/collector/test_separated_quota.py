@@ -1,11 +1,17 @@
 """Quota that follows usage, for backends that enforce it in each AZ."""
 
+import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
+import pytest
+
+from limes.actions.change_model import ChangeModel
 from limes.backends import ProjectInfo
 from limes.core.catalog import Catalog, ServiceDef
-from tests.collector.growing import az_quotas, history, make_growing, provide, set_due, use
+from tests.collector.commitments import add
+from tests.collector.growing import DAY, GROWTH, az_quotas, history, make_growing, provide, set_due, use
 from tests.collector.lab import COMPUTE, VOLUME, FakeService, Lab
 
 CORES = COMPUTE.resources["cores"]
@@ -15,11 +21,15 @@ SEPARATED = ServiceDef(
 
 
 class SeparatedService(FakeService):
-    """Notes what it was told by AZ."""
+    """Keeps what it was told by AZ. It reports only the quota over all AZs, as backends do."""
 
     def __init__(self) -> None:
         super().__init__(SEPARATED)
         self.azs: dict[str, Mapping[str, Mapping[str, int]]] = {}
+
+    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+        super().set_quota(project, quotas)
+        self.azs.pop(project.name, None)
 
     def set_quota_by_az(
         self, project: ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
@@ -28,15 +38,14 @@ class SeparatedService(FakeService):
         self.azs[project.name] = azs
 
 
-def make(make_lab: Callable[..., Lab], service: FakeService) -> Lab:
+def make(make_lab: Callable[..., Lab], service: FakeService, **rule: Any) -> Lab:
     """100 cores in each AZ; berlin uses 20 and 30, and its backend knows its quota."""
-    lab = make_growing(make_lab, compute=service)
+    lab = make_growing(make_lab, replace(GROWTH, **rule), compute=service)
     lab.catalog = Catalog(["az-one", "az-two"], [service.service, VOLUME], **lab.catalog_options)
     provide(lab, **{"az-one": 100, "az-two": 100})
     use(lab, berlin={"az-one": 20, "az-two": 30})
     lab.clock.advance(10)
     lab.distribute().run_next()
-    assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 36}
     push(lab)
     return lab
 
@@ -88,3 +97,123 @@ def test_quota_that_people_set_has_no_split(make_lab: Callable[..., Lab]) -> Non
     lab.set_quota("cores", 20)
     push(lab)
     assert (service.azs, service.quota["berlin"]["cores"]) == ({}, 20)
+
+
+def test_a_commitment_that_takes_from_the_base_quota(make_lab: Callable[..., Lab]) -> None:
+    """It raises no quota, and moves it to its AZ at once."""
+    service = SeparatedService()
+    lab = make(make_lab, service, project_base_quota=100)
+    assert service.azs["berlin"] == {"cores": {"any": 40, "az-one": 24, "az-two": 36}}
+    add(lab, 1, 50, az="az-two", status="pending")
+    lab.settle_commitments().run()
+    push(lab)
+    assert service.azs["berlin"] == {"cores": {"any": 26, "az-one": 24, "az-two": 50}}
+
+
+def test_a_scrape_does_not_see_the_split(make_lab: Callable[..., Lab]) -> None:
+    """The quota over all AZs is what it should be, so the scrape finds nothing to do; but the push does."""
+    service = SeparatedService()
+    lab = make(make_lab, service)
+    service.azs["berlin"] = {"cores": {"az-one": 36, "az-two": 24}}
+    move_quota(lab)
+    use(lab, berlin={"az-one": 20, "az-two": 30})
+    push(lab)
+    assert service.azs["berlin"] == {"cores": {"az-one": 24, "az-two": 36}}
+
+
+def configure(lab: Lab, service: ServiceDef, **options: Any) -> None:
+    """What a collector does that starts with this catalog."""
+    lab.catalog = Catalog(["az-one", "az-two"], [service, VOLUME], **options)
+    ChangeModel(lab.engine, lab.catalog, lab.clock, lab.change_log).run()
+
+
+def test_a_change_of_the_model(make_lab: Callable[..., Lab]) -> None:
+    """People's quota has no split, so the old one must not stay; and back."""
+    service = SeparatedService()
+    lab = make(make_lab, service)
+    growing = lab.catalog_options
+    configure(lab, SEPARATED)
+    push(lab)
+    assert (service.azs, service.quota["berlin"]["cores"]) == ({}, 60)
+    lab.clock.advance(1)
+    configure(lab, SEPARATED, **growing)
+    lab.distribute_all()
+    push(lab)
+    assert service.azs["berlin"] == {"cores": {"az-one": 24, "az-two": 36}}
+
+
+class Life:
+    """What happens to the quota of three projects; after each step, a backend has what was accepted, or is marked."""
+
+    def __init__(self, lab: Lab, service: SeparatedService, dice: random.Random) -> None:
+        self.lab, self.service, self.dice = lab, service, dice
+        self.growing = lab.catalog_options
+        self.commitments = 0
+
+    def run(self, steps: int) -> None:
+        for _ in range(steps):
+            step = self.dice.choice([self.use, self.use, self.provide, self.commit, self.distribute, self.push])
+            self.lab.clock.advance(self.dice.choice([1, 1000, DAY]))
+            step()
+            self.check()
+            if self.dice.random() < 0.1:
+                self.change_model()
+                self.check()
+        self.push()
+        assert self.lab.rows("SELECT 1 FROM project_services WHERE quota_desynced_at IS NOT NULL") == []
+        self.check()
+
+    def change_model(self) -> None:
+        """What people have set has no split until quota was computed."""
+        grows = self.lab.catalog.autogrow(("compute", "cores")) is not None
+        configure(self.lab, SEPARATED, **({} if grows else self.growing))
+        self.lab.distribute_all()
+
+    def use(self) -> None:
+        project = self.dice.choice(["berlin", "dresden", "paris"])
+        use(self.lab, **{project: {az: self.dice.randint(0, 30) for az in ("az-one", "az-two")}})
+
+    def provide(self) -> None:
+        provide(self.lab, az_one=self.dice.randint(20, 200), az_two=self.dice.randint(20, 200))
+
+    def commit(self) -> None:
+        self.commitments += 1
+        az, project = self.dice.choice(["az-one", "az-two"]), self.dice.choice(["berlin", "dresden", "paris"])
+        ends = self.lab.now + self.dice.choice([1, 5]) * DAY
+        add(
+            self.lab,
+            self.commitments,
+            self.dice.randint(1, 20),
+            az=az,
+            project=project,
+            status="pending",
+            expires_at=ends,
+        )
+        self.lab.settle_commitments().run()
+
+    def distribute(self) -> None:
+        set_due(self.lab, self.lab.now)
+        self.lab.distribute_all()
+
+    def push(self) -> None:
+        while self.lab.push().run_next("compute"):
+            pass
+
+    def check(self) -> None:
+        accepted = az_quotas(self.lab) if self.lab.catalog.autogrow(("compute", "cores")) else {}
+        for project in ("berlin", "dresden", "paris"):
+            if self.lab.service("quota_desynced_at", project=project) == (None,):
+                assert self.service.azs.get(project, {}).get("cores", {}) == accepted.get(project, {}), project
+                assert self.service.quota.get(project, {}).get("cores", 0) == (
+                    self.lab.quotas(project)["cores"][0] or 0
+                )
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_quota_that_was_accepted_reaches_its_backend(make_lab: Callable[..., Lab], seed: int) -> None:
+    """In each AZ."""
+    service = SeparatedService()
+    lab = make(make_lab, service, project_base_quota=20)
+    use(lab, dresden={}, paris={})
+    lab.catalog = Catalog(["az-one", "az-two"], [SEPARATED, VOLUME], **lab.catalog_options)
+    Life(lab, service, random.Random(seed)).run(60)

@@ -61,6 +61,12 @@ def start_from_set_quota(engine: Engine, resource: int, az: str, changed_at: flo
     engine.write(ProjectAZQuota.insert_from(set_quota, fields))
 
 
+def projects_with_split(engine: Engine, resource: int) -> list[int]:
+    """Returns the projects that have quota by AZ."""
+    query = ProjectAZQuota.select(ProjectAZQuota.project_id).where(ProjectAZQuota.resource_id == resource)
+    return engine.column(query.distinct().order_by(ProjectAZQuota.project_id))
+
+
 def forget_growth(engine: Engine, resource: int) -> None:
     """Deletes quota by AZ, and what is known of recent usage. Quota over all AZs stays."""
     engine.write(ProjectAZQuota.delete().where(ProjectAZQuota.resource_id == resource))
