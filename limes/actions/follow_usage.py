@@ -7,6 +7,7 @@ from functools import partial
 from limes.actions.change_log import ChangeLog
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.grant_needed import GrantNeeded
+from limes.core.autogrow import quota_az
 from limes.core.catalog import AutogrowRule, Catalog
 from limes.core.recent_usage import add_change
 from limes.db.engine import Engine
@@ -76,7 +77,7 @@ class FollowUsage:
         if not new and not risen:
             return
         quotas = quotas_of_project(self.engine, project_id, sorted({resource for resource, _ in risen}))
-        short = {place[0] for place, usage in risen.items() if usage > quotas.get(place, 0)}
+        short = {id_ for (id_, az), usage in risen.items() if usage > quotas.get((id_, quota_az(az)), 0)}
         GrantNeeded(self.engine, self.catalog, self.change_log).run([(project_id, id_) for id_ in short], now)
         if due := new | short:
             self.engine.after_commit(partial(mark_due, self.engine, due, now + _PATIENCE, lock=False))

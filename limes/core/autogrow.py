@@ -18,8 +18,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import TypeVar
 
-from limes.core.catalog import ANY_AZ, AutogrowRule
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, AutogrowRule
+
+T = TypeVar("T")
 
 
 class Step(enum.StrEnum):
@@ -65,8 +68,11 @@ def demand_by_az(
     """Returns the demand of a project, given its usage, the smallest and largest usage of late where it has changed,
     and its confirmed commitments.
 
-    `is_pooled` says that commitments are not for single AZs: then those in `any` cover usage wherever it is.
+    `is_pooled` says that commitments are not for single AZs: then those in `any` cover usage wherever it is. Usage in
+    an unknown AZ is needed in no particular one, and nothing grows from it: nobody could use quota there.
     """
+    nowhere = usage.get(UNKNOWN_AZ, 0)
+    usage, recent = _known(usage), _known(recent)
     if is_pooled and ANY_AZ in committed:
         elsewhere = sum(amount for az, amount in usage.items() if az != ANY_AZ)
         committed = {**committed, ANY_AZ: max(0, committed[ANY_AZ] - elsewhere)}
@@ -75,7 +81,20 @@ def demand_by_az(
         used, held = usage.get(az, 0), committed.get(az, 0)
         smallest, largest = recent.get(az, (used, used))
         demands[az] = Demand(used, smallest, largest, held) if largest or held else _NOTHING
+    if nowhere:
+        found = demands.get(ANY_AZ, _NOTHING)
+        used = found.usage + nowhere
+        demands[ANY_AZ] = Demand(used, found.smallest, max(found.largest, used), found.committed)
     return demands
+
+
+def quota_az(az: str) -> str:
+    """Returns the AZ in which the quota is for what is used in this one."""
+    return ANY_AZ if az == UNKNOWN_AZ else az
+
+
+def _known(by_az: Mapping[str, T]) -> Mapping[str, T]:
+    return {az: each for az, each in by_az.items() if az != UNKNOWN_AZ} if UNKNOWN_AZ in by_az else by_az
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +160,13 @@ def fair_share(total: int, wishes: Sequence[int]) -> list[int]:
     return shares
 
 
+def _spread(amount: int, weights: Mapping[str, int]) -> dict[str, int]:
+    """Splits the amount in proportion to the weights, by AZ. Nothing, if there are none."""
+    azs, total = sorted(weights), sum(weights.values())
+    scale = -(-amount // total) if total else 0  # so that nobody's weight is what limits its share
+    return dict(zip(azs, fair_share(amount, [weights[az] * scale for az in azs]), strict=True))
+
+
 def distribute(
     capacity: Mapping[str, int], projects: Iterable[ProjectDemand], rule: AutogrowRule
 ) -> dict[int, Allocation]:
@@ -162,6 +188,12 @@ class _Distribution:
     """One computation. Lists are in the order of projects."""
 
     def __init__(self, capacity: Mapping[str, int], projects: Sequence[ProjectDemand], rule: AutogrowRule) -> None:
+        self._capacity = capacity
+        self._whole = sum(capacity.values())
+        self._zones = {az: amount for az, amount in capacity.items() if amount and az not in (ANY_AZ, UNKNOWN_AZ)}
+        """The capacity of AZs. Empty if there is capacity in no particular AZ, which serves all of them."""
+        if capacity.get(ANY_AZ):
+            self._zones = {}
         self._projects = projects
         self._rule = rule
         self._multiplier = Fraction(str(rule.growth_multiplier))
@@ -170,20 +202,36 @@ class _Distribution:
         self._totals = [0] * len(projects)
         self._free: dict[str, int] = defaultdict(int, capacity)
         """What is left in each AZ. Below 0 where more is needed than there is."""
-        self._free_in_all = sum(capacity.values())
-        self._overcommits = False
+        self._free_in_all = self._whole
+        self._overcommitted: set[str] = set()
+        """The AZs where wishes are granted beyond the capacity."""
 
     def run(self) -> dict[int, Allocation]:
         """Returns the result, by project id."""
-        total = self._free_in_all
         for index, project in enumerate(self._projects):
             for az, demand in project.azs.items():
                 self._grant(index, Step.NEEDED, az, demand.needed)
-        self._overcommits = self._rule.may_overcommit(total - self._free_in_all, total)
+        self._overcommitted = self._find_overcommitted()
         self._take_step(Step.RECENT_USAGE, [self._wanted(index, _recent) for index in range(len(self._projects))])
         self._take_step(Step.GROWTH, [self._wanted(index, self._grown) for index in range(len(self._projects))])
         self._take_step(Step.BASE, [self._missing_base(total) for total in self._totals])
         return {project.id: found for project, found in zip(self._projects, self._allocations, strict=True)}
+
+    def _find_overcommitted(self) -> set[str]:
+        """To be called when what is needed is granted, and nothing else. What is needed in no particular AZ counts in
+        each as it has of the capacity."""
+        azs = {ANY_AZ, *self._capacity}.union(*(project.azs for project in self._projects))
+        if self._rule.overcommit or not self._zones:
+            return azs if self._rule.may_overcommit(self._whole - self._free_in_all, self._whole) else set()
+        needed = {az: self._capacity.get(az, 0) - self._free[az] for az in azs}
+        share = Fraction(needed[ANY_AZ], sum(self._zones.values()))
+        found = {
+            az for az, amount in self._zones.items() if self._rule.may_overcommit(needed[az] + share * amount, amount)
+        }
+        elsewhere = azs - {ANY_AZ, UNKNOWN_AZ} - set(self._zones)
+        if found == set(self._zones) and not any(needed[az] for az in elsewhere):
+            found.add(ANY_AZ)  # all AZs stand for it
+        return found
 
     def _wanted(self, index: int, target: _Target) -> dict[str, int]:
         quotas, wanted = self._quotas[index], {}
@@ -201,7 +249,7 @@ class _Distribution:
         return max(grown, baseline + max(self._rule.growth_minimum, 1))
 
     def _missing_base(self, total: int) -> dict[str, int]:
-        missing = self._rule.project_base_quota - total
+        missing = min(self._rule.project_base_quota, self._whole or self._rule.project_base_quota) - total
         return {ANY_AZ: missing} if missing > 0 else {}
 
     def _take_step(self, step: Step, wishes: _Wishes) -> None:
@@ -211,7 +259,7 @@ class _Distribution:
                 self._raise_to_minimum(index, wishes[index])
             if bounds.maximum is not None or bounds.forbids_growth:
                 wishes[index] = self._lower(index, step, wishes[index])
-        granted = wishes if self._overcommits else self._fit(wishes)
+        granted = self._choose(wishes)
         for index, wish in enumerate(wishes):
             for az, wanted in wish.items():
                 amount = granted[index].get(az, 0)
@@ -220,18 +268,24 @@ class _Distribution:
                     self._allocations[index].lacking.setdefault(step, {})[az] = wanted - amount
 
     def _raise_to_minimum(self, index: int, wish: dict[str, int]) -> None:
-        """Grants what is missing, in the AZs where something is wanted, else in those that the project is in. What is
-        granted this way is not wanted any more."""
+        """Grants what is missing, in the AZs where something is wanted, else in those that the project is in; but no
+        more than their capacity, as long as others have some. What is granted this way is not wanted any more."""
         missing = self._projects[index].bounds.minimum - self._totals[index]
-        azs = sorted(wish) or sorted(az for az in self._projects[index].azs if az != ANY_AZ) or [ANY_AZ]
-        weights = [max(1, wish.get(az, 0)) for az in azs]
-        scale = -(-missing // sum(weights))  # so that nobody's weight is what limits its share
-        for az, amount in zip(azs, fair_share(missing, [weight * scale for weight in weights]), strict=True):
+        azs = self._with_capacity(wish) or self._with_capacity(az for az in self._projects[index].azs if az != ANY_AZ)
+        amounts = _spread(missing, {az: max(1, wish.get(az, 0)) for az in azs})
+        for az in amounts.keys() & self._zones.keys():
+            amounts[az] = min(amounts[az], self._zones[az])
+        for az, amount in _spread(missing - sum(amounts.values()), self._zones or {ANY_AZ: 1}).items():
+            amounts[az] = amounts.get(az, 0) + amount
+        for az, amount in amounts.items():
             self._grant(index, Step.MINIMUM, az, amount)
             if wish.get(az, 0) <= amount:
                 wish.pop(az, None)
             else:
                 wish[az] -= amount
+
+    def _with_capacity(self, azs: Iterable[str]) -> list[str]:
+        return sorted(az for az in azs if not self._zones or az == ANY_AZ or az in self._zones)
 
     def _lower(self, index: int, step: Step, wish: dict[str, int]) -> dict[str, int]:
         bounds, wanted = self._projects[index].bounds, sum(wish.values())
@@ -245,16 +299,32 @@ class _Distribution:
         shares = fair_share(room, [wish[az] for az in azs])
         return {az: share for az, share in zip(azs, shares, strict=True) if share}
 
-    def _fit(self, wishes: _Wishes) -> _Wishes:
+    def _choose(self, wishes: _Wishes) -> _Wishes:
+        """Returns what is granted of the wishes."""
+        beyond = self._overcommitted
+        if not beyond:
+            return self._fit(wishes, self._free_in_all)
+        left = {az: self._free[az] for az in beyond}
+        for wish in wishes:
+            for az in wish.keys() & beyond:
+                left[az] -= wish[az]
+        in_all = self._free_in_all + sum(max(0, free) - self._free[az] for az, free in left.items())
+        fitting = self._fit([{az: wish[az] for az in wish.keys() - beyond} for wish in wishes], in_all)
+        return [
+            {**fits, **{az: wish[az] for az in wish.keys() & beyond}}
+            for wish, fits in zip(wishes, fitting, strict=True)
+        ]
+
+    def _fit(self, wishes: _Wishes, in_all: int) -> _Wishes:
         """Returns what there is capacity for: of wishes in an AZ there, or in no particular AZ; and of all wishes in
-        all AZs together."""
+        all AZs together, of which `in_all` is left."""
         by_az: dict[str, list[int]] = defaultdict(list)
         for index, wish in enumerate(wishes):
             for az in wish:
                 by_az[az].append(index)
         cells: dict[tuple[int, str], int] = {}
         for az, indexes in by_az.items():
-            free = self._free_in_all if az == ANY_AZ else self._free[az]
+            free = in_all if az == ANY_AZ else self._free[az]
             shares = fair_share(free, [wishes[index][az] for index in indexes])
             cells.update({(index, az): share for index, share in zip(indexes, shares, strict=True)})
         places = sorted(cells)
@@ -262,9 +332,7 @@ class _Distribution:
         for place, share in zip(places, fair_share(self._free_in_no_az(), lacking), strict=True):
             cells[place] += share
         granted: _Wishes = [{} for _ in wishes]
-        for (index, az), share in zip(
-            places, fair_share(self._free_in_all, [cells[place] for place in places]), strict=True
-        ):
+        for (index, az), share in zip(places, fair_share(in_all, [cells[place] for place in places]), strict=True):
             if share:
                 granted[index][az] = share
         return granted

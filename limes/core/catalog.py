@@ -104,7 +104,7 @@ class AutogrowRule:
     minor_change_interval: float = 3600.0
     """... is written only when the last one is so long ago."""
 
-    def may_overcommit(self, needed: int, capacity: int) -> bool:
+    def may_overcommit(self, needed: int | Fraction, capacity: int) -> bool:
         """Returns whether wishes are granted beyond the capacity, if so much is needed."""
         return self.overcommit or needed < capacity * Fraction(str(self.overcommit_until))
 

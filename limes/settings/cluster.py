@@ -160,7 +160,7 @@ class AutogrowSettings(Section):
     allow_quota_overcommit: bool = False
     """Give quota beyond the capacity, as if there were enough of it."""
     allow_quota_overcommit_until_allocated_percent: float = Field(default=0, ge=0, le=1_000_000, allow_inf_nan=False)
-    """The same as long as usage and commitments are less than so many percent of the capacity. 0: never."""
+    """The same in each AZ, as long as usage and commitments are less than so many percent of its capacity. 0: never."""
     minor_change_percent: float = Field(default=5, ge=0, le=100, allow_inf_nan=False)
     """Changes of a quota by less than so many percent of it are not written more often than `minor_change_interval`, so
     that its history stays readable. What usage and commitments need is always written at once."""

@@ -108,6 +108,19 @@ def test_recent_usage_is_kept(lab: Lab) -> None:
     assert az_quotas(lab)["berlin"] == {"az-one": 25, "az-two": 30}
 
 
+def test_usage_in_an_unknown_az(lab: Lab) -> None:
+    """Quota there would be of no use, so it is in no particular AZ, and it does not grow."""
+    use(lab, berlin={"az-one": 20, "elsewhere": 10})
+    assert az_quotas(lab)["berlin"] == {"any": 10, "az-one": 20, "az-two": 30}
+    lab.clock.advance(3 * DAY)
+    lab.distribute_all()
+    assert az_quotas(lab)["berlin"] == {"any": 10, "az-one": 24}
+    before = history(lab)
+    use(lab, berlin={"az-one": 22, "elsewhere": 8})
+    use(lab, berlin={"az-one": 22, "elsewhere": 10})
+    assert history(lab) == before
+
+
 def test_usage_of_late_from_a_clock_that_was_ahead(lab: Lab) -> None:
     """It ages as any other."""
     use(lab, berlin={"az-one": 100, "az-two": 30})

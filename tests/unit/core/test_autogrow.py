@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.autogrow import Allocation, Demand, ProjectBounds, ProjectDemand, Step, distribute, fair_share
+from limes.core.autogrow import (
+    Allocation,
+    Demand,
+    ProjectBounds,
+    ProjectDemand,
+    Step,
+    demand_by_az,
+    distribute,
+    fair_share,
+)
 from limes.core.catalog import ANY_AZ, AutogrowRule
 
 RULE = AutogrowRule(growth_multiplier=1.2, project_base_quota=10)
@@ -147,6 +156,61 @@ def test_overcommit() -> None:
     assert quotas(distribute({ANY_AZ: 87}, projects(*IDLE), until)) == [20, 67, 0, 0, 0]
 
 
+def test_overcommit_by_az() -> None:
+    """Each AZ decides for itself, and all of them for what is in none."""
+    rule = dataclasses.replace(RULE, overcommit_until=0.9)
+    found = distribute({"one": 100, "two": 100}, projects({"one": used(100)}), rule)
+    assert found[1].quotas == {"one": 100}
+    found = distribute({"one": 100, "two": 100}, projects({"one": used(100)}, {"two": used(89)}, {}), rule)
+    assert [found[id_].quotas for id_ in (1, 2, 3)] == [{"one": 100}, {"two": 106}, {}]
+    found = distribute({"one": 100, "two": 100}, projects({"one": used(89)}, {"two": used(89)}, {}), rule)
+    assert [found[id_].quotas for id_ in (1, 2, 3)] == [{"one": 106}, {"two": 106}, {"any": 10}]
+    without = projects({"one": used(80)}, {"two": used(1)})
+    assert [each.quotas for each in distribute({"one": 100}, without, rule).values()] == [
+        {"one": 96},
+        {"two": 1, "any": 3},
+    ]
+
+
+def test_what_is_needed_in_no_az_counts_in_all_for_overcommit() -> None:
+    rule = dataclasses.replace(RULE, overcommit_until=0.9, project_base_quota=0)
+    cloud = projects({ANY_AZ: Demand(committed=30)}, {"one": used(80)}, {"two": used(70)})
+    found = distribute({"one": 100, "two": 100}, cloud, rule)
+    assert found[3].quotas == {"two": 84}, "70 and 15 of 100 are needed"
+    assert sum(quotas(found)) <= 30 + 80 + 84 + 6, "80 and 15 of 100 are too much"
+
+
+def test_base_quota_is_at_most_the_whole_capacity() -> None:
+    idle = projects({"one": used(0)}, {"two": used(0)})
+    rule = dataclasses.replace(RULE, overcommit=True)
+    assert quotas(distribute({"one": 3, "two": 4}, idle, rule)) == [7, 7]
+    assert quotas(distribute({}, idle, rule)) == [10, 10], "the capacity is not known"
+
+
+def test_a_minimum_goes_where_capacity_is() -> None:
+    def given(capacity: Mapping[str, int], demands: Mapping[str, Demand]) -> Mapping[str, int]:
+        return distribute(capacity, projects(demands, minimum=60), RULE)[1].granted[Step.MINIMUM]
+
+    both = {"one": used(0), "two": used(0)}
+    assert given({"one": 100, "two": 100}, both) == {"one": 30, "two": 30}
+    assert given({"one": 100}, both) == {"one": 60}
+    assert given({"one": 100, "two": 0}, {"two": used(0, 0, 40)}) == {"one": 60}
+    assert given({"one": 100, "two": 20}, both) == {"one": 38, "two": 22}  # 30 and 20, and 10 in proportion
+    assert given({"one": 10, "two": 20}, both) == {"one": 20, "two": 40}
+    assert given({ANY_AZ: 100}, both) == {"one": 30, "two": 30}
+    assert given({}, both) == {"one": 30, "two": 30}
+    assert given({"one": 100}, {ANY_AZ: used(0)}) == {"one": 60}
+
+
+def test_usage_in_an_unknown_az() -> None:
+    """It is needed in no particular AZ, and nothing grows from it."""
+    demands = demand_by_az({"one": 10, "unknown": 5}, {"unknown": (3, 20), "one": (8, 12)}, {}, is_pooled=False)
+    assert demands == {"one": Demand(10, 8, 12), ANY_AZ: Demand(5, 0, 5)}
+    assert distribute({"one": 100}, projects(demands), RULE)[1].quotas == {"one": 12, "any": 5}
+    pooled = demand_by_az({"one": 10, ANY_AZ: 1, "unknown": 5}, {}, {ANY_AZ: 18}, is_pooled=True)
+    assert pooled[ANY_AZ] == Demand(6, 1, 6, committed=8), "18 cover all of the 16"
+
+
 def test_fair_share() -> None:
     assert fair_share(10, [16, 20]) == [4, 6]
     assert fair_share(5, [1, 1, 1]) == [1, 1, 1]
@@ -202,6 +266,9 @@ def test_what_always_holds(
         assert all(amount > 0 for by_az in allocation.lacking.values() for amount in by_az.values())
         assert all(type(amount) is int for amount in allocation.quotas.values())
         assert allocation.quota >= project.bounds.minimum
+        if not capacity.get(ANY_AZ) and any(capacity.values()):
+            places = {ANY_AZ, *(az for az, amount in capacity.items() if amount)}
+            assert allocation.granted.get(Step.MINIMUM, {}).keys() <= places
         if project.bounds.maximum is not None:
             assert allocation.quota <= max(project.bounds.maximum, needed_by(project))
         if project.bounds.forbids_growth:
@@ -230,6 +297,7 @@ def test_more_capacity_gives_more_quota(
 @given(capacities, clouds(), rules)
 def test_enough_capacity_gives_all(capacity: dict[str, int], cloud: list[ProjectDemand], rule: AutogrowRule) -> None:
     plenty = dict.fromkeys(AZS, 2**80)
+    capacity = {**capacity, "one": capacity.get("one", 0) + 50}  # so that the base quota is no more than the whole
     found = distribute(plenty, cloud, rule)
     assert all(not allocation.lacking for allocation in found.values())
     assert quotas(found) == quotas(distribute(capacity, cloud, dataclasses.replace(rule, overcommit=True)))
