@@ -6,11 +6,12 @@ from limes.db.address import parse_database_url
 from limes.db.engine import Engine
 from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
+from limes.db.watch import WITH_STANDBY
 from limes.errors import StartupError
 from limes.settings import Settings, url_with_password
 from limes.urls import hosts_of
 
-_IMPATIENT = "connect_timeout=2&tcp_user_timeout=5000"
+_IMPATIENT = "connect_timeout=1&tcp_user_timeout=5000"
 """libpq's parameters for a server that another one can stand in for. Those of the URL have precedence."""
 
 
@@ -61,6 +62,7 @@ def open_standbys(settings: Settings, application_name: str, *, of_placement: bo
             lock_timeout=database.lock_timeout,
             application_name=application_name,
             pooler=database.pooler,
+            patience=WITH_STANDBY,
         )
         options = engine.address.options
         standbys.append(Standby(engine, f"{options.get('host', 'local')}:{options['port']}"))

@@ -1,5 +1,6 @@
 """A database's pool of connections, and what each connection begins with: pragmas, libpq's parameters, timeouts."""
 
+import functools
 from typing import Any
 
 import psycopg2
@@ -9,6 +10,7 @@ from limes.db.address import DatabaseAddress
 from limes.db.pool import PostgresqlPool, SqlitePool
 from limes.db.saturating_sum import SaturatingSum
 from limes.db.session import Pooler, SessionSettings
+from limes.db.watch import Patience, Watch
 
 # PostgreSQL's sum() of BIGINTs is NUMERIC, so that it cannot overflow. Ours are all whole: make them int, not Decimal.
 psycopg2.extensions.register_type(
@@ -28,6 +30,10 @@ _PATIENCE = {
     "keepalives_count": 3,
 }
 
+_LONGER = 10.0
+"""Seconds after `statement_timeout` until a statement ends on our side. PostgreSQL has no limit for a commit that waits
+for a standby, and cannot end a statement that waits for a disk."""
+
 
 def make_pool(
     address: DatabaseAddress,
@@ -38,6 +44,7 @@ def make_pool(
     lock_timeout: float,
     application_name: str,
     pooler: Pooler,
+    patience: Patience,
 ) -> SqlitePool | PostgresqlPool:
     """Returns a pool of at most `size` connections. A thread waits `timeout` seconds for one. Nothing is connected yet.
 
@@ -59,11 +66,13 @@ def make_pool(
         "lock_timeout": lock_timeout,
         "idle_in_transaction_session_timeout": 4 * statement_timeout,
     }
+    limit = statement_timeout + _LONGER if statement_timeout else None
     options: dict[str, Any] = {"application_name": application_name} | _PATIENCE | address.options
     return PostgresqlPool(
         address.name,
         settings=SessionSettings(options.pop("options", ""), timeouts),
         pooler=pooler,
+        make_watch=functools.partial(Watch, address.location, patience, limit),
         max_connections=size,
         timeout=timeout,
         stale_timeout=300,

@@ -31,6 +31,7 @@ from limes.db.pool import PostgresqlPool
 from limes.db.prepared import PreparedReads
 from limes.db.rows import named
 from limes.db.session import Pooler
+from limes.db.watch import WITH_PRIMARY, Patience
 from limes.errors import Unavailable
 
 T = TypeVar("T")
@@ -58,12 +59,13 @@ class Engine:
         lock_timeout: float = 10.0,
         application_name: str = "limes",
         pooler: Pooler = "auto",
+        patience: Patience = WITH_PRIMARY,
     ) -> None:
         """`url` is `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name`.
 
         For PostgreSQL, query parameters of the URL are handed to libpq (`?host=/run/postgresql&sslmode=verify-full`).
         Times are in seconds; `pool_timeout` is how long to wait for one of `pool_size` connections to become free.
-        `pooler` says whether PostgreSQL's sessions are ours, see `limes.db.session`.
+        `pooler` and `patience` are for PostgreSQL, see `limes.db.session` and `limes.db.watch`.
         Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
         """
         self.pool_size = pool_size
@@ -84,6 +86,7 @@ class Engine:
             lock_timeout=lock_timeout,
             application_name=application_name,
             pooler=pooler,
+            patience=patience,
         )
         self.batch = Batch(self._write, joins=self.dialect == "postgresql")
         self._prepared = PreparedReads(self.db) if self.dialect == "postgresql" else None
@@ -331,9 +334,9 @@ class Engine:
         assert self._in_transaction(), "outside of a transaction, nobody would close this cursor"
         # psycopg2 does not know of transactions that peewee began, and outside of one it insists on `withhold`
         with self.db.connection().cursor(name=f"limes_{random.getrandbits(48):x}", withhold=True) as cursor:
-            cursor.itersize = _STREAM_CHUNK
             cursor.execute(text, params or None)
-            yield from cursor
+            while rows := cursor.fetchmany(_STREAM_CHUNK):
+                yield from rows
 
 
 def _fetch_all(cursor: Any) -> Any:

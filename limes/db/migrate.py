@@ -18,6 +18,7 @@ from playhouse.migrations import Runner
 from limes.db.advice import advise_on_schema
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
+from limes.db.watch import unlimited
 from limes.errors import StartupError
 
 # Any number that nobody else uses in this database: two upgrades at once run one after the other.
@@ -73,7 +74,7 @@ class Migrations:
         One transaction does it all and holds the lock, which is therefore never lost before the file is applied, and
         does not need a session of its own.
         """
-        with engine.db.atomic():
+        with engine.db.atomic(), unlimited(engine.db.connection()):
             _lock_upgrade(engine)
             pending = self.pending(engine)
             return self._runner(engine).up(pending[0])[0] if pending else None

@@ -21,6 +21,7 @@ import psycopg2
 from playhouse.pool import MaxConnectionsExceeded, PoolConnection, PooledPostgresqlDatabase, PooledSqliteDatabase
 
 from limes.db.session import Pooler, SessionSettings, is_refused_by_pooler
+from limes.db.watch import HangingServer, Watch, WatchedConnection, WatchedCursor
 
 log = logging.getLogger(__name__)
 
@@ -58,16 +59,26 @@ class _Connector(peewee.Psycopg2Adapter):
     """peewee's way to make a connection, except for what a pooler in between may not like."""
 
     def connect(self, db: "PostgresqlPool", **parameters: Any) -> Any:
-        """Returns a new connection with the pool's settings, or else notes that it leads to a pooler."""
-        connect: Any = super().connect
-        if db.behind_pooler:
-            return connect(db, **parameters)
+        """Returns a new connection, unless the server is known to hang. Raises `psycopg2.OperationalError`."""
+        if db.watch.hangs:
+            raise HangingServer("the server hangs: it has not answered for a while")
         try:
-            connection = connect(db, options=db.settings.as_options(), **parameters)
+            return self._connect(db, **{**parameters, **db.watch.order})
+        except psycopg2.OperationalError as error:
+            if "timeout expired" in str(error):
+                db.watch.give_up()
+            raise
+
+    def _connect(self, db: "PostgresqlPool", **parameters: Any) -> Any:
+        """Returns a new connection with the pool's settings, or else notes that it leads to a pooler."""
+        if db.behind_pooler:
+            return self._open(db, **parameters)
+        try:
+            connection = self._open(db, options=db.settings.as_options(), **parameters)
         except psycopg2.OperationalError as error:
             if db.pooler == "none" or not is_refused_by_pooler(error):
                 raise
-            connection = connect(db, **parameters)
+            connection = self._open(db, **parameters)
         else:
             connection.autocommit = True
             if db.pooler == "none" or db.settings.has_session(connection, db):
@@ -75,6 +86,13 @@ class _Connector(peewee.Psycopg2Adapter):
         if not db.behind_pooler:
             log.info("there is a pooler in front of the database: settings go with each transaction")
         db.behind_pooler = True
+        return connection
+
+    def _open(self, db: "PostgresqlPool", **parameters: Any) -> WatchedConnection:
+        factories = {"connection_factory": WatchedConnection, "cursor_factory": WatchedCursor}
+        connect: Any = super().connect
+        connection: WatchedConnection = connect(db, **factories, **parameters)
+        db.watch.add(connection)
         return connection
 
 
@@ -92,7 +110,14 @@ class PostgresqlPool(PooledPostgresqlDatabase):
 
     psycopg2_adapter = _Connector
 
-    def __init__(self, *args: Any, settings: SessionSettings, pooler: Pooler, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        *args: Any,
+        settings: SessionSettings,
+        pooler: Pooler,
+        make_watch: Callable[..., Watch],
+        **kwargs: Any,
+    ) -> None:
         self.settings = settings
         """What each transaction runs with."""
         self.pooler = pooler
@@ -103,6 +128,8 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self._distrusted_at = float("-inf")
         self._thread = threading.local()
         super().__init__(*args, **kwargs)
+        self._make_watch = make_watch
+        self.watch = make_watch(self._parameters())
         # peewee holds this lock while it connects; what it guards, `_state`, is each thread's own
         self._lock = contextlib.nullcontext()
         self._settings_query = self.get_sql_context().sql(settings.as_query()).query()
@@ -130,6 +157,15 @@ class PostgresqlPool(PooledPostgresqlDatabase):
                 run(isolation_level)
 
         self._first(statement, harmless=True)
+
+    def dispose(self) -> None:
+        """As peewee's. Threads do not outlive a fork, so a new one watches."""
+        super().dispose()
+        self.watch = self._make_watch(self._parameters())
+
+    def _parameters(self) -> dict[str, Any]:
+        """Returns libpq's parameters of our connections."""
+        return {"dbname": self.database, **self.connect_params}
 
     def _with_settings(self, form: str, sql: str, params: Any) -> tuple[str, list[Any]]:
         """Returns a statement with the settings before or after it, as `form` says, and the parameters of both."""

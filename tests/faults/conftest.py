@@ -18,6 +18,7 @@ from tests.support.postgres_cluster import PostgresCluster, postgres_cluster
 QUICK = {
     "test_collectors_are_killed",
     "test_the_database_crashes_and_starts_again",
+    "test_the_database_hangs",
     "test_fail_over_to_a_synchronous_standby",
     "test_a_backend_answers_nonsense",
     "test_the_disk_is_full",

@@ -79,6 +79,23 @@ def test_users_go_on_while_the_database_crashes(
     report(crashes=rounds, accepted=users.accepted, failed=users.failed)
 
 
+def test_the_database_hangs(house: FaultHouse, cluster: PostgresCluster, report: Callable[..., None]) -> None:
+    """All of its processes are stopped while all of the API's threads work with it, and go on later."""
+    with Users(house).at_work() as users:
+        eventually("users are at work", lambda: users.accepted >= 5)
+        cluster.primary.hang()
+        began_at = time.monotonic()
+        for _ in range(50):
+            assert house.request("GET", "/healthcheck").status_code == 503
+        seconds = time.monotonic() - began_at
+        cluster.primary.go_on()
+        accepted = users.accepted
+        eventually("it works again", lambda: users.accepted >= accepted + 20)
+    users.check_nothing_is_lost()
+    house.check_recovery()
+    report(accepted=users.accepted, failed=users.failed, seconds=seconds)
+
+
 def test_fail_over_to_a_synchronous_standby(
     house: FaultHouse, cluster: PostgresCluster, rounds: int, report: Callable[..., None]
 ) -> None:

@@ -16,7 +16,7 @@ import psycopg2
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import MACHINE
 from tests.support.postgres import copy_of, others_can_reach
-from tests.support.processes import die_with_parent, free_port, scratch_folder
+from tests.support.processes import children_of, die_with_parent, free_port, scratch_folder
 
 _SETTINGS = {
     # the operating system does not crash in these tests, so what a killed server has written is there
@@ -79,10 +79,26 @@ class PostgresNode:
             self._process.send_signal(signal.SIGQUIT)
         self._process.wait(60)
 
+    def hang(self) -> None:
+        """Stops all of its processes where they are: connections stay, and nothing is answered."""
+        assert self._process is not None
+        os.kill(self._process.pid, signal.SIGSTOP)  # first, so that it starts no more
+        for child in children_of(self._process.pid):
+            os.kill(child, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """After `hang`; nothing happens to one that does not."""
+        if self.is_running():
+            assert self._process is not None
+            for pid in (*children_of(self._process.pid), self._process.pid):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+
     def stop(self) -> None:
         """Ends it."""
         if self._process is None or self._process.poll() is not None:
             return
+        self.go_on()
         self._process.send_signal(signal.SIGINT)
         try:
             self._process.wait(60)

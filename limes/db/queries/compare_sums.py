@@ -10,6 +10,7 @@ from limes.db.models.kept_sums import SuspiciousResource
 from limes.db.queries import kept_sums, project_sums
 from limes.db.queries.inconsistencies import IS_SUSPICIOUS
 from limes.db.queries.project_sums import Among
+from limes.db.watch import unlimited
 
 _EVERYWHERE = Among("domain", None)
 
@@ -42,8 +43,13 @@ def disabled_triggers(engine: Engine) -> list[str]:
 def rebuild_sums(engine: Engine) -> None:
     """Computes all kept sums anew. Until that is done, writers wait; readers do not."""
     if kept_sums.are_kept(engine):
-        # SQL text: a setting of the session, and a function of the schema
-        engine.atomic(lambda: engine.rows("SET LOCAL statement_timeout = 0; SELECT limes_rebuild_sums()"))
+
+        def rebuild() -> None:
+            with unlimited(engine.db.connection()):
+                # SQL text: a setting of the session, and a function of the schema
+                engine.rows("SET LOCAL statement_timeout = 0; SELECT limes_rebuild_sums()")
+
+        engine.atomic(rebuild)
 
 
 def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
