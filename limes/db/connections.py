@@ -33,6 +33,10 @@ _PATIENCE = {
 _LONGER = 10.0
 """Seconds after `statement_timeout` until a statement ends on our side. PostgreSQL has no limit for a commit that waits
 for a standby, and cannot end a statement that waits for a disk."""
+_RESTING = 8.0
+"""Seconds that a transaction of ours may do nothing. If its host is frozen, others wait so long for what it has locked,
+which is shorter than their `lock_timeout`. We only compute between statements: backends are asked without a
+transaction, and what is sent to clients has a limit of its own."""
 
 
 def make_pool(
@@ -64,13 +68,14 @@ def make_pool(
     timeouts = {
         "statement_timeout": statement_timeout,
         "lock_timeout": lock_timeout,
-        "idle_in_transaction_session_timeout": 4 * statement_timeout,
+        "idle_in_transaction_session_timeout": min(_RESTING, 4 * statement_timeout),
     }
     limit = statement_timeout + _LONGER if statement_timeout else None
     options: dict[str, Any] = {"application_name": application_name} | _PATIENCE | address.options
     return PostgresqlPool(
         address.name,
-        settings=SessionSettings(options.pop("options", ""), timeouts),
+        settings=SessionSettings(f"-c jit=off {options.pop('options', '')}".strip(), timeouts),
+        sending_timeout=4 * statement_timeout,
         pooler=pooler,
         make_watch=functools.partial(Watch, address.location, patience, limit),
         max_connections=size,

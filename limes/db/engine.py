@@ -192,7 +192,7 @@ class Engine:
         thread that has begun it, and do nothing else with the database there meanwhile.
         """
         try:
-            with self.connection(), self.db.read_only():
+            with self.connection(), self.db.read_only(is_sent=True):
                 yield from work()
         except DATABASE_ERRORS as error:
             self._fail(error)

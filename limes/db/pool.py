@@ -41,8 +41,8 @@ class SqlitePool(PooledSqliteDatabase):
             super().rollback()
 
     @contextlib.contextmanager
-    def read_only(self) -> Iterator[None]:
-        """A transaction that sees one state of the database. A write in it fails."""
+    def read_only(self, *, is_sent: bool = False) -> Iterator[None]:
+        """A transaction that sees one state of the database. A write in it fails. `is_sent` is for PostgreSQL."""
         with self.transaction("DEFERRED"):  # takes no write lock
             self.pragma("query_only", 1)
             try:
@@ -114,12 +114,15 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self,
         *args: Any,
         settings: SessionSettings,
+        sending_timeout: float,
         pooler: Pooler,
         make_watch: Callable[..., Watch],
         **kwargs: Any,
     ) -> None:
         self.settings = settings
         """What each transaction runs with."""
+        self.sending_timeout = sending_timeout
+        """Seconds that a transaction may rest whose rows are sent to a client meanwhile."""
         self.pooler = pooler
         """Whether there is a pooler, as far as the configuration says."""
         self.behind_pooler = pooler == "transaction"
@@ -185,9 +188,12 @@ class PostgresqlPool(PooledPostgresqlDatabase):
             raise NotReplicated("the commit was not confirmed by a standby in time")
 
     @contextlib.contextmanager
-    def read_only(self) -> Iterator[None]:
-        """A transaction that sees one state of the database. A write in it fails."""
+    def read_only(self, *, is_sent: bool = False) -> Iterator[None]:
+        """A transaction that sees one state of the database. A write in it fails. `is_sent`: what it reads is sent to a
+        client piece by piece, who may be slow. It locks nothing that others wait for."""
         with self.atomic("REPEATABLE READ READ ONLY"):  # all in BEGIN: one round trip
+            if is_sent:
+                self.execute_sql(*self.get_sql_context().sql(self.settings.patient_query(self.sending_timeout)).query())
             yield
 
     def _first(self, statement: Callable[[], Any], *, harmless: bool) -> Any:

@@ -22,7 +22,7 @@ class SessionSettings:
     """What PostgreSQL's settings shall be on our connections."""
 
     given: str
-    """libpq's parameter `options`, as it stands in the URL: `-c name=value ...`."""
+    """libpq's parameter `options`: ours, and then as it stands in the URL, `-c name=value ...`. The last one counts."""
     timeouts: Mapping[str, float]
     """In seconds, by name. They have precedence."""
 
@@ -34,6 +34,11 @@ class SessionSettings:
     def as_query(self) -> Select:
         """Returns a query that sets them until the transaction ends."""
         return Select(columns=[fn.set_config(name, value, True) for name, value in self._by_name().items()])
+
+    def patient_query(self, seconds: float) -> Select:
+        """Returns a query that lets the present transaction do nothing for so long."""
+        value = str(int(seconds * 1000))
+        return Select(columns=[fn.set_config("idle_in_transaction_session_timeout", value, True)])
 
     def timeouts_in_force(self) -> list[Function]:
         """Returns expressions for the timeouts that PostgreSQL applies just now, in seconds."""

@@ -22,7 +22,8 @@ class DatabaseSettings(Section):
     statement_timeout: Seconds = 30.0
     """PostgreSQL gives up on a statement after this time."""
     lock_timeout: Seconds = 10.0
-    """PostgreSQL gives up on a lock after this time."""
+    """PostgreSQL gives up on a lock after this time. A transaction that does nothing for 8 seconds, because its host is
+    frozen, is ended and holds its locks no longer."""
     pooler: Literal["auto", "none", "transaction"] = "auto"
     """Whether a connection pooler such as PgBouncer is in front of PostgreSQL. `transaction`: there is one, so that
     nothing may outlive a transaction, and the timeouts are sent with each. `none`: there is none. `auto`: each new

@@ -110,6 +110,31 @@ def test_waiting_for_a_lock_ends(engine: Engine, database_url: str) -> None:
 
 
 @on_postgresql
+def test_a_transaction_that_rests_makes_nobody_fail(engine: Engine, database_url: str) -> None:
+    """As on a host that is frozen, with the settings that everybody has."""
+    frozen, has_locked, is_over = Engine(database_url), threading.Event(), threading.Event()
+
+    def rest() -> None:
+        add(frozen, 1, 5)
+        has_locked.set()
+        assert is_over.wait(100)
+        frozen.ping()
+
+    def freeze() -> None:
+        with pytest.raises(Unavailable):
+            frozen.atomic(rest)
+
+    thread = threading.Thread(target=freeze)
+    thread.start()
+    assert has_locked.wait(100)
+    add(engine, 1, 1)
+    is_over.set()
+    thread.join(100)
+    frozen.close()
+    assert amounts(engine) == [101, 100, 100]
+
+
+@on_postgresql
 def test_slow_statements_end(engine: Engine, database_url: str) -> None:
     impatient = Engine(database_url, statement_timeout=0.1)
     for run in (impatient.atomic, impatient.snapshot, lambda work: work()):

@@ -72,7 +72,7 @@ def engine(make_engine: Callable[..., Engine]) -> Engine:
 def settings_of(engine: Engine) -> list[tuple[Any, ...]]:
     return engine.rows(
         "SELECT current_setting('statement_timeout'), current_setting('lock_timeout'),"
-        " current_setting('idle_in_transaction_session_timeout')"
+        " current_setting('idle_in_transaction_session_timeout'), current_setting('jit')"
     )
 
 
@@ -85,12 +85,13 @@ def test_it_is_found_and_the_timeouts_are_in_force(
     try:
         engine = make_engine(statement_timeout=7, lock_timeout=3)
         assert not engine.behind_pooler  # before it has asked
-        expected = [("7s", "3s", "28s")]
+        expected = [("7s", "3s", "8s", "off")]
         assert settings_of(engine) == expected
         assert engine.behind_pooler
         assert engine.atomic(lambda: settings_of(engine)) == expected
         assert engine.snapshot(lambda: settings_of(engine)) == expected
-        assert list(engine.snapshot_stream(lambda: iter(settings_of(engine)))) == expected
+        sent = list(engine.snapshot_stream(lambda: iter(settings_of(engine))))
+        assert sent == [("7s", "3s", "28s", "off")]
     finally:
         pooler.configure(pool_mode="transaction", ignore_startup_parameters="")
 
@@ -98,7 +99,7 @@ def test_it_is_found_and_the_timeouts_are_in_force(
 def test_it_is_known_from_the_configuration(make_engine: Callable[..., Engine]) -> None:
     engine = make_engine(pooler="transaction", statement_timeout=7)
     assert engine.behind_pooler
-    assert settings_of(engine) == [("7s", "10s", "28s")]
+    assert settings_of(engine) == [("7s", "10s", "8s", "off")]
 
 
 def test_a_configuration_that_denies_it(make_engine: Callable[..., Engine]) -> None:
@@ -145,10 +146,11 @@ def test_others_do_not_get_our_settings(engine: Engine, pooler: PgBouncer, datab
 
 
 def test_settings_of_the_url(make_engine: Callable[..., Engine]) -> None:
-    query = r"?options=-c%20search_path=one,two%20--work-mem=5MB%20-cDateStyle=ISO,\%20DMY"
+    query = r"?options=-c%20search_path=one,two%20--work-mem=5MB%20-cDateStyle=ISO,\%20DMY%20-cjit=on"
     engine = make_engine(query)
-    expected = [("one,two", "5MB", "ISO, DMY")]
-    sql = "SELECT current_setting('search_path'), current_setting('work_mem'), current_setting('datestyle')"
+    expected = [("one,two", "5MB", "ISO, DMY", "on")]
+    names = ("search_path", "work_mem", "datestyle", "jit")
+    sql = "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
     assert engine.rows(sql) == engine.atomic(lambda: engine.rows(sql)) == expected
 
 

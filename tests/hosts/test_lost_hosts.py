@@ -66,8 +66,7 @@ class Lab:
 def lab(backend: FakeBackend, postgres_url_factory: UrlFactory, tmp_path: Path) -> Iterator[Lab]:
     url = postgres_url_factory()
     backend.delay = 0.05
-    # what a lost host keeps locked is free again once the database has lost patience with it
-    cloud = Cloud(tmp_path, url, backend, database={"url": url, "statement_timeout": 3, "lock_timeout": 2})
+    cloud = Cloud(tmp_path, url, backend)
     cloud.upgrade(this_release())
     with contextlib.ExitStack() as cables, ThreadPoolExecutor(2) as pool:
         lab = Lab(cloud, cables, url)
