@@ -1,4 +1,7 @@
-"""Bounds how many threads wait for Keystone, so that the others go on answering those whose tokens are known."""
+"""Bounds how many threads wait for Keystone, so that the others go on answering those whose tokens are known.
+
+A process has one gate for all that waits there: a bound for each kind would let several kinds take all threads.
+"""
 
 import itertools
 import threading
@@ -13,9 +16,10 @@ _PATIENCE = 0.25
 
 
 class Gate:
-    """Lets `at_once` threads through. Others wait while all of these have just begun, and are refused otherwise."""
+    """Lets `at_once` threads through, or any number. Others wait while all of these have just begun, and are refused
+    otherwise."""
 
-    def __init__(self, at_once: int, patience: float = _PATIENCE) -> None:
+    def __init__(self, at_once: int | None = None, patience: float = _PATIENCE) -> None:
         """`patience` is in seconds."""
         self._at_once = at_once
         self._patience = patience
@@ -38,11 +42,11 @@ class Gate:
 
     def _enter(self) -> int:
         give_up = time.monotonic() + self._patience
-        while len(self._begun) >= self._at_once:
+        while self._at_once is not None and len(self._begun) >= self._at_once:
             oldest = next(iter(self._begun.values()))
             remaining = min(give_up, oldest + self._patience) - time.monotonic()
             if remaining <= 0:
-                raise Unavailable("Keystone is slow, and too many tokens are being validated; try again later")
+                raise Unavailable("Keystone is slow, and too many requests wait for it; try again later")
             self._changed.wait(remaining)
         number = next(self._numbers)
         self._begun[number] = time.monotonic()

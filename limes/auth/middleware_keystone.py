@@ -13,7 +13,6 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystonemiddleware import auth_token
 
 from limes.auth.context import Identity
-from limes.auth.gate import Gate
 from limes.auth.keystone import identity_from_body, token_in
 from limes.auth.session import CloudSession, describe
 from limes.auth.token_cache import RecentKeys, cache_key
@@ -34,14 +33,13 @@ class MiddlewareAuthenticator:
         timeout: float = 10.0,
         service_token_roles: tuple[str, ...] = ("service",),
         www_authenticate_uri: str | None = None,
-        gate: Gate | None = None,
         size: int = 10_000,
     ) -> None:
         """Asks with our own login in `cloud`. `ttl` and `timeout` are in seconds.
 
-        `gate` is for all but the `size` tokens that the middleware has let in last: it has these in its cache.
+        The gate is for all but the `size` tokens that the middleware has let in last: it has these in its cache.
         """
-        self._gate = gate
+        self._gate = cloud.gate
         self._let_in = RecentKeys(size, ttl)
         assert cloud.auth_url is not None
         uri = www_authenticate_uri or cloud.auth_url
@@ -74,7 +72,7 @@ class MiddlewareAuthenticator:
         own = dict(environ)  # the middleware changes it
         setup_testing_defaults(own)
         key = cache_key(f"{own.get('HTTP_X_AUTH_TOKEN')} {own.get('HTTP_X_SERVICE_TOKEN')}")
-        with self._gate.admit() if self._gate and key not in self._let_in else nullcontext():
+        with self._gate.admit() if key not in self._let_in else nullcontext():
             status = self._run(own)
         if status == 200:
             self._let_in.add(key)

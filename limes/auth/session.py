@@ -18,6 +18,7 @@ from openstack.config import OpenStackConfig
 from openstack.config.cloud_region import CloudRegion
 from openstack.exceptions import ConfigException
 
+from limes.auth.gate import Gate
 from limes.errors import BackendError, StartupError
 from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, TimedAdapter, keystone_session
 from limes.redaction import know, redact, secrets_of
@@ -57,6 +58,8 @@ class CloudSession:
     """Limits for each answer."""
     login: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The parameters of the login by keystoneauth's names, and `auth_type`. Holds secrets."""
+    gate: Gate = field(default_factory=Gate)
+    """For all threads of this process that wait for Keystone on behalf of a client."""
 
     def adapter(
         self, service_type: str, endpoint: str | None = None, *, timeout: float | None = None, **options: Any
@@ -106,10 +109,14 @@ class _SampleLogin(Token):
         return super().get_endpoint_data(session, service_type=service_type, endpoint_override=url, **kwargs)
 
 
-def open_session(settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMITS) -> CloudSession:
+def open_session(
+    settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMITS, threads: int | None = None
+) -> CloudSession:
     """Returns a session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
 
-    With sample identities it carries the sample's `own_token`, and knows only the configured endpoints.
+    `threads` are those that answer requests, in processes that do: some of them never wait for Keystone.
+
+    With sample identities the session carries the sample's `own_token`, and knows only the configured endpoints.
     """
     if settings.method != "keystone":
         own_token = settings.sample.own_token if settings.method == "sample" else "admin"
@@ -134,6 +141,7 @@ def open_session(settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMI
         endpoints=settings.endpoints,
         limits=limits,
         login=login,
+        gate=Gate(threads and max(1, min(settings.validations_at_once or threads // 2, threads - 1))),
     )
 
 

@@ -14,7 +14,7 @@ from limes.backends.reports import NO_DEMAND, CapacityReport, Demand, DomainInfo
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog, Ref, ServiceDef
 from limes.core.scrape_problem import without_project
-from limes.errors import BackendError, ConfigError
+from limes.errors import BackendError, ConfigError, Unavailable
 from limes.redaction import redact
 
 log = logging.getLogger(__name__)
@@ -127,6 +127,8 @@ def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterato
 
     try:
         yield
+    except Unavailable:  # we did not ask
+        raise
     except BackendError as error:
         text = text_of(error)
         explained = type(error)(text if text.startswith(where) else f"{where}: {text}")

@@ -3,6 +3,7 @@
 import contextvars
 import threading
 from collections.abc import Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
@@ -72,19 +73,24 @@ class TimedCapacityBackend(CapacityBackend):
 
 
 class TimedDiscoveryBackend(DiscoveryBackend):
-    """Calls another backend, for `time_limit` seconds a list at most."""
+    """Calls another backend, for `time_limit` seconds a list at most, with a place from `admit`: it asks Keystone."""
 
-    def __init__(self, inner: DiscoveryBackend, time_limit: float) -> None:
+    def __init__(
+        self, inner: DiscoveryBackend, time_limit: float, admit: Callable[[], AbstractContextManager[None]]
+    ) -> None:
         self.inner = inner
         self._time_limit = time_limit
+        self._admit = admit
 
     def list_domains(self) -> list[DomainInfo]:
         """Returns the plugin's domains."""
-        return within(self._time_limit, lambda: list(self.inner.list_domains()))
+        with self._admit():
+            return within(self._time_limit, lambda: list(self.inner.list_domains()))
 
     def list_projects(self, domain: DomainInfo) -> list[ProjectInfo]:
         """Returns the plugin's projects."""
-        return within(self._time_limit, lambda: list(self.inner.list_projects(domain)))
+        with self._admit():
+            return within(self._time_limit, lambda: list(self.inner.list_projects(domain)))
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:

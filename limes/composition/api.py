@@ -56,14 +56,14 @@ def build_api(settings: Settings) -> ApiCollaborators:
     """Opens everything that the API works with, and makes the rows that mirror the configuration."""
     refuse_exposure(settings, "api")
     engine = with_standbys(settings, open_checked_engine(settings, "limes-api"), "limes-api", "limes")
-    cloud = open_cloud(settings)
+    cloud = open_cloud(settings, settings.api.threads)
     cluster, clock = _build_cluster(settings, cloud), SystemClock()
     SyncCatalog(engine, cluster.catalog, list(cluster.backends.capacity), clock).run()
     push = _quota_push(settings, engine, cluster).push_project
     change_log = open_change_log(settings, engine, cluster, clock)
     discovery = build_discovery(settings, engine, cluster, change_log)
     ids, revoked = SystemIds(), open_revoked(settings)
-    authenticator = open_authenticator(settings, cloud, threads=settings.api.threads, revoked=revoked)
+    authenticator = open_authenticator(settings, cloud, revoked=revoked)
     setters = _quota_setters(engine, cluster, clock, push, change_log)
     set_project_quota, set_domain_quota, set_autogrow_bounds = setters
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
@@ -136,12 +136,6 @@ def dashboard_mounts(
         method = SampleSignInMethod(settings.identity.sample)
     else:
         method = KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
-    at_once = max(1, settings.api.threads // 2)
-    session = SessionEndpoint(
-        method,
-        authenticator,
-        Throttle(clock),
-        title=settings.ui.title,
-        at_once=at_once,
-    )
-    return (dashboard(session, ScopesEndpoint(method, at_once)),)
+    throttle = Throttle(clock)
+    session = SessionEndpoint(method, authenticator, throttle, title=settings.ui.title)
+    return (dashboard(session, ScopesEndpoint(method, throttle)),)

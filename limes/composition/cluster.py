@@ -182,16 +182,18 @@ def open_backends(
         limits=cloud.limits,
         interface=cloud.interface,
     )
-    return _guarded(backends, settings, time_limit, at_once)
+    return _guarded(backends, settings, cloud, time_limit, at_once)
 
 
-def _guarded(backends: Backends, settings: Settings, time_limit: float, at_once: int | None) -> Backends:
+def _guarded(
+    backends: Backends, settings: Settings, cloud: CloudSession, time_limit: float, at_once: int | None
+) -> Backends:
     section = settings.circuit_breaker
     rules = BreakerRules(section.failures, section.pause, section.pause_max, at_once)
     breakers = {name: CircuitBreaker(f"service {name}", rules) for name in backends.quota}
     quota = {name: GuardedQuotaBackend(inner, breakers[name], time_limit) for name, inner in backends.quota.items()}
     capacity = {name: TimedCapacityBackend(inner, time_limit) for name, inner in backends.capacity.items()}
-    discovery = TimedDiscoveryBackend(backends.discovery, time_limit)
+    discovery = TimedDiscoveryBackend(backends.discovery, time_limit, cloud.gate.admit)
     return replace(backends, quota=quota, capacity=capacity, discovery=discovery, breakers=breakers)
 
 

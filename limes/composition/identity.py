@@ -6,7 +6,6 @@ from pathlib import Path
 
 from limes.api.policy import RULES
 from limes.auth.context import Authenticator
-from limes.auth.gate import Gate
 from limes.auth.keystone import KeystoneAuthenticator
 from limes.auth.policy import Policy
 from limes.auth.revoked import RevocationsFirst, RevokedTokens
@@ -23,13 +22,13 @@ from limes.system import Clock, SystemClock
 from limes.web.client_address import ClientAddress
 
 
-def open_cloud(settings: Settings) -> CloudSession:
-    """Returns our own login. Nothing is asked yet."""
+def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:
+    """Returns our own login. Nothing is asked yet. `threads` are those that answer requests in this process."""
     identity = settings.identity
     if identity.method == "sample":  # there is no catalog, but we know our own Placement
         endpoints = {"placement": f"http://{reachable(settings.placement.listen)}", **identity.endpoints}
         identity = identity.model_copy(update={"endpoints": endpoints})
-    return open_session(identity, answer_limits(settings))
+    return open_session(identity, answer_limits(settings), threads)
 
 
 def answer_limits(settings: Settings) -> AnswerLimits:
@@ -41,12 +40,10 @@ def open_authenticator(
     settings: Settings,
     cloud: CloudSession,
     *,
-    threads: int = 8,
     allow_noauth: bool = False,
     revoked: RevokedTokens | None = None,
 ) -> Authenticator:
-    """Returns the authenticator of a process that answers with this many threads. `revoked` is the result of
-    `open_revoked`, if the process signs people out itself.
+    """Returns the authenticator. `revoked` is the result of `open_revoked`, if the process signs people out itself.
 
     Raises `StartupError` where the API cannot do without identities.
     """
@@ -57,7 +54,7 @@ def open_authenticator(
             settings.placement.listen,
             allow_remote=settings.identity.allow_non_loopback or settings.placement.allow_remote_noauth,
         )
-    authenticator = build_authenticator(settings.identity, cloud, SystemClock(), threads)
+    authenticator = build_authenticator(settings.identity, cloud, SystemClock())
     if settings.identity.method != "keystone":
         return authenticator
     if revoked is None and settings.identity.cache.signed_out_folder is not None:
@@ -97,17 +94,11 @@ def placement_policy(settings: Settings) -> PlacementPolicy:
     return PlacementPolicy(section.policy_file, enforce_new_defaults=section.enforce_new_defaults)
 
 
-def build_authenticator(
-    settings: IdentitySettings, cloud: CloudSession, clock: Clock, threads: int = 8
-) -> Authenticator:
-    """Returns the authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own.
-
-    `threads` are those that answer requests in this process.
-    """
+def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: Clock) -> Authenticator:
+    """Returns the authenticator for `identity.method: keystone` or `sample`; `noauth` is the Placement API's own."""
     if settings.method == "sample":
         return SampleIdentities(settings.sample)
     uri = settings.keystone.www_authenticate_uri
-    gate = Gate(settings.validations_at_once or max(1, threads // 2))
     if settings.validator == "keystonemiddleware":
         from limes.auth.middleware_keystone import MiddlewareAuthenticator  # slow to import, and rarely wanted
 
@@ -117,11 +108,14 @@ def build_authenticator(
             timeout=settings.keystone.timeout,
             service_token_roles=settings.service_token_roles,
             www_authenticate_uri=uri,
-            gate=gate,
             size=settings.cache.size,
         )
     cache = TokenCache(
-        clock, ttl=settings.cache.ttl, negative_ttl=settings.cache.negative_ttl, size=settings.cache.size, gate=gate
+        clock,
+        ttl=settings.cache.ttl,
+        negative_ttl=settings.cache.negative_ttl,
+        size=settings.cache.size,
+        gate=cloud.gate,
     )
     return KeystoneAuthenticator(
         cloud, cache, clock, service_token_roles=settings.service_token_roles, www_authenticate_uri=uri

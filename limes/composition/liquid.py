@@ -34,7 +34,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
     """Makes everything for the service that the command named. Raises `ConfigError` if it is not configured."""
     settings = liquid_settings(settings, environ)
     refuse_exposure(settings, "liquid")
-    cloud = open_cloud(settings)
+    cloud = open_cloud(settings, settings.liquid.threads)
     backends = open_backends(settings, cloud)
     service_type = environ.get(SERVICE_VARIABLE, "")
     backend = backends.quota.get(service_type)
@@ -59,7 +59,7 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
             for of, name in calls.needs_demand(backends.capacity[id_], id_)
             if of == service_type
         ),
-        authenticator=open_authenticator(settings, cloud, threads=settings.liquid.threads),
+        authenticator=open_authenticator(settings, cloud),
         policy=Policy(RULES, settings.liquid.policy_file),
         clock=SystemClock(),
         ids=SystemIds(),

@@ -63,7 +63,7 @@ def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> Keyston
         return None
     mail = settings.notifications.mail
     adapter = cloud.adapter("identity", min_version=(3, 0))
-    return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache)
+    return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache, cloud.gate.admit)
 
 
 def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailSettings | None:

@@ -67,9 +67,7 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
         client_address=client_address(settings),
         engine=engine,
         index=_filled_index(primary, clock),
-        authenticator=open_authenticator(
-            settings, open_cloud(settings), threads=settings.placement.threads, allow_noauth=True
-        ),
+        authenticator=open_authenticator(settings, open_cloud(settings, settings.placement.threads), allow_noauth=True),
         policy=placement_policy(settings),
         clock=clock,
         ids=SystemIds(),

@@ -7,6 +7,7 @@ each user who is not known yet, of whom only the first ones by name count.
 import logging
 import re
 from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -38,6 +39,8 @@ class KeystoneUsers:
     attribute: str = "email"
     at_most: int = 50
     ttl: float = 3600.0
+    admit: Callable[[], AbstractContextManager[None]] = nullcontext
+    """Holds a place while Keystone is asked; raises `Unavailable` if there is none."""
     _outage: list[tuple[float, str]] = field(default_factory=list)
     """Until when Keystone is not asked, and why; the last one counts."""
     _cache: dict[tuple[str, ...], tuple[float, Any]] = field(default_factory=dict)
@@ -82,11 +85,12 @@ class KeystoneUsers:
         """Returns the answer; None if there is no such thing."""
         if self._outage and self._outage[-1][0] > self.clock.monotonic():
             raise Unavailable(self._outage[-1][1])
-        try:
-            return self._ask(path)
-        except Unavailable as error:
-            self._outage[:] = [(self.clock.monotonic() + _PAUSE, str(error))]
-            raise
+        with self.admit():
+            try:
+                return self._ask(path)
+            except Unavailable as error:
+                self._outage[:] = [(self.clock.monotonic() + _PAUSE, str(error))]
+                raise
 
     def _ask(self, path: str) -> dict[str, Any] | None:
         try:

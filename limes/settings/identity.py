@@ -97,8 +97,9 @@ class IdentitySettings(Section):
     keystone: KeystoneSettings = KeystoneSettings()
     cache: TokenCacheSettings = TokenCacheSettings()
     validations_at_once: int | None = Field(default=None, ge=1)
-    """Threads of a worker that may wait for Keystone to validate a token; by default half of them. While Keystone is
-    slow, further unknown tokens are answered with 503 and `Retry-After`, so that known ones are not held up."""
+    """Threads of a worker that may wait for Keystone at the same time, whatever for: unknown tokens, sign-ins, scopes,
+    discovery, mail addresses. By default half of them, and never all. While Keystone is slow, further requests that
+    need it are answered with 503 and `Retry-After`, so that known tokens are not held up."""
     service_token_roles: tuple[str, ...] = ("service",)
     """A service token (`X-Service-Token`) counts if it has one of these roles. A request that carries one may bring a
     user token that has just expired."""

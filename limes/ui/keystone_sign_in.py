@@ -38,6 +38,7 @@ class KeystoneSignInMethod:
             user_agent="limes-ui",
         )
         self._user_domain = user_domain
+        self._gate = cloud.gate
 
     def offer(self) -> dict[str, Any]:
         """See `SignInMethod`."""
@@ -115,9 +116,11 @@ class KeystoneSignInMethod:
 
     @contextlib.contextmanager
     def _refusals(self, refusal: Exception) -> Iterator[None]:
-        """Turns what Keystone refuses into `refusal`, and whatever keeps it from answering into `Unavailable`."""
+        """Holds a place in the gate while Keystone is asked. Turns what Keystone refuses into `refusal`, and whatever
+        keeps it from answering into `Unavailable`."""
         try:
-            yield
+            with self._gate.admit():
+                yield
         except ksa_errors.MissingAuthMethods:
             raise BadRequest("this user needs a one-time passcode besides the password") from None
         except (ksa_errors.Unauthorized, ksa_errors.Forbidden, ksa_errors.NotFound):

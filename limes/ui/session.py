@@ -3,16 +3,12 @@
 The API itself takes tokens in a header only. The cookie is for this path, and out of reach for scripts.
 """
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import falcon
 
 from limes.auth.context import Authenticator, Identity, scope_of
-from limes.auth.gate import Gate
-from limes.errors import BadRequest, Unauthorized, Unavailable
+from limes.errors import BadRequest, Unauthorized
 from limes.ui.browser import require_own_page, set_security_headers
 from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, read_body
 from limes.ui.sign_in import Issued, SignInMethod, session_of
@@ -26,15 +22,11 @@ _OURS, _BROUGHT = "ours", "brought"
 class SessionEndpoint:
     """GET: who is signed in, and how one can. POST: sign in, or choose a scope. DELETE: sign out."""
 
-    def __init__(
-        self, method: SignInMethod, authenticator: Authenticator, throttle: Throttle, *, title: str, at_once: int
-    ) -> None:
-        """At most `at_once` sign-ins wait for Keystone, so that the API keeps threads for its own."""
+    def __init__(self, method: SignInMethod, authenticator: Authenticator, throttle: Throttle, *, title: str) -> None:
         self._method = method
         self._authenticator = authenticator
         self._throttle = throttle
         self._title = title
-        self._free = threading.BoundedSemaphore(at_once)
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """The session of the cookie, or null; and what the sign-in page needs."""
@@ -52,10 +44,7 @@ class SessionEndpoint:
         """Credentials or another scope become a session. Where there is only one scope, it is taken."""
         require_own_page(req)
         body = read_body(req)
-        with self._slot():
-            issued, identity = (
-                self._switch(req, body.scope) if isinstance(body, ScopeChoice) else self._enter(req, body)
-            )
+        issued, identity = self._switch(req, body.scope) if isinstance(body, ScopeChoice) else self._enter(req, body)
         _set_cookie(req, resp, issued)
         _answer(resp, self._document(issued, identity))
 
@@ -70,10 +59,8 @@ class SessionEndpoint:
         _drop_cookie(req, resp)
         resp.status = falcon.HTTP_204
         tokens = dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ())))
-        if tokens:
-            with self._slot():
-                for revocable in tokens:
-                    self._method.revoke(revocable)
+        for revocable in tokens:
+            self._method.revoke(revocable)
 
     def _enter(self, req: falcon.Request, body: SignIn) -> tuple[Issued, Identity]:
         with self._throttle.attempt(_account(body), str(req.remote_addr)):
@@ -109,23 +96,14 @@ class SessionEndpoint:
             document["scopes"] = self._method.scopes(issued.token)
         return document
 
-    @contextmanager
-    def _slot(self) -> Iterator[None]:
-        if not self._free.acquire(blocking=False):
-            raise Unavailable("too many people sign in just now; try again in a few seconds")
-        try:
-            yield
-        finally:
-            self._free.release()
-
 
 class ScopesEndpoint:
     """`/ui/session/scopes`: what the user of a token can have another token for."""
 
-    def __init__(self, method: SignInMethod, at_once: int = 4) -> None:
-        """At most `at_once` threads wait for Keystone: nobody has looked at the token yet."""
+    def __init__(self, method: SignInMethod, throttle: Throttle) -> None:
+        """`throttle` counts bad tokens together with those of sign-ins: nobody has looked at this one yet."""
         self._method = method
-        self._gate = Gate(at_once)
+        self._throttle = throttle
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """Answers a list."""
@@ -133,7 +111,7 @@ class ScopesEndpoint:
         token = req.get_header("X-Auth-Token")
         if not token:
             raise Unauthorized("a token is needed: header X-Auth-Token")
-        with self._gate.admit():
+        with self._throttle.attempt(None, str(req.remote_addr)):
             scopes = self._method.scopes(token)
         _answer(resp, {"scopes": scopes})
 

@@ -49,9 +49,10 @@ def clock() -> FrozenClock:
 def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
     """A client of `/ui` with the sample identities above."""
     method, identities = SampleSignInMethod(SAMPLE), SampleIdentities(SAMPLE)
-    session = SessionEndpoint(method, identities, Throttle(clock), title="Test", at_once=2)
+    throttle = Throttle(clock)
+    session = SessionEndpoint(method, identities, throttle, title="Test")
     app = falcon.App()
     PlainErrors().install(app)
-    for path, endpoint in make_mount(session, ScopesEndpoint(method)).routes:
+    for path, endpoint in make_mount(session, ScopesEndpoint(method, throttle)).routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)

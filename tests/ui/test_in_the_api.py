@@ -32,9 +32,9 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine) -> falcon.testing.TestClient:
-    method = SampleSignInMethod(SAMPLE)
-    session = SessionEndpoint(method, SampleIdentities(SAMPLE), Throttle(FrozenClock()), title="T", at_once=1)
-    mount = make_mount(session, ScopesEndpoint(method))
+    method, throttle = SampleSignInMethod(SAMPLE), Throttle(FrozenClock())
+    session = SessionEndpoint(method, SampleIdentities(SAMPLE), throttle, title="T")
+    mount = make_mount(session, ScopesEndpoint(method, throttle))
     return make_world(engine, mounts=(mount,)).client
 
 

@@ -29,13 +29,11 @@ OWN = {"X-Limes-Dashboard": "1"}
 def _client(credentials: dict[str, str]) -> falcon.testing.TestClient:
     identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
     cloud, clock = open_session(identity), SystemClock()
-    method = KeystoneSignInMethod(cloud, "north")
-    session = SessionEndpoint(
-        method, build_authenticator(identity, cloud, clock), Throttle(clock), title="T", at_once=2
-    )
+    method, throttle = KeystoneSignInMethod(cloud, "north"), Throttle(clock)
+    session = SessionEndpoint(method, build_authenticator(identity, cloud, clock), throttle, title="T")
     app = falcon.App()
     PlainErrors().install(app)
-    for path, endpoint in make_mount(session, ScopesEndpoint(method)).routes:
+    for path, endpoint in make_mount(session, ScopesEndpoint(method, throttle)).routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)
 

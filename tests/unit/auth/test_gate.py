@@ -44,7 +44,7 @@ def test_known_tokens_are_not_held_up(validator: str) -> None:
     with web_server() as server, ThreadPoolExecutor(20) as pool:
         server.answer = logs_in(server.url, validate)
         settings = settings_for(server.url, timeout=200, validator=validator)
-        authenticator = build_authenticator(settings, open_session(settings), SystemClock(), threads=8)
+        authenticator = build_authenticator(settings, open_session(settings, threads=8), SystemClock())
         assert authenticator.authenticate(KNOWN).user_id == "u1"
         futures = [pool.submit(try_one, number) for number in range(20)]
         try:
@@ -56,7 +56,7 @@ def test_known_tokens_are_not_held_up(validator: str) -> None:
             hang.set()
         outcomes = [future.result(60) for future in futures]
     assert outcomes.count("let in") == 4
-    assert set(outcomes) - {"let in"} == {"Keystone is slow, and too many tokens are being validated; try again later"}
+    assert set(outcomes) - {"let in"} == {"Keystone is slow, and too many requests wait for it; try again later"}
     assert 1 <= len([one for one in subjects if one.startswith("made-up")]) <= 4
     assert subjects.count("a-known-one") == 1
 
