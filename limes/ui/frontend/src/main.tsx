@@ -1,9 +1,11 @@
 import { render } from "preact";
 import { App } from "./app";
+import { guardPages } from "./lib/drafts";
 import { startTheme } from "./lib/theme";
 import { restore } from "./session/requests";
 
 startTheme();
+guardPages();
 const root = document.getElementById("app")!;
 restore().then(
   () => render(<App />, root),

@@ -1,11 +1,12 @@
 // Buys a commitment, with the API's verdict while one fills in, and plans one that cannot be had yet.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { buy } from "../api/commitments";
 import type { Commitment } from "../api/schema";
 import { Commands } from "../commands/Commands";
 import { buying } from "../commands/commitments";
 import { Field } from "../components/Field";
 import { Select } from "../components/Select";
+import { useDraft } from "../lib/drafts";
 import { zoneName } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { newKey, useSubmit } from "../lib/submit";
@@ -30,7 +31,7 @@ const EMPTY: Purchase = { resource: "", zone: "", duration: "", amount: "", conf
 const plain = (value: string) => ({ value, title: value });
 
 export function BuyForm({ at, offers, commitments, proposal, bought }: Props) {
-  const [typed, setTyped] = useState<Purchase>({ ...EMPTY, ...proposal });
+  const [typed, setTyped] = useDraft<Purchase>("purchase", { ...EMPTY, ...proposal });
   const offer = offers.find((one) => one.key === typed.resource) ?? offers[0]!;
   const purchase = fitting(typed, offer, commitments);
   const { wanted, problem: unreadable } = readPurchase(purchase, offer);
@@ -84,6 +85,9 @@ export function BuyForm({ at, offers, commitments, proposal, bought }: Props) {
         takeAmount={(amount) => set({ amount: formatExact(amount, offer.unit) })}
         takeTime={(seconds) => set({ confirmBy: localOf(seconds) })}
       />
+      <p class="hint">
+        A confirmed commitment binds: until it ends, it cannot be cancelled or made smaller, only given to another project or converted.
+      </p>
       <Commands of={wanted && buying(at, wanted, offer.unit)} />
       <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
       <footer class="dialog-foot">

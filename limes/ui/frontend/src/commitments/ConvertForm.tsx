@@ -1,5 +1,4 @@
 // Makes of a commitment, or of a part of it, one of another resource.
-import { useState } from "preact/hooks";
 import { conversionRates, convert } from "../api/commitments";
 import type { ConversionPart, ConversionRate } from "../api/schema";
 import { Content } from "../components/Content";
@@ -7,6 +6,7 @@ import { Commands } from "../commands/Commands";
 import { converting } from "../commands/commitments";
 import { Field } from "../components/Field";
 import { Select } from "../components/Select";
+import { useDraft } from "../lib/drafts";
 import { useLoad } from "../lib/load";
 import { useSubmit } from "../lib/submit";
 import { format, formatExact, parse } from "../lib/units";
@@ -44,8 +44,8 @@ export function ConvertForm(props: Props) {
 
 function Form({ at, commitment, done, offers, rates }: Props & { rates: ConversionRate[] }) {
   const { unit, amount: whole } = commitment;
-  const [target, setTarget] = useState(targetOf(rates[0]!));
-  const [text, setText] = useState(formatExact(whole, unit));
+  const [target, setTarget] = useDraft(`target of ${commitment.id}`, targetOf(rates[0]!), false);
+  const [text, setText] = useDraft(`converted of ${commitment.id}`, formatExact(whole, unit));
   const { isBusy, problem, run } = useSubmit();
   const rate = rates.find((one) => targetOf(one) === target)!;
   const { amount, problem: unreadable } = parse(text, unit);

@@ -6,6 +6,7 @@ import { CopyField } from "../components/CopyField";
 import { Commands } from "../commands/Commands";
 import { offering } from "../commands/commitments";
 import { Field } from "../components/Field";
+import { useDraft } from "../lib/drafts";
 import { useSubmit } from "../lib/submit";
 import { format, formatExact, parse } from "../lib/units";
 import type { ActionProps } from "./rules";
@@ -18,7 +19,7 @@ const PUBLICITY: [Publicity, string][] = [
 
 export function TransferForm({ at, commitment, done }: ActionProps) {
   const { unit, amount: whole } = commitment;
-  const [text, setText] = useState(formatExact(whole, unit));
+  const [text, setText] = useDraft(`part of ${commitment.id}`, formatExact(whole, unit));
   const [publicity, setPublicity] = useState<Publicity>("unlisted");
   const [offered, setOffered] = useState<Commitment>();
   const { isBusy, problem, run } = useSubmit();
@@ -28,6 +29,7 @@ export function TransferForm({ at, commitment, done }: ActionProps) {
   async function start(): Promise<void> {
     const marked = await startTransfer(at, commitment.id, amount!, publicity);
     setOffered(marked);
+    setText(formatExact(whole, unit)); // nothing is half-filled any more
     done(`Ready for transfer: ${whatOf(marked)}.`, true);
   }
 

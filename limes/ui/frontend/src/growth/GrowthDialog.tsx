@@ -1,14 +1,14 @@
 // Limits how far quota grows by itself, or stops that: of a project, or of all projects of a domain.
-import { useState } from "preact/hooks";
 import { type Bound, saveBound } from "../api/growth";
-import type { Figures } from "../api/report";
+import { type Figures, keyOf } from "../api/report";
 import { Commands } from "../commands/Commands";
 import { boundingGrowth } from "../commands/growth";
 import { Dialog } from "../components/Dialog";
 import { Field } from "../components/Field";
+import { useDraft } from "../lib/drafts";
 import { readable } from "../lib/messages";
 import { notify } from "../lib/notices";
-import { levelOf, type Place } from "../lib/paths";
+import { levelOf, pagePath, type Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
 import { format } from "../lib/units";
 import { limitOf, limitText, readLimit } from "./bounds";
@@ -34,7 +34,7 @@ const TEXTS: Record<Exclude<Kind, "limit-growth">, string> = {
 
 export function GrowthDialog({ kind, place, name, figures, close, changed }: Props) {
   const isDomain = levelOf(place) === "domain";
-  const [text, setText] = useState(limitText(figures));
+  const [text, setText] = useDraft(`${kind} ${pagePath(place)} ${keyOf(figures)}`, limitText(figures));
   const { isBusy, problem, run } = useSubmit();
   const reading = readLimit(text, figures);
   const bound = boundOf(kind, reading.limit);

@@ -1,6 +1,7 @@
 // Who one is, for which scope; another scope; out.
 import { useLocation } from "preact-iso";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { mayLeave } from "../lib/drafts";
 import { ScopeList } from "../session/ScopeList";
 import { scopeKind, scopeTitle } from "../session/scope";
 import { otherScopes, signOut } from "../session/requests";
@@ -54,7 +55,7 @@ export function UserMenu() {
         <div role="alert">{problem && <p class="problem">{problem}</p>}</div>
         <div class="actions">
           {me.can_switch_scope && !scopes && <button onClick={() => void show()}>Switch scope</button>}
-          <button onClick={() => void signOut()}>Sign out</button>
+          <button onClick={() => mayLeave() && void signOut()}>Sign out</button>
         </div>
       </div>
     </details>

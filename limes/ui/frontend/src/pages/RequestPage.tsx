@@ -6,8 +6,9 @@ import { loadRequest, loadRequests, placeOf, type QuotaRequestWithConversation, 
 import type { Rights } from "../api/rights";
 import { Content } from "../components/Content";
 import { crumbsTo, Page } from "../components/Page";
+import { useDraft } from "../lib/drafts";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { notify } from "../lib/notices";
 import { pagePath, type Place } from "../lib/paths";
 import { inWords } from "../lib/submit";
@@ -25,7 +26,6 @@ import { useRights } from "../session/rights";
 export default function RequestPage() {
   const { domain, project, id = "" } = useRoute().params as Place & { id?: string };
   const at = { domain, project };
-  useDomainName(at);
   const request = useLoad((signal) => loadRequest(at, id, signal), [at, id]);
   const crumbs = [...crumbsTo(at, true), { title: "Requests for quota", href: listPath(at) }];
   return (
@@ -63,8 +63,8 @@ function Request({ of, reload }: { of: QuotaRequestWithConversation; reload: () 
   const at = placeOf(of);
   const verbs = verbsOf(of, useRights(at));
   const recount = useRecount(at);
-  const [chosen, choose] = useState<Verb>();
-  const [typed, setTyped] = useState<Readonly<Record<string, string>>>({});
+  const [chosen, choose] = useDraft<Verb | undefined>("verb", undefined, false);
+  const [typed, setTyped] = useDraft<Readonly<Record<string, string>>>("grants", {});
   const [problem, setProblem] = useState("");
   const verb = verbs.find((one) => one === chosen) ?? verbs[0];
   const isApproving = verb === "approve";
@@ -75,6 +75,7 @@ function Request({ of, reload }: { of: QuotaRequestWithConversation; reload: () 
     setProblem("");
     try {
       const { warnings = [] } = await take(at, of.id, step);
+      if (step.verb !== "comments") setTyped({});
       notify([`Request ${of.id} was ${DONE[step.verb]}.`, ...warnings].join(" "), warnings.length > 0 ? "warning" : "good");
       return true;
     } catch (error) {
@@ -109,13 +110,24 @@ function said(error: Error): string {
 }
 
 function Facts({ of }: { of: QuotaRequestWithConversation }) {
-  const { domain, requester, created_at: created, decided_at: decided, passed_on_from: below, passed_on_to: above } = of;
+  const { domain, project, requester, created_at: created, decided_at: decided, passed_on_from: below, passed_on_to: above } = of;
   return (
     <dl class="facts request-facts">
       <div>
         <dt>Status</dt>
         <dd>
           <Status of={of} />
+        </dd>
+      </div>
+      <div>
+        <dt>Quota of</dt>
+        <dd>
+          {project && (
+            <>
+              project <a href={pagePath({ domain: domain.id, project: project.id })}>{project.name}</a> in{" "}
+            </>
+          )}
+          domain <a href={pagePath({ domain: domain.id })}>{domain.name}</a>
         </dd>
       </div>
       <div>

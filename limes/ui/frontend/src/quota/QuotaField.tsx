@@ -16,9 +16,11 @@ interface Props {
   refused: UnacceptableResource | undefined;
   /** Where one asks for it. */
   request: string | undefined;
+  /** Whether everything that was typed is in that request. */
+  requestTakesAll: boolean;
 }
 
-export function QuotaField({ row, text, type, amount, problem, refused, request }: Props) {
+export function QuotaField({ row, text, type, amount, problem, refused, request, requestTakesAll }: Props) {
   const id = useId();
   const { figures, explanation } = row;
   const { unit, usage, committed, distributed } = figures;
@@ -43,7 +45,7 @@ export function QuotaField({ row, text, type, amount, problem, refused, request 
       </div>
       {row.isFixed ? (
         <p class="muted">
-          Your role may not change this {request && <Request href={request} title={figures.title} />}
+          Your role may not change this {request && <Request href={request} title={figures.title} takesAll={requestTakesAll} />}
         </p>
       ) : (
         <div class="quota-new">
@@ -64,16 +66,16 @@ export function QuotaField({ row, text, type, amount, problem, refused, request 
           <p id={`${id}-verdict`} class="verdict" role="status">
             {shown}
           </p>
-          {request && <Request href={request} title={figures.title} />}
+          {request && <Request href={request} title={figures.title} takesAll={requestTakesAll} />}
         </div>
       )}
     </div>
   );
 }
 
-function Request({ href, title }: { href: string; title: string }) {
+function Request({ href, title, takesAll }: { href: string; title: string; takesAll: boolean }) {
   return (
-    <a class="button small request-more" href={href}>
+    <a class="button small request-more" href={href} {...(takesAll ? { "data-takes": "" } : {})}>
       Request more<span class="visually-hidden"> of {title}</span>
     </a>
   );

@@ -7,9 +7,10 @@ import { Commands } from "../commands/Commands";
 import { settingQuotas } from "../commands/quota";
 import { Content } from "../components/Content";
 import { Field } from "../components/Field";
+import { useDraft } from "../lib/drafts";
 import { useLoad } from "../lib/load";
 import { notify } from "../lib/notices";
-import type { Place } from "../lib/paths";
+import { pagePath, type Place } from "../lib/paths";
 import { secondsOf } from "../lib/time";
 import { newRequestPath } from "../requests/words";
 import { useAskingHelps } from "../session/rights";
@@ -43,8 +44,9 @@ interface FormProps {
 }
 
 function Form({ place, data, saved, reload }: FormProps) {
-  const [typed, setTyped] = useState<Typed>({});
-  const [end, setEnd] = useState("");
+  const name = `quota ${pagePath(place)} ${data.rows.map(keyOf).join(" ")}`;
+  const [typed, setTyped] = useDraft<Typed>(name, {});
+  const [end, setEnd] = useDraft(`${name} until`, "");
   const until = end === "" ? undefined : secondsOf(end);
   const [problem, setProblem] = useState("");
   const [isBusy, setIsBusy] = useState(false);
@@ -106,6 +108,7 @@ function Form({ place, data, saved, reload }: FormProps) {
                 problem={problems.get(keyOf(one))}
                 refused={verdict.refused?.get(keyOf(one))}
                 request={askingHelps ? requestFor(place, one, refusedRaises) : undefined}
+                requestTakesAll={refusedRaises.length === edits.length && problems.size === 0}
               />
             ))}
         </fieldset>

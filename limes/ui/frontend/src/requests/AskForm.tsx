@@ -7,6 +7,7 @@ import { Commands } from "../commands/Commands";
 import { asking } from "../commands/requests";
 import { Field } from "../components/Field";
 import { TextArea } from "../components/TextArea";
+import { useDraft } from "../lib/drafts";
 import { notify } from "../lib/notices";
 import { useSubmit } from "../lib/submit";
 import { secondsOf } from "../lib/time";
@@ -40,10 +41,10 @@ export function AskForm({ report, asked }: Props) {
   const { route } = useLocation();
   const recount = useRecount(place);
   const wishes = wishesOf(report);
-  const [typed, setTyped] = useState<Typed>(() => firstTyped(wishes, asked));
+  const [typed, setTyped] = useDraft<Typed>("asked", () => firstTyped(wishes, asked));
   const [isOpen, setIsOpen] = useState(() => ![...asked.keys()].some((key) => wishes.some(({ figures }) => keyOf(figures) === key)));
-  const [reason, setReason] = useState("");
-  const [end, setEnd] = useState("");
+  const [reason, setReason] = useDraft("reason", "");
+  const [end, setEnd] = useDraft("until", "");
   const until = end === "" ? undefined : secondsOf(end);
   const { isBusy, problem, run } = useSubmit();
   const { edits, problems } = readWishes(wishes, typed);
@@ -96,7 +97,14 @@ export function AskForm({ report, asked }: Props) {
       {others.length > 0 && (
         <details class="action" open={isOpen}>
           <summary>{named.length > 0 ? "Other resources" : "Resources"}</summary>
-          {fields(others)}
+          {[...new Set(others.map((one) => one.figures.service))].map((service) => (
+            <fieldset key={service} class="card">
+              <legend class="card-head">
+                <h2>{service}</h2>
+              </legend>
+              {fields(others.filter((one) => one.figures.service === service))}
+            </fieldset>
+          ))}
         </details>
       )}
       <TextArea label="Reason" value={reason} required hint="Those who decide read it. Plain text, up to 2,000 characters." onInput={setReason} />

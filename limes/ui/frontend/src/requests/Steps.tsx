@@ -7,6 +7,7 @@ import { Commands } from "../commands/Commands";
 import { stepping } from "../commands/requests";
 import { Select } from "../components/Select";
 import { TextArea } from "../components/TextArea";
+import { useDraft } from "../lib/drafts";
 import { placeOf } from "../api/requests";
 
 export type Verb = Step["verb"];
@@ -49,7 +50,7 @@ interface Props {
 }
 
 export function Steps({ of, verbs, verb, choose, lowered, hasProblems, take }: Props) {
-  const [text, setText] = useState("");
+  const [text, setText] = useDraft("answer", "");
   const [isBusy, setIsBusy] = useState(false);
   const step = verb === "approve" && hasProblems ? undefined : stepOf(verb, text, lowered);
   const units = new Map(of.resources.map((one) => [keyOf(refOf(one)), one.unit ?? ""]));

@@ -1,6 +1,7 @@
 // Scopes to choose from, with a search where there are many.
 import { useState } from "preact/hooks";
 import { Field } from "../components/Field";
+import { mayLeave } from "../lib/drafts";
 import { choiceOf, scopeKind, scopeTitle } from "./scope";
 import { signIn } from "./requests";
 import type { Scope } from "./types";
@@ -19,6 +20,7 @@ export function ScopeList({ scopes, fail, chosen }: Props) {
   const found = scopes.filter((one) => scopeTitle(one).toLowerCase().includes(wanted.toLowerCase()));
 
   async function choose(scope: Scope): Promise<void> {
+    if (!mayLeave()) return;
     setIsBusy(true);
     try {
       await signIn(choiceOf(scope));
