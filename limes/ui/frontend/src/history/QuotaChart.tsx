@@ -1,11 +1,11 @@
 // The quota of one resource over time.
-import { lazy } from "preact-iso";
 import { useMemo } from "preact/hooks";
 import type { Change, Explanation } from "../api/schema";
+import { lazily } from "../lib/lazily";
 import { format } from "../lib/units";
 import { stepsOf } from "./steps";
 
-const Chart = lazy(() => import("../components/Chart"));
+const Chart = lazily(() => import("../components/Chart"), "h2");
 
 export function QuotaChart({ changes, explanation }: { changes: Change[]; explanation: Explanation }) {
   const { quota, unit = "" } = explanation;
