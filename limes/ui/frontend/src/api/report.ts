@@ -1,6 +1,7 @@
 // Reports of all three levels in one form, so that pages need not care which one they show.
 import { remember } from "../lib/names";
 import { apiPath, type Level, levelOf, type Place } from "../lib/paths";
+import { resourceTitle } from "../session/resources";
 import { request } from "./client";
 import type * as api from "./schema";
 
@@ -92,7 +93,7 @@ export function figures(service: string, resource: AnyResource): Figures {
   return {
     service,
     name: resource.name,
-    title: resource.display_name ?? resource.name,
+    title: resourceTitle(service, resource.name, resource.display_name),
     unit: resource.unit ?? "",
     category: resource.category,
     limit: "quota" in resource ? resource.quota : "capacity" in resource ? resource.capacity : undefined,

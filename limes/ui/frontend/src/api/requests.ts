@@ -1,4 +1,5 @@
 // Requests for more quota: lists of them, one with its conversation, asking and deciding.
+import { remember } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
 import { get, post } from "./client";
 import type { Edit } from "./quota";
@@ -15,16 +16,22 @@ export const requestsPath = (at: Place, rest = ""): string => (at.domain ? apiPa
 export const placeOf = ({ domain, project }: QuotaRequest): Place => ({ domain: domain.id, project: project?.id });
 
 /** The newest ones, or those before the one of a number. */
-export function loadRequests(at: Place, query: Query, limit: number, marker?: number, signal?: AbortSignal): Promise<QuotaRequestsAnswer> {
-  return get<QuotaRequestsAnswer>(requestsPath(at), { query: { ...query, limit, marker }, signal });
+export async function loadRequests(at: Place, query: Query, limit: number, marker?: number, signal?: AbortSignal): Promise<QuotaRequestsAnswer> {
+  const answer = await get<QuotaRequestsAnswer>(requestsPath(at), { query: { ...query, limit, marker }, signal });
+  remember(answer.quota_requests.flatMap(namedIn));
+  return answer;
 }
+
+const namedIn = ({ domain, project }: QuotaRequest): { id: string; name: string }[] => (project ? [domain, project] : [domain]);
 
 export async function countRequests(at: Place, query: Query): Promise<number> {
   return (await loadRequests(at, query, 1)).total;
 }
 
 export async function loadRequest(at: Place, id: string, signal?: AbortSignal): Promise<QuotaRequestWithConversation> {
-  return (await get<QuotaRequestAnswer>(requestsPath(at, `/${encodeURIComponent(id)}`), { signal })).quota_request;
+  const request = (await get<QuotaRequestAnswer>(requestsPath(at, `/${encodeURIComponent(id)}`), { signal })).quota_request;
+  remember(namedIn(request));
+  return request;
 }
 
 /** Services with their quotas, as the API takes them. */

@@ -1,7 +1,7 @@
 // Which projects have committed to how much of one resource. From here one goes to a project's own commitments.
 import { type Figures, keyOf, PER_AZ } from "../api/report";
 import type { PlacedProject } from "../api/schema";
-import { Failure } from "../components/Content";
+import { Content, Failure } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
 import { Select } from "../components/Select";
@@ -12,18 +12,29 @@ import { usePages } from "../lib/pages";
 import { apiPath, pagePath, type Place } from "../lib/paths";
 import { format } from "../lib/units";
 import { count, DOMAIN_COLUMN, matching, nameColumn, projectRow, type Row } from "../pages/tables";
-import { resources } from "../session/resources";
+import { type ResourceInfo, useResources } from "../session/resources";
 
 export function ProjectTable({ at }: { at: Place }) {
+  const resources = useResources();
+  return (
+    <Content of={resources}>
+      {(all) => {
+        const [first, ...others] = all.filter((one) => one.commitments);
+        return first ? <Table at={at} offers={[first, ...others]} /> : <p class="lead">The cloud offers no commitments.</p>;
+      }}
+    </Content>
+  );
+}
+
+function Table({ at, offers }: { at: Place; offers: [ResourceInfo, ...ResourceInfo[]] }) {
   const { domain } = at;
   const [choices, change] = useAddress();
   const { search = "", all } = choices;
-  const offers = resources.value?.filter((one) => one.commitments);
-  const offer = offers?.find((one) => keyOf(one) === choices.resource) ?? offers?.[0];
+  const offer = offers.find((one) => keyOf(one) === choices.resource) ?? offers[0];
   const pages = usePages<PlacedProject, Row>({
-    path: offer && (domain ? apiPath(at, "/projects") : "/v1/projects"),
+    path: domain ? apiPath(at, "/projects") : "/v1/projects",
     list: "projects",
-    query: { service: offer?.service, resource: offer?.name },
+    query: { service: offer.service, resource: offer.name },
     headers: PER_AZ,
     arrived: remember,
     rowOf: (one) => projectRow(one, domain),
@@ -31,35 +42,32 @@ export function ProjectTable({ at }: { at: Place }) {
   // who searches for a project may want its first commitment
   const rows = search || all ? matching(pages.rows, search) : pages.rows.filter(hasSome);
   if (pages.error) return <Failure error={pages.error} retry={pages.reload} />;
-  if (offers?.length === 0) return <p class="lead">The cloud offers no commitments.</p>;
   return (
     <>
       <div class="tools">
-        {offers && offer && (
-          <Select
-            label="Resource"
-            value={keyOf(offer)}
-            options={offers.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }))}
-            choose={(resource) => change({ resource })}
-          />
-        )}
+        <Select
+          label="Resource"
+          value={keyOf(offer)}
+          options={offers.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }))}
+          choose={(resource) => change({ resource })}
+        />
         <Field label="Search projects" name="search" type="search" value={search} onInput={(text) => change({ search: text })} />
         <label class="check">
           <input type="checkbox" checked={all !== undefined} onChange={(event) => change({ all: event.currentTarget.checked ? "1" : undefined })} />
           Also projects without commitments
         </label>
         <p class="muted" role="status">
-          {pages.isComplete ? count(rows.length, pages.rows.length) : offer && `Loading… ${pages.rows.length} so far`}
+          {pages.isComplete ? count(rows.length, pages.rows.length) : `Loading… ${pages.rows.length} so far`}
         </p>
       </div>
       <DataTable
-        caption={offer ? `Projects with commitments of ${offer.title}` : "Projects"}
+        caption={`Projects with commitments of ${offer.title}`}
         columns={columns(domain === undefined)}
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "committed", isDescending: true }}
         isComplete={pages.isComplete}
-        empty={pages.isComplete && <p class="empty">{search ? "No project matches this name." : `No project has committed to ${offer?.title}.`}</p>}
+        empty={pages.isComplete && <p class="empty">{search ? "No project matches this name." : `No project has committed to ${offer.title}.`}</p>}
       />
     </>
   );

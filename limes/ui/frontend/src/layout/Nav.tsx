@@ -2,7 +2,7 @@
 import { useLocation } from "preact-iso";
 import { useId } from "preact/hooks";
 import type { Rights } from "../api/rights";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf, useNames } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { placeOf } from "../session/scope";
 import { useRights } from "../session/rights";
@@ -72,7 +72,7 @@ function ofProject(at: Place, may?: Rights["project"]): Entry[] {
 export function Nav() {
   const { path } = useLocation();
   const at = place(path);
-  useDomainName(at);
+  useNames(at);
   const rights = useRights(at);
   const badges = useBadges(at, rights);
   return (

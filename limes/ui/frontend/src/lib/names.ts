@@ -2,13 +2,13 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { get } from "../api/client";
-import type { DomainAnswer } from "../api/schema";
+import type { DomainAnswer, ProjectAnswer } from "../api/schema";
 import { placeOf, scopeTitle } from "../session/scope";
 import { seesCloud, session } from "../session/store";
-import type { Place } from "./paths";
+import { apiPath, type Place } from "./paths";
 
 const names = signal<Readonly<Record<string, string>>>({});
-/** Domains whose names are on their way: the page and the navigation want the same one. */
+/** Domains and projects whose names are on their way: the page and the navigation want the same one. */
 const asked = new Set<string>();
 
 export function remember(found: Iterable<{ id: string; name: string }>): void {
@@ -42,20 +42,24 @@ export function seesProject({ domain, project }: Place): boolean {
   return seesDomain(domain ?? "") || (scope != null && "project" in scope && scope.project.id === project);
 }
 
-/** The name of a place's domain, asked for if need be. */
-export function useDomainName(at: Place): string {
-  const { domain } = at;
+function learnName(at: Place): void {
+  const id = at.project ?? at.domain;
+  if (!id || nameOf(id) !== id || asked.has(id)) return;
+  asked.add(id);
+  get<Partial<DomainAnswer & ProjectAnswer>>(apiPath(at), { query: { service: "" } })
+    .then(
+      ({ project, domain }) => remember([project, domain].filter((one) => one !== undefined)),
+      () => undefined, // then it is shown by its id
+    )
+    .finally(() => asked.delete(id));
+}
+
+/** Asks for the names of a place's domain and project, if need be. */
+export function useNames({ domain, project }: Place): void {
   useEffect(() => {
-    if (!domain || nameOf(domain) !== domain || !seesDomain(domain) || asked.has(domain)) return;
-    asked.add(domain);
-    get<DomainAnswer>(`/v1/domains/${domain}`, { query: { service: "" } })
-      .then(
-        (answer) => remember([answer.domain]),
-        () => undefined, // then it is shown by its id
-      )
-      .finally(() => asked.delete(domain));
-  }, [domain]);
-  return domain ? nameOf(domain) : "";
+    if (domain && seesDomain(domain)) learnName({ domain });
+    if (project && seesProject({ domain, project })) learnName({ domain, project });
+  }, [domain, project, seesCloud.value]);
 }
 
 export { resourceTitle } from "../session/resources";

@@ -11,8 +11,7 @@ export interface Pages<Row> {
 }
 
 interface Options<Item, Row> {
-  /** Undefined: nothing is asked for yet. */
-  path: string | undefined;
+  path: string;
   /** The key of the list in the answer. */
   list: "domains" | "projects";
   query: Record<string, string | undefined>;
@@ -60,7 +59,6 @@ export function usePages<Item extends { id: string }, Row>({ path, list, query, 
 
     setIsComplete(false);
     setError(undefined);
-    if (path === undefined) return undefined;
     load(path).catch((problem: Error) => {
       if (!signal.aborted) setError(problem);
     });

@@ -5,13 +5,12 @@ import { Content } from "../components/Content";
 import { crumbsTo, Page } from "../components/Page";
 import { BackendTable } from "../findings/BackendTable";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import type { Place } from "../lib/paths";
 
 export default function Backends() {
   const { domain } = useRoute().params as Place;
   const at = { domain };
-  useDomainName(at);
   const status = useLoad((signal) => loadScrapeStatus(at, signal), [at]);
   return (
     <Page title="Backends" kind={nameOf(domain ?? "")} crumbs={crumbsTo(at, true)} actions={<button onClick={status.reload}>Reload</button>}>

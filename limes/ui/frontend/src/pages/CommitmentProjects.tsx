@@ -9,7 +9,7 @@ import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import type { Place } from "../lib/paths";
 
 const SPANS = [30, 90, 365].map((days) => ({ value: String(days), title: `${days} days` }));
@@ -17,7 +17,6 @@ const SPANS = [30, 90, 365].map((days) => ({ value: String(days), title: `${days
 export default function CommitmentProjects() {
   const { domain } = useRoute().params as Place;
   const at = { domain };
-  const domainName = useDomainName(at);
   const [{ days = "30" }, change] = useAddress();
   const sums = useLoad((signal) => loadSums(at, days, signal), [at, days]);
   function choose(resource: string): void {
@@ -25,7 +24,7 @@ export default function CommitmentProjects() {
     document.getElementById("by-project")?.scrollIntoView();
   }
   return (
-    <Page title={domain ? `Commitments of ${domainName}` : "Commitments"} crumbs={crumbsTo(at, true)}>
+    <Page title={domain ? `Commitments of ${nameOf(domain)}` : "Commitments"} crumbs={crumbsTo(at, true)}>
       <div class="tools">
         <Select label="Ends within" value={days} options={SPANS} choose={(value) => change({ days: value })} />
       </div>

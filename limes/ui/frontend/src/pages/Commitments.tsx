@@ -10,13 +10,12 @@ import { Content } from "../components/Content";
 import { crumbsTo, Page } from "../components/Page";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { nameOf, remember, useDomainName } from "../lib/names";
+import { nameOf, remember } from "../lib/names";
 import type { Place } from "../lib/paths";
 
 export default function Commitments() {
   const { domain, project = "" } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const [, change] = useAddress();
   const overview = useLoad((signal) => loadOverview(at, signal), [at]);
   const rights = useRights(at)?.project;

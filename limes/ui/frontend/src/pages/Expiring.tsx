@@ -9,7 +9,7 @@ import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { counted } from "../lib/words";
 import { SOON_DAYS } from "../overview/tiles";
@@ -24,7 +24,6 @@ interface Answer extends ExpiringCommitmentsAnswer {
 export default function Expiring() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const [days, choose] = useChoice("days", String(SOON_DAYS));
   const load = async (signal: AbortSignal): Promise<Answer> => ({
     ...(await loadExpiring(at, Number(days), MOST, signal)),

@@ -2,13 +2,14 @@
 import { useMemo } from "preact/hooks";
 import { PER_AZ } from "../api/report";
 import type { Domain, Project } from "../api/schema";
-import { Failure } from "../components/Content";
+import { Content, Failure } from "../components/Content";
 import { type Column, DataTable } from "../components/DataTable";
 import { Field } from "../components/Field";
 import { useChoice } from "../lib/address";
 import { remember } from "../lib/names";
 import { usePages } from "../lib/pages";
 import type { Place } from "../lib/paths";
+import { type ResourceInfo, useResources } from "../session/resources";
 import { useRights } from "../session/rights";
 import { count, matching, type Row, useQuotaDialog, useResource } from "./tables";
 
@@ -22,13 +23,22 @@ interface Props<Item> {
   rowOf: (item: Item) => Row;
 }
 
-export function FiguresTable<Item extends Domain | Project>({ of, path, list, caption, columns, rowOf }: Props<Item>) {
-  const { resource, picker } = useResource();
+export function FiguresTable<Item extends Domain | Project>(props: Props<Item>) {
+  const resources = useResources();
+  return (
+    <Content of={resources}>
+      {([first, ...others]) => (first ? <Table {...props} all={[first, ...others]} /> : <p class="empty">There are no resources.</p>)}
+    </Content>
+  );
+}
+
+function Table<Item extends Domain | Project>({ of, path, list, caption, columns, rowOf, all }: Props<Item> & { all: [ResourceInfo, ...ResourceInfo[]] }) {
+  const { resource, picker } = useResource(all);
   const [wanted, setWanted] = useChoice("search", "");
   const pages = usePages<Item, Row>({
-    path: resource && path,
+    path,
     list,
-    query: { service: resource?.service, resource: resource?.name },
+    query: { service: resource.service, resource: resource.name },
     headers: PER_AZ,
     arrived: remember,
     rowOf,
@@ -48,7 +58,7 @@ export function FiguresTable<Item extends Domain | Project>({ of, path, list, ca
       </div>
       <DataTable
         caption={caption}
-        columns={(resource?.grows ? rights?.limit_growth : rights?.set_quota) ? [...columns, actions] : columns}
+        columns={(resource.grows ? rights?.limit_growth : rights?.set_quota) ? [...columns, actions] : columns}
         rows={rows}
         rowKey={(row) => row.id}
         order={{ key: "share", isDescending: true }}

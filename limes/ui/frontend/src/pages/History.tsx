@@ -13,7 +13,7 @@ import { newOf, oldOf, SUBJECTS, useChanges, whoOf, whyOf } from "../history/cha
 import { useChoice } from "../lib/address";
 import { isoTime } from "../lib/csv";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
 import { formatTime } from "../lib/time";
 import { resourceTitle } from "../session/resources";
@@ -21,7 +21,6 @@ import { resourceTitle } from "../session/resources";
 export default function History() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const [chosen, choose] = useChoice("resource", "");
   const report = useLoad((signal) => loadReport(at, signal), [at]);
   const resources = (report.data?.services ?? []).flatMap((one) => one.resources).filter((one) => one.limit !== undefined);

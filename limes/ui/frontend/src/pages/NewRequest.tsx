@@ -4,7 +4,7 @@ import { loadReport } from "../api/report";
 import { Content } from "../components/Content";
 import { crumbsTo, Page } from "../components/Page";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { AskForm } from "../requests/AskForm";
 import { listPath, readAsk } from "../requests/words";
@@ -14,7 +14,6 @@ export default function NewRequest() {
   const { domain, project } = useRoute().params as Place;
   const { query } = useLocation();
   const at = { domain, project };
-  useDomainName(at);
   const report = useLoad((signal) => loadReport(at, signal), [at]);
   const rights = useRights(at);
   const mayAsk = useMayAsk(at);

@@ -2,7 +2,7 @@
 import { useRoute } from "preact-iso";
 import type { PlacedProject } from "../api/schema";
 import { crumbsTo, Page } from "../components/Page";
-import { useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { apiPath, pagePath, type Place } from "../lib/paths";
 import { FiguresTable } from "./FiguresTable";
 import { DOMAIN_COLUMN, figureColumns, nameColumn, projectRow } from "./tables";
@@ -13,14 +13,13 @@ const OF_ALL = [nameColumn("Project", (row) => pagePath(row.place)), DOMAIN_COLU
 export default function Projects() {
   const { domain } = useRoute().params as Place;
   const at = { domain };
-  const domainName = useDomainName(at);
   return (
-    <Page title={domain ? `Projects of ${domainName}` : "Projects"} crumbs={crumbsTo(at, true)}>
+    <Page title={domain ? `Projects of ${nameOf(domain)}` : "Projects"} crumbs={crumbsTo(at, true)}>
       <FiguresTable<PlacedProject>
         of={at}
         path={domain ? apiPath(at, "/projects") : "/v1/projects"}
         list="projects"
-        caption={domain ? `Projects of ${domainName}` : "Projects of all domains"}
+        caption={domain ? `Projects of ${nameOf(domain)}` : "Projects of all domains"}
         columns={domain ? OF_A_DOMAIN : OF_ALL}
         rowOf={(one) => projectRow(one, domain)}
       />

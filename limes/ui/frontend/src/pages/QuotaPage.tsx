@@ -1,7 +1,7 @@
 // All quotas of a domain or project, to be set together.
 import { useRoute } from "preact-iso";
 import { crumbsTo, Page } from "../components/Page";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { newRequestPath } from "../requests/words";
 import { useAskingHelps, useMayOnlyAsk, useMaySetQuota, useRights } from "../session/rights";
@@ -10,7 +10,6 @@ import { QuotaForm } from "../quota/QuotaForm";
 export default function QuotaPage() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const rights = useRights(at);
   const maySetQuota = useMaySetQuota(at);
   const askingHelps = useAskingHelps(at);

@@ -10,7 +10,7 @@ import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName, zoneName } from "../lib/names";
+import { nameOf, zoneName } from "../lib/names";
 import { apiPath, type Place } from "../lib/paths";
 import { resourceTitle } from "../session/resources";
 import { format } from "../lib/units";
@@ -22,7 +22,6 @@ const SPANS = [7, 30, 90].map((days) => ({ value: String(days), title: `${days} 
 export default function Utilisation() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const [span, setSpan] = useChoice("days", "30");
   const [chosen, choose] = useChoice("of", "");
   const answer = useLoad(

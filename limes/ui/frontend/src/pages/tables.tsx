@@ -10,7 +10,7 @@ import { useAddress, useChoice } from "../lib/address";
 import { inUnit } from "../lib/csv";
 import { pagePath, type Place } from "../lib/paths";
 import { format, percent } from "../lib/units";
-import { type ResourceInfo, resources } from "../session/resources";
+import type { ResourceInfo } from "../session/resources";
 import { GrowthDialog } from "../growth/GrowthDialog";
 import { QuotaForm } from "../quota/QuotaForm";
 
@@ -27,12 +27,11 @@ export interface Row {
 }
 
 /** Which resource is looked at; the address remembers it. */
-export function useResource(): { resource: ResourceInfo | undefined; picker: preact.JSX.Element | null } {
-  const all = resources.value ?? [];
+export function useResource(all: readonly [ResourceInfo, ...ResourceInfo[]]): { resource: ResourceInfo; picker: preact.JSX.Element } {
   const [key, choose] = useChoice("resource", "");
   const resource = all.find((one) => keyOf(one) === key) ?? all.find((one) => one.hasQuota) ?? all[0];
   const options = all.map((one) => ({ value: keyOf(one), title: one.title, group: one.service }));
-  const picker = resource ? <Select label="Resource" value={keyOf(resource)} options={options} choose={choose} /> : null;
+  const picker = <Select label="Resource" value={keyOf(resource)} options={options} choose={choose} />;
   return { resource, picker };
 }
 

@@ -2,6 +2,8 @@
 import { computed, signal } from "@preact/signals";
 import { get } from "../api/client";
 import type { QuotaSetShape, ResourcesAnswer } from "../api/schema";
+import { type Loaded, useLoad } from "../lib/load";
+import { session } from "./store";
 
 type Listed = ResourcesAnswer["services"][number]["resources"][number];
 
@@ -9,7 +11,7 @@ export interface ResourceInfo {
   service: string;
   area: string;
   name: string;
-  /** What people call it, on each level. */
+  /** What people call it, on each level. No two resources have the same. */
   title: string;
   unit: string;
   hasQuota: boolean;
@@ -25,15 +27,37 @@ export const quotaSets = signal<readonly QuotaSetShape[]>([]);
 export const resources = signal<readonly ResourceInfo[] | undefined>(undefined);
 const byKey = computed(() => new Map((resources.value ?? []).map((one) => [`${one.service}/${one.name}`, one])));
 
-export async function learnResources(): Promise<void> {
-  const { services, quota_sets: sets } = await get<ResourcesAnswer>("/v1/resources");
-  quotaSets.value = sets;
-  resources.value = services.flatMap(({ type, area, resources: listed }) =>
+let asked: Promise<readonly ResourceInfo[]> | undefined;
+
+/** Asks once, however many parts of a page want them at the same time. */
+export function learnResources(): Promise<readonly ResourceInfo[]> {
+  asked ??= get<ResourcesAnswer>("/v1/resources")
+    .then((answer) => {
+      quotaSets.value = answer.quota_sets;
+      return (resources.value = infosOf(answer));
+    })
+    .finally(() => {
+      asked = undefined;
+    });
+  return asked;
+}
+
+/** For pages that are nothing without them: asks again where that has failed. */
+export function useResources(): Loaded<readonly ResourceInfo[]> {
+  const token = session.value?.token;
+  const loaded = useLoad(async () => resources.peek() ?? (await learnResources()), [token]);
+  return { ...loaded, data: resources.value };
+}
+
+export function infosOf({ services }: Pick<ResourcesAnswer, "services">): ResourceInfo[] {
+  const titles = services.flatMap((one) => one.resources.map((listed) => listed.display_name ?? listed.name));
+  const isUnique = (title: string): boolean => titles.filter((one) => one === title).length === 1;
+  return services.flatMap(({ type, area, resources: listed }) =>
     listed.map((one) => ({
       service: type,
       area,
       name: one.name,
-      title: one.display_name ?? one.name,
+      title: titleIn(type, one.display_name ?? one.name, isUnique),
       unit: one.unit ?? "",
       hasQuota: one.quota_distribution_model !== undefined,
       grows: one.quota_distribution_model === "autogrow",
@@ -45,5 +69,8 @@ export async function learnResources(): Promise<void> {
 /** Whether quota of a resource (`service/name`) grows by itself, and nobody sets it. */
 export const growsByItself = (key: string): boolean => byKey.value.get(key)?.grows ?? false;
 
-/** What people call a resource. */
-export const resourceTitle = (service: string, name: string): string => byKey.value.get(`${service}/${name}`)?.title ?? name;
+/** `capacity (object-store)`, where other services have a resource of this title, too. */
+const titleIn = (service: string, title: string, isUnique: (title: string) => boolean): string => (isUnique(title) ? title : `${title} (${service})`);
+
+/** What people call a resource; `otherwise` as long as that is not known. */
+export const resourceTitle = (service: string, name: string, otherwise = name): string => byKey.value.get(`${service}/${name}`)?.title ?? otherwise;
