@@ -3,7 +3,7 @@ import { apiPath, type Place } from "../lib/paths";
 import type { Wanted } from "../usageReport/choice";
 import { nextPage, type Progress, ReportFile } from "../usageReport/pages";
 import { ApiError, get, respond } from "./client";
-import type { UsageReportAnswer } from "./schema";
+import type { UsageEntry, UsageReportAnswer } from "./schema";
 
 const pathOf = (at: Place): string => (at.domain ? apiPath(at, "/usage-reports") : "/v1/usage-reports");
 
@@ -23,6 +23,11 @@ export async function hasMonth(at: Place, month: string, signal?: AbortSignal): 
     if (error instanceof ApiError && error.status === 400) return false;
     throw error;
   }
+}
+
+/** The entries of one page. */
+export async function loadPreview(at: Place, wanted: Wanted & { limit: number }, signal?: AbortSignal): Promise<UsageEntry[]> {
+  return (await get<UsageReportAnswer>(pathOf(at), { query: { ...wanted }, signal })).usage_report.entries;
 }
 
 /** Reads all pages of a report. Rejects, with nothing kept, where one of them is refused or breaks off. */

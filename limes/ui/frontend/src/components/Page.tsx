@@ -12,7 +12,7 @@ export interface Crumb {
 
 interface Props {
   title: string;
-  /** What this is, in a word: project, domain. */
+  /** What this is, in a word: project, domain; or of which of them it is. */
   kind?: string | undefined;
   crumbs?: Crumb[];
   actions?: ComponentChildren;
@@ -22,8 +22,8 @@ interface Props {
 export function Page({ title, kind, crumbs = [], actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · ${cloudTitle.value}`;
-  }, [title]);
+    document.title = [title, kind, cloudTitle.value].filter(Boolean).join(" · ");
+  }, [title, kind]);
   useEffect(() => {
     if (!document.activeElement || document.activeElement === document.body || !document.activeElement.isConnected) return;
     heading.current?.focus({ preventScroll: true });

@@ -3,7 +3,8 @@
 const DAY = 86400;
 
 /** From the first moment to the last. Around a single one there is a day, where uPlot alone would show some years. */
-export function timeRange(from: number | null, to: number | null): [number, number] {
-  if (from === null || to === null) return [0, DAY];
+export function timeRange(times: readonly number[]): [number, number] {
+  const [from, to] = [times[0], times.at(-1)];
+  if (from === undefined || to === undefined) return [0, DAY];
   return from < to ? [from, to] : [from - DAY / 2, from + DAY / 2];
 }

@@ -1,7 +1,10 @@
 // Times for people. The API speaks in UNIX seconds.
 
 const DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium" });
-const DATE_TIME = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+const UTC_DATE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeZone: "UTC" });
+const TIME = { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", timeZoneName: "short" } as const;
+const DATE_TIME = new Intl.DateTimeFormat("en-GB", TIME);
+const UTC_DATE_TIME = new Intl.DateTimeFormat("en-GB", { ...TIME, timeZone: "UTC" });
 const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -13,7 +16,11 @@ const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
 ];
 
 export const formatDate = (seconds: number): string => DATE.format(seconds * 1000);
+/** In the browser's time zone, which is named. */
 export const formatTime = (seconds: number): string => DATE_TIME.format(seconds * 1000);
+/** For what is counted by the days and hours of UTC. */
+export const formatUtcDate = (seconds: number): string => UTC_DATE.format(seconds * 1000);
+export const formatUtcTime = (seconds: number): string => UTC_DATE_TIME.format(seconds * 1000);
 
 /** `3 minutes ago`, `in 2 years`. */
 export function relative(seconds: number, now = Date.now() / 1000): string {

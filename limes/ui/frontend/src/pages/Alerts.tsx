@@ -12,10 +12,10 @@ import { Select } from "../components/Select";
 import { StateMark } from "../components/StateMark";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { formatTime, relative } from "../lib/time";
-import { counted } from "../lib/words";
+import { counted, countedOf } from "../lib/words";
 
 /** What the API gives at once. */
 const MOST = 1000;
@@ -27,7 +27,6 @@ interface Answer extends AlertsAnswer {
 export default function Alerts() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const load = async (signal: AbortSignal): Promise<Answer> => ({ ...(await loadAlerts(at, MOST, signal)), loadedAt: Date.now() / 1000 });
   const loaded = useLoad(load, [at]);
   const id = project ?? domain;
@@ -57,7 +56,8 @@ function List({ at, answer: { alerts: all, counts, loadedAt } }: { at: Place; an
         <Select label="Kind" value={kind} options={[{ value: "", title: "All kinds" }, ...kinds]} choose={(value) => change({ kind: value })} />
         <Field label="Search" name="search" type="search" value={search} onInput={(value) => change({ search: value })} />
         <p class="muted" role="status">
-          {counted(total, "alert")}, {counts.critical.toLocaleString("en")} critical{total > all.length && `; these are the first ${all.length.toLocaleString("en")}`}
+          {rows.length < all.length ? countedOf(rows.length, total, "alert") : `${counted(total, "alert")}, ${counts.critical.toLocaleString("en")} critical`}
+          {total > all.length && `; these are the first ${all.length.toLocaleString("en")}`}
         </p>
       </div>
       <DataTable

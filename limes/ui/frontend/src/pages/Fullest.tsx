@@ -12,11 +12,11 @@ import { Select } from "../components/Select";
 import { StateMark } from "../components/StateMark";
 import { useAddress } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { shareOf, stateOf, stateText } from "../lib/state";
 import { format, percent } from "../lib/units";
-import { counted } from "../lib/words";
+import { counted, countedOf } from "../lib/words";
 import { useScrapeStatus } from "../overview/status";
 import { resourceTitle } from "../session/resources";
 
@@ -30,12 +30,11 @@ const placeOf = ({ project }: FullResource): Place => ({ domain: project.domain.
 export default function Fullest() {
   const { domain } = useRoute().params as Place;
   const at = { domain };
-  const domainName = useDomainName(at);
   const loaded = useLoad((signal) => loadFullest(at, MOST, signal), [at]);
   return (
     <Page
       title="Quotas nearly full"
-      kind={domain && domainName}
+      kind={domain && nameOf(domain)}
       crumbs={crumbsTo(at, true)}
       actions={<button onClick={loaded.reload}>Reload</button>}
     >
@@ -66,8 +65,10 @@ function List({ at, answer: { fullest: all, counts } }: { at: Place; answer: Ful
         />
         <Field label="Search" name="search" type="search" value={search} onInput={(value) => change({ search: value })} />
         <p class="muted" role="status">
-          {counted(counts.above, "quota")} above 80 %, {counts.above_95.toLocaleString("en")} of them above 95 %,{" "}
-          {counts.above_quota.toLocaleString("en")} exceeded{counts.above > all.length && `; these are the fullest ${all.length.toLocaleString("en")}`}
+          {rows.length < all.length
+            ? `${countedOf(rows.length, counts.above, "quota")} above 80 %`
+            : `${counted(counts.above, "quota")} above 80 %, ${counts.above_95.toLocaleString("en")} of them above 95 %, ${counts.above_quota.toLocaleString("en")} exceeded`}
+          {counts.above > all.length && `; these are the fullest ${all.length.toLocaleString("en")}`}
         </p>
       </div>
       <DataTable

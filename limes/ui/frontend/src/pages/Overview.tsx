@@ -12,12 +12,13 @@ import { selected, Services, type Shown, SHOWN } from "../components/Services";
 import { OpenGrowthDialog } from "../growth/GrowthActions";
 import { useChoice } from "../lib/address";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { type Level, levelOf, pagePath, type Place } from "../lib/paths";
 import { Banner } from "../overview/Banner";
 import { failingIn, failingOf } from "../overview/failing";
 import { statusError, useScrapeStatus } from "../overview/status";
 import { Tiles } from "../overview/Tiles";
+import { WhoAsks } from "../requests/WhoAsks";
 import { newRequestPath } from "../requests/words";
 import { useMayOnlyAsk, useMaySetQuota, useRights } from "../session/rights";
 import { ProjectActions } from "./ProjectActions";
@@ -25,7 +26,6 @@ import { ProjectActions } from "./ProjectActions";
 export default function Overview() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const report = useLoad((signal) => loadReport(at, signal), [at]);
   const maySetQuota = useMaySetQuota(at);
   const mayBuy = useRights(at)?.project.buy_commitments ?? false;
@@ -59,6 +59,7 @@ export default function Overview() {
       crumbs={crumbsTo(at)}
       actions={actions}
     >
+      <WhoAsks at={at} />
       {!report.error && <Attention key={pagePath(at)} at={at} report={report.data} />}
       <Content of={report}>{(data) => <Resources report={data} changed={report.reload} />}</Content>
     </Page>

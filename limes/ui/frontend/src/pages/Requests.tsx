@@ -4,20 +4,20 @@ import { Failure, Skeleton } from "../components/Content";
 import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import type { Place } from "../lib/paths";
 import { counted } from "../lib/words";
 import { useRequests } from "../requests/list";
 import { RequestTable } from "../requests/RequestTable";
 import { listsOf } from "../requests/shown";
 import { useMayDecide } from "../requests/waiting";
+import { WhoAsks } from "../requests/WhoAsks";
 import { newRequestPath } from "../requests/words";
 import { useMayAsk, useRights } from "../session/rights";
 
 export default function Requests() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const rights = useRights(at);
   const decidesOn = useRights({ domain }) !== undefined;
   const lists = listsOf(at, useMayDecide(at));
@@ -43,6 +43,7 @@ export default function Requests() {
         </>
       }
     >
+      <WhoAsks at={at} />
       <div class="tools">
         <Select label="Show" value={key} options={Object.entries(lists).map(([value, { title }]) => ({ value, title }))} choose={choose} />
         <p class="muted" role="status">

@@ -1,5 +1,5 @@
 // How usage has grown, of a resource in the cloud, a domain or a project: over a time for which there are data.
-import { lazy, useRoute } from "preact-iso";
+import { useRoute } from "preact-iso";
 import { useEffect, useMemo } from "preact/hooks";
 import { loadForecast, loadUsage, loadUsed } from "../api/attention";
 import type { ResourceForecast, UsageDay, UsageOfResource } from "../api/schema";
@@ -9,16 +9,17 @@ import { crumbsTo, Page } from "../components/Page";
 import { Select } from "../components/Select";
 import { useChoice } from "../lib/address";
 import { inUnit } from "../lib/csv";
+import { lazily } from "../lib/lazily";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { levelOf, type Place } from "../lib/paths";
 import { format } from "../lib/units";
 import { resourceTitle } from "../session/resources";
 import { forecastText } from "../usage/forecast";
-import { axisOf, growthText, limitLines, nameOfTime, timesOf } from "../usage/growth";
+import { axisOf, growthText, limitsIn, linesOf, nameOfTime, outlookOf, timesOf } from "../usage/growth";
 import { type Granularity, pointsOf, type Range, rangeOf, rangesFor } from "../usage/ranges";
 
-const Chart = lazy(() => import("../components/Chart"));
+const Chart = lazily(() => import("../components/Chart"), "h2");
 
 /** Milliseconds between two looks whether there is a first sample. */
 const FIRST = 10_000;
@@ -28,7 +29,6 @@ const WHOSE = { cloud: "All projects together", domain: "All projects of the dom
 export default function Usage() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const [span, setSpan] = useChoice("days", "");
   const [chosen, choose] = useChoice("resource", "");
   const resources = useLoad((signal) => loadUsed(at, signal), [at]);
@@ -90,15 +90,9 @@ async function loadShown(at: Place, range: Range, key: string, signal: AbortSign
 
 function Shown({ of: { service, resource, unit = "" }, granularity, points, forecast }: Usage & { forecast?: ResourceForecast | undefined }) {
   const title = resourceTitle(service, resource);
-  const times = useMemo(() => timesOf(points), [points]);
-  const lines = useMemo(
-    () => [
-      { title: "Used", amounts: points.map((one) => one.used), colour: "--usage", isFilled: true },
-      { title: "Committed", amounts: points.map((one) => one.committed), colour: "--committed", isStepped: true },
-      ...limitLines(points),
-    ],
-    [points],
-  );
+  const outlook = useMemo(() => outlookOf(points, forecast?.growth_per_day?.expected), [points, forecast]);
+  const times = useMemo(() => [...timesOf(points), ...(outlook ? [outlook.at] : [])], [points, outlook]);
+  const lines = useMemo(() => linesOf(points, outlook), [points, outlook]);
   const text = growthText(points, unit);
   const caption = `Use of ${title} ${granularity} by ${granularity}`;
   return (
@@ -109,10 +103,10 @@ function Shown({ of: { service, resource, unit = "" }, granularity, points, fore
       {forecast && (
         <p class="forecast">{forecastText(forecast, Date.now() / 1000)}</p>
       )}
-      <Chart label={`${caption}. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} axis={axisOf(points)} />
+      <Chart label={`${caption}. ${text} The table below has the figures.`} times={times} lines={lines} unit={unit} axis={axisOf(points, outlook)} isUtc />
       <DataTable
         caption={caption}
-        columns={columns(unit, granularity)}
+        columns={columns(points, unit, granularity)}
         rows={points}
         rowKey={(one) => one.date}
         order={{ key: "date", isDescending: true }}
@@ -124,10 +118,19 @@ function Shown({ of: { service, resource, unit = "" }, granularity, points, fore
 
 const TITLES = { hour: "Hour (UTC)", day: "Day (UTC)", month: "Month (UTC)" };
 
-function columns(unit: string, granularity: Granularity): Column<UsageDay>[] {
+function columns(points: UsageDay[], unit: string, granularity: Granularity): Column<UsageDay>[] {
+  const amount = (key: "used" | "committed" | "quota" | "capacity", title: string): Column<UsageDay> => ({
+    key,
+    title,
+    class: "number",
+    sortBy: (one) => one[key] ?? -1,
+    render: (one) => (one[key] === undefined ? <span class="muted">–</span> : format(one[key], unit)),
+    csv: [{ title: inUnit(title, () => unit), value: (one) => one[key] }],
+  });
   return [
     { key: "date", title: TITLES[granularity], isHeader: true, sortBy: (one) => one.date, render: (one) => nameOfTime(one.date) },
-    { key: "used", title: "Used", class: "number", sortBy: (one) => one.used, render: (one) => format(one.used, unit), csv: [{ title: inUnit("Used", () => unit), value: (one) => one.used }] },
-    { key: "committed", title: "Committed", class: "number", sortBy: (one) => one.committed, render: (one) => format(one.committed, unit), csv: [{ title: inUnit("Committed", () => unit), value: (one) => one.committed }] },
+    amount("used", "Used"),
+    amount("committed", "Committed"),
+    ...limitsIn(points).map(({ key, title }) => amount(key, title)),
   ];
 }

@@ -11,13 +11,14 @@ import { Select } from "../components/Select";
 import { useAddress } from "../lib/address";
 import { save } from "../lib/csv";
 import { useLoad } from "../lib/load";
-import { nameOf, useDomainName } from "../lib/names";
+import { nameOf } from "../lib/names";
 import { notify } from "../lib/notices";
 import { levelOf, type Place } from "../lib/paths";
 import { useSubmit } from "../lib/submit";
-import { resources } from "../session/resources";
+import { useResources } from "../session/resources";
 import { daysOf, GRANULARITIES, monthsUpTo, monthTitle, OTHER_DAYS, readChoice, reportFile, usualMonth, type Wanted } from "../usageReport/choice";
 import type { Progress } from "../usageReport/pages";
+import { Preview } from "../usageReport/Preview";
 
 const WHOSE = { cloud: "all projects", domain: "all projects of the domain", project: "the project" };
 const ALL = { value: "", title: "All resources" };
@@ -25,7 +26,6 @@ const ALL = { value: "", title: "All resources" };
 export default function UsageReport() {
   const { domain, project } = useRoute().params as Place;
   const at = { domain, project };
-  useDomainName(at);
   const now = new Date();
   const hasBefore = useLoad((signal) => hasMonth(at, usualMonth(now, true), signal), [at]);
   const id = project ?? domain;
@@ -56,7 +56,7 @@ function ReportForm({ at, now, hasBefore }: Props) {
   const month = choices.month ?? usual;
   const known = month === OTHER_DAYS || months.includes(month) ? months : [...months, month];
   const ofMonths = [...known.map((value) => ({ value, title: titleOf(value) })), { value: OTHER_DAYS, title: "Other days" }];
-  const ofResources = (resources.value ?? []).map(({ service, name, title }) => ({ value: `${service}/${name}`, title, group: service }));
+  const ofResources = (useResources().data ?? []).map(({ service, name, title }) => ({ value: `${service}/${name}`, title, group: service }));
   const days = daysOf(usual);
   return (
     <div class="stack">
@@ -71,6 +71,7 @@ function ReportForm({ at, now, hasBefore }: Props) {
         <Select label="A row for each" value={choices.each ?? "month"} options={GRANULARITIES} choose={(each) => change({ each })} />
         <Select label="Resource" value={choices.resource ?? ""} options={[ALL, ...ofResources]} choose={(resource) => change({ resource })} />
       </div>
+      {wanted && <Preview at={at} wanted={wanted} />}
       <Commands of={wanted && file ? reportingUsage(at, wanted, file) : undefined}>
         A large report has several pages. The client reads them all; <code>curl</code> gets the first, whose header <code>Link</code> leads to the next.
       </Commands>

@@ -3,6 +3,7 @@ import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { loadRights, type Rights } from "../api/rights";
 import { levelOf, pagePath, type Place } from "../lib/paths";
+import { placeOf } from "./scope";
 import { session } from "./store";
 
 const known = signal<Readonly<Record<string, Rights>>>({});
@@ -46,6 +47,14 @@ export function useMayAsk(at: Place): boolean {
   const rights = useRights(at);
   const level = levelOf(at);
   return level !== "cloud" && (rights?.[level].request_quota ?? false);
+}
+
+/** Whether the user can neither set nor ask for quota of what was signed in for, and so has to ask somebody else. */
+export function useNeedsOthers(at: Place): boolean {
+  const rights = useRights(at);
+  const level = levelOf(at);
+  const isOwn = session.value?.scope != null && pagePath(placeOf(session.value.scope)) === pagePath(at);
+  return isOwn && level !== "cloud" && rights !== undefined && !rights[level].set_quota && !rights[level].request_quota;
 }
 
 /** Whether asking helps where a quota is refused: those who decide on the quota of domains have nobody to ask. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { axisOf, growthText, limitLines, nameOfTime, timesOf } from "./growth";
+import { axisOf, growthText, linesOf, nameOfTime, outlookOf, timesOf } from "./growth";
 
 const days = (...used: number[]) => used.map((one, index) => ({ date: `2026-01-0${index + 1}`, used: one, committed: 0 }));
 
@@ -16,9 +16,23 @@ it("counts in the resource's unit", () => expect(growthText(days(0, 2048), "MiB"
 it("puts a day at its noon", () => expect(timesOf(days(1))).toEqual([1767268800]));
 
 it("has lines for the limits that are known", () => {
-  expect(limitLines(days(1, 2))).toEqual([]);
+  expect(linesOf(days(1, 2), undefined).map((one) => one.title)).toEqual(["Used", "Committed"]);
   const known = days(1, 2).map((one, index) => (index ? { ...one, quota: 5 } : one));
-  expect(limitLines(known)).toEqual([{ title: "Quota", colour: "--muted", amounts: [null, 5], isStepped: true }]);
+  expect(linesOf(known, undefined).at(-1)).toEqual({ title: "Quota", colour: "--muted", amounts: [null, 5], isStepped: true });
+});
+
+it("draws what is expected, half as far ahead as it looks back", () => {
+  const points = days(1, 2, 3).map((one) => ({ ...one, quota: 9 }));
+  const outlook = outlookOf(points, 2)!;
+  expect(outlook).toEqual({ at: timesOf(points)[2]! + 86400, from: 3, to: 5 });
+  const lines = Object.fromEntries(linesOf(points, outlook).map(({ title, amounts }) => [title, amounts]));
+  expect(lines).toEqual({ Used: [1, 2, 3, null], Committed: [0, 0, 0, null], Quota: [9, 9, 9, 9], Expected: [null, null, 3, 5] });
+});
+
+it("expects nothing without a forecast, of a single point, and less than nothing never", () => {
+  expect(outlookOf(days(1, 2), undefined)).toBeUndefined();
+  expect(outlookOf(days(1), 2)).toBeUndefined();
+  expect(outlookOf(days(3, 3, 3), -100)!.to).toBe(0);
 });
 
 it("puts an hour at its beginning", () => expect(timesOf([{ date: "2026-01-01T10:00:00Z", used: 1, committed: 0 }])).toEqual([1767261600]));

@@ -1,6 +1,7 @@
 // How usage has changed over some days, in words and as lines of a chart.
 import type { UsageDay } from "../api/schema";
-import { formatDate, formatTime } from "../lib/time";
+import type { Line } from "../components/Chart";
+import { formatUtcDate, formatUtcTime } from "../lib/time";
 import { format } from "../lib/units";
 
 const HOUR = 3600;
@@ -22,12 +23,12 @@ export function nameOfTime(date: string): string {
   return date;
 }
 
-/** The axis of hours: a day at least. */
-export function axisOf(points: UsageDay[]): [number, number] | undefined {
+/** The axis of hours: a day at least. Others go from the first moment to the last. */
+export function axisOf(points: UsageDay[], outlook?: Outlook): [number, number] | undefined {
   const [first, last] = [points[0], points.at(-1)];
   if (!first || !last || !isHour(last.date)) return undefined;
   const end = timeOf(last) + HOUR;
-  return [Math.min(timeOf(first), end - DAY), end];
+  return [Math.min(timeOf(first), end - DAY), outlook?.at ?? end];
 }
 
 /** `Used grew by 120 (+20 %), from 600 on 1 Nov 2026 to 720 on 22 Nov 2026.` */
@@ -35,7 +36,7 @@ export function growthText(points: UsageDay[], unit: string): string {
   const [first, last] = [points[0], points.at(-1)];
   if (!first || !last) return "";
   const word = isHour(first.date) ? "hour" : isMonth(first.date) ? "month" : "day";
-  const [from, to] = [first, last].map((one) => (isHour(one.date) ? formatTime : formatDate)(Date.parse(one.date) / 1000));
+  const [from, to] = [first, last].map((one) => (isHour(one.date) ? formatUtcTime : formatUtcDate)(Date.parse(one.date) / 1000));
   if (first === last) return `${format(first.used, unit)} on ${from}. One ${word} is too little to tell how it grows.`;
   const change = last.used - first.used;
   const ends = `from ${format(first.used, unit)} on ${from} to ${format(last.used, unit)} on ${to}`;
@@ -44,11 +45,42 @@ export function growthText(points: UsageDay[], unit: string): string {
   return `Usage ${change > 0 ? "grew" : "fell"} by ${format(Math.abs(change), unit)}${share}, ${ends}.`;
 }
 
-/** Lines of quota and capacity, where there are any. Capacity is known of the cloud only. */
-export function limitLines(days: UsageDay[]): { title: string; amounts: (number | null)[]; colour: string; isStepped: true }[] {
-  const lines = [
-    { title: "Quota", colour: "--muted", amounts: days.map((one) => one.quota ?? null) },
-    { title: "Capacity", colour: "--over", amounts: days.map((one) => one.capacity ?? null) },
+const LIMITS = [
+  { key: "quota", title: "Quota", colour: "--muted" },
+  { key: "capacity", title: "Capacity", colour: "--over" },
+] as const;
+
+/** Quota and capacity, where there are any. Capacity is known of the cloud only. */
+export const limitsIn = (points: UsageDay[]): (typeof LIMITS)[number][] => LIMITS.filter(({ key }) => points.some((one) => one[key] !== undefined));
+
+/** The lines of a chart, and where its axis ends. With an outlook they go on: limits as they are, usage as it is expected. */
+export function linesOf(points: UsageDay[], outlook: Outlook | undefined): Line[] {
+  const ahead = <T>(amount: T): T[] => (outlook ? [amount] : []);
+  const limits = limitsIn(points).map(({ key, title, colour }): Line => {
+    const amounts = points.map((one) => one[key] ?? null);
+    return { title, colour, amounts: [...amounts, ...ahead(amounts.at(-1) ?? null)], isStepped: true };
+  });
+  const expected = outlook && { title: "Expected", amounts: [...points.slice(1).map(() => null), outlook.from, outlook.to], colour: "--usage", isDashed: true };
+  return [
+    { title: "Used", amounts: [...points.map((one) => one.used), ...ahead(null)], colour: "--usage", isFilled: true },
+    { title: "Committed", amounts: [...points.map((one) => one.committed), ...ahead(null)], colour: "--committed", isStepped: true },
+    ...limits,
+    ...(expected ? [expected] : []),
   ];
-  return lines.filter((line) => line.amounts.some((amount) => amount !== null)).map((line) => ({ ...line, isStepped: true }));
+}
+
+/** What usage is expected to be. */
+export interface Outlook {
+  /** UNIX seconds. */
+  at: number;
+  from: number;
+  to: number;
+}
+
+/** Half as far ahead as the points go back; nothing without a forecast. */
+export function outlookOf(points: UsageDay[], growthPerDay: number | undefined): Outlook | undefined {
+  const [first, last] = [points[0], points.at(-1)];
+  if (growthPerDay === undefined || !first || !last || first === last) return undefined;
+  const ahead = (timeOf(last) - timeOf(first)) / 2;
+  return { at: timeOf(last) + ahead, from: last.used, to: Math.max(0, last.used + (growthPerDay * ahead) / DAY) };
 }

@@ -1,7 +1,7 @@
 // One resource in one availability zone, day by day: as a chart, and as a table for those who cannot see it.
-import { lazy } from "preact-iso";
 import { useMemo } from "preact/hooks";
 import { type Column, DataTable } from "../components/DataTable";
+import { lazily } from "../lib/lazily";
 import { zoneName } from "../lib/names";
 import { pagePath, type Place } from "../lib/paths";
 import { resourceTitle } from "../session/resources";
@@ -33,7 +33,7 @@ function columnsIn(unit: string): Column<Day>[] {
   return [day, ...figures];
 }
 
-const Chart = lazy(() => import("../components/Chart"));
+const Chart = lazily(() => import("../components/Chart"), "h2");
 
 export function Days({ at, summary }: { at: Place; summary: Summary }) {
   const { days, unit = "", service_type: service, resource_name: name, availability_zone: zone, recommended_amount: recommended } = summary.of;
@@ -64,6 +64,7 @@ export function Days({ at, summary }: { at: Place; summary: Summary }) {
         times={times}
         lines={lines}
         unit={unit}
+        isUtc
       />
       <details class="action">
         <summary>The figures</summary>
