@@ -1,9 +1,10 @@
 """Long lists: the rows are asked for at once, and come in pages."""
 
-from playwright.sync_api import Page, Request, expect
+from playwright.sync_api import Page, Request, Route, expect
 
+from tests.e2e.axe import violations
 from tests.e2e.browser import OpenPage
-from tests.e2e.cloud import CAMPUS, CLOUD_ADMIN
+from tests.e2e.cloud import ACME, CAMPUS, CLOUD_ADMIN, SHOP, SHOP_ADMIN
 
 
 def asked(page: Page) -> list[str]:
@@ -43,3 +44,25 @@ def test_a_name_is_the_same_on_each_level(open_as: OpenPage) -> None:
     for path in ("/ui/cloud", f"/ui/domains/{CAMPUS}"):
         page.goto(path)
         expect(page.get_by_text("Virtual cores").first).to_be_visible()
+
+
+def test_resources_of_the_same_name_are_told_apart(open_as: OpenPage) -> None:
+    page = open_as(SHOP_ADMIN)
+
+    def answer(route: Route) -> None:
+        response = route.fetch()
+        document = response.json()
+        for service in document["services"]:
+            for resource in service["resources"]:
+                if resource["name"] in ("ram", "capacity"):
+                    resource["display_name"] = "Size"
+        route.fulfill(response=response, json=document)
+
+    page.route("**/v1/resources", answer)
+    page.goto(f"/ui/domains/{ACME}/projects/{SHOP}/requests/new")
+    for service, name in (("compute", "Size (compute)"), ("storage", "Size (storage)")):
+        group = page.get_by_role("group").filter(has=page.get_by_role("heading", name=service, exact=True))
+        expect(group.last.get_by_role("textbox", name=name, exact=True)).to_be_visible()
+    assert violations(page) == []
+    page.goto(f"/ui/domains/{ACME}/projects/{SHOP}/history?resource=storage/capacity")
+    expect(page.get_by_label("Resource").locator("option:checked")).to_have_text("Size (storage)")

@@ -1,5 +1,7 @@
 """Every page as each role sees it: nobody is shut out by it, and it fits on a phone."""
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -57,6 +59,12 @@ PAGES = [
     (SHOP_MEMBER, f"{PROJECT}/expiring", "Commitments ending soon shop"),
     (SHOP_MEMBER, f"{PROJECT}/usage", "Usage over time shop"),
     (SHOP_MEMBER, f"{PROJECT}/usage-report", "Usage report shop"),
+    # who comes by address to what is below, sees names, too
+    (CLOUD_ADMIN, f"{PROJECT}/alerts", "Alerts shop"),
+    (CLOUD_ADMIN, f"{PROJECT}/usage", "Usage over time shop"),
+    (ACME_ADMIN, f"{PROJECT}/usage-report", "Usage report shop"),
+    (ACME_ADMIN, f"{PROJECT}/expiring", "Commitments ending soon shop"),
+    (ACME_ADMIN, f"{PROJECT}/requests", "Requests for quota shop"),
     (CLOUD_ADMIN, "/ui/no/such/page", "No such page"),
 ]
 
@@ -70,6 +78,10 @@ def test_everybody_can_use_every_page(open_as: OpenPage, scheme: str, size: dict
         page = pages[token]
         page.goto(path)
         expect(page.get_by_role("heading", level=1)).to_have_text(title)
+        words = (
+            " · ".join(re.split(" (?=acme$|shop$|domain$|project$)", title)) if not title.endswith("of acme") else title
+        )
+        expect(page).to_have_title(f"{words} · Test cloud")
         expect(page.get_by_text("Loading…")).to_have_count(0)
         assert (path, violations(page)) == (path, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], path

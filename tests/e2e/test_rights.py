@@ -35,6 +35,8 @@ def test_a_member_is_offered_nothing_to_change(open_as: OpenPage) -> None:
     for path in ("", "/commitments", "/utilisation", "/history"):
         shown(page, PROJECT + path)
         expect(nav.get_by_role("link", name="History")).to_be_visible()
+        if path == "":
+            expect(page.get_by_text("Ask an admin of the project")).to_be_visible()
         for name in ("Set quota", "Refresh figures", "Buy", "Accept transfer", "Commit"):
             expect(page.get_by_role("button", name=name, exact=True)).to_have_count(0)
             expect(page.get_by_role("link", name=name, exact=True)).to_have_count(0)
@@ -52,6 +54,7 @@ def test_an_admin_of_a_project_is_offered_what_works(open_as: OpenPage) -> None:
     shown(page, PROJECT)
     expect(page.get_by_role("button", name="Refresh figures")).to_be_visible()
     expect(page.get_by_role("main").get_by_role("link", name="Set quota")).to_be_visible()
+    expect(page.get_by_text("Ask an admin of the project")).to_have_count(0)
     shown(page, f"{PROJECT}/commitments")
     expect(page.get_by_role("button", name="Buy", exact=True)).to_be_visible()
     assert refused == []

@@ -132,5 +132,8 @@ def test_when_is_my_quota_full(open_as: OpenPage, cloud: DashboardCloud, folder:
         )
     page = open_as(SHOP_MEMBER, f"{PROJECT}?{STORAGE}")
     expect(page.get_by_text("All quota (300 GiB) is expected to be used in about")).to_be_visible()
+    chart = page.get_by_role("img")
+    expect(chart).to_contain_text("Expected")
+    expect(page.get_by_role("columnheader", name="Quota")).to_be_visible()
     page.get_by_label("Resource").select_option("compute/ram")
     expect(page.get_by_text("A forecast needs a week of data")).to_be_visible()

@@ -59,6 +59,10 @@ def test_the_month_in_which_metering_began(
     expect(page).to_have_url(re.compile(f"{path}$"))
     expect(page.get_by_label("Month")).to_have_value(THIS_MONTH)  # there is no account of the one before
     assert violations(page) == []
+    page.get_by_text("Preview", exact=True).click()
+    preview = page.get_by_role("region", name="First rows of the report")
+    expect(preview.get_by_role("row").nth(1)).to_contain_text(re.compile(r"1 \w+ \d{4}, 00:00 UTC.* h"))
+    assert violations(page) == []
     file, rows = downloaded(page, tmp_path)
     assert file == f"limes-usage-{name}-{THIS_MONTH}.csv"
     assert {row["project_name"] for row in rows} >= some
