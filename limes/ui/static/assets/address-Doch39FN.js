@@ -1,1 +1,0 @@
-import{aa as i}from"./index-B8Fi_eZ4.js";function f(){const{query:e,path:t,route:n}=i();function o(s,c=!1){const r=Object.entries({...e,...s}).filter(u=>!!u[1]),a=new URLSearchParams(r).toString();n(a?`${t}?${a}`:t,!c)}return[e,o]}function l(e,t){const[n,o]=f();return[n[e]??t,s=>o({[e]:s})]}export{l as a,f as u};
