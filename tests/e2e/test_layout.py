@@ -64,6 +64,8 @@ def test_dialogs_are_shown_as_a_whole(open_as: OpenPage, commitment: int, width:
         page = pages[token]
         page.goto(path.replace("%d", str(commitment)))
         dialog = page.get_by_role("dialog")
+        expect(dialog).to_be_visible()
+        expect(dialog.get_by_role("button", name="Close")).not_to_be_focused()
         work(dialog)
         commands = dialog.get_by_text("The same as a command")
         if commands.is_visible():
@@ -72,6 +74,16 @@ def test_dialogs_are_shown_as_a_whole(open_as: OpenPage, commitment: int, width:
         assert (path, clipped(dialog)) == (path, [])
         if width == WIDTHS[0]:
             assert (path, violations(page)) == (path, [])
+
+
+@pytest.mark.usefixtures("commitment")
+@pytest.mark.parametrize("path", ["/ui/commitments", f"/ui/domains/{ACME}/commitments"], ids=["cloud", "domain"])
+def test_sums_of_commitments_need_no_scrolling_sideways(open_as: OpenPage, path: str) -> None:
+    page = open_as(CLOUD_ADMIN, viewport={"width": 1440, "height": 900})
+    page.goto(path)
+    table = page.get_by_role("region", name="Commitments by resource and zone")
+    expect(table.get_by_role("columnheader", name="Usage covered")).to_be_visible()
+    assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
 @pytest.mark.parametrize("width", WIDTHS[1:])

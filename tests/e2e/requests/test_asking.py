@@ -87,10 +87,10 @@ def test_quota_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page.get_by_label("Until").fill(f"{datetime.now() + timedelta(days=14):%Y-%m-%dT10:00}")
     assert violations(page) == []
     page.get_by_role("button", name="Save quota").click()
-    expect(page.get_by_text(re.compile("50 until .*, 10:00, then 40"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"50 until .*, 10:00 \S+, then 40"))).to_be_visible()
     page.goto(PROJECT)
     page.locator("summary.resource").filter(has_text="Virtual cores").click()
-    expect(page.get_by_text(re.compile("50 until .*, 10:00, then 40"))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"50 until .*, 10:00 \S+, then 40"))).to_be_visible()
 
 
 def test_a_request_is_about_the_quota_after_one_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:

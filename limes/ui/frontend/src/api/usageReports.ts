@@ -7,6 +7,9 @@ import type { UsageEntry, UsageReportAnswer } from "./schema";
 
 const pathOf = (at: Place): string => (at.domain ? apiPath(at, "/usage-reports") : "/v1/usage-reports");
 
+/** At most so many projects. The report of a project is one page, and takes no limit. */
+const atMost = (at: Place, limit: number): { limit?: number } => (at.project ? {} : { limit });
+
 /** With the query, as the API is asked. */
 export function reportPath(at: Place, wanted: Wanted): string {
   const query = Object.entries(wanted).filter((one): one is [string, string] => one[1] !== undefined);
@@ -15,7 +18,7 @@ export function reportPath(at: Place, wanted: Wanted): string {
 
 /** Whether there is an account of a month, which the API refuses where metering began later. */
 export async function hasMonth(at: Place, month: string, signal?: AbortSignal): Promise<boolean> {
-  const query = { from: `${month}-01`, granularity: "month", service: "", limit: 1 }; // of no service: no entries
+  const query = { from: `${month}-01`, granularity: "month", service: "", ...atMost(at, 1) }; // of no service: no entries
   try {
     await get<UsageReportAnswer>(pathOf(at), { query, signal });
     return true;
@@ -25,9 +28,9 @@ export async function hasMonth(at: Place, month: string, signal?: AbortSignal): 
   }
 }
 
-/** The entries of one page. */
-export async function loadPreview(at: Place, wanted: Wanted & { limit: number }, signal?: AbortSignal): Promise<UsageEntry[]> {
-  return (await get<UsageReportAnswer>(pathOf(at), { query: { ...wanted }, signal })).usage_report.entries;
+/** The entries of the first of these projects. */
+export async function loadPreview(at: Place, wanted: Wanted, limit: number, signal?: AbortSignal): Promise<UsageEntry[]> {
+  return (await get<UsageReportAnswer>(pathOf(at), { query: { ...wanted, ...atMost(at, limit) }, signal })).usage_report.entries;
 }
 
 /** Reads all pages of a report. Rejects, with nothing kept, where one of them is refused or breaks off. */

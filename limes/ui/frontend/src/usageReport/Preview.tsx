@@ -22,7 +22,8 @@ export function Preview({ at, wanted }: { at: Place; wanted: Wanted }) {
 }
 
 function First({ at, wanted }: { at: Place; wanted: Wanted }) {
-  const loaded = useLoad((signal) => loadPreview(at, previewOf(wanted), signal), [at, wanted]);
+  const first = previewOf(wanted);
+  const loaded = useLoad((signal) => loadPreview(at, first.wanted, first.projects, signal), [at, wanted]);
   return <Content of={loaded}>{(entries) => (entries.length > 0 ? <Rows entries={entries.slice(0, PREVIEWED)} /> : <p>Nothing was used or committed in this time.</p>)}</Content>;
 }
 

@@ -10,6 +10,6 @@ it.each([
 const YEAR = { from: "2026-10-31", until: "2027-10-31" };
 
 it("asks for a few projects, and of hours for those of the first day", () => {
-  expect(previewOf({ ...YEAR, granularity: "total" })).toEqual({ ...YEAR, granularity: "total", limit: 10 });
-  expect(previewOf({ ...YEAR, granularity: "hour" })).toEqual({ from: "2026-10-31", until: "2026-11-01", granularity: "hour", limit: 1 });
+  expect(previewOf({ ...YEAR, granularity: "total" })).toEqual({ wanted: { ...YEAR, granularity: "total" }, projects: 10 });
+  expect(previewOf({ ...YEAR, granularity: "hour" })).toEqual({ wanted: { from: "2026-10-31", until: "2026-11-01", granularity: "hour" }, projects: 1 });
 });

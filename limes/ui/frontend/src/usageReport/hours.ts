@@ -7,11 +7,11 @@ export const PREVIEWED = 10;
 const HOUR = 3600;
 const DAY = 86_400_000;
 
-/** The beginning of a report: of a few projects, and where there is a row for each hour, of the first day. */
-export function previewOf(wanted: Wanted): Wanted & { limit: number } {
+/** The beginning of a report, and of how many projects: where there is a row for each hour, only the first day. */
+export function previewOf(wanted: Wanted): { wanted: Wanted; projects: number } {
   const dayAfter = new Date(Date.parse(wanted.from) + DAY).toISOString().slice(0, 10);
   const until = wanted.granularity === "hour" ? dayAfter : wanted.until;
-  return { ...wanted, until, limit: wanted.granularity === "month" || wanted.granularity === "total" ? PREVIEWED : 1 };
+  return { wanted: { ...wanted, until }, projects: wanted.granularity === "month" || wanted.granularity === "total" ? PREVIEWED : 1 };
 }
 
 /** Amount-seconds as `2,160 h` or `1.5 TiB h`. */
