@@ -18,6 +18,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "plugins"), str(HERE)]
 _ELSEWHERE = r"""=["']?(?:https?:)?//"""
 _FETCHED = re.compile(rf"<(?:script|img|iframe)\b[^>]*\bsrc{_ELSEWHERE}|<link\b[^>]*\bhref{_ELSEWHERE}")
 
+_FOR_EVERYBODY = {
+    'role="heading"': 'role="heading" aria-level="2"',
+    '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
+    '<aside class="toc-drawer': '<aside aria-label="On this page" class="toc-drawer',
+    '<div class="highlight"><pre>': '<div class="highlight"><pre tabindex="0">',
+}
+"""What the theme leaves out, so that screen readers and keyboards lose nothing."""
+
 
 def build(output: Path, source: Path = DOCS) -> int:
     """Builds `source` into `output`. Answers an exit code; what is wrong stands on standard error."""
@@ -30,10 +38,18 @@ def build(output: Path, source: Path = DOCS) -> int:
     work = ["--doctree-dir", str(output.parent / f"{output.name}-doctrees"), "--conf-dir", str(HERE)]
     if code := build_main([*options, *work, "--builder", "html", str(source), str(output)]):
         return code
+    for page in output.rglob("*.html"):
+        page.write_text(_completed(page.read_text(encoding="utf-8")), encoding="utf-8")
     foreign = fetching_pages(output)
     for page in foreign:
         print(f"{page} fetches something from another host", file=sys.stderr)
     return 1 if foreign else 0
+
+
+def _completed(text: str) -> str:
+    for lacking, complete in _FOR_EVERYBODY.items():
+        text = text.replace(lacking, complete)
+    return text
 
 
 def fetching_pages(output: Path) -> list[Path]:

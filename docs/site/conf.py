@@ -1,9 +1,12 @@
 """The documentation site: `make docs` builds it from the Markdown files of `docs/`."""
 
+import re
+
 from pygments.lexer import inherit
 from pygments.lexers.shell import BashLexer, BashSessionLexer
 from pygments.token import Name
 from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
 
 from limes import __version__
 
@@ -22,6 +25,7 @@ html_theme = "furo"
 html_title = f"Limes {__version__}"
 html_static_path = ["static"]
 html_css_files = ["wide.css"]
+html_search_scorer = "scorer.js"
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False
@@ -47,7 +51,21 @@ class Console(BashSessionLexer):
     _bare_continuation = True
 
 
+class Search(SearchEnglish):
+    """Finds statuses of HTTP, too: Sphinx leaves all numbers out, so they are indexed and asked for as `http423`."""
+
+    js_splitter_code = r"""
+    var splitQuery = (query) => query.split(/[^\p{L}\p{N}_]+/gu).filter(Boolean)
+      .map((word) => /^[1-5]\d\d$/.test(word) ? `http${word}` : word);
+    """
+
+    def split(self, input: str) -> list[str]:
+        """The words of a text."""
+        return [f"http{word}" if re.fullmatch(r"[1-5]\d\d", word) else word for word in super().split(input)]
+
+
 def setup(app: Sphinx) -> None:
     """What the options above cannot say."""
+    app.add_search_language(Search)
     app.add_lexer("console", Console)
     app.add_lexer("sh", Shell)

@@ -14,6 +14,8 @@ from limes.api.policy import RULES
 from limes.api.routes import ROUTES
 from limes.backends.loader import Plugins
 from limes.placement.policy import rules as placement_rules
+from tests.e2e.axe import violations
+from tests.support.frontend import require_packages
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -79,6 +81,33 @@ def test_search_works_without_a_server_and_without_other_hosts(site: Path, brows
 def test_a_message_leads_to_troubleshooting(site: Path, browser: Browser, text: str) -> None:
     found, _ = search(site, browser, text)
     assert any(title.startswith("Troubleshooting") for title in found), found
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(
+    ("words", "page"), [("423", "Troubleshooting"), ("HTTP 423", "Troubleshooting"), ("invoice", "For billing systems")]
+)
+def test_what_users_look_for_is_found(site: Path, browser: Browser, words: str, page: str) -> None:
+    found, _ = search(site, browser, words)
+    assert any(title.startswith(page) for title in found), found
+
+
+@pytest.mark.browser
+def test_decisions_come_after_pages_for_users(site: Path, browser: Browser) -> None:
+    found, _ = search(site, browser, "autogrow")
+    decisions = [number for number, title in enumerate(found) if re.match(r"\d+\. ", title)]
+    assert decisions, found
+    assert decisions == list(range(len(found) - len(decisions), len(found))), found
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("page", ["index", "dashboard", "guides/billing", "reference/api"])
+def test_everybody_can_use_the_site(site: Path, browser: Browser, page: str) -> None:
+    require_packages()
+    tab = browser.new_page()
+    tab.goto(f"{site.as_uri()}/{page}.html")
+    assert violations(tab) == []
+    tab.close()
 
 
 def test_commands_are_highlighted(site: Path) -> None:
