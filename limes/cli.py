@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from limes import __version__
+from limes import __version__, logs
 from limes.commands import (
     collect,
     completion,
@@ -40,6 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a sub-command, or prints the help of a group of them. Returns its exit code, or that of a failure (1, or the
     sub-command's own `failure_code`) after an error that was explained on standard error."""
+    logs.protect()
     options = build_parser().parse_args(arguments)
     if not hasattr(options, "run"):
         options.group.print_help()

@@ -72,6 +72,13 @@ def gunicorn_logger(style: Style) -> type:
     return GunicornLogger
 
 
+def protect() -> None:
+    """Has what is logged before `set_up`, or without it, lose its secrets too: libraries warn of requests that they
+    repeat, with the whole URL. Such lines have their text only."""
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(_PlainFormatter("%(message)s"))
+
+
 def set_up(style: Style = "plain", level: str = "INFO") -> None:
     """Sends all logs of this process to standard error in the given style. Replaces what was set up before."""
     handler = logging.StreamHandler(sys.stderr)
