@@ -1,9 +1,9 @@
 """`ETag`, `If-Match` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1) on what PUT can set.
 
 The tag stands for the quotas and bursting, not for the bytes of an answer: usage changes with each scrape, and a PUT
-must not fail for that. So answers with a tag are not to be cached (`no-store`), and a client that sends `If-None-Match`
-asks whether quotas have changed. Compressed answers have the same tag for the same reason; a weak one could not be
-used with `If-Match`.
+must not fail for that. Nothing stores answers behind a token (`no-store`), so a client that sends `If-None-Match` asks
+whether quotas have changed. Compressed answers have the same tag for the same reason; a weak one could not be used
+with `If-Match`.
 
 Headers are read more strictly than Falcon does (`docs/adr/0020-one-table-per-api.md`): a header with a mistake is
 refused, because to ignore it would carry out a PUT without its condition.
@@ -34,7 +34,7 @@ def condition_of(req: falcon.Request) -> Unchanged | None:
 
 def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:
     """Returns the document with its tag, or 304 if `If-None-Match` names the tag. Raises `BadRequest`."""
-    headers = {"etag": f'"{tag}"', "cache-control": "no-store"}
+    headers = {"etag": f'"{tag}"'}
     if IF_NONE_MATCH.of(req) is not None:
         tags = _tags(req, IF_NONE_MATCH)
         if tags is None or any(known == tag for _, known in tags):

@@ -35,7 +35,8 @@ def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
             CompressionMiddleware(is_on=settings.clients.compression),
             PrefixMiddleware(settings.prefix),
             CorsMiddleware(settings.cors),
-            AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN),
+            # upstream says `no-cache` from 1.15 on, and nothing before: its own test suite compares that
+            AuthMiddleware(deps.authenticator, lambda path: path in _WITHOUT_TOKEN, cache_control=None),
             MicroversionMiddleware(),
             HeadersMiddleware(settings.bounds),
             connection_middleware(deps.engine, "placement", without=_WITHOUT_TOKEN),

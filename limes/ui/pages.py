@@ -107,5 +107,5 @@ def dashboard(session: SessionEndpoint, scopes: ScopesEndpoint) -> Mount:
             ("/ui/assets/{name}", AssetEndpoint()),
             ("/ui/{page:path}", page),
         ),
-        SECURITY_HEADERS,
+        {**SECURITY_HEADERS, "cache-control": "no-store"},  # what may be kept says so itself
     )

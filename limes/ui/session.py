@@ -131,7 +131,6 @@ def _choice(scope: dict[str, Any]) -> Scope:
 
 def _answer(resp: falcon.Response, document: Any) -> None:
     set_security_headers(resp)
-    resp.set_header("cache-control", "no-store")
     resp.content_type = falcon.MEDIA_JSON
     resp.data = dump(document)
 

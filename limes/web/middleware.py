@@ -118,16 +118,28 @@ class AuthMiddleware:
     """Validates the token of each request and puts its identity into `req.context.identity`."""
 
     def __init__(
-        self, authenticator: Authenticator, is_public: Callable[[str], bool], refusal: str | None = None
+        self,
+        authenticator: Authenticator,
+        is_public: Callable[[str], bool],
+        refusal: str | None = None,
+        *,
+        cache_control: str | None = "no-store",
     ) -> None:
-        """`refusal` is all that a 401 says; with None it says the reason. The log has the reason either way."""
+        """`refusal` is all that a 401 says; with None it says the reason. The log has the reason either way.
+
+        `cache_control` is for each answer behind a token: nothing that stands between may keep it, on disk or for
+        others.
+        """
         self._authenticator = authenticator
         self._is_public = is_public
         self._refusal = refusal
+        self._cache_control = cache_control
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         if self._is_public(req.path):
             return
+        if self._cache_control is not None:
+            resp.set_header("cache-control", self._cache_control)
         try:
             req.context.identity = self._authenticator.authenticate(req.env)
         except Unauthorized as error:

@@ -11,6 +11,7 @@ from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
+from limes.web.mount import MountMiddleware
 from tests.support.clock import FrozenClock
 
 SAMPLE = SampleSettings.model_validate(
@@ -51,8 +52,9 @@ def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
     method, identities = SampleSignInMethod(SAMPLE), SampleIdentities(SAMPLE)
     throttle = Throttle(clock)
     session = SessionEndpoint(method, identities, throttle, title="Test")
-    app = falcon.App()
+    mount = make_mount(session, ScopesEndpoint(method, throttle))
+    app = falcon.App(middleware=[MountMiddleware([mount])])
     PlainErrors().install(app)
-    for path, endpoint in make_mount(session, ScopesEndpoint(method, throttle)).routes:
+    for path, endpoint in mount.routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)

@@ -168,3 +168,16 @@ def test_only_json_is_read(dashboard: falcon.testing.TestClient) -> None:
         "/ui/session", headers=OWN | {"Content-Type": "application/x-www-form-urlencoded"}, body=body
     )
     assert (answer.status_code, answer.text) == (400, "expected a body of type application/json\n")
+
+
+@pytest.mark.parametrize(
+    ("method", "path"), [("GET", ""), ("POST", ""), ("DELETE", ""), ("GET", "/scopes"), ("PUT", ""), ("GET", "/none")]
+)
+@pytest.mark.parametrize("token", ["bert", "made-up"])
+def test_nothing_of_a_session_is_kept(dashboard: falcon.testing.TestClient, method: str, path: str, token: str) -> None:
+    headers = OWN | {"X-Auth-Token": token}
+    answer = dashboard.simulate_request(method, f"/ui/session{path}", headers=headers)
+    if path == "/none":  # that is the page, which has no secrets
+        assert answer.headers["cache-control"] == "no-cache"
+    else:
+        assert answer.headers["cache-control"] == "no-store"
