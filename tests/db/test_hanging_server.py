@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from limes.db import watch
 from limes.db.engine import Engine
 from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
@@ -123,16 +124,23 @@ def test_new_connections_to_a_primary_that_hangs(make_engine: Callable[..., Engi
     eventually("it is used", lambda: _answers(engine))
 
 
-def test_a_long_statement_is_left_alone(make_engine: Callable[..., Engine], pair: Replicated) -> None:
-    engine = make_engine(patience=Patience(silence=0.05, question=LONG))
-    asked = "SELECT count(*) FROM pg_stat_database WHERE datname = 'postgres' AND sessions > %s"
-    ((sessions,),) = pair.primary.execute("SELECT sessions FROM pg_stat_database WHERE datname = 'postgres'")
-    other = threading.Thread(target=engine.rows, args=["SELECT pg_sleep(3)"])
-    other.start()
-    eventually("the server is asked", lambda: engine.rows(asked, [sessions + 2]) == [(1,)])
-    other.join(LONG)
+def test_a_long_statement_is_left_alone(
+    make_engine: Callable[..., Engine], pair: Replicated, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers: list[watch.Answer] = []
+    ask = watch.ask
+    monkeypatch.setattr(watch, "ask", lambda *arguments: answers.append(ask(*arguments)))
+    engine = make_engine(patience=Patience(silence=0.05, question=LONG), statement_timeout=3600)
+    (report,) = at_once(1, lambda: engine.rows("SELECT pg_sleep(3600)"))
+    eventually("the server is asked twice", lambda: len(answers) >= 2)
+    assert set(answers) == {watch.Answer.GIVEN}
+    assert not report.done()
     assert not engine.db.watch.hangs
-    assert engine.rows("SELECT 1") == [(1,)]
+    pair.primary.execute(
+        "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE query LIKE 'SELECT pg_sleep(3600)%'"
+    )
+    with pytest.raises(Unavailable, match="took too long"):  # and not that its connection is lost
+        report.result(LONG)
 
 
 def test_what_the_server_cannot_end_ends_here(make_engine: Callable[..., Engine], pair: Replicated) -> None:
