@@ -104,7 +104,7 @@ class DistributeQuota:
         if ref is None:
             return None
         try:
-            changed = self.engine.atomic(lambda: self.run(ref))
+            changed = self.engine.atomic(lambda: self.run(ref), computes=True)
         except LimesError as error:
             log.error("quota of %s was not computed: %s", "/".join(ref), error)
             message = str(error)

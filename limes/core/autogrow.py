@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import attrgetter
 from typing import TypeVar
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, AutogrowRule
@@ -176,12 +177,6 @@ def distribute(
 
 _Wishes = list[dict[str, int]]
 """What each project wants beyond what it has, by AZ; more than 0."""
-_Target = Callable[[Demand], int]
-"""What a project should have in an AZ."""
-
-
-def _recent(demand: Demand) -> int:
-    return demand.largest
 
 
 class _Distribution:
@@ -212,8 +207,9 @@ class _Distribution:
             for az, demand in project.azs.items():
                 self._grant(index, Step.NEEDED, az, demand.needed)
         self._overcommitted = self._find_overcommitted()
-        self._take_step(Step.RECENT_USAGE, [self._wanted(index, _recent) for index in range(len(self._projects))])
-        self._take_step(Step.GROWTH, [self._wanted(index, self._grown) for index in range(len(self._projects))])
+        indexes, largest = range(len(self._projects)), attrgetter("largest")
+        self._take_step(Step.RECENT_USAGE, [self._wanted(index, largest) for index in indexes])
+        self._take_step(Step.GROWTH, [self._wanted(index, self._grown) for index in indexes])
         self._take_step(Step.BASE, [self._missing_base(total) for total in self._totals])
         return {project.id: found for project, found in zip(self._projects, self._allocations, strict=True)}
 
@@ -233,7 +229,7 @@ class _Distribution:
             found.add(ANY_AZ)  # all AZs stand for it
         return found
 
-    def _wanted(self, index: int, target: _Target) -> dict[str, int]:
+    def _wanted(self, index: int, target: Callable[[Demand], int]) -> dict[str, int]:
         quotas, wanted = self._quotas[index], {}
         for az, demand in self._projects[index].azs.items():
             amount = target(demand) - quotas.get(az, 0)

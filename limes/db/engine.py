@@ -17,6 +17,7 @@ import logging
 import random
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import peewee
@@ -43,6 +44,7 @@ log = logging.getLogger(__name__)
 
 _TRIES = 12
 _STREAM_CHUNK = 1000
+_fetch_all, _fetch_one, _row_count = methodcaller("fetchall"), methodcaller("fetchone"), attrgetter("rowcount")
 _ONE = compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
 
 
@@ -148,8 +150,10 @@ class Engine:
 
     # -- transactions ------------------------------------------------------------------------------------------------
 
-    def atomic(self, work: Callable[[], T]) -> T:
+    def atomic(self, work: Callable[[], T], *, computes: bool = False) -> T:
         """Runs `work` in a read-write transaction and returns its result; all of it happens, or nothing.
+
+        With `computes`, it may be busy with other things than the database for minutes, instead of seconds.
 
         Inside another `atomic` it joins that one: an exception that leaves it must leave the outer one too, or else
         what it wrote until then stays. Raises `Unavailable` when the database went away or stayed too busy for all of
@@ -161,6 +165,8 @@ class Engine:
         for tries_left in reversed(range(_TRIES)):
             try:
                 with self.connection(), self.db.atomic():
+                    if computes and isinstance(self.db, PostgresqlPool):
+                        self.db.let_rest()
                     return work()
             except DATABASE_ERRORS as error:
                 if is_read_only(error):
@@ -337,15 +343,3 @@ class Engine:
             cursor.execute(text, params or None)
             while rows := cursor.fetchmany(_STREAM_CHUNK):
                 yield from rows
-
-
-def _fetch_all(cursor: Any) -> Any:
-    return cursor.fetchall()
-
-
-def _fetch_one(cursor: Any) -> Any:
-    return cursor.fetchone()
-
-
-def _row_count(cursor: Any) -> Any:
-    return cursor.rowcount

@@ -77,7 +77,8 @@ def test_statements_of_a_computation(make_lab: Callable[..., Lab], projects: int
     provide(lab, az_one=10**6)
     use(lab, **{town.name: {"az-one": 10} for town in towns})
     lab.clock.advance(10)
-    assert count_statements(lab, lab.distribute().run_next) == 18
+    # on PostgreSQL, one more lets the computation take its time
+    assert count_statements(lab, lab.distribute().run_next) == (19 if lab.engine.dialect == "postgresql" else 18)
     assert len(history(lab)) == 2 * projects
 
 
