@@ -18,6 +18,7 @@ from limes.db.models import LOCK_ORDER
 RANKS = {model._meta.table_name: rank for rank, model in enumerate(LOCK_ORDER)}
 _CHANGE = re.compile(r'\s*(?:UPDATE|DELETE FROM) "(\w+)"')
 _UPSERT = re.compile(r'\s*INSERT INTO "(\w+)".* ON CONFLICT .*DO UPDATE', re.DOTALL)
+_INSERT = re.compile(r'\s*INSERT INTO "(\w+)"')
 _SELECT = re.compile(r'FROM "(\w+)".* FOR (?:NO KEY )?UPDATE(?! OF "?\w+"? SKIP| SKIP)', re.DOTALL)
 """Whoever skips locked rows does not wait."""
 
@@ -27,6 +28,8 @@ class _Transaction(threading.local):
 
     def __init__(self) -> None:
         self.locked: dict[str, set[int]] = {}
+        self.inserted: set[str] = set()
+        """The tables that it has rows of its own in, which nobody else can have locked."""
 
 
 @cache
@@ -61,7 +64,7 @@ class LockTrace:
         patch.setattr(Engine, "_run", traced_run)
 
     def _begin(self, work: Callable[[], Any]) -> Any:
-        self._transaction.locked = {}
+        self._transaction.locked, self._transaction.inserted = {}, set()
         return work()
 
     def follow(self, text: str, params: Sequence[Any]) -> None:
@@ -73,10 +76,13 @@ class LockTrace:
             found = locked_table(statement)
             if found is not None and found[0] in RANKS:
                 self._note(*found, set(_numbers(values)), statement)
+            elif inserted := _INSERT.match(statement):
+                self._transaction.inserted.add(inserted[1])
 
     def _note(self, table: str, only_locks: bool, numbers: set[int], statement: str) -> None:
         locked = self._transaction.locked
         is_known = table in locked and (not only_locks or numbers <= locked[table])
+        is_known = is_known or (not only_locks and table in self._transaction.inserted)
         later = [other for other in locked if RANKS[other] > RANKS[table]]
         if later and not is_known:
             self.mistakes.append(f"{table} after {', '.join(later)}: {statement[:200]}")
