@@ -244,7 +244,7 @@ def _check_conflicts(groups: list[Group]) -> None:
 
 def _isolate(pairs: Pairs, groups: list[Group]) -> bool:
     policies = values_of(pairs, "group_policy")
-    if not policies and sum(1 for group in groups if group.suffix) > 1:
+    if not any(policies[:1]) and sum(1 for group in groups if group.suffix) > 1:
         raise QueryError(
             'The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.'
         )

@@ -170,8 +170,8 @@ def aggregate_name(text: str) -> str | None:
 
 
 def parse_in_tree(text: str) -> str:
-    """Returns the UUID of a provider, in lower case with dashes."""
-    uuid = normal_uuid(text)
+    """Returns the UUID of a provider, in lower case with dashes. Spaces around it are no part of it."""
+    uuid = normal_uuid(text.strip())
     if uuid is None:
         raise invalid(f"Expected 'in_tree' parameter to be a format of uuid. Got: {text}")
     return uuid

@@ -27,14 +27,17 @@ def all_steps(story: Story) -> Iterator[Step]:
 def queries(story: Story) -> Iterator[Step]:
     """Candidates of this story's own tree."""
     tree = f"in_tree={story.uuid('a')}"
+    stripped = tree.replace("=", "=%20")
     for query in (
         "resources=VCPU:1", f"resources=VCPU:1&{tree}", f"resources=VCPU:999&{tree}", "resources=VCPU",
+        f"resources=VCPU:1&{stripped}",
         f"resources=CUSTOM_NOPE:1&{tree}", f"resources=VCPU:1&limit=0&{tree}", f"resources=VCPU:1&required=NOPE&{tree}",
         f"resources1=VCPU:1&{tree}", f"resources1=VCPU:1&resources2=VCPU:1&{tree}",
+        f"resources1=VCPU:1&resources2=VCPU:1&group_policy=&group_policy=none&{tree}",
     ):  # fmt: skip
-        if tree in query or story.version < 31:
+        if "in_tree=" in query or story.version < 31:
             # without in_tree the answer tells of other stories too: only where both have none of it
-            yield Step("GET", f"/allocation_candidates?{query}" if tree in query else "/allocation_candidates")
+            yield Step("GET", f"/allocation_candidates?{query}" if "in_tree=" in query else "/allocation_candidates")
 
 
 def ending(story: Story) -> Iterator[Step]:

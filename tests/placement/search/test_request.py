@@ -66,6 +66,11 @@ REFUSED = [
         "resources1=VCPU:1&resources2=VCPU:1",
         'The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.',
     ),
+    (
+        39,
+        "resources1=VCPU:1&resources2=VCPU:1&group_policy=&group_policy=none",
+        'The "group_policy" parameter is required when specifying more than one "resources{N}" parameter.',
+    ),
     (25, "group_policy=none", "At least one request group (`resources` or `resources{$S}`) is required."),
     (25, "required=HW_SSE&required1=HW_AVX", "Found the following orphaned traits keys: required, required1"),
     (25, f"member_of={A}&member_of3={B}", "Found the following orphaned member_of keys: member_of, member_of3"),
@@ -117,6 +122,7 @@ def test_values_are_stripped() -> None:
     assert read("resources1=VCPU:1&resources2=VCPU:1&group_policy=none&same_subtree=%201,%202").same_subtrees == (
         frozenset({"1", "2"}),
     )
+    assert groups(f"resources=VCPU:1&in_tree=%20{A}%20") == groups(f"resources=VCPU:1&in_tree={A}")
 
 
 def test_which_of_repeated_parameters_counts() -> None:
