@@ -132,7 +132,8 @@ def test_changes_of_a_commitment(
 
     merged = made(copied(page, tool))
     assert merged["amount"] == 2
-    page.goto(f"/ui{OF_SHOP}?do=manage&id={merged['id']}&act=renew")
+    renewed = commit(cloud, amount=1, **CORES)["id"]
+    page.goto(f"/ui{OF_SHOP}?do=manage&id={renewed}&act=renew")
     assert made(copied(page, tool))["status"] == "planned"
     page.goto(f"/ui{OF_SHOP}?do=manage&id={merged['id']}&act=duration")
     page.get_by_role("dialog").get_by_label("New duration").select_option("1 year")
