@@ -183,7 +183,7 @@ def test_what_is_public_is_taken_from_a_list_or_withdrawn(open_as: OpenPage, clo
 
 def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: DashboardCloud) -> None:
     cores = {"service_type": "compute", "resource_name": "cores", "availability_zone": "west-1", "duration": "1 hour"}
-    first, second = (commit(cloud, amount=1, **cores)["id"] for _ in range(2))
+    first, second, longer = (commit(cloud, amount=1, **cores)["id"] for _ in range(3))
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?resource=compute/cores&zone=west-1")
     page.get_by_role("checkbox", name=numbered(first)).check()
     expect(page.get_by_text("Choose at least two")).to_be_visible()
@@ -206,6 +206,12 @@ def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: Da
     expect(page.get_by_role("dialog")).to_have_count(0)
     assert "auto_renew" not in listed(cloud)[merged]
 
+    dialog = manage(page, longer, "Change duration")
+    dialog.get_by_label("New duration").select_option("1 year")
+    dialog.locator("form").get_by_role("button", name="Change duration").click()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    assert listed(cloud)[longer]["duration"] == "1 year"
+
     dialog = manage(page, merged, "Renew")
     dialog.locator("form").get_by_role("button", name="Renew").click()
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -213,11 +219,7 @@ def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: Da
     dialog = manage(page, merged)
     expect(dialog.get_by_role("button", name="Renew", exact=True)).to_be_disabled()
     expect(dialog.get_by_text("Renew: It was renewed already.")).to_be_visible()
-    dialog.get_by_role("button", name="Change duration").click()
-    dialog.get_by_label("New duration").select_option("1 year")
-    dialog.locator("form").get_by_role("button", name="Change duration").click()
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    assert listed(cloud)[merged]["duration"] == "1 year"
+    expect(dialog.get_by_role("button", name="Change duration")).to_be_disabled()
 
     dialog = manage(page, merged, "Convert")
     dialog.get_by_label("How much of it").fill("1")

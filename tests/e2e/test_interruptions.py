@@ -146,4 +146,4 @@ def test_lists_without_the_list_of_resources_can_be_tried_again(open_as: OpenPag
     expect(page.get_by_text("so far")).to_have_count(0)
     page.unroute_all(behavior="wait")
     again.click()
-    expect(page.get_by_label("Resource")).to_be_visible()
+    expect(page.get_by_label("Resource", exact=True)).to_be_visible()

@@ -50,6 +50,7 @@ export interface Possibility {
 export const isLive = (one: Commitment): boolean => ["planned", "pending", "confirmed"].includes(one.status);
 
 const NOT_CONFIRMED = "Only confirmed commitments can be transferred.";
+const WAS_RENEWED = "It was renewed already.";
 const IS_MARKED = "It is offered for transfer: withdraw that first.";
 
 /** All that this user may do with it, or could do in another state. Empty for those who only look. */
@@ -69,7 +70,7 @@ export function possibilities(one: Commitment, rights: ProjectRights, now: numbe
     if (isConfirmed) add("renew", "Renew", isMarked ? IS_MARKED : notRenewable(one, now));
     if (one.auto_renew) add("let-end", "Stop renewing");
     else if (!wasRenewed(one)) add("auto-renew", "Renew automatically");
-    add("duration", "Change duration", isMarked && IS_MARKED);
+    add("duration", "Change duration", isMarked ? IS_MARKED : wasRenewed(one) && WAS_RENEWED);
     add("convert", "Convert", isMarked && IS_MARKED);
   }
   const mayTakeBack = rights.take_back_commitments && (one.deletable_until ?? 0) > now;
@@ -83,7 +84,7 @@ const wasRenewed = (one: Commitment): boolean => one.status === "confirmed" && o
 
 /** Why it cannot be renewed now. The API says from when it can; it says nothing of what was renewed already. */
 function notRenewable({ renewable_from: opens }: Commitment, now: number): string | undefined {
-  if (opens === undefined) return "It was renewed already.";
+  if (opens === undefined) return WAS_RENEWED;
   return opens > now ? `Possible from ${formatDate(opens)}.` : undefined;
 }
 
