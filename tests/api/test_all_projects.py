@@ -114,7 +114,8 @@ def test_only_a_chunk_is_read_ahead(reading: tuple[Iterator[ProjectReport], list
         next(stream)
     assert len(statements) == of_a_chunk
     assert sum(1 for _ in stream) == 3 + 2 * CHUNK
-    assert 0 < of_a_chunk <= 6  # one of them looks for outages, as there are projects without figures
+    # one looks for outages, as there are projects without figures; on PostgreSQL, one lets the transaction take its time
+    assert 0 < of_a_chunk <= 7
     assert len(statements) <= 4 * of_a_chunk
 
 
