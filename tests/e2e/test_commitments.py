@@ -218,7 +218,7 @@ def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: Da
     renewal = max(listed(cloud))
     dialog = manage(page, merged)
     expect(dialog.get_by_role("button", name="Renew", exact=True)).to_be_disabled()
-    expect(dialog.get_by_text("Renew: It was renewed already.")).to_be_visible()
+    expect(dialog.get_by_text("Renew, Change duration: It was renewed already.")).to_be_visible()
     expect(dialog.get_by_role("button", name="Change duration")).to_be_disabled()
 
     dialog = manage(page, merged, "Convert")
