@@ -221,7 +221,7 @@ def test_merge_renew_last_longer_convert_and_delete(open_as: OpenPage, cloud: Da
     expect(dialog.get_by_text("Renew, Change duration: It was renewed already.")).to_be_visible()
     expect(dialog.get_by_role("button", name="Change duration")).to_be_disabled()
 
-    dialog = manage(page, merged, "Convert")
+    dialog.get_by_role("button", name="Convert", exact=True).click()
     dialog.get_by_label("How much of it").fill("1")
     expect(dialog.get_by_text("1 Virtual cores become 4 GiB ram.")).to_be_visible()
     assert violations(page) == []
