@@ -75,10 +75,13 @@ class SampleData:
         # the collector may be about to find the projects of a domain that is known already
         self._until(lambda: wanted.keys() <= _ids(self._limes).keys(), "domains and projects")
         quota_requests = _quota_requests(wanted, _ids(self._limes), self._following())
-        if not quota_requests or self._has_quota(*quota_requests[-1]):
+        if not quota_requests:
+            return
+        path, body = quota_requests[-1]
+        if _resources(body) & self._with_quota(path):
             return
         for path, body in quota_requests:
-            if not self._has_quota(path, body):
+            if not _resources(body) <= self._with_quota(path):
                 self._until(partial(self._is_accepted, path, body), path)
         self._until(self._knows_capacity, "capacity")
 
@@ -92,15 +95,15 @@ class SampleData:
             if resource.get("quota_distribution_model") == "autogrow"
         }
 
-    def _has_quota(self, path: str, body: Mapping[str, Any]) -> bool:
-        """Returns whether any of these quotas was set."""
-        ((kind, wanted),) = body.items()
-        names = {(service["type"], one["name"]) for service in wanted["services"] for one in service["resources"]}
-        return any(
-            resource.get("quota") and (service["type"], resource["name"]) in names
-            for service in self._limes.must("GET", path)[kind]["services"]
+    def _with_quota(self, path: str) -> set[tuple[str, str]]:
+        """Returns the resources of a domain or project whose quota is above 0."""
+        (document,) = self._limes.must("GET", path).values()
+        return {
+            (service["type"], resource["name"])
+            for service in document["services"]
             for resource in service["resources"]
-        )
+            if resource.get("quota")
+        }
 
     def _is_accepted(self, path: str, body: Any) -> bool:
         """Returns whether a PUT succeeds; 423 means that its project waits for its first scrape."""
@@ -142,6 +145,12 @@ def _ids(limes: _Api) -> dict[str, str]:
         for project in limes.must("GET", f"/v1/domains/{domain['id']}/projects?service=")["projects"]:
             ids[f"{domain['name']}/{project['name']}"] = project["id"]
     return ids
+
+
+def _resources(body: Mapping[str, Any]) -> set[tuple[str, str]]:
+    """Returns the resources whose quota a PUT sets."""
+    (document,) = body.values()
+    return {(service["type"], one["name"]) for service in document["services"] for one in service["resources"]}
 
 
 def _quota_requests(
