@@ -42,7 +42,8 @@ def add_to(commands: Commands) -> None:
 
 def upgrade(options: argparse.Namespace) -> int:
     """Applies the pending migrations of both halves. Any number of processes may do so at once."""
-    _report(options, "applied", "nothing to do", lambda database: database.migrations.upgrade(database.engine))
+    tell = progress_console().print
+    _report(options, "applied", "nothing to do", lambda database: database.migrations.upgrade(database.engine, tell))
     return 0
 
 

@@ -1,29 +1,35 @@
 """Numbered, forward-only migrations. The schema is brought up by `limes db upgrade` and only checked at start.
 
 The Limes half and the Placement half each have a folder of files and a history table; both may live in one database.
-Files follow `playhouse.migrations`: a function `up(migrator, db)` with frozen copies of the models that it needs. A
-released file never changes, and the previous release must be able to work with the schema after a new file.
+A file has a function `up(migrator, db)`, with frozen copies of the models that it needs, or `STEPS` (limes.db.steps) if
+it locks a table that was there before. A released file never changes, and the previous release must be able to work
+with the schema after each step of a new file, as its processes do meanwhile.
+
+The rules for a file, which `tests/db/test_migration_locks.py` checks on PostgreSQL:
+
+- A step names each table that it locks against readers or writers, in the order in which all others lock rows.
+- A step that locks against readers (ALTER TABLE) reads no rows: so no CHECK and no foreign key that is not `NOT VALID`,
+  no default that has to be computed, and no index in the same step.
+- Rows are filled in short transactions of their own (`Fill`), and never in a step that has a table locked against
+  readers.
 """
 
 import contextlib
 import fcntl
-import random
-import time
-from collections.abc import Iterator
+import logging
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from peewee import Select, fn
 from playhouse.migrations import Runner
 
 from limes.db.advice import advise_on_schema
 from limes.db.engine import Engine
-from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
-from limes.db.watch import unlimited
+from limes.db.failures import DATABASE_ERRORS, first_line
+from limes.db.steps import Fill
+from limes.db.upgrade import Upgrade, steps_of
 from limes.errors import StartupError
 
-# Any number that nobody else uses in this database: two upgrades at once run one after the other.
-_ADVISORY_LOCK = 0x4C494D4553
-_TRIES = 20
+log = logging.getLogger(__name__)
 
 
 class Migrations:
@@ -42,42 +48,22 @@ class Migrations:
     def unknown(self, engine: Engine) -> list[str]:
         """Returns names that were applied, but that this release does not know: it is older than the schema."""
         with engine.connection(), self._explained(engine, "cannot be read"):
-            return [row.name for row in self._runner(engine).status() if row.path is None]
+            rows = self._runner(engine).status()
+        known = {row.name for row in rows if row.path is not None}
+        return [row.name for row in rows if row.name.partition("/")[0] not in known]
 
-    def upgrade(self, engine: Engine) -> list[str]:
-        """Applies all pending files, each in a transaction of its own, and returns their names.
+    def upgrade(self, engine: Engine, tell: Callable[[str], None] = log.info) -> list[str]:
+        """Applies all pending files, and returns the names of those that were finished.
 
-        Several processes may call this at once: each file is applied by one of them, while the others wait. Raises
-        `StartupError` if a file fails. That file has changed nothing then, and those before it stay applied.
+        Several processes may call this at once, and each may end at any time: each step is a transaction (on SQLite,
+        each file), and whoever comes next goes on. `tell` gets a line about what it waits for. Raises `StartupError` if
+        a step fails. That step has changed nothing then, and those before it stay applied.
         """
         with engine.connection(), self._explained(engine, "cannot be upgraded"):
             if engine.dialect == "postgresql":
-                return list(iter(lambda: self._apply_next_patiently(engine), None))
+                return Upgrade(engine, self._runner(engine), tell).run()
             with _upgrade_lock(Path(f"{engine.name}.upgrade-lock")):
-                return list(self._runner(engine).up())
-
-    def _apply_next_patiently(self, engine: Engine) -> str | None:
-        """As `_apply_next`, again and again while processes that are at work get in its way: PostgreSQL ends a deadlock
-        by rolling one side back. They lock rows of several tables, in orders of their own."""
-        for tries_left in reversed(range(_TRIES)):
-            try:
-                return self._apply_next(engine)
-            except DATABASE_ERRORS as error:
-                if classify(error) is not Failure.COLLISION or not tries_left:
-                    raise
-            time.sleep(random.uniform(0, 0.5))  # noqa: S311 - spreads load
-        raise AssertionError("unreachable")
-
-    def _apply_next(self, engine: Engine) -> str | None:
-        """Applies the first pending file, and returns its name; None if there is none. For PostgreSQL.
-
-        One transaction does it all and holds the lock, which is therefore never lost before the file is applied, and
-        does not need a session of its own.
-        """
-        with engine.db.atomic(), unlimited(engine.db.connection()):
-            _lock_upgrade(engine)
-            pending = self.pending(engine)
-            return self._runner(engine).up(pending[0])[0] if pending else None
+                return list(_upgrade_sqlite(self._runner(engine)))
 
     def check(self, engine: Engine) -> None:
         """Raises `StartupError` if the schema is behind this release."""
@@ -113,20 +99,22 @@ def _upgrade_lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _lock_upgrade(engine: Engine) -> None:
-    """Keeps others from upgrading this PostgreSQL database until the transaction ends. Waits as long as it takes.
-
-    A statement on a large table may take long, too. But it keeps the lock timeout, so that it gives up rather than make
-    everybody queue behind it.
-    """
-    ((lock_timeout,),) = engine.tuples(Select(columns=[fn.current_setting("lock_timeout")]))
-    _set_until_commit(engine, statement_timeout="0", lock_timeout="0")
-    engine.tuples(Select(columns=[fn.pg_advisory_xact_lock(_ADVISORY_LOCK).cast("text")]))
-    _set_until_commit(engine, lock_timeout=lock_timeout)
-
-
-def _set_until_commit(engine: Engine, **settings: str) -> None:
-    engine.tuples(Select(columns=[fn.set_config(name, value, True) for name, value in settings.items()]))
+def _upgrade_sqlite(runner: Runner) -> Iterator[str]:
+    """Applies each pending file in one transaction. Yields their names."""
+    runner.History.create_table()
+    for migration in runner.status():
+        if migration.path is None or migration.applied:
+            continue
+        with runner.migrator.migration_context():
+            for step in steps_of(migration):
+                if isinstance(step, Fill):
+                    filled: int | None = 0
+                    while filled is not None:
+                        filled = step.batch(runner.database, filled)
+                else:
+                    step.up(runner.migrator, runner.database)
+            runner.History.create(name=migration.name)
+        yield migration.name
 
 
 limes_migrations = Migrations("Limes", Path(__file__).parent / "migrations", "limes_schema_migrations")

@@ -5,6 +5,8 @@ from typing import Any
 import peewee
 from peewee import BigIntegerField, CompositeKey, DoubleField, ForeignKeyField, IntegerField, TextField
 
+from limes.db.steps import AGAINST_WRITERS, Step
+
 
 def up(migrator: Any, db: peewee.Database) -> None:
     """Creates the tables and the index."""
@@ -69,3 +71,8 @@ def up(migrator: Any, db: peewee.Database) -> None:
     db.create_tables([CommitmentEvent, CommitmentEventCounter, CommitmentKey, CommitmentUse])
     db.execute_sql("INSERT INTO commitment_event_counter (id, last) VALUES (1, 0)")
     db.execute_sql('CREATE INDEX "project_az_resources_resource_id_az" ON "project_az_resources" ("resource_id", "az")')
+
+
+STEPS = (
+    Step(up, {"projects": AGAINST_WRITERS, "resources": AGAINST_WRITERS, "project_az_resources": AGAINST_WRITERS}),
+)

@@ -5,6 +5,8 @@ from typing import Any
 import peewee
 from peewee import DoubleField
 
+from limes.db.steps import AGAINST_ALL, Step
+
 
 def up(migrator: Any, db: peewee.Database) -> None:
     """Adds the columns."""
@@ -12,3 +14,6 @@ def up(migrator: Any, db: peewee.Database) -> None:
         migrator.add_column("project_services", "drifted_at", DoubleField(null=True)),
         migrator.add_column("project_services", "pushed_at", DoubleField(null=True)),
     )
+
+
+STEPS = (Step(up, {"project_services": AGAINST_ALL}),)

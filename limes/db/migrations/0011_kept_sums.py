@@ -1,33 +1,45 @@
 """Sums over projects that PostgreSQL keeps by triggers (docs/adr/0024), and indexes for a large cloud."""
 
+from functools import partial
 from typing import Any
 
 import peewee
-from peewee import SQL, BigAutoField, BigIntegerField, BooleanField, CompositeKey, Field, IntegerField, TextField
+
+from limes.db.steps import AGAINST_ALL, AGAINST_WRITERS, Fill, Step
 
 
-class NumericField(Field):
-    field_type = "NUMERIC"  # has no limit
-
-
-def up(migrator: Any, db: peewee.Database) -> None:
-    """Makes the indexes and, on PostgreSQL, the tables with their triggers; and fills them from what there is."""
-    is_kept = isinstance(db, peewee.PostgresqlDatabase)
-    for text in (*DOMAINS, *(DOMAIN_OF_NEW_ROWS if is_kept else DOMAIN_OF_NEW_ROWS_ON_SQLITE), *INDEXES):
+def add_domain(migrator: Any, db: peewee.Database) -> None:
+    """The previous release does not write the column, so a trigger does."""
+    db.execute_sql("ALTER TABLE project_services ADD COLUMN domain_id INTEGER")
+    for text in DOMAIN_OF_NEW_ROWS if _is_kept(db) else DOMAIN_OF_NEW_ROWS_ON_SQLITE:
         db.execute_sql(text)
-    if is_kept:
-        _make_tables(db)
-        for text in (*_functions(), *TRIGGERS, *STORAGE):
+
+
+def fill_domains(db: peewee.Database, after: int) -> int | None:
+    """Fills the column of the rows that were there before."""
+    rows = f"SELECT id FROM project_services WHERE id > {after} ORDER BY id LIMIT 5000"
+    ids = [id_ for (id_,) in db.execute_sql(rows + " FOR NO KEY UPDATE" * _is_kept(db)).fetchall()]
+    if ids:
+        db.execute_sql(f"{FILL_DOMAIN} WHERE id > {after} AND id <= {ids[-1]} AND domain_id IS NULL")
+    return ids[-1] if ids else None
+
+
+def keep_sums(migrator: Any, db: peewee.Database) -> None:
+    """On PostgreSQL, makes the tables with their triggers, and fills them from what there is."""
+    if _is_kept(db):
+        for text in (*TABLES, *_functions(), *TRIGGERS, *STORAGE):
             db.execute_sql(text)
-        db.execute_sql("SELECT limes_rebuild_sums()")  # making the triggers has locked the tables against writers
+        db.execute_sql("SELECT limes_rebuild_sums()")
 
 
-# The previous release does not write the domain.
-DOMAINS = (
-    "ALTER TABLE project_services ADD COLUMN domain_id INTEGER",
-    "UPDATE project_services SET domain_id ="
-    " (SELECT projects.domain_id FROM projects WHERE projects.id = project_services.project_id)",
-)
+def _is_kept(db: peewee.Database) -> bool:
+    return isinstance(db, peewee.PostgresqlDatabase)
+
+
+def _run(text: str, migrator: Any, db: peewee.Database) -> None:
+    db.execute_sql(text)
+
+
 DOMAIN_OF_NEW_ROWS = (
     "CREATE FUNCTION limes_find_domain() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.domain_id :="
     " (SELECT domain_id FROM projects WHERE id = NEW.project_id); RETURN NEW; END $$",
@@ -38,80 +50,43 @@ DOMAIN_OF_NEW_ROWS_ON_SQLITE = (
     "CREATE TRIGGER limes_find_domain AFTER INSERT ON project_services BEGIN UPDATE project_services"
     " SET domain_id = (SELECT domain_id FROM projects WHERE id = NEW.project_id) WHERE id = NEW.id; END",
 )
-
-
+FILL_DOMAIN = (
+    "UPDATE project_services SET domain_id ="
+    " (SELECT projects.domain_id FROM projects WHERE projects.id = project_services.project_id)"
+)
 INDEXES = (
-    "CREATE INDEX projects_bursting ON projects (id) WHERE has_bursting",
-    "CREATE INDEX project_services_failing ON project_services (service_id) WHERE scrape_error <> ''",
-    "CREATE INDEX project_services_domain_id_service_id_scraped_at"
-    " ON project_services (domain_id, service_id, scraped_at)",
-    "CREATE INDEX project_commitments_resource_id_status_confirm_by"
-    " ON project_commitments (resource_id, status, confirm_by)",
+    ("projects", "projects_bursting ON projects (id) WHERE has_bursting"),
+    ("project_services", "project_services_failing ON project_services (service_id) WHERE scrape_error <> ''"),
+    (
+        "project_services",
+        "project_services_domain_id_service_id_scraped_at ON project_services (domain_id, service_id, scraped_at)",
+    ),
+    (
+        "project_commitments",
+        "project_commitments_resource_id_status_confirm_by ON project_commitments (resource_id, status, confirm_by)",
+    ),
 )
 
 
-def _make_tables(db: peewee.Database) -> None:
-    class BaseModel(peewee.Model):
-        class Meta:
-            database = db
-            legacy_table_names = False
-
-    class ProjectSum(BaseModel):
-        number = BigAutoField()
-        is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
-        domain_id = IntegerField()
-        resource_id = IntegerField()
-        az = TextField()
-        projects = BigIntegerField()
-        quota = NumericField()
-        quotas = BigIntegerField()
-        usage = NumericField()
-        physical_usage = NumericField()
-        physical_usages = BigIntegerField()
-        burst_usage = NumericField()
-        backend_quota = NumericField()
-        backend_quotas = BigIntegerField()
-        infinite_backend_quotas = BigIntegerField()
-        unused = NumericField()
-
-        class Meta:
-            table_name = "project_sums"
-            indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
-
-    class CommitmentSum(BaseModel):
-        number = BigAutoField()
-        is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
-        domain_id = IntegerField()
-        resource_id = IntegerField()
-        az = TextField()
-        status = TextField()
-        duration = TextField()
-        amount = NumericField()
-        commitments = BigIntegerField()
-
-        class Meta:
-            table_name = "commitment_sums"
-            indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
-
-    class UnusedCommitment(BaseModel):
-        project_id = IntegerField()
-        resource_id = IntegerField()
-        az = TextField()
-        unused = NumericField()
-
-        class Meta:
-            table_name = "unused_commitments"
-            primary_key = CompositeKey("project_id", "resource_id", "az")
-
-    class SuspiciousResource(BaseModel):
-        project_id = IntegerField()
-        resource_id = IntegerField()
-
-        class Meta:
-            table_name = "suspicious_resources"
-            primary_key = CompositeKey("project_id", "resource_id")
-
-    db.create_tables([ProjectSum, CommitmentSum, UnusedCommitment, SuspiciousResource])
+_KEY = "number BIGSERIAL PRIMARY KEY, is_change BOOLEAN NOT NULL DEFAULT TRUE, domain_id INTEGER NOT NULL"
+_PLACE = "resource_id INTEGER NOT NULL, az TEXT NOT NULL"
+TABLES = (
+    f"CREATE TABLE project_sums ({_KEY}, {_PLACE}, projects BIGINT NOT NULL, quota NUMERIC NOT NULL,"
+    " quotas BIGINT NOT NULL, usage NUMERIC NOT NULL, physical_usage NUMERIC NOT NULL, physical_usages BIGINT NOT NULL,"
+    " burst_usage NUMERIC NOT NULL, backend_quota NUMERIC NOT NULL, backend_quotas BIGINT NOT NULL,"
+    " infinite_backend_quotas BIGINT NOT NULL, unused NUMERIC NOT NULL)",
+    f"CREATE TABLE commitment_sums ({_KEY}, {_PLACE}, status TEXT NOT NULL, duration TEXT NOT NULL,"
+    " amount NUMERIC NOT NULL, commitments BIGINT NOT NULL)",
+    *(
+        f"CREATE INDEX {table}_{'_'.join(columns)} ON {table} ({', '.join(columns)})"
+        for table in ("project_sums", "commitment_sums")
+        for columns in (("resource_id", "az"), ("domain_id",), ("is_change",))
+    ),
+    f"CREATE TABLE unused_commitments (project_id INTEGER NOT NULL, {_PLACE}, unused NUMERIC NOT NULL,"
+    " PRIMARY KEY (project_id, resource_id, az))",
+    "CREATE TABLE suspicious_resources (project_id INTEGER NOT NULL, resource_id INTEGER NOT NULL,"
+    " PRIMARY KEY (project_id, resource_id))",
+)
 
 
 # -- what is summed up -------------------------------------------------------------------------------------------------
@@ -344,3 +319,11 @@ PERFORM limes_find_unused(array_agg(project_id), array_agg(resource_id)) FROM (
     SELECT DISTINCT project_id, resource_id FROM project_commitments WHERE status = 'confirmed'
 ) pairs HAVING count(*) > 0;
 """
+
+_TABLES = ("projects", "project_resources", "project_az_resources", "project_commitments")
+STEPS = (
+    Step(add_domain, {"project_services": AGAINST_ALL}),
+    Fill(fill_domains),
+    *(Step(partial(_run, f"CREATE INDEX {index}"), {table: AGAINST_WRITERS}) for table, index in INDEXES),
+    Step(keep_sums, dict.fromkeys(_TABLES, AGAINST_WRITERS)),
+)

@@ -15,6 +15,8 @@ from peewee import (
     TextField,
 )
 
+from limes.db.steps import AGAINST_WRITERS, Step
+
 
 def up(migrator: Any, db: peewee.Database) -> None:
     """Adds tables; the previous release leaves them as they are."""
@@ -70,3 +72,6 @@ def up(migrator: Any, db: peewee.Database) -> None:
             table_name = "quota_request_events"
 
     db.create_tables([QuotaRequest, QuotaRequestAmount, QuotaRequestEvent])
+
+
+STEPS = (Step(up, {"domains": AGAINST_WRITERS, "projects": AGAINST_WRITERS}),)

@@ -5,6 +5,8 @@ from typing import Any
 import peewee
 from peewee import SQL, BigAutoField, BigIntegerField, Check, DoubleField, IntegerField, TextField
 
+from limes.db.steps import AGAINST_WRITERS, Step
+
 
 def up(migrator: Any, db: peewee.Database) -> None:
     """Adds a table; the previous release leaves it as it is."""
@@ -39,3 +41,6 @@ def up(migrator: Any, db: peewee.Database) -> None:
         "CREATE UNIQUE INDEX temporary_quotas_domain ON temporary_quotas (domain_id, resource_id)"
         " WHERE project_id IS NULL"
     )
+
+
+STEPS = (Step(up, {"domains": AGAINST_WRITERS, "projects": AGAINST_WRITERS, "resources": AGAINST_WRITERS}),)

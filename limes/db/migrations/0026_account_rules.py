@@ -5,9 +5,11 @@ from typing import Any
 import peewee
 from peewee import BigIntegerField
 
+from limes.db.steps import AGAINST_ALL, Step
 
-def up(migrator: Any, db: peewee.Database) -> None:
-    """Adds a table and columns. The previous release leaves them as they are, so what it does is noticed afterwards."""
+
+def keep_closing_times(migrator: Any, db: peewee.Database) -> None:
+    """Adds a table, with what is known of the last day that was closed."""
 
     class ClosedDay(peewee.Model):
         begins = BigIntegerField(primary_key=True)
@@ -22,7 +24,20 @@ def up(migrator: Any, db: peewee.Database) -> None:
         "INSERT INTO closed_days SELECT closed_until - 86400, closed_at FROM metering_state"
         " WHERE closed_until > begun_at"
     )
+
+
+def add_columns(migrator: Any, db: peewee.Database) -> None:
+    """The previous release leaves them as they are, so what it does is noticed afterwards."""
     db.execute_sql("ALTER TABLE metering_state ADD COLUMN checked_until BIGINT")
     db.execute_sql("ALTER TABLE metering_state ADD COLUMN checked_project TEXT")
     db.execute_sql("ALTER TABLE usage_months ADD COLUMN unit TEXT")
     db.execute_sql("ALTER TABLE project_services ADD COLUMN metered_at DOUBLE PRECISION")
+
+
+STEPS = (
+    Step(keep_closing_times),
+    Step(
+        add_columns,
+        {"project_services": AGAINST_ALL, "metering_state": AGAINST_ALL, "usage_months": AGAINST_ALL},
+    ),
+)

@@ -1,0 +1,211 @@
+"""`limes db upgrade` beside processes at work, on PostgreSQL: it gives way, says what it waits for, and may be killed."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playhouse.schema_diff import diff_models
+
+from limes.db import models
+from limes.db.base import bind
+from limes.db.engine import Engine
+from limes.db.migrate import Migrations, limes_migrations
+from limes.db.queries.compare_sums import wrong_sums
+from limes.db.upgrade import Upgrade
+from limes.errors import StartupError
+from tests.support.databases import ON_POSTGRESQL
+
+LAST_OF_PREVIOUS = "0010"
+FILL = """
+INSERT INTO services (id, type) SELECT n, 'service-' || n FROM generate_series(1, 3) n;
+INSERT INTO resources (id, service_id, name, is_known) SELECT n, 1 + n %% 3, 'r' || n, true FROM generate_series(1, 9) n;
+INSERT INTO domains (id, uuid, name) SELECT n, 'd' || n, 'd' || n FROM generate_series(1, 2) n;
+INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)
+    SELECT n, 'p' || n, 'p' || n, 'd' || 1 + n %% 2, 1 + n %% 2, false FROM generate_series(1, 10) n;
+INSERT INTO project_services (project_id, service_id, next_scrape_at, is_stale, scrape_error, push_failures, push_error)
+    SELECT p.id, s.id, 0, false, '', 0, '' FROM projects p, services s;
+INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)
+    SELECT p.id, r.id, 10 * p.id, 100, r.id FROM projects p, resources r;
+INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)
+    SELECT p.id, r.id, 'az-one', r.id, '' FROM projects p, resources r;
+INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid,
+    creator_name, confirmed_at, expires_at, transfer_status)
+    SELECT 'c' || p.id, p.id, 1, 'az-one', 1 + p.id, '1 year', 'confirmed', 1, 'u', 'u', 1, 2e9, '' FROM projects p;
+"""
+HOLD = "SELECT 1 FROM project_resources WHERE project_id = 1 FOR UPDATE"
+WAITS = """
+    SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = 'project_resources'::regclass
+    AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())
+"""
+
+pytestmark = ON_POSTGRESQL
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    deadline = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def old(engine: Engine, tmp_path: Path) -> Engine:
+    """A database of the previous release, with 90 project resources."""
+    folder = tmp_path / "previous"
+    folder.mkdir()
+    for file in limes_migrations.directory.glob("0*.py"):
+        if file.name[:4] <= LAST_OF_PREVIOUS:
+            shutil.copy(file, folder)
+    Migrations("Limes", folder, limes_migrations.history_table).upgrade(engine)
+    engine.execute(FILL)
+    return engine
+
+
+@pytest.fixture
+def other(database_url: str) -> Iterator[Engine]:
+    """Another process."""
+    engine = Engine(database_url, application_name="limes-collector")
+    yield engine
+    engine.close()
+
+
+def check_schema(engine: Engine) -> None:
+    """All is there, and the sums are right."""
+    bind(engine.db)
+    with engine.connection():
+        assert not diff_models(engine.db, list(models.MODELS))
+    assert engine.rows("SELECT COUNT(*) FROM project_services WHERE domain_id IS NULL") == [(0,)]
+    assert engine.rows("SELECT SUM(projects) FROM project_sums WHERE az = ''") == [(90,)]
+    assert wrong_sums(engine, time.time()) == []
+    assert limes_migrations.pending(engine) == limes_migrations.unknown(engine) == []
+
+
+def test_neither_readers_nor_writers_are_held_up(old: Engine, other: Engine, database_url: str) -> None:
+    """A writer has locked quota, as every PUT and every scrape has, and then writes the project's service. PostgreSQL would
+    roll somebody back if the upgrade had locked that one first. A reader wants both."""
+    reader = Engine(database_url, lock_timeout=5)
+    has_locked, answers = threading.Event(), []
+
+    def write() -> None:
+        other.execute("SET LOCAL lock_timeout = '5s'")
+        other.rows(HOLD)
+        has_locked.set()
+        wait_for(lambda: reader.rows(WAITS) != [(0,)])
+        answers.append(reader.rows("SELECT COUNT(*) FROM project_services JOIN project_resources USING (project_id)"))
+        other.execute("UPDATE project_services SET is_stale = true WHERE project_id = 1")
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(other.atomic, write)
+        assert has_locked.wait(100)
+        limes_migrations.upgrade(old)
+        writer.result(100)
+    reader.close()
+    assert answers == [[(270,)]]  # once: it was not rolled back
+    assert old.rows("SELECT COUNT(*) FROM project_services WHERE is_stale") == [(3,)]
+    check_schema(old)
+
+
+def test_it_says_what_it_waits_for(old: Engine, other: Engine) -> None:
+    told: list[str] = []
+    has_locked = threading.Event()
+
+    def hold() -> None:
+        other.rows(HOLD)
+        has_locked.set()
+        wait_for(lambda: told)
+
+    with ThreadPoolExecutor(1) as pool:
+        holder = pool.submit(other.atomic, hold)
+        assert has_locked.wait(100)
+        limes_migrations.upgrade(old, told.append)
+        holder.result(100)
+    assert told[0].startswith("0011_kept_sums waits for project_resources, locked by process ")
+    assert "(limes-collector, idle in transaction for " in told[0]
+    assert HOLD in told[0]
+
+
+def test_it_gives_up_in_the_end(old: Engine, other: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And goes on from there the next time."""
+    monkeypatch.setattr("limes.db.upgrade._PATIENCE", 0)
+    told: list[str] = []
+
+    def hold() -> None:
+        other.rows(HOLD)
+        with pytest.raises(StartupError, match=r"lock timeout.*What to do: stop what keeps the tables locked"):
+            limes_migrations.upgrade(old, told.append)
+
+    other.atomic(hold)
+    assert len(told) == 1
+    done = "SELECT name FROM limes_schema_migrations WHERE name LIKE '0011%%' ORDER BY name"
+    assert old.rows(done) == [(f"0011_kept_sums/{number}",) for number in range(6)]
+    assert limes_migrations.pending(old)[0] == "0011_kept_sums"
+    assert limes_migrations.unknown(old) == []
+    limes_migrations.upgrade(old)
+    check_schema(old)
+
+
+class Killed(BaseException):
+    """Nobody catches it."""
+
+
+def test_it_may_be_killed_at_any_step(old: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before and after the commit of each."""
+    do, apply, killed = Upgrade._do, Upgrade._apply, set()
+
+    def kill_once(name: str) -> None:
+        if name not in killed:
+            killed.add(name)
+            raise Killed
+
+    def do_and_die(upgrade: Upgrade, step: Any, name: str) -> bool:
+        is_done = do(upgrade, step, name)
+        kill_once(f"in {name}, {upgrade._filled}")
+        return is_done
+
+    def apply_and_die(upgrade: Upgrade) -> str | None:
+        name = apply(upgrade)
+        kill_once(f"after {upgrade._step}, {upgrade._filled}")
+        return name
+
+    monkeypatch.setattr(Upgrade, "_do", do_and_die)
+    monkeypatch.setattr(Upgrade, "_apply", apply_and_die)
+    while limes_migrations.pending(old):
+        try:
+            limes_migrations.upgrade(old)
+        except Killed:
+            continue
+    assert {name.partition(",")[0] for name in killed} >= {
+        f"{when} 0011_kept_sums/{number}" for when in ("in", "after") for number in range(7)
+    }
+    check_schema(old)
+
+
+def test_the_planner_knows_the_tables(old: Engine) -> None:
+    """After an upgrade all, and after a restore, which leaves nothing to upgrade, those that it does not know."""
+
+    def known() -> dict[str, bool]:
+        return dict(old.rows("SELECT relname, last_analyze IS NOT NULL FROM pg_stat_user_tables"))
+
+    limes_migrations.upgrade(old)
+    assert all(known().values())
+    assert old.rows("SELECT reltuples FROM pg_class WHERE relname = 'project_resources'") == [(90,)]
+    old.execute("CREATE TABLE restored (id INTEGER)")
+    old.execute("INSERT INTO restored VALUES (1)")
+    assert not known()["restored"]
+    assert limes_migrations.upgrade(old) == []
+    assert known()["restored"]
+
+
+def test_two_at_once(old: Engine, other: Engine) -> None:
+    """Each file is finished by one of them."""
+    with ThreadPoolExecutor(2) as pool:
+        names = list(pool.map(limes_migrations.upgrade, (old, other)))
+    assert sorted(names[0] + names[1]) == [
+        file.stem for file in sorted(limes_migrations.directory.glob("0*.py")) if file.name[:4] > LAST_OF_PREVIOUS
+    ]
+    check_schema(old)
