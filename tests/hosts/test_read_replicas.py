@@ -190,6 +190,28 @@ def test_allocations_are_never_decided_by_a_standby(
     assert two.ok("GET", usages)["usages"] == {"VCPU": 3}, "after the refusal the worker reads what led to it"
 
 
+def test_what_nova_decides_on_is_never_old(make_engine: Callable[[], ReplicatedEngine], pair: Replicated) -> None:
+    """A claim by another process: who reads that there is none takes nothing back, or claims beyond a quota.
+
+    Nova's `delete_allocation_for_instance` reads a consumer's allocations, and does nothing where there are none; its
+    cleanups of hosts read those of a provider; its quotas are counted from a project's usages.
+    """
+    engines = make_engine(), make_engine()
+    one, two = PlacementWorld(engines[0]), PlacementWorld(engines[1])
+    one.provider("h1", VCPU=4)
+    use_standby(pair, *engines)
+    pair.pause()
+    assert one.allocate("c1", None, h1={"VCPU": 3}).status_code == 204
+    assert two.ok("GET", f"/resource_providers/{uuid_of('h1')}/usages")["usages"] == {"VCPU": 0}, "from the standby"
+    consumer = two.ok("GET", f"/allocations/{uuid_of('c1')}")
+    assert consumer["allocations"] == {uuid_of("h1"): {"resources": {"VCPU": 3}, "generation": 2}}
+    assert consumer["consumer_generation"] == 1
+    assert list(two.ok("GET", f"/resource_providers/{uuid_of('h1')}/allocations")["allocations"]) == [uuid_of("c1")]
+    for version, usages in ("1.37", {"VCPU": 3}), ("1.39", {"INSTANCE": {"VCPU": 3, "consumer_count": 1}}):
+        assert two.ok("GET", "/usages?project_id=project", version=version)["usages"] == usages
+    assert two.ok("GET", f"/resource_providers/{uuid_of('h1')}/usages")["usages"] == {"VCPU": 0}, "still from there"
+
+
 def test_the_doctor_looks_at_standbys(pair: Replicated, tmp_path: Any) -> None:
     patient = Patient(tmp_path, pair.url(pair.primary, "test"))
     database = patient.document["database"]

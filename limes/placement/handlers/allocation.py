@@ -51,7 +51,7 @@ def checked_uuid(value: str) -> str:
 
 def show(call: Call) -> Answer:
     """GET /allocations/{consumer_uuid}. A consumer that does not exist has no allocations."""
-    consumer, held = allocations.of_consumer(call.engine, _consumer_uuid(call))
+    consumer, held = allocations.of_consumer(call.engine.primary, _consumer_uuid(call))
     document: dict[str, Any] = {"allocations": _by_provider(held)}
     if consumer is not None:
         if call.version >= 12:
@@ -65,7 +65,7 @@ def show(call: Call) -> Answer:
 
 def list_of_provider(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/allocations."""
-    generation, held = allocations.of_provider(call.engine, call.params["uuid"])
+    generation, held = allocations.of_provider(call.engine.primary, call.params["uuid"])
     consumers: dict[str, dict[str, Any]] = {}
     for allocation in held:
         entry = consumers.setdefault(allocation.consumer_uuid, {"resources": {}})

@@ -33,14 +33,14 @@ def show_of_project(call: Call) -> Answer:
     query = call.query(schema.query(call.version))
     owner = (query["project_id"], query.get("user_id"))
     if call.version < 38:
-        document: dict[str, Any] = usages.of_project(call.engine, *owner)
+        document: dict[str, Any] = usages.of_project(call.engine.primary, *owner)
     else:
         document = _by_type(call, query.get("consumer_type"), *owner)
     return Answer(document={"usages": document}, last_modified=call.now)
 
 
 def _by_type(call: Call, wanted_type: str | None, project_id: str, user_id: str | None) -> dict[str, Any]:
-    used, counts = usages.of_project_by_type(call.engine, project_id, user_id)
+    used, counts = usages.of_project_by_type(call.engine.primary, project_id, user_id)
     if wanted_type == "all":
         total: dict[str, int] = {}
         for amounts in used.values():
