@@ -155,9 +155,11 @@ class Notify:
             return
         queries.move_cursor(self.engine, events[-1].number)
         documents = [(event, orjson.loads(event.document)) for event in events]
-        replaced = {document["uuid"] for event, document in documents if event.event == "superseded"}
+        doubtful = [document for event, document in documents if _may_be_renewal(event.event, document)]
+        replacing = commitment_events.replacing(self.engine, {uuid for each in doubtful for uuid in each["related"]})
         for event, document in documents:
-            kind = _kind_of(event.event, document, replaced)
+            is_renewal = _may_be_renewal(event.event, document) and document["uuid"] not in replacing
+            kind = CONFIRMED if event.event == "confirmed" else RENEWED if is_renewal else None
             if kind is None or kind in self.except_kinds:
                 continue
             details = {"domain": {"id": document["domain_id"]}, "project": {"id": document["project_id"]}}
@@ -171,14 +173,9 @@ class Notify:
         return _given({**head, "remedy": _REMEDIES[kind], **details})
 
 
-def _kind_of(event: str, document: Mapping[str, Any], replaced: set[str]) -> str | None:
-    """Returns what people are told of an event. Renewals are made of a commitment that goes on until its end."""
-    if event == "confirmed":
-        return CONFIRMED
-    is_made_of = document.get("related", ())
-    if event == "created" and is_made_of and document.get("auto_renew") and not replaced & set(is_made_of):
-        return RENEWED
-    return None
+def _may_be_renewal(event: str, document: Mapping[str, Any]) -> bool:
+    """Returns whether a commitment was made of others, and renews itself: or else it takes their place."""
+    return event == "created" and bool(document.get("related")) and bool(document.get("auto_renew"))
 
 
 def _key(alert: Alert) -> Key:

@@ -30,7 +30,7 @@ from limes.core.permissions import LowPrivRules
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
 from limes.system import SystemIds
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, offer
 from tests.api.test_attention import run
 from tests.api.world import BERLIN, GERMANY, SERVICES, World
 from tests.collector.lab import FakeKeystone
@@ -137,6 +137,31 @@ def test_events_of_commitments(cloud: World) -> None:
     assert renewed.status_code in (200, 201, 202), renewed.text
     assert job.run() == 1
     assert told(cloud)[-1]["kind"] == "commitment_renewed"
+
+
+def test_renewals_are_told_wherever_a_batch_ends(cloud: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes the place of others is made of them, too, and may renew itself, but is no renewal. One that was
+    renewed may be divided right after it."""
+    assert notify(cloud).run() == 0
+    ((origin,),) = cloud.engine.rows("SELECT last FROM notification_cursor")
+    url = f"{PATHS['berlin']}/commitments"
+    divided, first, second, renewed = (commit(cloud, duration="1 year", amount=2) for _ in range(4))
+    run(cloud, "UPDATE project_commitments SET auto_renews = %s, expires_at = %s", True, NOW + 20 * DAY)
+    merged = {"commitment_ids": [first["id"], second["id"]]}
+    assert offer(cloud, divided["id"], 1).status_code == 202
+    assert cloud.request("POST", f"{url}/{renewed['id']}/renew").status_code in (200, 201, 202)
+    assert offer(cloud, renewed["id"], 1).status_code == 202
+    assert cloud.request("POST", f"{url}/merge", json=merged).status_code in (200, 201, 202)
+    names = [event["event"] for event in cloud.get("/v1/commitments?since=0")["events"]]
+    assert (names.count("superseded"), names.count("created")) == (4, 10)
+    for size in range(1, len(names) + 1):
+        monkeypatch.setattr("limes.actions.notify._EVENTS", size)
+        run(cloud, "DELETE FROM audit_outbox")
+        run(cloud, "UPDATE notification_cursor SET last = %s", origin)
+        counts = [notify(cloud).run() for _ in range(len(names))]
+        assert sum(counts) == 1, f"batches of {size}"
+        (found,) = told(cloud)
+        assert (found["kind"], found["commitment"]["amount"]) == ("commitment_renewed", 2)
 
 
 def test_a_backend_is_told_after_an_hour(cloud: World) -> None:

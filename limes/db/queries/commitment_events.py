@@ -9,6 +9,7 @@ lock, so that it never decreases from one number to the next.
 from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
+import orjson
 from peewee import fn
 
 from limes.db.compiled import any_of, compiled, compiled_insert
@@ -125,3 +126,16 @@ _LATEST = compiled(
 def latest_documents(engine: Engine, uuids: Collection[str]) -> dict[str, str]:
     """Returns the document of each commitment's last event, by the commitment's UUID."""
     return {row.uuid: row.document for row in engine.all(_LATEST, _Document, uuids=sorted(uuids))}
+
+
+_SUPERSEDED = compiled(
+    lambda p: CommitmentEvent.select(CommitmentEvent.document).where(
+        any_of(CommitmentEvent.commitment_uuid, p.uuids), CommitmentEvent.event == "superseded"
+    )
+)
+
+
+def replacing(engine: Engine, uuids: Collection[str]) -> set[str]:
+    """Returns the UUIDs of the commitments that have ever taken the place of these, as far as these were superseded."""
+    documents = engine.column(_SUPERSEDED, uuids=sorted(uuids)) if uuids else ()
+    return {uuid for document in documents for uuid in orjson.loads(document).get("related", ())}
