@@ -5,10 +5,11 @@ from typing import Any
 
 from limes.actions.mails.queue_mails import Languages, Recipients
 from limes.actions.mails.send_mails import Sent
+from limes.actions.mails.subscriptions import Subscriptions
 from limes.core.recipients import LanguageRule, Level, RecipientRule
 from limes.errors import Unavailable
 from limes.mail.samples import sample
-from tests.api.post import ALICE, BOB, Post, post, server
+from tests.api.post import ALICE, BOB, DAY, Post, post, server
 
 __all__ = ["post", "server"]
 
@@ -56,6 +57,34 @@ def test_rules_say_who_gets_what(post: Post) -> None:
         ("admin@project.example.com", "commitment_expires"),
         ("owner@domain.example.com", "commitment_expires"),
     }
+
+
+def test_addresses_that_differ_in_case_are_one_recipient(post: Post) -> None:
+    """Rules, Keystone, links to unsubscribe and the settings of users may all write them in their own way."""
+    first, second = RecipientRule(["Ops@Example.com"]), RecipientRule(["ops@example.COM", "OPS@example.com"])
+    for rules in ([first, second], [second]):
+        post.recipients = users(*rules)
+        post.notify("quota_used")
+    assert post.send() == Sent(sent=1)
+    assert post.subjects == [("Ops@Example.com", "2 quotas are nearly used up")]
+    post.notify("quota_used")
+    assert post.send() == Sent(), "there was one today, in the first spelling"
+    assert post.send(DAY) == Sent(sent=1)
+    assert post.subjects[1][0] == "ops@example.COM"
+    Subscriptions(post.world.engine, post.world.clock).end("oPs@example.com", "quota_used")
+    post.notify("quota_used")
+    post.notify("commitment_expires")
+    assert post.send(DAY) == Sent(sent=1)
+    assert str(post.server.received[2][1]["Limes-Kind"]) == "commitment_expires"
+
+
+def test_who_asked_and_decides_gets_one_mail(post: Post) -> None:
+    """Keystone writes the address in another way than the configuration."""
+    decided = frozenset({"request_decided"})
+    post.recipients = users(RecipientRule(["Carol@EXAMPLE.com", ALICE], kinds=decided))
+    post.notify("request_decided", request={**sample("request_decided")["request"], "requester": {"id": "carol"}})
+    assert post.send() == Sent(sent=2)
+    assert sorted(recipient for recipient, _ in post.subjects) == [ALICE, "carol@example.com"]
 
 
 def test_the_language_of_rules_and_domains(post: Post) -> None:

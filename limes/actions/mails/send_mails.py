@@ -122,9 +122,9 @@ class SendMails:
             return 0
         now = self._now()
         items = queries.waiting_of_due_recipients(self.engine, self.sink, now, self._horizon(now), _RECIPIENTS)
-        recipients = {item.recipient for item in items}
+        recipients = {item.recipient.lower() for item in items}
         last = queries.last_made(self.engine, self.sink, recipients)
-        unwanted = queries.unsubscribed(self.engine, {recipient.lower() for recipient in recipients})
+        unwanted = queries.unsubscribed(self.engine, recipients)
         mails: list[MailRow] = []
         numbers: dict[int, str] = {}
         deferred: dict[int, float] = {}
@@ -133,12 +133,12 @@ class SendMails:
             due = [item for item in group if item.due_at <= now or item.due_at > self._horizon(now)]
             made_at = last.get((recipient, kind), 0.0)
             next_at = made_at + (0.0 if kind in self.urgent else self.digest)
-            if {(recipient.lower(), kind), (recipient.lower(), ALL_KINDS)} & unwanted:
+            if {(recipient, kind), (recipient, ALL_KINDS)} & unwanted:
                 dropped += [item.number for item in group]
             elif due and now < next_at and made_at <= now:  # a mail of the future was made by a wrong clock
                 deferred |= {item.number: next_at for item in due}
             elif due:
-                mail = MailRow(self.ids.uuid(), recipient, kind, group[-1].language, now, 0)
+                mail = MailRow(self.ids.uuid(), group[0].recipient, kind, group[-1].language, now, 0)
                 mails.append(mail)
                 numbers |= {item.number: mail.id for item in group}
         queries.drop_items(self.engine, dropped)
@@ -227,7 +227,8 @@ class SendMails:
 
 
 def _groups(items: Sequence[WaitingItem]) -> Mapping[tuple[str, str], list[WaitingItem]]:
+    """Returns items by kind and recipient: one person, however the case of the address is written."""
     groups: dict[tuple[str, str], list[WaitingItem]] = {}
     for item in items:
-        groups.setdefault((item.recipient, item.kind), []).append(item)
+        groups.setdefault((item.recipient.lower(), item.kind), []).append(item)
     return groups

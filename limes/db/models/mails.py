@@ -1,6 +1,6 @@
 """Mails on their way to their recipients, and who does not want them."""
 
-from peewee import BigAutoField, CompositeKey, DoubleField, IntegerField, TextField
+from peewee import BigAutoField, CompositeKey, DoubleField, IntegerField, TextField, fn
 
 from limes.db.base import BaseModel
 
@@ -53,6 +53,11 @@ class Mail(BaseModel):
             (("sink", "done_at", "next_try_at"), False),
             (("sink", "recipient", "made_at"), False),
         )
+
+
+Mail.add_index(
+    Mail.index(Mail.sink, fn.LOWER(Mail.recipient), Mail.made_at, name="mails_spelling")
+)  # addresses that differ only in case are one recipient
 
 
 class MailUnsubscribed(BaseModel):

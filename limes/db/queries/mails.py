@@ -60,16 +60,18 @@ class Backlog(NamedTuple):
 _ADD = compiled_insert(
     MailItem, *(getattr(MailItem, name) for name in NewItem._fields), finish=lambda insert: insert.on_conflict_ignore()
 )
+_ADDRESS, _ADDRESS_OF_MAIL = fn.LOWER(MailItem.recipient), fn.LOWER(Mail.recipient)
+"""However their case is written, these are one recipient."""
 _WAITING = tuple(getattr(MailItem, name) for name in WaitingItem._fields)
 _DUE_RECIPIENTS = compiled(
     lambda p: (
-        MailItem.select(MailItem.recipient)
+        MailItem.select(_ADDRESS)
         .where(
             MailItem.sink == p.sink,
             MailItem.mail_id.is_null(),
             (MailItem.due_at <= p.now) | (MailItem.due_at > p.never),
         )
-        .group_by(MailItem.recipient)
+        .group_by(_ADDRESS)
         .order_by(fn.MIN(MailItem.due_at))
         .limit(p.limit)
     )
@@ -77,7 +79,7 @@ _DUE_RECIPIENTS = compiled(
 _OF_RECIPIENTS = compiled(
     lambda p: (
         MailItem.select(*_WAITING)
-        .where(MailItem.sink == p.sink, MailItem.mail_id.is_null(), any_of(MailItem.recipient, p.recipients))
+        .where(MailItem.sink == p.sink, MailItem.mail_id.is_null(), any_of(_ADDRESS, p.recipients))
         .order_by(MailItem.number)
     )
 )
@@ -121,9 +123,9 @@ _MADE = (Mail.id, Mail.sink, Mail.recipient, Mail.kind, Mail.language, Mail.made
 _MAKE = compiled_insert(Mail, *_MADE)
 _LAST_MADE = compiled(
     lambda p: (
-        Mail.select(Mail.recipient, Mail.kind, fn.MAX(Mail.made_at))
-        .where(Mail.sink == p.sink, any_of(Mail.recipient, p.recipients))
-        .group_by(Mail.recipient, Mail.kind)
+        Mail.select(_ADDRESS_OF_MAIL, Mail.kind, fn.MAX(Mail.made_at))
+        .where(Mail.sink == p.sink, any_of(_ADDRESS_OF_MAIL, p.recipients))
+        .group_by(_ADDRESS_OF_MAIL, Mail.kind)
     )
 )
 _DUE = compiled(
@@ -173,7 +175,7 @@ def make_mails(engine: Engine, sink: str, mails: Sequence[MailRow], items: Mappi
 
 
 def last_made(engine: Engine, sink: str, recipients: Collection[str]) -> dict[tuple[str, str], float]:
-    """Returns when the last mail was made, by recipient and kind."""
+    """Returns when the last mail was made, by kind and by recipient, all in lower case."""
     rows = engine.tuples(_LAST_MADE, sink=sink, recipients=recipients) if recipients else ()
     return {(recipient, kind): at for recipient, kind, at in rows}
 
