@@ -20,6 +20,7 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import mark_growing_due
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.usage import VALID_FOR, end_metering
+from limes.actions.quota_requests.outlive import outlive_projects
 from limes.audit.cadf import Scope
 from limes.audit.initiator import Initiator
 from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, calls
@@ -144,8 +145,8 @@ class Discover:
         kept = queries.committed_domains(self.engine, vanished)
         for uuid in kept:
             log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
-            projects = set(queries.projects_of(self.engine, before[uuid]))
-            self._delete_projects(projects - queries.committed_projects(self.engine, projects))
+        projects = queries.projects_of_domains(self.engine, kept)
+        self._delete_projects(projects - queries.committed_projects(self.engine, projects))
         gone = queries.projects_of_domains(self.engine, vanished - kept)
         self._end_metering(gone)
         self.change_log.record_deletion(domains=vanished - kept)
@@ -154,6 +155,7 @@ class Discover:
         return new
 
     def _delete_projects(self, uuids: Collection[str]) -> None:
+        outlive_projects(self.change_log, uuids)
         self._end_metering(uuids)
         self.change_log.record_deletion(projects=uuids)
         with self._ending_lifetimes(uuids):

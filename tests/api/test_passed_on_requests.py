@@ -1,10 +1,15 @@
 """Requests of domains for more quota, and requests of projects that their domain has passed on."""
 
+import json
+from collections.abc import Callable
+
 import pytest
 
 from tests.api.quota_requests import PATHS, act, asked, kinds, quota, show, status
 from tests.api.quotas import put
-from tests.api.world import World
+from tests.api.test_audit import payload
+from tests.api.vanishing import vanish
+from tests.api.world import BERLIN, World
 
 
 def test_a_domain_asks_for_itself(world: World) -> None:
@@ -91,6 +96,28 @@ def test_a_decision_below_closes_what_was_passed_on(world: World, verb: str) -> 
     fields = {"reject": {"reason": "no"}, "approve": {"services": lower}}.get(verb, {})
     assert act(world, "berlin", below, verb, "germany-admin", **fields).status_code == 200
     assert status(world, "germany", above) == "superseded"
+
+
+def test_the_request_of_a_domain_outlives_the_project_that_it_was_made_for(make: Callable[..., World]) -> None:
+    world = make(sinks=("log",))
+    (_, decided), (below, above) = passed_on(world, 90), passed_on(world, 120)  # the second request replaces the first
+    other = asked(world, "dresden", "dresden-admin", compute={"cores": 100})
+    kept = act(world, "dresden", other, "pass-on", "germany-admin").json["quota_request"]["id"]
+    assert status(world, "germany", decided) == "superseded"
+    before = show(world, "germany", decided)
+    vanish(world, BERLIN)
+    assert world.request("GET", f"{PATHS['berlin']}/quota-requests/{below}").status_code == 404
+    request = show(world, "germany", above)
+    assert "passed_on_from" not in request
+    last = request["conversation"][-1]
+    assert (request["status"], last["kind"], last["text"]) == ("superseded", "superseded", "project berlin was deleted")
+    del before["passed_on_from"]
+    assert show(world, "germany", decided) == before
+    assert (status(world, "germany", kept), show(world, "germany", kept)["passed_on_from"]) == ("open", other)
+    documents = [json.loads(document) for (document,) in world.engine.rows("SELECT document FROM audit_outbox")]
+    steps = [payload(each)["event"] for each in documents if each["target"]["id"] == str(above)]
+    assert steps == ["opened", "superseded"]
+    assert act(world, "germany", above, "approve", "cloud-admin").status_code == 409
 
 
 def test_what_fits_is_not_passed_on(world: World) -> None:

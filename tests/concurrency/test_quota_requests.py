@@ -11,9 +11,10 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.quota_requests import AmountRow, NewRequest
-from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, status
+from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, services, status
 from tests.api.quotas import request_quotas
-from tests.api.world import World, make_world
+from tests.api.vanishing import vanish
+from tests.api.world import GERMANY, World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.databases import MigratedUrlFactory
 from tests.support.statements import count_statements
@@ -122,6 +123,52 @@ def test_decisions_on_both_levels_at_once(world: World) -> None:
         assert quota(world, "berlin") == (90 if decisions == {"approved"} else 20)
         request_quotas(world, PATHS["berlin"], {"cores": 20})
         request_quotas(world, PATHS["germany"], {"cores": 100})
+
+
+def add_project(world: World, uuid: str) -> str:
+    """Makes a project as Berlin is, and returns its path."""
+    (id_,) = (row[0] for row in world.engine.rows("SELECT MAX(id) + 1 FROM projects"))
+    row = [id_, uuid, uuid, GERMANY, 1, False]
+    columns = "id, uuid, name, parent_uuid, domain_id, has_bursting"
+    copied = {
+        "project_services": "service_id, scraped_at, next_scrape_at, is_stale, scrape_error, push_failures, push_error",
+        "project_resources": "resource_id, quota, backend_quota, usage",
+    }
+    with world.engine.connection():
+        world.engine.execute(f"INSERT INTO projects ({columns}) VALUES (%s, %s, %s, %s, %s, %s)", row)
+        for table, names in copied.items():
+            world.engine.execute(
+                f"INSERT INTO {table} (project_id, {names}) SELECT %s, {names} FROM {table} WHERE project_id = 1", [id_]
+            )
+    return f"/v1/domains/{GERMANY}/projects/{uuid}"
+
+
+def test_a_project_vanishes_while_its_request_is_passed_on_or_decided(world: World) -> None:
+    """What was passed on stays with the domain, and is never open for a project that is gone."""
+    document = {"quota_request": {"services": services(compute={"cores": 500}), "reason": "launch"}}
+    made = 0
+    for round_ in range(10):
+        url = f"{add_project(world, f'uuid-{round_}')}/quota-requests"
+
+        def post(path: str) -> Any:
+            return world.request("POST", path, json=document if path.endswith("requests") else {})
+
+        decision = f"{url}/{post(url).json['quota_request']['id']}/pass-on"
+        if is_passed_on := bool(round_ % 2):
+            above = post(decision).json["quota_request"]["id"]
+            decision = f"{PATHS['germany']}/quota-requests/{above}/approve"
+        answers: list[Any] = []
+        at_once(
+            lambda path=decision, answers=answers: answers.append(post(path).status_code),
+            lambda round_=round_: vanish(world, f"uuid-{round_}"),
+        )
+        assert set(answers) <= ({200, 409} if is_passed_on else {201, 404})
+        made += is_passed_on or answers == [201]
+        found = world.get(f"{PATHS['germany']}/quota-requests?level=domain")["quota_requests"]
+        assert len(found) == made
+        assert [each for each in found if each["status"] == "open" or "passed_on_from" in each] == []
+        request_quotas(world, PATHS["germany"], {"cores": 100})
+    assert made
 
 
 def test_a_thousand_open_requests(world: World) -> None:

@@ -22,7 +22,7 @@ class QuotaRequest(BaseModel):
     requester_name = TextField()
     decided_at = DoubleField(null=True)
     passed_on_from = ForeignKeyField("self", null=True, on_delete="CASCADE")
-    """The project's request that needs this one of its domain to be approved."""
+    """The project's request that needs this one of its domain to be approved. Emptied before the project is deleted."""
     starts_at = DoubleField(null=True)
     """When the quota is wanted, if not at once."""
     until = DoubleField(null=True)

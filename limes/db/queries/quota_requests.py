@@ -1,6 +1,6 @@
 """Requests for more quota as rows: how they are made, locked and changed. `quota_request_lists` reads them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import peewee
@@ -153,11 +153,23 @@ def _family(p: Parameters) -> peewee.Expression:
     return condition
 
 
+def _is_of(project: peewee.Field, p: Parameters) -> peewee.ColumnBase:
+    """Returns whether it is one of the projects with the UUIDs `projects`."""
+    return any_of(project, Project.select(Project.id).where(any_of(Project.uuid, p.projects)))
+
+
 _LOCK = compiled(lambda p: lock(QuotaRequest.select(*_LOCKED).where(_family(p)).order_by(QuotaRequest.id)))
 _LOCK_OPEN_OF_PROJECT = compiled(
     lambda p: lock(
         QuotaRequest.select(*_LOCKED)
         .where(QuotaRequest.project == p.project, QuotaRequest.status == RequestStatus.OPEN.value)
+        .order_by(QuotaRequest.id)
+    )
+)
+_LOCK_OPEN_OF_PROJECTS = compiled(
+    lambda p: lock(
+        QuotaRequest.select(*_LOCKED)
+        .where(_is_of(QuotaRequest.project, p), QuotaRequest.status == RequestStatus.OPEN.value)
         .order_by(QuotaRequest.id)
     )
 )
@@ -198,6 +210,11 @@ def lock_open(engine: Engine, domain_id: int, project_id: int | None) -> list[Lo
     return engine.all(_LOCK_OPEN_OF_PROJECT, LockedRequest, project=project_id)
 
 
+def lock_open_of_projects(engine: Engine, uuids: Collection[str]) -> list[LockedRequest]:
+    """Returns and locks the open requests of these projects, which are locked: nobody makes others."""
+    return engine.all(_LOCK_OPEN_OF_PROJECTS, LockedRequest, projects=sorted(uuids))
+
+
 def lock_passed_on(engine: Engine, ids: Sequence[int]) -> list[LockedRequest]:
     """Returns and locks the open requests of domains that these requests of projects were passed on as.
 
@@ -210,6 +227,12 @@ def lock_passed_on(engine: Engine, ids: Sequence[int]) -> list[LockedRequest]:
 
 _SET_STATUS = compiled(
     lambda p: QuotaRequest.update(status=p.status, decided_at=p.at).where(any_of(QuotaRequest.id, p.ids))
+)
+_MADE_FOR = QuotaRequest.alias()
+_FORGET_ORIGINS = compiled(
+    lambda p: QuotaRequest.update(passed_on_from=None).where(
+        any_of(QuotaRequest.passed_on_from, _MADE_FOR.select(_MADE_FOR.id).where(_is_of(_MADE_FOR.project, p)))
+    )
 )
 _GRANT = compiled(
     lambda p: QuotaRequestAmount.update(granted=p.granted).where(
@@ -237,6 +260,11 @@ _AMOUNTS = compiled(
 def close(engine: Engine, ids: Sequence[int], status: RequestStatus, at: float) -> None:
     """Gives requests a state that is final. They are locked."""
     engine.write(_SET_STATUS, ids=ids, status=status.value, at=at)
+
+
+def forget_origins(engine: Engine, projects: Collection[str]) -> None:
+    """Separates what was passed on from the requests of these projects (by UUID), which are about to be deleted."""
+    engine.write(_FORGET_ORIGINS, projects=sorted(projects))
 
 
 def write_granted(engine: Engine, request_id: int, granted: Mapping[Ref, int]) -> None:
