@@ -5,20 +5,17 @@ Invariant: what is told is written in one transaction with the note that it was 
 may repeat a message (`deliver_events`), which has the same id then.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from limes.actions.quota_requests.announce import request_documents
 from limes.actions.reports.alerts import Alert, ReportAlerts
-from limes.actions.reports.attention import Where
-from limes.core.alerts import Kind, Severity, ThresholdRule, UsageThresholds
+from limes.core.alerts import Kind, Severity
 from limes.core.notifications import ALERT_KINDS, CONFIRMED, PREFIX, RENEWED, Key, decide
 from limes.core.recipients import REQUEST_WAITING
-from limes.core.selection import select
 from limes.core.temporary_quota import TemporaryState
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events, outbox
@@ -28,7 +25,6 @@ from limes.db.queries.quota_request_lists import waiting as open_requests
 from limes.db.queries.temporary_alerts import TemporaryAlertRow
 from limes.system import Clock, IdSource
 
-_ALL = 1_000_000
 _DAY = 86400.0
 _EVENTS = 1000
 _REMEDIES: Mapping[str, str] = {
@@ -80,39 +76,24 @@ class Notify:
     # -- alerts --------------------------------------------------------------------------------------------------------
 
     def _alerts(self, now: float) -> list[tuple[str, dict[str, Any]]]:
-        found = {_key(alert): alert for alert in self._read(self.alerts, now)}
-        nearly = {_key(alert): _level(alert) for alert in self._read(self._lowered(), now)}
+        alerts = self.alerts.everything(now, self.hysteresis)
+        wanted = [each for each in alerts if each.kind in ALERT_KINDS and each.kind not in self.except_kinds]
+        found = {_key(alert): alert for alert in wanted if not alert.is_near}
+        nearly = {_key(alert) for alert in wanted}
         present = {key: _level(alert) for key, alert in found.items()}
         waiting = {} if REQUEST_WAITING in self.except_kinds else open_requests(self.engine, now - self.request_waiting)
         present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
         decision = decide(queries.states(self.engine), present, nearly)
         queries.change_states(self.engine, decision.ended, decision.told)
         late = {int(subject): waiting[int(subject)] for kind, subject in decision.told if kind == REQUEST_WAITING}
-        alerts = [self._message(found[key], now) for key in decision.told if key in found]
-        return [*alerts, *self._late_requests(late, now)]
+        told = [self._message(found[key], now) for key in decision.told if key in found]
+        return [*told, *self._late_requests(late, now)]
 
     def _late_requests(self, since: Mapping[int, float], now: float) -> Iterator[tuple[str, dict[str, Any]]]:
         for stream, document in request_documents(self.engine, self.alerts.catalog, sorted(since)):
             at = since[document["request"]["id"]]
             details = {**document, "since": int(at), "days": int((now - at) // _DAY)}
             yield stream, self._document(REQUEST_WAITING, None, now, details)
-
-    def _read(self, report: ReportAlerts, now: float) -> Iterator[Alert]:
-        rows = report.run(Where(), select(report.catalog), now, _ALL).rows
-        return (alert for alert in rows if alert.kind in ALERT_KINDS and alert.kind not in self.except_kinds)
-
-    def _lowered(self) -> ReportAlerts:
-        """Returns the same report with lower thresholds for the use of quota."""
-        catalog, rules = self.alerts.catalog, self.alerts.rules
-        lowered = []
-        for ref in catalog.refs():
-            given = rules.usage_thresholds(ref, grows=catalog.autogrow(ref) is not None)
-            thresholds = given if given.warning >= 100 else UsageThresholds(*(self._lower(each) for each in given))
-            lowered.append(ThresholdRule(re.compile(re.escape("/".join(ref))), thresholds))
-        return replace(self.alerts, rules=replace(rules, quota_used=tuple(lowered)))
-
-    def _lower(self, percent: int) -> int:
-        return max(1, percent - self.hysteresis)
 
     def _message(self, alert: Alert, now: float) -> tuple[str, dict[str, Any]]:
         project, commitment, used = alert.project, alert.commitment, alert.used

@@ -70,6 +70,10 @@ class UsageThresholds(NamedTuple):
     warning: int = 80
     critical: int = 95
 
+    def nearly(self, hysteresis: int) -> int:
+        """Returns where a warning ends that has begun: so many percent of the quota lower."""
+        return self.warning if self.warning >= 100 else max(1, self.warning - hysteresis)
+
 
 _ONLY_ABOVE_QUOTA = UsageThresholds(100, 100)
 """Quota that grows by itself stays just above usage, so that its use says nothing."""

@@ -38,11 +38,11 @@ class Decision(NamedTuple):
     """To be forgotten, so that it will be told again."""
 
 
-def decide(known: Mapping[Key, int], present: Mapping[Key, int], nearly: Mapping[Key, int]) -> Decision:
+def decide(known: Mapping[Key, int], present: Mapping[Key, int], nearly: Collection[Key]) -> Decision:
     """Compares what was told with what is.
 
-    All are levels by kind and subject; a higher level is worse. `nearly` has the levels with thresholds that are
-    lower by the hysteresis: as long as something is there, at that level, it has not ended.
+    Levels are by kind and subject; a higher level is worse. `nearly` has all that is there with thresholds that are
+    lower by the hysteresis: until then, it has not ended.
     """
     told = {key: level for key, level in present.items() if level > known.get(key, 0)}
     ended = [key for key in known if key not in present and key not in nearly]

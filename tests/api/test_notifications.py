@@ -34,6 +34,7 @@ from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, offer
 from tests.api.test_attention import run
 from tests.api.world import BERLIN, GERMANY, SERVICES, World
 from tests.collector.lab import FakeKeystone
+from tests.support.statements import statements_of
 
 DAY = 86400
 SECRET = "sixteen-characters"
@@ -103,6 +104,26 @@ def test_usage_around_a_threshold_is_not_told_again_and_again(cloud: World) -> N
     for usage, expected in ((900, 1), (800, 0), (900, 0), (700, 0), (900, 1)):  # 80 % are 819, 75 % are 768
         use(cloud, usage)
         assert job.run() == expected, usage
+
+
+def test_hysteresis_at_every_step(cloud: World) -> None:
+    """1024 MiB: 75, 80 and 95 % are 768, 819 and 972. Every way from one usage to another, twice."""
+    job, known = notify(cloud), 0
+    usages = [700, 768, 769, 819, 820, 972, 973, 1024, 1025]
+    for usage in [each for first in usages for second in usages for each in (first, second)]:
+        use(cloud, usage)
+        level = sum(usage > step for step in (819.2, 972.8, 1024))
+        assert job.run() == (level > known), usage
+        known = max(known, level) if usage > 768 else 0
+
+
+def test_a_run_reads_quotas_and_commitments_once(cloud: World) -> None:
+    use(cloud, 900)
+    commit(cloud, duration="1 year")
+    job = notify(cloud)
+    texts = statements_of(cloud.engine, job.run)
+    for table in ("project_resources", "project_commitments", "temporary_quotas"):
+        assert len([text for text in texts if f'FROM "{table}"' in text]) == 1, table
 
 
 def test_kinds_that_nobody_wants(cloud: World) -> None:

@@ -8,6 +8,11 @@ from limes.db.engine import Engine
 
 def count_statements(engine: Engine, work: Callable[[], Any]) -> int:
     """How often `work` asks the database."""
+    return len(statements_of(engine, work))
+
+
+def statements_of(engine: Engine, work: Callable[[], Any]) -> list[str]:
+    """What `work` asks the database."""
     texts: list[str] = []
     run = engine.db.execute_sql
 
@@ -20,4 +25,4 @@ def count_statements(engine: Engine, work: Callable[[], Any]) -> int:
         work()
     finally:
         engine.db.execute_sql = run
-    return len(texts)
+    return texts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from limes.actions.reports.attention import NamedResource, ReportAttention, Where
 from limes.core.alerts import AlertRules, Kind, Severity, UsageThresholds
 from limes.core.catalog import Catalog
-from limes.core.selection import Selection
+from limes.core.selection import Selection, select
 from limes.db.engine import Engine
 from limes.db.queries import alerts as queries
 from limes.db.queries import project_scrapes
@@ -16,6 +16,7 @@ from limes.db.queries.alerts import CommitmentRow, UsedRow
 from limes.db.queries.attention import EVERYWHERE, PlacedRow, Scope, ServiceScrapes, capacitor_scrapes, service_scrapes
 from limes.db.queries.temporary_alerts import TemporaryAlertRow, count_temporary_alerts, temporary_alerts
 
+_ALL = 1_000_000
 Counts = Counter[tuple[Kind, Severity, str]]
 """Numbers of alerts by kind, severity and service type. The last one is empty for capacitors."""
 
@@ -31,12 +32,17 @@ class Alert:
     resource: NamedResource | None = None
     used: UsedRow | None = None
     threshold: int | None = None
-    """Of which percentage the usage is above."""
+    """Of which percentage the usage is above; None above the quota, and for what is only near a threshold."""
     commitment: CommitmentRow | None = None
     temporary: TemporaryAlertRow | None = None
     scrapes: ServiceScrapes | None = None
     capacitor: str = ""
     since: float | None = None
+
+    @property
+    def is_near(self) -> bool:
+        """Whether it is below its threshold, by less than the hysteresis."""
+        return self.used is not None and self.used.level < 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,15 +78,17 @@ class ReportAlerts:
         def read() -> Alerts:
             asked = self._asked(where, selection, now)
             scrapes = list(self._scrapes(asked))
-            rows = [
-                *scrapes,
-                *self._quotas(asked, limit),
-                *self._commitments(asked, limit),
-                *self._temporary(asked, limit),
-            ]
-            order = {kind: number for number, kind in enumerate(Kind)}
-            rows.sort(key=lambda alert: (alert.severity is not Severity.CRITICAL, order[alert.kind]))  # keeps the rest
-            return Alerts(rows[:limit], self._count(asked, scrapes))
+            return Alerts(self._rows(asked, scrapes, limit)[:limit], self._count(asked, scrapes))
+
+        return self.engine.snapshot(read)
+
+    def everything(self, now: float, hysteresis: int) -> list[Alert]:
+        """Returns all alerts of the cluster, and the uses of quota that are near a warning, in percent of the quota.
+        Reads each table once."""
+
+        def read() -> list[Alert]:
+            asked = self._asked(Where(), select(self.catalog), now)
+            return self._rows(asked, list(self._scrapes(asked)), _ALL, hysteresis)
 
         return self.engine.snapshot(read)
 
@@ -92,6 +100,17 @@ class ReportAlerts:
             return self._count(asked, list(self._scrapes(asked)))
 
         return self.engine.snapshot(read)
+
+    def _rows(self, asked: _Asked, scrapes: Sequence[Alert], limit: int, hysteresis: int = 0) -> list[Alert]:
+        rows = [
+            *scrapes,
+            *self._quotas(asked, limit, hysteresis),
+            *self._commitments(asked, limit),
+            *self._temporary(asked, limit),
+        ]
+        order = {kind: number for number, kind in enumerate(Kind)}
+        rows.sort(key=lambda alert: (alert.severity is not Severity.CRITICAL, order[alert.kind]))  # keeps the rest
+        return rows
 
     def _asked(self, where: Where, selection: Selection, now: float) -> _Asked:
         attention = ReportAttention(self.engine, self.catalog)
@@ -125,12 +144,11 @@ class ReportAlerts:
             groups.setdefault(self.rules.usage_thresholds(named.ref, grows=grows), []).append(id_)
         return groups
 
-    def _quotas(self, asked: _Asked, limit: int) -> list[Alert]:
-        found = [
-            (row, thresholds)
-            for thresholds, ids in self._by_thresholds(asked).items()
-            for row in queries.most_used(self.engine, asked.scope, ids, _shares(thresholds), limit)
-        ]
+    def _quotas(self, asked: _Asked, limit: int, hysteresis: int) -> list[Alert]:
+        found = []
+        for thresholds, ids in self._by_thresholds(asked).items():
+            shares = (thresholds.nearly(hysteresis) / 100, *_shares(thresholds))
+            found += [(row, thresholds) for row in queries.most_used(self.engine, asked.scope, ids, shares, limit)]
         found.sort(key=lambda each: -_share(each[0]))
         return [_quota_alert(row, thresholds, asked.resources[row.resource_id]) for row, thresholds in found]
 
@@ -185,8 +203,8 @@ class ReportAlerts:
 
 def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:
     kind = Kind.USAGE_ABOVE_QUOTA if row.level == 2 else Kind.QUOTA_USED
-    severity = Severity.CRITICAL if row.level else Severity.WARNING
-    threshold = (thresholds.warning, thresholds.critical, None)[row.level]
+    severity = Severity.CRITICAL if row.level > 0 else Severity.WARNING
+    threshold = {0: thresholds.warning, 1: thresholds.critical}.get(row.level)
     return Alert(kind, severity, row.project, named.ref[0], named, used=row, threshold=threshold)
 
 

@@ -29,14 +29,14 @@ from limes.db.queries.attention import (
 
 
 class UsedRow(NamedTuple):
-    """A resource of a project that uses more of its quota than the lower threshold."""
+    """A resource of a project that uses more of its quota than the lower threshold, or nearly as much."""
 
     project: PlacedRow
     resource_id: int
     quota: int
     usage: int
     level: int
-    """2: above the quota, without bursting; 1: above the upper threshold; else 0."""
+    """2: above the quota, without bursting; 1: above the upper threshold; 0: above the lower one; -1: nearly."""
 
 
 class UsedCount(NamedTuple):
@@ -56,8 +56,9 @@ _IS_ABOVE = (_USAGE > _QUOTA) & ~Project.has_bursting
 @cache
 def _most_used(level: str) -> Compiled:
     def build(p: Parameters) -> peewee.Query:
-        reached = Case(None, [(_IS_ABOVE, 2), (_QUOTA * p.critical < _USAGE, 1)], 0)
-        query = above_share(p, level, p.warning, *PLACE, ProjectResource.resource, _QUOTA, _USAGE, reached)
+        steps = [(_IS_ABOVE, 2), (_QUOTA * p.critical < _USAGE, 1), (_QUOTA * p.warning < _USAGE, 0)]
+        reached = Case(None, steps, -1)
+        query = above_share(p, level, p.near, *PLACE, ProjectResource.resource, _QUOTA, _USAGE, reached)
         return query.order_by(fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(p.limit)
 
     return compiled(build)
@@ -75,11 +76,12 @@ def _count_used(level: str) -> Compiled:
 
 
 def most_used(
-    engine: Engine, scope: Scope, resources: Sequence[int], shares: tuple[float, float], limit: int
+    engine: Engine, scope: Scope, resources: Sequence[int], shares: tuple[float, float, float], limit: int
 ) -> list[UsedRow]:
-    """Returns resources of which projects use more than the first of these shares of their quota, fullest first."""
-    values = {"scope": scope.id, "resources": resources, "warning": shares[0], "critical": shares[1], "limit": limit}
-    rows = engine.tuples(_most_used(scope.level), **values)
+    """Returns resources of which projects use more than the first of these shares of their quota, fullest first. The
+    others are the thresholds."""
+    values = dict(zip(("near", "warning", "critical"), shares, strict=True))
+    rows = engine.tuples(_most_used(scope.level), scope=scope.id, resources=resources, limit=limit, **values)
     return [UsedRow(PlacedRow(*row[:4]), *row[4:]) for row in rows]
 
 
