@@ -29,6 +29,7 @@ _DAY = 86400.0
 _EVENTS = 1000
 _REMEDIES: Mapping[str, str] = {
     Kind.BACKEND_UNREACHABLE: "Limes tries again by itself; the backend's operators can find out why.",
+    Kind.CAPACITY_DROP: "The next scrape decides: if the capacity is still there, repair the capacitor until then.",
     Kind.USAGE_ABOVE_QUOTA: "Delete something, or ask for more quota.",
     Kind.QUOTA_USED: "Ask for more quota before it is used up, or delete what is not needed.",
     Kind.AUTO_RENEWAL_FAILED: "Limes tries again until the commitment ends; renew it by hand or make another one.",
@@ -116,6 +117,8 @@ class Notify:
             }
         if alert.temporary is not None:
             details |= _temporary(alert.temporary)
+        if alert.capacitor:
+            details["capacitor"] = alert.capacitor
         if alert.since is not None:
             details["since"] = int(alert.since)
         place = {} if project is None else _place(project.uuid, project.name, project.domain_uuid, project.domain_name)
@@ -168,7 +171,7 @@ def _key(alert: Alert) -> Key:
     if alert.project is not None and alert.resource is not None:
         # usage above the quota is the last step of what begins near it
         return Kind.QUOTA_USED.value, "/".join((alert.project.uuid, *alert.resource.ref))
-    return alert.kind.value, alert.service
+    return alert.kind.value, "/".join(alert.resource.ref) if alert.resource is not None else alert.service
 
 
 def _level(alert: Alert) -> int:

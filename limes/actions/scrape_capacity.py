@@ -3,12 +3,18 @@
 One transaction claims the capacitor. It is asked with none open. Another transaction writes its report if the claim
 still holds, and gives the capacity to commitments that wait for it. After a failure the old figures stay. A resource
 belongs to the capacitor that has reported it last, and has no capacity if that one no longer reports it.
+
+Invariant: no single answer takes away what quota and commitments rest on. Where a resource or one of its AZs is missing
+from an answer, or has become less by more than `tolerated_drop`, the resource keeps all of its figures, so that they
+are always those of one answer. The next answer about it counts, whatever it says. A capacitor that fails to answer
+changes nothing about that.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import orjson
 
@@ -16,6 +22,7 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.growth.early_sample import AskForSample
 from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityBackend, CapacityReport, Demand, ResourceDemand, calls
+from limes.core.capacity import falls
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import capacity as queries
@@ -53,6 +60,8 @@ class ScrapeCapacity:
     interval: float = 900.0
     retry: float = 180.0
     lease: float = 300.0
+    tolerated_drop: int = 30
+    """By how many percent the capacity in an AZ may become less at once."""
 
     def run_next(self) -> CapacityOutcome | None:
         """Scrapes the capacitor that is due first. None if none is due."""
@@ -98,21 +107,46 @@ class ScrapeCapacity:
             for name, per_az in resources.items()
             if (service, name) in ids
         }
-        unreported = queries.resources_of(self.engine, task.id) - set(rows)
+        concerned = {*rows, *queries.resources_of(self.engine, task.id)}
         # capacity limits what may be granted: nobody decides on these resources meanwhile
-        if rows or unreported:
-            queries.lock_resources(self.engine, sorted({*rows, *unreported}))
+        if concerned:
+            queries.lock_resources(self.engine, sorted(concerned))
         if not self._holds_claim(task):
             return
-        queries.replace_capacity(self.engine, task.id, rows)
-        queries.drop_capacity(self.engine, unreported)
         now = self._now()
+        doubtful = self._doubtful(task, concerned, rows, {id_: ref for ref, id_ in ids.items()})
+        decided, believed = concerned - doubtful, {id_: azs for id_, azs in rows.items() if id_ not in doubtful}
+        queries.keep_capacity(self.engine, task.id, doubtful, now)
+        queries.replace_capacity(self.engine, task.id, believed)
+        queries.drop_capacity(self.engine, decided - set(rows))
         AskForSample(self.engine).for_capacity(
-            [id_ for id_, azs in rows.items() if any(az.raw_capacity for az in azs)], now
+            [id_ for id_, azs in believed.items() if any(az.raw_capacity for az in azs)], now
         )
-        mark_due(self.engine, {*rows, *unreported}, now, lock=False)
+        mark_due(self.engine, decided, now, lock=False)
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
-        self.commitments.settle_locked({*rows, *unreported})
+        self.commitments.settle_locked(decided)
+
+    def _doubtful(
+        self,
+        task: CapacitorTask,
+        concerned: Collection[int],
+        rows: Mapping[int, Sequence[queries.CapacityRow]],
+        refs: Mapping[int, Ref],
+    ) -> set[int]:
+        """Returns the resources of which the answer has much less than is kept, and the last answer had not."""
+        kept: dict[int, dict[str, int]] = defaultdict(dict)
+        for each in queries.kept_capacity(self.engine, sorted(concerned)):
+            if each.drop_seen_at is None:
+                kept[each.resource_id][each.az] = each.raw_capacity
+        doubtful = set()
+        for id_, by_az in kept.items():
+            reported = {row.az: row.raw_capacity for row in rows.get(id_, ())}
+            if falls(by_az, reported, self.tolerated_drop):
+                doubtful.add(id_)
+                text = "capacitor %s: capacity of %s is %s instead of %s: kept until its next answer"
+                values = (task.name, "/".join(refs[id_]), _in_words(reported), _in_words(by_az))
+                self.engine.after_commit(partial(log.warning, text, *values))
+        return doubtful
 
     def _holds_claim(self, task: CapacitorTask) -> bool:
         if queries.lock_capacitor(self.engine, task.id) == task.lease:
@@ -122,6 +156,10 @@ class ScrapeCapacity:
 
     def _now(self) -> float:
         return self.clock.now().timestamp()
+
+
+def _in_words(by_az: Mapping[str, int]) -> str:
+    return ", ".join(f"{amount} in {az}" for az, amount in sorted(by_az.items())) or "nothing"
 
 
 def read_demand(engine: Engine, catalog: Catalog, wanted: Collection[Ref], now: float) -> Demand:

@@ -205,6 +205,7 @@ def _capacity_job(
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=collector.lease,
+        tolerated_drop=collector.capacity_drop_percent,
     )
 
     def count(outcome: CapacityOutcome) -> None:

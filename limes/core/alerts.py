@@ -25,6 +25,8 @@ class Kind(enum.StrEnum):
     """No project's figures of a service could be read for some time, though that was tried."""
     CAPACITY_UNREACHABLE = "capacity_unreachable"
     """A capacitor's figures could not be read for some time."""
+    CAPACITY_DROP = "capacity_drop"
+    """A capacitor reports much less of a resource than before. Its next answer decides."""
     SCRAPES_FAIL = "scrapes_fail"
     """Scrapes of some of the projects have failed for some time, and those of others succeed."""
     QUOTA_NOT_WRITTEN = "quota_not_written"
@@ -50,6 +52,7 @@ _BOTH = (Severity.CRITICAL, Severity.WARNING)
 SEVERITIES: Mapping[Kind, tuple[Severity, ...]] = {
     Kind.BACKEND_UNREACHABLE: (Severity.CRITICAL,),
     Kind.CAPACITY_UNREACHABLE: (Severity.WARNING,),
+    Kind.CAPACITY_DROP: (Severity.WARNING,),
     Kind.SCRAPES_FAIL: (Severity.WARNING,),
     Kind.QUOTA_NOT_WRITTEN: (Severity.WARNING,),
     Kind.USAGE_ABOVE_QUOTA: (Severity.CRITICAL,),

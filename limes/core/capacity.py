@@ -1,6 +1,6 @@
 """Capacity: from the raw capacity of a backend to what may be given out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
 from limes.core.catalog import Ref
@@ -20,6 +20,15 @@ def effective_total(raw_capacities: Iterable[int], overcommit_factor: float) -> 
     Source: the original (100 and 101 times 1.5 are shown as 150 and 151, in total 301).
     """
     return effective(sum(raw_capacities), overcommit_factor)
+
+
+def falls(kept: Mapping[str, int], reported: Mapping[str, int], tolerated: int) -> bool:
+    """Returns whether capacity by AZ is missing where there was some, or has become less by more than so many percent.
+
+    Each AZ counts by itself: what is missing in one is not made up for by more in another one.
+    """
+    least = 100 - tolerated
+    return any(amount and (az not in reported or 100 * reported[az] < least * amount) for az, amount in kept.items())
 
 
 def beyond_capacity(ref: Ref, unit: Unit, domains_quota: int, capacity: int) -> str | None:

@@ -13,6 +13,7 @@ Key = tuple[str, str]
 
 ALERT_KINDS = (
     Kind.BACKEND_UNREACHABLE,
+    Kind.CAPACITY_DROP,
     Kind.USAGE_ABOVE_QUOTA,
     Kind.QUOTA_USED,
     Kind.AUTO_RENEWAL_FAILED,

@@ -48,6 +48,7 @@ _REQUEST = {
 }
 _DETAILS: Mapping[str, Mapping[str, Any]] = {
     "backend_unreachable": {"severity": "critical", "service": "compute", "since": _AT - 3600},
+    "capacity_drop": {**_RAM, "severity": "warning", "capacitor": "nova", "since": _AT},
     "usage_above_quota": {**_PLACE, **_RAM, "severity": "critical", "quota": 1024, "usage": 1100, "threshold": 100},
     "quota_used": {**_PLACE, **_RAM, "severity": "warning", "quota": 1024, "usage": 900, "threshold": 80},
     "auto_renewal_failed": {**_PLACE, **_RAM, "severity": "critical", "commitment": _COMMITMENT},

@@ -10,6 +10,7 @@ from limes.validation.durations import Seconds, SecondsOrZero
 
 NotificationKind = Literal[
     "backend_unreachable",
+    "capacity_drop",
     "usage_above_quota",
     "quota_used",
     "auto_renewal_failed",
@@ -159,6 +160,7 @@ class MailSettings(Section):
     comes together is still sent as one."""
     urgent: tuple[NotificationKind, ...] = (
         "backend_unreachable",
+        "capacity_drop",
         "request_opened",
         "request_decided",
         "request_passed_on",

@@ -145,6 +145,9 @@ class CollectorSettings(Section):
     """Between two scrapes of one capacitor."""
     capacity_retry: Seconds = 180.0
     """The same after a failed scrape."""
+    capacity_drop_percent: int = Field(default=30, ge=0, le=100)
+    """By how many percent the capacity of a resource may become less in an availability zone with one scrape. More, and
+    what is missing altogether, waits for the next scrape; meanwhile there is an alert."""
     discovery_interval: Seconds = 180.0
     """Between two looks for new and vanished domains and projects."""
     consistency_interval: Seconds = 3600.0

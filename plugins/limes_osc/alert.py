@@ -16,6 +16,7 @@ from limes_osc.times import moment
 _WORDS = {
     "backend_unreachable": "does not answer",
     "capacity_unreachable": "does not answer",
+    "capacity_drop": "reports much less\nthan before",
     "scrapes_fail": "fails in {failing_projects} of {projects} projects",
     "quota_not_written": "quota not in force in {unwritten_projects} of {projects} projects",
     "usage_above_quota": "usage {usage}\nabove {quota}",

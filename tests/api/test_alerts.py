@@ -170,6 +170,26 @@ def test_commitments_that_could_not_be_confirmed(cloud: World) -> None:
     assert kinds(cloud) == [("commitment_unconfirmed", "critical")]
 
 
+def test_capacity_that_becomes_much_less(cloud: World) -> None:
+    """For those who see the whole cloud."""
+    run(cloud, "UPDATE project_resources SET usage = 0")
+    run(cloud, "UPDATE resources SET capacity_drop_seen_at = %s WHERE name = 'ram'", NOW - 60)
+    assert kinds(cloud) == [], "its capacitor has left the configuration"
+    run(cloud, "UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = 'inventory')")
+    expected = {
+        "kind": "capacity_drop",
+        "severity": "warning",
+        "service": "compute",
+        "resource": "ram",
+        "unit": "MiB",
+        "capacitor": "inventory",
+        "since": NOW - 60,
+    }
+    assert alerts(cloud) == {"alerts": [expected], "counts": {"critical": 0, "warning": 1}}
+    assert kinds(cloud, "?resource=cores") == []
+    assert kinds(cloud, path=f"/v1/domains/{GERMANY}") == kinds(cloud, path=PATHS["berlin"]) == []
+
+
 def test_backends_that_fail(cloud: World) -> None:
     run(cloud, "UPDATE project_resources SET usage = 0")
     fail_scrapes(cloud)

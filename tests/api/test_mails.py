@@ -245,6 +245,7 @@ def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: st
     run(world, "UPDATE project_commitments SET confirm_by = %s WHERE id = %s", NOW - DAY, waits)
     run(world, "UPDATE project_services SET scrape_error = 'no', failing_since = 1")
     run(world, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    run(world, "UPDATE resources SET capacity_drop_seen_at = 1, capacitor_id = 1")
     job.run()
     run(
         world,

@@ -195,6 +195,35 @@ def test_a_backend_is_told_after_an_hour(cloud: World) -> None:
     assert sorted(each["service"] for each in told(cloud)) == ["compute", "volume"]
 
 
+def test_capacity_that_becomes_much_less(cloud: World) -> None:
+    """Told once for each resource, and again if it happens again."""
+    job = notify(cloud)
+    job.run()
+    run(cloud, "UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = 'inventory')")
+    seen = "UPDATE resources SET capacity_drop_seen_at = %s WHERE name = %s"
+    run(cloud, seen, NOW, "cores")
+    assert [job.run(), job.run()] == [1, 0]
+    run(cloud, seen, NOW, "ram")
+    assert job.run() == 1
+    first, second = told(cloud)
+    assert {**first, "id": "", "remedy": ""} == {
+        "id": "",
+        "kind": "capacity_drop",
+        "severity": "warning",
+        "at": NOW,
+        "remedy": "",
+        "service": "compute",
+        "resource": "cores",
+        "capacitor": "inventory",
+        "since": NOW,
+    }
+    assert second["resource"] == "ram"
+    run(cloud, "UPDATE resources SET capacity_drop_seen_at = NULL")
+    assert job.run() == 0
+    run(cloud, seen, NOW, "cores")
+    assert job.run() == 1
+
+
 def test_two_that_decide_at_once_tell_once(cloud: World) -> None:
     notify(cloud).run()
     use(cloud, 900)

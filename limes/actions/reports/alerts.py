@@ -13,7 +13,15 @@ from limes.db.engine import Engine
 from limes.db.queries import alerts as queries
 from limes.db.queries import project_scrapes
 from limes.db.queries.alerts import CommitmentRow, UsedRow
-from limes.db.queries.attention import EVERYWHERE, PlacedRow, Scope, ServiceScrapes, capacitor_scrapes, service_scrapes
+from limes.db.queries.attention import (
+    EVERYWHERE,
+    PlacedRow,
+    Scope,
+    ServiceScrapes,
+    capacitor_scrapes,
+    capacity_drops,
+    service_scrapes,
+)
 from limes.db.queries.temporary_alerts import TemporaryAlertRow, count_temporary_alerts, temporary_alerts
 
 _ALL = 1_000_000
@@ -189,10 +197,17 @@ class ReportAlerts:
             if row.unwritten:
                 yield Alert(Kind.QUOTA_NOT_WRITTEN, Severity.WARNING, service=row.service_type, scrapes=row)
         if asked.scope == EVERYWHERE:
-            for capacitor in capacitor_scrapes(self.engine):
-                if capacitor.error and (capacitor.scraped_at is None or capacitor.scraped_at <= latest):
-                    kind, since = Kind.CAPACITY_UNREACHABLE, capacitor.scraped_at
-                    yield Alert(kind, Severity.WARNING, capacitor=capacitor.name, since=since)
+            yield from self._capacitors(asked, latest)
+
+    def _capacitors(self, asked: _Asked, latest: float) -> Iterator[Alert]:
+        warning = Severity.WARNING
+        for each in capacitor_scrapes(self.engine):
+            if each.error and (each.scraped_at is None or each.scraped_at <= latest):
+                yield Alert(Kind.CAPACITY_UNREACHABLE, warning, capacitor=each.name, since=each.scraped_at)
+        for id_, capacitor, at in capacity_drops(self.engine):
+            if named := asked.resources.get(id_):
+                service = named.ref[0]
+                yield Alert(Kind.CAPACITY_DROP, warning, None, service, named, capacitor=capacitor, since=at)
 
     def _outages(self, rows: Sequence[ServiceScrapes], latest: float) -> dict[str, float]:
         """Returns since when services fail as a whole. While a circuit is open, most projects are not tried and none

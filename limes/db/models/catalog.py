@@ -51,6 +51,8 @@ class Resource(BaseModel):
     capacitor = ForeignKeyField(Capacitor, null=True, on_delete="SET NULL")
     is_known = BooleanField(default=True)
     """False once the backend no longer offers it: kept, but shown nowhere."""
+    capacity_drop_seen_at = DoubleField(null=True)
+    """When the last answer about its capacity was much less than what is kept, which waits for another one."""
     quota_due_at = DoubleField(null=True)
     """When quota has to be computed that follows usage; null where people set it."""
 

@@ -12,7 +12,7 @@ from peewee import Case, fn
 
 from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
 from limes.db.engine import Engine
-from limes.db.models import Capacitor, Commitment, Domain, Project, ProjectResource, ProjectService, Service
+from limes.db.models import Capacitor, Commitment, Domain, Project, ProjectResource, ProjectService, Resource, Service
 from limes.db.queries.project_scrapes import FAILING_SINCE
 
 
@@ -110,6 +110,29 @@ _CAPACITORS = compiled(
 def capacitor_scrapes(engine: Engine) -> list[CapacitorScrape]:
     """Returns how the last scrape of each capacitor went, by name."""
     return engine.all(_CAPACITORS, CapacitorScrape)
+
+
+class CapacityDrop(NamedTuple):
+    """A resource whose capacity is kept, though the last answer of its capacitor had much less."""
+
+    resource_id: int
+    capacitor: str
+    seen_at: float
+
+
+_DROPS = compiled(
+    lambda p: (
+        Resource.select(Resource.id, Capacitor.name, Resource.capacity_drop_seen_at)
+        .join(Capacitor)
+        .where(Resource.capacity_drop_seen_at.is_null(False))
+        .order_by(Resource.id)
+    )
+)
+
+
+def capacity_drops(engine: Engine) -> list[CapacityDrop]:
+    """Returns all of these."""
+    return engine.all(_DROPS, CapacityDrop)
 
 
 # -- quotas ------------------------------------------------------------------------------------------------------------

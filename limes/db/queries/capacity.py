@@ -48,6 +48,24 @@ _RAW_CAPACITIES = compiled(
 )
 
 
+class KeptCapacity(NamedTuple):
+    """Raw capacity of a resource in one AZ, and when an answer was first seen that has much less."""
+
+    resource_id: int
+    az: str
+    raw_capacity: int
+    drop_seen_at: float | None
+
+
+_KEPT = compiled(
+    lambda p: (
+        AZResource.select(AZResource.resource, AZResource.az, AZResource.raw_capacity, Resource.capacity_drop_seen_at)
+        .join(Resource)
+        .where(any_of(AZResource.resource, p.resources))
+    )
+)
+
+
 def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
     """Until the transaction ends, nobody else decides on cluster-wide sums of these resources.
 
@@ -60,6 +78,11 @@ def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
 def capacities(engine: Engine, resources: Sequence[int]) -> list[AZCapacityRow]:
     """Returns capacity of each of these resources in each AZ."""
     return engine.all(_CAPACITIES, AZCapacityRow, resources=resources) if resources else []
+
+
+def kept_capacity(engine: Engine, resources: Sequence[int]) -> list[KeptCapacity]:
+    """Returns what a new answer is compared with. Lock the resources first."""
+    return engine.all(_KEPT, KeptCapacity, resources=resources) if resources else []
 
 
 def raw_capacities(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
@@ -85,7 +108,14 @@ def resources_of(engine: Engine, capacitor_id: int) -> set[int]:
 
 
 _FIGURES = [getattr(AZResource, name) for name in CapacityRow._fields if name != "az"]
-_ASSIGN = compiled(lambda p: Resource.update(capacitor=p.capacitor).where(Resource.id == p.resource))
+_ASSIGN = compiled(
+    lambda p: Resource.update(capacitor=p.capacitor, capacity_drop_seen_at=None).where(Resource.id == p.resource)
+)
+_KEEP = compiled(
+    lambda p: Resource.update(capacitor=p.capacitor, capacity_drop_seen_at=p.now).where(
+        any_of(Resource.id, p.resources)
+    )
+)
 _DELETE_OTHER_AZS = compiled(
     lambda p: AZResource.delete().where(AZResource.resource == p.resource, ~any_of(AZResource.az, p.azs))
 )
@@ -112,6 +142,12 @@ def drop_capacity(engine: Engine, resources: Collection[int]) -> None:
     for resource in sorted(resources):
         engine.write(_DELETE_OTHER_AZS, resource=resource, azs=())
         engine.write(_ASSIGN, capacitor=None, resource=resource)
+
+
+def keep_capacity(engine: Engine, capacitor_id: int, resources: Collection[int], now: float) -> None:
+    """Assigns these resources to the capacitor, but keeps their capacity until its next answer."""
+    if resources:
+        engine.write(_KEEP, capacitor=capacitor_id, resources=sorted(resources), now=now)
 
 
 _RECORD_SUCCESS = compiled(

@@ -28,6 +28,7 @@ const temporary = ({ temporary_quota: one, unit }: Alert): string => (one ? `, $
 const TEXTS: Record<string, (alert: Alert) => string> = {
   backend_unreachable: (one) => `The backend of ${one.service} cannot be reached${since(one)}`,
   capacity_unreachable: (one) => `Capacitor ${one.capacitor} cannot be reached${since(one)}`,
+  capacity_drop: (one) => `${titleOf(one)}: capacitor ${one.capacitor} reports much less than before${since(one)}`,
   scrapes_fail: (one) => `The backend of ${one.service} could not be read in ${(one.failing_projects ?? 0).toLocaleString("en")} of ${counted(one.projects ?? 0, "project")}${since(one)}`,
   quota_not_written: (one) => `The backend of ${one.service} does not take the quota of ${counted(one.unwritten_projects ?? 0, "project")}`,
   usage_above_quota: (one) => `${titleOf(one)}: more is used than the quota, ${used(one)}`,
@@ -56,7 +57,7 @@ export function alertPath(alert: Alert, at: Place): string {
   const place = alert.project ? { domain: alert.project.domain.id, project: alert.project.id } : at;
   const { commitment: one, service, resource } = alert;
   if (one) return pagePath(place, `/commitments?do=manage&id=${one.id}`);
-  if (resource) return pagePath(place, `/history?resource=${encodeURIComponent(`${service}/${resource}`)}`);
+  if (resource && place.domain) return pagePath(place, `/history?resource=${encodeURIComponent(`${service}/${resource}`)}`);
   if (!at.domain) return "/ui/scrape-errors";
   return at.project ? pagePath(at, "?show=failing") : pagePath(at, "/backends");
 }
