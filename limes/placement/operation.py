@@ -93,9 +93,9 @@ class PlacementApi(web.Api[Operation, Call]):
         for name, value in answer.headers.items():
             resp.set_header(name, value)
         data = answer.data if answer.document is None else dump(answer.document)
-        if data is not None:
+        if data is not None or answer.stream is not None:
             resp.content_type = falcon.MEDIA_JSON
-            resp.data = data
+            resp.data, resp.stream = data, answer.stream
 
 
 @lru_cache(maxsize=1024)  # many rows were written in the same second

@@ -8,9 +8,10 @@ from limes.placement.call import Answer, Call
 from limes.placement.schemas import allocation_candidate as schemas
 from limes.placement.search.candidates import SearchResult, search
 from limes.placement.search.querystring import invalid, last_values, parse_pairs
-from limes.placement.search.render import render
+from limes.placement.search.render import AT_ONCE, render
 from limes.placement.search.request import Bounds, parse
 from limes.settings.placement import PlacementBounds
+from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)
 
@@ -44,8 +45,10 @@ def list_candidates(call: Call) -> Answer:
     end = monotonic() + settings.bounds.search_seconds
     result = search(request, cloud, most, shuffle, memory, lambda: monotonic() >= end)
     headers = {} if result.complete else {INCOMPLETE: _reason(call, result)}
-    data = render(result, cloud, call.version, memory)
-    return Answer(data=data, last_modified=call.now, headers=headers)
+    body = render(result, cloud, call.version, memory)
+    if len(result.candidates) > AT_ONCE:
+        return Answer(stream=BodyStream(body), last_modified=call.now, headers=headers)
+    return Answer(data=b"".join(body), last_modified=call.now, headers=headers)
 
 
 def _reason(call: Call, result: SearchResult) -> str:

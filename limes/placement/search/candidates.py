@@ -59,7 +59,7 @@ def search(
     most = min(request.limit or bound, bound)
     candidates: list[Assignment] = []
     deadline = Deadline(time_is_over)
-    in_order = _Search(test, memory or QueryMemory(), deadline).take_turns(shuffle)
+    in_order = _Search(test, memory, deadline).take_turns(shuffle)
     in_time = True
     try:
         complete = _collect(in_order, candidates, most, max_candidates, bool(cloud.sharing), deadline)
@@ -105,7 +105,7 @@ def _collect(
 class _Search:
     """The search of one request through all trees."""
 
-    def __init__(self, test: RequestTest, memory: QueryMemory, deadline: Deadline) -> None:
+    def __init__(self, test: RequestTest, memory: QueryMemory | None, deadline: Deadline) -> None:
         self._test = test
         self._memory = memory
         self._deadline = deadline
@@ -114,7 +114,8 @@ class _Search:
 
     def take_turns(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
         """Yields the candidates of all trees; None after each long stretch without a result."""
-        cloud, known = self._test.cloud, self._memory.trees
+        cloud = self._test.cloud
+        known = {} if self._memory is None else self._memory.trees
         trees = self._test.trees()
         if shuffle is not None:
             trees = list(trees)
@@ -151,10 +152,12 @@ class _Search:
         elif (options := self._test.options(tree, [])) is not None:
             in_order = assignments(self._rules, options)
             if prod(map(len, options)) > _FEW:
-                self._memory.forget(tree)
+                if self._memory is not None:
+                    self._memory.forget(tree)
                 return in_order
             candidates = [assignment for assignment in in_order if assignment is not None]
-        self._memory.keep(tree, candidates)
+        if self._memory is not None:
+            self._memory.keep(tree, candidates)
         return iter(candidates)
 
     def _with_shared(self, tree: Tree, shared: list[Provider]) -> Iterator[Assignment | None]:

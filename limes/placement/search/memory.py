@@ -24,62 +24,72 @@ _BYTES_PER_OLD_TREE = 2000
 
 
 class QueryMemory:
-    """What trees gave for one query, in about `most` bytes, a quarter of which is reserved for JSON.
+    """What trees gave for one query. Safe to use from many threads."""
 
-    Safe to use from many threads.
-    """
+    __slots__ = ("_all", "bytes", "is_forgotten", "texts", "trees")
 
-    __slots__ = ("_lock", "_most", "bytes", "texts", "trees")
-
-    def __init__(self, most: int = DEFAULT_BYTES) -> None:
+    def __init__(self, all_: "AnswerMemory") -> None:
+        """`all_` is the memory that it is a part of, and that it must not make too large."""
         self.trees: dict[int, tuple[weakref.ref[Tree], Sequence[Assignment]]] = {}
         """By the root's id: the tree as it was, and all its candidates."""
         self.texts: dict[Assignment, str | None] = {}
         """The JSON of each of these candidates, once it is rendered."""
         self.bytes = 0
-        self._most = most
-        self._lock = threading.Lock()
+        self.is_forgotten = False
+        """Whether it is no longer a part: a search that still has it gets and keeps nothing more."""
+        self._all = all_
 
     def keep(self, tree: Tree, candidates: Sequence[Assignment]) -> None:
         """Remembers all candidates of `tree`, in place of those of an earlier tree with the same root."""
-        with self._lock:
+        with self._all.lock:
             self._forget(tree.root.id)
-            if self._is_full():
+            if self._is_full() or not self._all.has_room(self, _size(candidates)):
                 return
             self.trees[tree.root.id] = (weakref.ref(tree), candidates)
             self.texts.update(dict.fromkeys(candidates))
-            self.bytes += _size(candidates)
+            self._add(_size(candidates))
 
     def forget(self, tree: Tree) -> None:
         """Forgets what an earlier tree with the same root gave."""
-        with self._lock:
+        with self._all.lock:
             self._forget(tree.root.id)
 
     def make_room(self) -> None:
         """If memory is full, forgets trees that no longer exist."""
-        with self._lock:
+        with self._all.lock:
             if self._is_full():
                 for root_id in [root_id for root_id, (tree, _) in self.trees.items() if tree() is None]:
                     self._forget(root_id)
 
+    def forget_all(self) -> None:
+        """Forgets everything, for good. To be called with the lock held."""
+        self.is_forgotten = True
+        self.trees.clear()
+        self.texts.clear()
+        self._add(-self.bytes)
+
     def _is_full(self) -> bool:
-        return self.bytes > self._most * 3 // 4
+        return self.bytes > self._all.most * 3 // 4
+
+    def _add(self, size: int) -> None:
+        self.bytes += size
+        self._all.bytes += size
 
     def _forget(self, root_id: int) -> None:
         before = self.trees.pop(root_id, None)
         if before is not None:
             texts = [self.texts.pop(candidate) for candidate in before[1]]
-            self.bytes -= _size(before[1]) + sum(len(text) for text in texts if text)
+            self._add(-_size(before[1]) - sum(len(text) for text in texts if text))
 
     def keep_texts(self, texts: Mapping[Assignment, str]) -> None:
         """Remembers the JSON of the candidates that are kept, as far as there is room."""
-        with self._lock:
+        with self._all.lock:
             for candidate, text in texts.items():
-                if self.bytes + len(text) > self._most:
-                    return
                 if self.texts.get(candidate, text) is None:
+                    if not self._all.has_room(self, len(text)):
+                        return
                     self.texts[candidate] = text
-                    self.bytes += len(text)
+                    self._add(len(text))
 
 
 def _size(candidates: Sequence[Assignment]) -> int:
@@ -89,23 +99,43 @@ def _size(candidates: Sequence[Assignment]) -> int:
 
 
 class AnswerMemory:
-    """The memories of the `MOST_QUERIES` most recent queries, in about `most` bytes together.
+    """The memories of the `MOST_QUERIES` most recent queries: about `most` bytes together, however many run at once.
 
-    A single query may fill it all; the bound is enforced when the next query comes.
+    A single query may fill it all, but for a quarter that is reserved for JSON.
     """
 
     def __init__(self, most: int = DEFAULT_BYTES) -> None:
-        self._most = most
+        self.most = most
+        self.bytes = 0
+        self.lock = threading.Lock()
+        """Guards this, and the memories of all queries."""
         self._queries: OrderedDict[Hashable, QueryMemory] = OrderedDict()
-        self._lock = threading.Lock()
 
     def of(self, query: Hashable) -> QueryMemory:
         """Returns the memory of a query. `query` has to hold everything that the JSON of a candidate depends on."""
-        with self._lock:
-            memory = self._queries.setdefault(query, QueryMemory(self._most))
+        with self.lock:
+            memory = self._queries.get(query)
+            if memory is None:
+                memory = self._queries[query] = QueryMemory(self)
             self._queries.move_to_end(query)
-            size = sum(known.bytes for known in self._queries.values())
-            while size > self._most or len(self._queries) > MOST_QUERIES:
-                size -= self._queries.popitem(last=False)[1].bytes
+            if len(self._queries) > MOST_QUERIES:
+                self._forget_oldest()
         memory.make_room()
         return memory
+
+    def has_room(self, memory: QueryMemory, size: int) -> bool:
+        """Returns whether `memory` may take so many bytes more. Older queries are forgotten for it.
+
+        To be called with the lock held.
+        """
+        while (
+            not memory.is_forgotten
+            and self.bytes + size > self.most
+            and next(iter(self._queries.values())) is not memory
+        ):
+            self._forget_oldest()
+        return not memory.is_forgotten and self.bytes + size <= self.most
+
+    def _forget_oldest(self) -> None:
+        _, oldest = self._queries.popitem(last=False)
+        oldest.forget_all()

@@ -4,7 +4,7 @@ A tree's part of `provider_summaries`, which every answer repeats, is rendered o
 with it. Allocation requests are filled into a few templates, at a quarter of the cost of small dictionaries.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Generator, Iterable
 from typing import Any
 
 from limes.placement.document import dump
@@ -21,22 +21,38 @@ TREES_SINCE = 29
 MAPPINGS_SINCE = 34
 
 
-def render(result: SearchResult, cloud: Cloud, minor: int, memory: QueryMemory | None = None) -> bytes:
-    """Returns the whole body under microversion 1.`minor`. `memory` is the one that the search used, if any."""
+AT_ONCE = 1000
+"""So many candidates are rendered together. Nova asks for no more."""
+
+
+def render(
+    result: SearchResult, cloud: Cloud, minor: int, memory: QueryMemory | None = None
+) -> Generator[bytes, None, None]:
+    """Yields the body under microversion 1.`minor`, in parts of `AT_ONCE` candidates.
+
+    So the text of a large answer is never in memory as a whole. `memory` is the one that the search used, if any.
+    """
     writer = RequestWriter(result.slots, minor)
+    yield b'{"allocation_requests":['
+    for start in range(0, len(result.candidates), AT_ONCE):
+        some = result.candidates[start : start + AT_ONCE]
+        requests = ",".join(_texts(some, writer, memory)).encode()
+        yield b"," + requests if start else requests
+    yield b'],"provider_summaries":{' + _summaries(result, cloud, minor) + b"}}"
+
+
+def _texts(candidates: list[Assignment], writer: "RequestWriter", memory: QueryMemory | None) -> list[str]:
     known = {} if memory is None else memory.texts
     texts: list[str] = []
     new: dict[Assignment, str] = {}
-    for candidate in result.candidates:
+    for candidate in candidates:
         text = known.get(candidate)
         if text is None:
             text = new[candidate] = writer.write(candidate)
         texts.append(text)
     if memory is not None:
         memory.keep_texts(new)
-    requests = ",".join(texts).encode()
-    summaries = _summaries(result, cloud, minor)
-    return b"".join([b'{"allocation_requests":[', requests, b'],"provider_summaries":{', summaries, b"}}"])
+    return texts
 
 
 def _summaries(result: SearchResult, cloud: Cloud, minor: int) -> bytes:

@@ -22,7 +22,7 @@ PORTS = (
 
 def answer(cloud: Cloud, query: str, minor: int = 39) -> bytes:
     request = parse(parse_pairs(query), minor, traits=cloud.traits, classes=cloud.classes)
-    return render(search(request, cloud), cloud, minor)
+    return b"".join(render(search(request, cloud), cloud, minor))
 
 
 def median_ms(work: Callable[[], bytes], times: int) -> tuple[float, int]:

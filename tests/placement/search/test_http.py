@@ -14,6 +14,7 @@ from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.search.memory import AnswerMemory
+from limes.placement.search.render import AT_ONCE
 from limes.settings.placement import PlacementSettings
 from limes.system import SystemClock
 from tests.placement.index.describe import describe
@@ -85,6 +86,21 @@ def test_what_is_remembered_is_of_the_same_question(api: Api) -> None:
             path = f"/allocation_candidates?{query}"
             fresh = Api(replace(api.deps, answers=AnswerMemory()), minor).get(path)
             assert [Api(api.deps, minor).get(path) for _ in range(2)] == [fresh, fresh]
+
+
+def test_a_large_answer_is_made_while_it_is_sent(api: Api) -> None:
+    """More candidates than are rendered together are the same ones, in the same order; their length is not announced."""
+    api.provider("cn")
+    for number in range(11):
+        api.provider(f"n{number}", "cn", VCPU=8)
+    query = "/allocation_candidates?group_policy=none&" + "&".join(f"resources{n}=VCPU:1" for n in range(3))
+    large, small = api.ask("GET", query), api.ask("GET", f"{query}&limit={AT_ONCE}")
+    assert "content-length" not in large.headers
+    assert int(small.headers["content-length"]) == len(small.content)
+    assert large.headers["content-type"] == small.headers["content-type"]
+    assert len(large.json["allocation_requests"]) == 11**3 > AT_ONCE
+    assert large.json["allocation_requests"][:AT_ONCE] == small.json["allocation_requests"]
+    assert large.json["provider_summaries"] == small.json["provider_summaries"]
 
 
 def test_every_worker_sees_each_write_at_once(api: Api) -> None:

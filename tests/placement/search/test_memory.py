@@ -15,7 +15,7 @@ from limes.placement.search.candidates import search
 from limes.placement.search.matching import RequestTest
 from limes.placement.search.memory import MOST_QUERIES, AnswerMemory
 from limes.placement.search.model import Cloud, Provider
-from limes.placement.search.render import render
+from limes.placement.search.render import render as parts_of
 from tests.placement.search.clouds import CLASSES, TRAITS, cloud_of, find, node, providers_of
 from tests.placement.search.strategies import clouds, requests
 
@@ -88,6 +88,11 @@ class TestTreesThatStayed:
         assert looked_at == ["cn", "cn", "cn"]
 
 
+def render(*what: Any) -> bytes:
+    """The whole body."""
+    return b"".join(parts_of(*what))
+
+
 def test_threads_that_meet_leave_the_memory_in_order() -> None:
     memory, failures = AnswerMemory().of("query"), []
 
@@ -115,14 +120,28 @@ def test_threads_that_meet_leave_the_memory_in_order() -> None:
 
 class TestSize:
     def test_the_oldest_queries_are_forgotten(self, looked_at: list[Any]) -> None:
-        cloud, memory = cloud_of(*hosts(5)), AnswerMemory(most=2 * 12_980 + 6_500)  # 12,980 for each query
+        cloud, memory = cloud_of(*hosts(5)), AnswerMemory(most=3 * 12_980 + 6_500)  # 12,980 for each query
         for name in ("one", "two", "three", "one", "four"):
             find(cloud, QUERY, memory=memory.of(name))
         assert len(looked_at) == 4 * 5
         looked_at.clear()
         for name in ("four", "one", "three"):
             find(cloud, QUERY, memory=memory.of(name))
-        assert len(looked_at) == 5, "three is older than one"
+        assert len(looked_at) == 0, "two is the oldest"
+        find(cloud, QUERY, memory=memory.of("two"))
+        assert len(looked_at) == 5
+
+    def test_queries_that_come_at_once_share_the_room(self) -> None:
+        """Each search has its memory from the beginning, and all go on at the same time."""
+        cloud, memory = cloud_of(*hosts(20)), AnswerMemory(most=100_000)
+        kept = [memory.of(number) for number in range(8)]
+        found = [find(cloud, QUERY, memory=one) for one in kept]
+        bodies = {render(one, cloud, 39, own) for one, own in zip(found, kept, strict=True)}
+        assert bodies == {render(find(cloud, QUERY), cloud, 39)}
+        assert 50_000 < memory.bytes == sum(one.bytes for one in kept) <= 100_000
+        forgotten = [one for one in kept if one.is_forgotten]
+        assert forgotten == kept[: len(forgotten)] != []
+        assert all((one.bytes, one.trees, one.texts) == (0, {}, {}) for one in forgotten)
 
     def test_queries_that_find_nothing_are_forgotten_too(self, looked_at: list[Any]) -> None:
         cloud, memory = cloud_of(*hosts(5)), AnswerMemory()

@@ -1,6 +1,7 @@
 """The bytes of the answer at the microversions at which its form changes."""
 
 import json
+import tracemalloc
 from typing import Any
 
 from limes.placement.search.render import render
@@ -16,7 +17,7 @@ CN, NUMA, EMPTY = map(identity, ("cn", "numa", "empty"))
 
 
 def body(query: str, minor: int) -> Any:
-    return json.loads(render(find(CLOUD, query, minor), CLOUD, minor))
+    return json.loads(b"".join(render(find(CLOUD, query, minor), CLOUD, minor)))
 
 
 def test_a_list_at_first() -> None:
@@ -75,3 +76,21 @@ def test_mappings_from_1_34() -> None:
 
 def test_nothing_found() -> None:
     assert body("resources=VCPU:100", 39) == {"allocation_requests": [], "provider_summaries": {}}
+
+
+def test_the_text_of_a_large_answer_is_never_there_as_a_whole() -> None:
+    """Without that, eight such answers at once left a worker with some hundred MB."""
+    cloud = cloud_of(node("cn"), *(node(f"n{number}", "cn", VCPU=64) for number in range(10)))
+    query = "&".join(f"resources{number}=VCPU:1" for number in range(4)) + "&group_policy=none"
+    found = find(cloud, query)
+    assert len(found.candidates) == 10_000
+    tracemalloc.start()
+    try:
+        size = sum(len(part) for part in render(found, cloud, 39))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size > 3_000_000
+    assert peak < size / 2
+    requests = json.loads(b"".join(render(found, cloud, 39)))["allocation_requests"]
+    assert len({json.dumps(request) for request in requests}) == 10_000
