@@ -14,6 +14,7 @@ from limes.api.quota_request_bodies import (
 from limes.api.shapes.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
 
 _FILTERS = (*SELECTION, p.STATUS, p.LEVEL, p.PASSED_ON, p.REQUESTS, p.BEFORE_REQUEST)
+_PAGE = (p.ENTRIES, p.BEFORE_ENTRY)
 _ONE = {200: QuotaRequestAnswer}
 _MADE = {201: QuotaRequestAnswer}
 _NEW_ERRORS = (404, 409, 422, 423)
@@ -33,7 +34,7 @@ QUOTA_REQUESTS = {
         ),
     },
     f"{DOMAIN}/quota-requests/{{id}}": {
-        "GET": Operation(quota_request.show_of_domain, "domain:show_requests", _ONE, (404,))
+        "GET": Operation(quota_request.show_of_domain, "domain:show_requests", _ONE, (404,), _PAGE)
     },
     f"{DOMAIN}/quota-requests/{{id}}/approve": {
         "POST": Operation(
@@ -67,7 +68,7 @@ QUOTA_REQUESTS = {
         ),
     },
     f"{PROJECT}/quota-requests/{{id}}": {
-        "GET": Operation(quota_request.show_of_project, "project:show_requests", _ONE, (404,))
+        "GET": Operation(quota_request.show_of_project, "project:show_requests", _ONE, (404,), _PAGE)
     },
     f"{PROJECT}/quota-requests/{{id}}/approve": {
         "POST": Operation(

@@ -7,11 +7,53 @@ import pytest
 
 from limes.api.policy import RULES
 from limes.auth.policy import Policy, Rule
+from limes.db.queries import quota_requests as queries
+from limes.db.queries.quota_requests import EventRow
 from tests.api.growing import make_growing
 from tests.api.quota_requests import PATHS, act, ask, asked, quota, show, status
 from tests.api.quotas import put
 from tests.api.world import World
 from tests.support.rows import all_rows, changes
+
+
+def conversation(world: World, path: str) -> list[str]:
+    """The texts of a whole conversation, page by page."""
+    texts: list[str] = []
+    while path:
+        page = world.get(path)
+        some = [event["text"] for event in page["quota_request"]["conversation"]]
+        assert len(some) <= 100
+        texts = some + texts
+        path = next((link["href"] for link in page["conversation_links"]), "")
+    return texts
+
+
+@pytest.mark.parametrize("limit", [13, 99, 100])
+def test_a_long_conversation_comes_in_pages(world: World, limit: int) -> None:
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    url, texts = f"{PATHS['berlin']}/quota-requests/{id_}", ["", *(f"comment {number}" for number in range(198))]
+    rows = [EventRow(id_, 1000.0, "comment", text, "u6", "") for text in texts[1:]]
+    world.engine.atomic(lambda: queries.add_events(world.engine, rows))
+    assert conversation(world, f"{url}?limit={limit}") == conversation(world, url) == texts
+    assert world.get(f"{url}?limit={limit}")["conversation_total"] == 199
+    answer = act(world, "berlin", id_, "comments", "berlin-admin", comment="the last one").json
+    assert [event["text"] for event in answer["quota_request"]["conversation"]] == [*texts, "the last one"][-20:]
+    assert conversation(world, answer["conversation_links"][0]["href"])[-1] == texts[-20]
+
+
+def test_a_conversation_has_an_end(world: World) -> None:
+    """Decisions are still possible then."""
+    id_ = asked(world, "berlin", compute={"cores": 40})
+    rows = [EventRow(id_, 1000.0, "comment", "x" * 2000, "u6", "")] * 199
+    world.engine.atomic(lambda: queries.add_events(world.engine, rows))
+    result = act(world, "berlin", id_, "comments", "berlin-admin", comment="one more")
+    assert (result.status_code, result.text) == (
+        409,
+        f"the conversation about quota request {id_} has 200 entries already: no more comments are possible\n",
+    )
+    result = act(world, "berlin", id_, "approve", "germany-admin", comment="enough")
+    assert result.status_code == 200
+    assert len(result.content) < 50_000
 
 
 def test_what_is_answered(world: World) -> None:

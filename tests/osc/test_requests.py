@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from limes.db.queries.quota_requests import EventRow, add_events
 from tests.api.world import BERLIN, GERMANY
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
@@ -112,6 +113,16 @@ def test_decisions_need_only_the_number(cloud: Cloud, berlin: User, germany: Use
     again = germany.run(f"request reject {number} --reason no")
     assert again.status == 1
     assert f"quota request {number} is partly approved, not open" in again.errors
+
+
+def test_a_long_conversation_is_shown_as_a_whole(cloud: Cloud, berlin: User) -> None:
+    number = berlin.json(ASK)["id"]
+    rows = [EventRow(number, 1000.0, "comment", f"comment {count}", "u6", "") for count in range(150)]
+    cloud.engine.atomic(lambda: add_events(cloud.engine, rows))
+    shown = berlin.json(f"request show {number}")["conversation"]
+    assert [event["text"] for event in shown] == ["", *(row.text for row in rows)]
+    after = berlin.json(f"request comment {number} 'the last one'")["conversation"]
+    assert [event["text"] for event in after] == [*(event["text"] for event in shown), "the last one"]
 
 
 def test_pass_on(cloud: Cloud, berlin: User, germany: User, admin: User) -> None:

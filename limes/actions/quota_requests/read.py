@@ -13,8 +13,10 @@ from limes.db.queries.quota_request_lists import Filters, RequestRow
 from limes.db.queries.quota_requests import AmountRow, EventRow
 from limes.errors import Conflict
 
-MOST_EVENTS = 1000
+MOST_EVENTS = 200
 """How long a conversation can get by comments."""
+_LATEST = 20
+"""As much of a conversation as the answers to changes have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,10 @@ class Described:
     passed_on_to: int | None
     """The number of the domain's request."""
     conversation: Sequence[EventRow] = ()
+    first: int = 1
+    """The number of its first entry here."""
+    entries: int = 0
+    """How many it has in all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +68,9 @@ class ReadRequests:
         """Lists the requests of all domains and projects."""
         return self.desk.engine.snapshot(lambda: self._page(filters, before, limit))
 
-    def one(self, place: Place, request_id: int) -> Described:
-        """Returns a request of that project, or of that domain itself, with its conversation. Raises `NotFound`."""
+    def one(self, place: Place, request_id: int, limit: int = _LATEST, before: int = 2**62) -> Described:
+        """Returns a request of that project, or of that domain itself, with at most so many entries of its conversation
+        before the one of a number, from 1. Raises `NotFound`."""
 
         def read() -> Described:
             self.desk.find(place)
@@ -71,7 +78,11 @@ class ReadRequests:
             if row is None or (row.domain_uuid, row.project_uuid or "") != (place.domain_uuid, place.project_uuid):
                 raise no_such_request(request_id)
             (described,) = self._describe([row])
-            return replace(described, conversation=lists.conversation(self.desk.engine, request_id))
+            entries = lists.count_events(self.desk.engine, request_id)
+            end = min(entries, before - 1)
+            skipped = max(0, end - limit)
+            some = lists.conversation(self.desk.engine, request_id, skipped, end - skipped)
+            return replace(described, conversation=some, first=skipped + 1, entries=entries)
 
         return self.desk.engine.snapshot(read)
 
@@ -81,7 +92,10 @@ class ReadRequests:
         def work() -> None:
             locked = self.desk.lock(place, request_id, must_be_open=False)
             if lists.count_events(self.desk.engine, request_id) >= MOST_EVENTS:
-                raise Conflict(f"the conversation about quota request {request_id} has {MOST_EVENTS} entries already")
+                raise Conflict(
+                    f"the conversation about quota request {request_id} has {MOST_EVENTS} entries already: no more"
+                    " comments are possible"
+                )
             self.desk.record(locked.target, [request_id], EventKind.COMMENT, text, initiator)
 
         self.desk.engine.atomic(work)

@@ -18,7 +18,7 @@ from limes.api.quota_request_bodies import (
 )
 from limes.api.quota_sets import changes_with_set
 from limes.api.render.quota import render_refusals, status_of
-from limes.api.render.quota_request import render_request, render_with_conversation
+from limes.api.render.quota_request import older_entries, render_request, render_with_conversation
 from limes.core.history import What
 from limes.core.quota_requests import RequestStatus
 from limes.core.temporary_quota import Term
@@ -48,12 +48,12 @@ def list_of_project(call: Call) -> Answer:
 
 
 def show_of_domain(call: Call) -> Answer:
-    """Shows a domain's request with its whole conversation."""
+    """Shows a domain's request with its conversation, or one page of it."""
     return _show(call)
 
 
 def show_of_project(call: Call) -> Answer:
-    """Shows a project's request with its whole conversation."""
+    """Shows a project's request with its conversation, or one page of it."""
     return _show(call)
 
 
@@ -133,7 +133,8 @@ def _answer_list(call: Call, page: Page, limit: int) -> Answer:
 
 
 def _show(call: Call) -> Answer:
-    return _answer(call, call.deps.quota_requests.read.one(_place(call), _number(call)))
+    limit, before = parameters.ENTRIES.of(call.req), parameters.BEFORE_ENTRY.of(call.req)
+    return _answer(call, call.deps.quota_requests.read.one(_place(call), _number(call), limit, before))
 
 
 def _create(call: Call) -> Answer:
@@ -169,7 +170,11 @@ def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 20
 
 
 def _answer(call: Call, described: Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
-    document = {"quota_request": render_with_conversation(call.catalog, described)}
+    document = {
+        "quota_request": render_with_conversation(call.catalog, described),
+        "conversation_links": older_entries(described, call.req.params),
+        "conversation_total": described.entries,
+    }
     warnings = [*outcome.warnings, *outcome.backend_errors]
     return Answer(status, {**document, "warnings": warnings} if warnings else document)
 

@@ -1,7 +1,12 @@
 """Requests for more quota."""
 
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
 from limes.actions.quota_requests.read import Described
 from limes.api.render.common import Json
+from limes.api.shapes.common import Link
 from limes.core.catalog import Catalog
 from limes.db.queries.quota_requests import AmountRow, EventRow
 
@@ -34,11 +39,21 @@ def render_request(catalog: Catalog, described: Described) -> Json:
 
 
 def render_with_conversation(catalog: Catalog, described: Described) -> Json:
-    """Renders a request with its conversation."""
+    """Renders a request with a part of its conversation."""
     return {
         **render_request(catalog, described),
         "conversation": [_event(event) for event in described.conversation],
     }
+
+
+def older_entries(described: Described, query: Mapping[str, Any]) -> list[Link]:
+    """Returns the link to what was said before, if there is more. `query` is that of the request."""
+    row = described.row
+    if described.first == 1:
+        return []
+    project = f"/projects/{row.project_uuid}" if row.project_uuid is not None else ""
+    path = f"/v1/domains/{row.domain_uuid}{project}/quota-requests/{row.id}"
+    return [{"rel": "next", "href": f"{path}?{urlencode({**query, 'marker': described.first}, doseq=True)}"}]
 
 
 def _amount(catalog: Catalog, row: AmountRow) -> Json:

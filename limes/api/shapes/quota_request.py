@@ -65,15 +65,17 @@ class RequestEvent(TypedDict):
 
 
 class QuotaRequestWithConversation(QuotaRequest):
-    """The same, and what was said and decided about it, the oldest first."""
+    """The same, and what was said and decided about it, the oldest first; of a long conversation the latest part."""
 
     conversation: list[RequestEvent]
 
 
 class QuotaRequestAnswer(Warned):
-    """One request."""
+    """One request, and a link to what was said before the entries that are here, if there is more."""
 
     quota_request: QuotaRequestWithConversation
+    conversation_links: list[Link]
+    conversation_total: Annotated[int, Field(ge=0, description="how many entries the conversation has")]
 
 
 class QuotaRequestsAnswer(TypedDict):

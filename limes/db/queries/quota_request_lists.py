@@ -123,6 +123,8 @@ _EVENTS = compiled(
         QuotaRequestEvent.select(*EVENT_COLUMNS)
         .where(QuotaRequestEvent.request == p.id)
         .order_by(QuotaRequestEvent.number)
+        .limit(p.limit)
+        .offset(p.skipped)
     )
 )
 
@@ -200,9 +202,9 @@ def waiting(engine: Engine, before: float) -> dict[int, float]:
     return dict(engine.tuples(_WAITING, before=before))
 
 
-def conversation(engine: Engine, request_id: int) -> list[EventRow]:
-    """Returns what was said and decided about a request, the oldest first."""
-    return engine.all(_EVENTS, EventRow, id=request_id)
+def conversation(engine: Engine, request_id: int, skipped: int, limit: int) -> list[EventRow]:
+    """Returns what was said and decided about a request, the oldest first, after so many that are skipped."""
+    return engine.all(_EVENTS, EventRow, id=request_id, skipped=skipped, limit=limit)
 
 
 def count_events(engine: Engine, request_id: int) -> int:

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Iterator
 from typing import Any, ClassVar
+from urllib.parse import parse_qsl, urlsplit
 
 from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
@@ -115,15 +116,20 @@ class OneRequest(LimesShowOne):
 
     options: ClassVar[Options] = (add_id,)
 
-    def request_fields(self, args: argparse.Namespace, request: Json) -> Fields:
-        """Returns the fields of a request."""
-        row = row_of(request) | {"Conversation": Conversation(request["conversation"])}
-        return self.fields(args, row)
+    def request_fields(self, args: argparse.Namespace, answer: Json) -> Fields:
+        """Returns the fields of the request in an answer, with its whole conversation."""
+        request = answer["quota_request"]
+        conversation, page = request["conversation"], answer
+        while links := page.get("conversation_links"):
+            link = urlsplit(links[0]["href"])
+            page = self.limes.get(link.path.removeprefix("/v1"), parse_qsl(link.query))
+            conversation = page["quota_request"]["conversation"] + conversation
+        return self.fields(args, row_of(request) | {"Conversation": Conversation(conversation)})
 
     def post(self, args: argparse.Namespace, verb: str, body: Json) -> Fields:
         """Sends a decision or comment, and returns the fields of the request in the answer."""
         answer = self.limes.request("POST", f"{find_path(self, args.id)}/{verb}", (), body)
-        return self.request_fields(args, self.warned(document_of(answer))["quota_request"])
+        return self.request_fields(args, self.warned(document_of(answer)))
 
 
 class ShowRequest(OneRequest):
@@ -132,7 +138,7 @@ class ShowRequest(OneRequest):
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns all its fields."""
         path = find_path(self, parsed_args.id)
-        return self.request_fields(parsed_args, self.limes.get(path)["quota_request"])
+        return self.request_fields(parsed_args, self.limes.get(path))
 
 
 def find_path(command: LimesCommand, number: int) -> str:

@@ -28,8 +28,15 @@ export async function countRequests(at: Place, query: Query): Promise<number> {
   return (await loadRequests(at, query, 1)).total;
 }
 
+/** With its whole conversation, of which the API answers the latest part first. */
 export async function loadRequest(at: Place, id: string, signal?: AbortSignal): Promise<QuotaRequestWithConversation> {
-  const request = (await get<QuotaRequestAnswer>(requestsPath(at, `/${encodeURIComponent(id)}`), { signal })).quota_request;
+  let page = await get<QuotaRequestAnswer>(requestsPath(at, `/${encodeURIComponent(id)}`), { signal });
+  const request = page.quota_request;
+  const { conversation } = request;
+  for (let link = page.conversation_links?.[0]; link; link = page.conversation_links?.[0]) {
+    page = await get<QuotaRequestAnswer>(link.href, { signal });
+    conversation.unshift(...page.quota_request.conversation);
+  }
   remember(namedIn(request));
   return request;
 }

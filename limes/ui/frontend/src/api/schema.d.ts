@@ -1162,12 +1162,15 @@ export interface components {
             passed_on_to?: number;
             resources: components["schemas"]["WantedQuota"][];
         };
-        /** @description One request. */
+        /** @description One request, and a link to what was said before the entries that are here, if there is more. */
         QuotaRequestAnswer: {
             warnings?: string[];
             quota_request: components["schemas"]["QuotaRequestWithConversation"];
+            conversation_links: components["schemas"]["Link"][];
+            /** @description how many entries the conversation has */
+            conversation_total: number;
         };
-        /** @description The same, and what was said and decided about it, the oldest first. */
+        /** @description The same, and what was said and decided about it, the oldest first; of a long conversation the latest part. */
         QuotaRequestWithConversation: {
             /** @description when the quota is wanted, if not at once */
             from?: number;
