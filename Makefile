@@ -20,7 +20,7 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
 pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
 
-.PHONY: help run check test e2e ui faults soak docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth house lock real-venv clean
+.PHONY: help run check test e2e ui faults soak docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
@@ -105,6 +105,10 @@ bench-metering: ## measures the account of usage: closing days, and reading a mo
 bench-growth: ## measures time and memory of samples of growth, in a cloud of 10,000 projects
 	$(call set_up,bench-growth)
 	$(BIN)/python -m tests.bench.growth
+
+bench-upgrade: ## measures how long readers and writers wait while the schema is upgraded beside the previous release
+	$(call set_up,bench-upgrade)
+	$(BIN)/python -m tests.bench.upgrade
 
 house: $(VENV)/.installed-dev ## how large the product is: files, lines, functions, SQL texts, circles of packages
 	@$(BIN)/python -m tests.house

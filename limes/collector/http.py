@@ -25,7 +25,7 @@ from limes.web.operational import HealthcheckEndpoint, render_metrics
 log = logging.getLogger(__name__)
 
 
-_CONNECTIONS = 32
+MOST_CONNECTIONS = 32
 """Open at the same time. Each has a thread."""
 _HEAD_SECONDS, _PATIENCE, _ANSWER_SECONDS = 10.0, 60.0, 300.0
 """For the request's head; for an answer while others wait to be let in; and at most."""
@@ -52,7 +52,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         """Starts a thread for a connection, or closes it."""
         now = time.monotonic()
         with self._lock:
-            is_full = len(self._asking) + len(self._answered) >= _CONNECTIONS
+            is_full = len(self._asking) + len(self._answered) >= MOST_CONNECTIONS
             has_room = (
                 not is_full
                 or self._close_first(self._asking, now)

@@ -13,6 +13,7 @@ from limes.errors import StartupError
 
 _ONE = peewee.Select(columns=[peewee.Value(1)])
 _NO_TRANSACTIONS = "the pooler takes single statements, but no transactions"
+FREE_SPACE = "make room on the disk of PostgreSQL (SHOW data_directory, and df there), or give it a larger one"
 _CONNECTION = (
     (
         r"unsupported startup parameter",
@@ -80,6 +81,7 @@ _SCHEMA = (
         r"read-only",
         "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for",
     ),
+    (r"No space left|disk full", FREE_SPACE),
     (r"lock timeout", "stop what keeps the tables locked (pg_stat_activity shows it), and try again"),
 )
 _PREAMBLE = re.compile(r"^connection to server .*? failed: FATAL:\s+")

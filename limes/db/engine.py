@@ -120,7 +120,8 @@ class Engine:
             raise Unavailable("all database connections are in use; try again") from None
         except DATABASE_ERRORS as error:
             log.error("cannot connect to the %s: %s", self.location, first_line(error))
-            raise Unavailable(f"the database does not answer ({self.location})") from None
+            failure = classify(error) if classify(error) is not Failure.OURS else Failure.GONE
+            raise Unavailable(f"{failure.value} ({self.location})") from None
         try:
             yield
         finally:

@@ -1,5 +1,6 @@
 """What an error of the database means for its caller."""
 
+import re
 import sqlite3
 from enum import Enum
 
@@ -19,7 +20,9 @@ class Failure(Enum):
     """A lock was not free in time. No use to try again: it has waited already."""
     TOO_SLOW = "the database took too long over this request; try again or ask for less"
     GONE = "the database does not answer"
-    """Not reachable, shutting down, out of connections or disk, or broken."""
+    """Not reachable, shutting down, or broken."""
+    FULL = "the disk of the database is full"
+    EXHAUSTED = "the database has no connections or no memory left; try again"
     OURS = "a mistake in a statement, or a constraint that was violated"
     """Not the database's fault: the caller gets the error as it is."""
 
@@ -30,16 +33,25 @@ _POSTGRESQL_CODES = {
     "55P03": Failure.BUSY,  # lock_not_available
     "57014": Failure.TOO_SLOW,  # query_canceled, by statement_timeout
     "25P03": Failure.TOO_SLOW,  # idle_in_transaction_session_timeout
+    "53100": Failure.FULL,  # disk_full
 }
-_POSTGRESQL_CLASSES = {"08", "53", "57", "58"}  # connection, resources, operator, system
+_POSTGRESQL_CLASSES = {
+    "08": Failure.GONE,  # connection
+    "53": Failure.EXHAUSTED,  # resources
+    "57": Failure.GONE,  # operator
+    "58": Failure.GONE,  # system
+}
+_NO_CONNECTIONS = re.compile("too many (clients|connections)|remaining connection slots|no more connections allowed")
+"""Who is refused a connection gets only a text."""
 _SQLITE_NAMES = {
     "SQLITE_BUSY": Failure.BUSY,
     "SQLITE_BUSY_TIMEOUT": Failure.BUSY,
     "SQLITE_BUSY_RECOVERY": Failure.COLLISION,
     "SQLITE_BUSY_SNAPSHOT": Failure.COLLISION,
     "SQLITE_LOCKED": Failure.COLLISION,
+    "SQLITE_FULL": Failure.FULL,
 }
-_SQLITE_GONE = ("SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_FULL", "SQLITE_IOERR", "SQLITE_NOTADB", "SQLITE_PROTOCOL")
+_SQLITE_GONE = ("SQLITE_CANTOPEN", "SQLITE_CORRUPT", "SQLITE_IOERR", "SQLITE_NOTADB", "SQLITE_PROTOCOL")
 
 
 def classify(error: BaseException) -> Failure:
@@ -67,10 +79,10 @@ def first_line(error: Exception) -> str:
 def _classify_postgresql(error: psycopg2.Error) -> Failure:
     code = error.pgcode
     if code is None:  # the connection is lost, or was never made
-        return Failure.GONE if isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError) else Failure.OURS
-    if code[:2] in _POSTGRESQL_CLASSES:
-        return _POSTGRESQL_CODES.get(code, Failure.GONE)
-    return _POSTGRESQL_CODES.get(code, Failure.OURS)
+        if not isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError):
+            return Failure.OURS
+        return Failure.EXHAUSTED if _NO_CONNECTIONS.search(str(error)) else Failure.GONE
+    return _POSTGRESQL_CODES.get(code) or _POSTGRESQL_CLASSES.get(code[:2], Failure.OURS)
 
 
 def _classify_sqlite(error: sqlite3.Error) -> Failure:

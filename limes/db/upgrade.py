@@ -1,7 +1,7 @@
 """Applies migrations to a PostgreSQL database that is at work: nobody waits for long, and nobody is rolled back.
 
 Whoever waits for a lock on a table makes everybody wait who comes after it, even for reading. So an upgrade waits for
-less than half a second at a time, gives all of its locks back, and tries again a moment later. PostgreSQL looks for
+less than a second at a time, gives all of its locks back, and tries again a moment later. PostgreSQL looks for
 deadlocks only after a second (`deadlock_timeout`): until then, the upgrade has given way.
 """
 
@@ -21,8 +21,8 @@ from limes.db.watch import unlimited
 # Any number that nobody else uses in this database: two upgrades at once take turns.
 _ADVISORY_LOCK = 0x4C494D4553
 _ANOTHER_UPGRADE = "another upgrade"
-_SHORT = 0.4
-"""Seconds for all locks of a step that others have to wait for."""
+_SHORT, _MORE, _LONGEST = 0.3, 0.1, 0.8
+"""Seconds for all locks of a step that others have to wait for: at first, more with each try, and at most."""
 _LONG = 3.0
 """Seconds for a lock that keeps nobody from work; PostgreSQL ends an autovacuum that is in the way after one."""
 _PATIENCE = 600.0
@@ -65,6 +65,8 @@ class Upgrade:
         """Up to which id this step has filled rows."""
         self._wanted: Mapping[str, str] = {}
         self._waits_for = ""
+        self._short = _SHORT
+        """Seconds that this try may take of others' time."""
 
     def run(self) -> list[str]:
         """Applies all that is pending, and returns the names of the files that it has finished."""
@@ -90,6 +92,7 @@ class Upgrade:
     def _patiently(self) -> str | None:
         """As `_apply`, again and again while others are in its way."""
         begin, told_at = time.monotonic(), float("-inf")
+        self._short = _SHORT
         while True:
             try:
                 return self._apply()
@@ -103,6 +106,7 @@ class Upgrade:
                     told_at = now
                 if is_over:
                     raise
+            self._short = min(_LONGEST, self._short + _MORE)
             time.sleep(random.uniform(0.3, 1))  # noqa: S311 - lets others work
 
     def _apply(self) -> str | None:
@@ -127,7 +131,7 @@ class Upgrade:
             self._step, self._filled = name, 0
         if isinstance(step, Fill):
             self._waits_for = "rows"
-            self._set(lock_timeout=f"{_SHORT}s")
+            self._set(lock_timeout=f"{self._short}s")
             filled = step.batch(self._engine.db, self._filled)
             self._filled = self._filled if filled is None else filled
             return filled is None
@@ -148,10 +152,9 @@ class Upgrade:
         """First against nobody but autovacuum, which would never give way to a short wait."""
         for table in locks:
             self._lock_table(table, "SHARE UPDATE EXCLUSIVE", _LONG)
-        deadline = time.monotonic() + _SHORT
+        deadline = time.monotonic() + self._short
         for table, mode in locks.items():
             self._lock_table(table, mode, deadline - time.monotonic())
-        self._set(lock_timeout=f"{_SHORT}s")
 
     def _lock_table(self, table: str, mode: str, seconds: float) -> None:
         self._waits_for = table
@@ -194,7 +197,7 @@ class Upgrade:
         for table, mode in self._wanted.items():
             wanted = _LOCKS.c.relation == fn.to_regclass(table)
             held |= wanted if mode == AGAINST_ALL else wanted & (_LOCKS.c.mode != "AccessShareLock")
-        age = fn.date_part("epoch", fn.clock_timestamp() - _SESSIONS.c.xact_start)
+        age = fn.date_part("epoch", fn.now() - _SESSIONS.c.xact_start)
         columns = (_SESSIONS.c.pid, _SESSIONS.c.application_name, _SESSIONS.c.state, age, _SESSIONS.c.query)
         is_other = (_LOCKS.c.pid != fn.pg_backend_pid()) & (_SESSIONS.c.datname == fn.current_database())
         query = (

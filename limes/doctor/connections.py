@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from limes.collector.http import MOST_CONNECTIONS
 from limes.db.engine import Engine
 from limes.doctor.finding import Finding, ok, problem, warning
 from limes.settings import Settings
@@ -50,11 +51,12 @@ def _pool_size(name: str, settings: Settings) -> Iterator[Finding]:
 
 
 def connections_needed(settings: Settings, *, placement_only: bool = False) -> int:
-    """Returns the most connections of one API, one Placement and one collector together."""
+    """Returns the most connections of one API, one Placement, one collector and one `limes metrics` together."""
     pool = settings.database.pool_size
     placement = settings.placement.workers * min(pool, settings.placement.threads)
     if placement_only:
         return placement
-    limes = settings.api.workers * min(pool, settings.api.threads) + pool
+    limes = settings.api.workers * min(pool, settings.api.threads) + pool  # the collector's
+    limes += min(pool, MOST_CONNECTIONS)  # of `limes metrics`
     shares = settings.placement.database_url in (None, settings.database.url)
     return limes + (placement if shares else 0)

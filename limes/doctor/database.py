@@ -10,10 +10,10 @@ from limes.composition.cluster import build_cluster
 from limes.composition.common import open_engine, open_placement_engine
 from limes.composition.identity import open_cloud
 from limes.core.commitments.request import az_aware_refs
-from limes.db.advice import advise_on_connection, advise_on_schema, reason_of, try_connection
+from limes.db.advice import FREE_SPACE, advise_on_connection, advise_on_schema, reason_of, try_connection
 from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
-from limes.db.failures import DATABASE_ERRORS, first_line, is_read_only
+from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
 from limes.db.queries.project_sums import unplaced_usage
 from limes.doctor.approvals import check_approvals
@@ -172,7 +172,8 @@ def _writable(database: _Database) -> Finding:
 
 def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
     """Returns what is wrong, and what to do."""
-    text = f"cannot be written: {first_line(error)}"
+    is_full = classify(error) is Failure.FULL
+    text = f"cannot be written{', as its disk is full' if is_full else ''}: {first_line(error)}"
     if engine.dialect == "sqlite":
         folder = Path(engine.name).absolute().parent
         mend = f"our user has to be able to write {engine.name} and its folder {folder}; df shows whether it is full"
@@ -180,6 +181,8 @@ def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
     if is_read_only(error):
         mend = "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for"
         return "the database accepts no writes: it is a standby, or set to read-only", mend
+    if is_full:
+        return text, FREE_SPACE
     return text, "make our user the owner of the database's tables: ALTER TABLE ... OWNER TO ..."
 
 

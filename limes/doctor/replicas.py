@@ -3,6 +3,8 @@
 import time
 from collections.abc import Callable, Iterator
 
+from peewee import Select, fn
+
 from limes.composition.replicas import open_standbys, read_urls
 from limes.db.advice import advise_on_connection, reason_of
 from limes.db.engine import Engine
@@ -14,6 +16,7 @@ from limes.settings import Settings
 
 # SQL text: PostgreSQL's control data have no models
 _CLUSTER = "SELECT system_identifier FROM pg_control_system()"
+_SERVER = Select(columns=[fn.pg_postmaster_start_time().cast("text")])
 _POLL_SECONDS = 0.1
 
 
@@ -48,6 +51,7 @@ def _look_at(
         if engine.rows(_CLUSTER) != primary.rows(_CLUSTER):
             mend = f"name standbys of database.url in {setting}"
             return problem(check, f"{standby.name} is no copy of the primary: it belongs to another cluster", mend)
+        is_primary = engine.column(_SERVER) == primary.column(_SERVER)
         positions = PrimaryPositions(primary, 0)
         wanted, until = positions.ask(), time.monotonic() + max_lag
         while (seen := standby.ask(positions.epoch)) is not None and seen.position < wanted:
@@ -59,6 +63,8 @@ def _look_at(
         return warning(check, f"{standby.name}: {first_line(error)}", "look at its log")
     finally:
         engine.db.close()
+    if seen is None and is_primary:
+        return ok(check, f"{standby.name} is the primary at present, and left out")
     if seen is None:
         mend = f"take it out of {setting}, or make it a standby again"
         return warning(check, f"{standby.name} is no standby: it accepts writes; the primary answers its reads", mend)

@@ -124,6 +124,28 @@ def test_a_file_that_somebody_keeps_locked(
     assert (level, message) == ("problem", "cannot be written: database is locked")
 
 
+def test_a_full_disk(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """PostgreSQL says so by its code. SQLite does so when its file may have no more pages."""
+    engine = Engine(patient.document["database"]["url"])
+    if engine.dialect == "postgresql":
+        engine.execute(
+            "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING"
+            " ERRCODE = 'disk_full', MESSAGE = 'could not extend file: No space left on device'; END $$;"
+            "CREATE TRIGGER fill BEFORE UPDATE ON limes_schema_migrations EXECUTE FUNCTION fill()"
+        )
+    else:
+        engine.execute(
+            "CREATE TRIGGER fill BEFORE UPDATE ON limes_schema_migrations BEGIN"
+            " INSERT INTO services (type) VALUES (randomblob(100000)); END"
+        )
+        monkeypatch.setitem(SQLITE_PRAGMAS, "max_page_count", 1)  # as many as it has
+    engine.close()
+    level, message, mend = patient.ailment("database.writable")
+    assert level == "problem"
+    assert message.startswith("cannot be written, as its disk is full: ")
+    assert "df" in mend
+
+
 def test_a_file_that_may_only_be_read(light_patient: Patient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     upgrade(light_patient)
     monkeypatch.setitem(SQLITE_PRAGMAS, "query_only", 1)
@@ -213,7 +235,7 @@ def test_too_few_connections(patient: Patient, role: str, postgres: PostgresServ
     postgres.execute(f"ALTER ROLE {role} CONNECTION LIMIT 20")
     level, message, mend = patient.ailment("database.connections")
     assert level == "problem"
-    assert message == ("one of each process opens up to 48 connections; 20 are allowed (the user's CONNECTION LIMIT)")
+    assert message == ("one of each process opens up to 64 connections; 20 are allowed (the user's CONNECTION LIMIT)")
     assert "lower database.pool_size" in mend
 
 
@@ -222,7 +244,7 @@ def test_too_few_connections(patient: Patient, role: str, postgres: PostgresServ
 def test_others_use_the_connections(patient: Patient, postgres: PostgresServer) -> None:
     free = int(postgres.execute("SHOW max_connections")[0][0])
     patient.document["database"]["pool_size"] = 8
-    patient.document["api"] = {"workers": (free - 24) // 8}
+    patient.document["api"] = {"workers": (free - 32) // 8}
     patient.document["placement"] = {"workers": 1}
     held = [Engine(patient.document["database"]["url"], application_name="others") for _ in range(8)]
     for engine in held:

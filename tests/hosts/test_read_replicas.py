@@ -226,8 +226,14 @@ def test_the_doctor_looks_at_standbys(pair: Replicated, tmp_path: Any) -> None:
     assert "more than 0.5 s behind" in found[name].message
     database["read_urls"] = [pair.url(pair.primary, "test"), "postgresql://postgres@127.0.0.1:1/test"]
     messages = [one.message for one in patient.findings("database") if ".standby." in one.check]
-    assert "is no standby: it accepts writes" in messages[0]
+    assert messages[0] == f"127.0.0.1:{pair.primary.port} is the primary at present, and left out"
     assert "the primary answers its reads" in messages[1]
+    pair.resume()
+    pair.standby.promote()
+    database["read_urls"] = [pair.url(pair.standby, "test")]
+    found = {one.check: one for one in patient.findings("database")}
+    assert found[name].level is Level.WARNING
+    assert "is no standby: it accepts writes" in found[name].message
 
 
 def test_what_is_wrong_with_the_settings() -> None:

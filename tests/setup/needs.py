@@ -206,6 +206,7 @@ GOALS: dict[str, tuple[Need, ...]] = {
     "bench-metrics": (POSTGRESQL,),
     "bench-metering": (POSTGRESQL,),
     "bench-growth": (POSTGRESQL,),
+    "bench-upgrade": (POSTGRESQL,),
     "soak": (POSTGRESQL,),
     "bench-dashboard": (POSTGRESQL, CHROMIUM),
     "real-venv": (REAL,),

@@ -46,7 +46,7 @@ def project_uuid(number: int) -> str:
 
 def load(engine: Engine, size: Size) -> None:
     """Fills a migrated database in which the services and resources have their rows already."""
-    engine.atomic(lambda: _without_triggers(engine, lambda: _load(engine, size)))
+    engine.atomic(lambda: _without_triggers(engine, lambda: insert(engine, size)))
     fold_sums(engine)  # as collectors do all the time
     with engine.connection():  # what PostgreSQL does by itself, where autovacuum is on
         engine.db.execute_sql("VACUUM ANALYZE")
@@ -71,7 +71,8 @@ def _usage(position: int) -> str:
     return f"CASE WHEN {_USED[position]} THEN (p.id * 13 + r.id * 5 + {position}) %% 40 ELSE 0 END"
 
 
-def _load(engine: Engine, size: Size) -> None:
+def insert(engine: Engine, size: Size) -> None:
+    """Makes the rows, of which each release since 0.1 has the columns."""
     projects = size.domains * PROJECTS_PER_DOMAIN
     run, now = engine.execute, time.time()
     run(
