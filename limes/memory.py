@@ -1,8 +1,11 @@
-"""The garbage collector of a process that stays: an API worker, or a collector."""
+"""The memory of a process that stays, and its garbage collector: an API worker, or a collector."""
 
 import contextlib
 import gc
 from collections.abc import Iterator
+
+_M_MMAP_THRESHOLD = -3
+"""Of glibc's malloc.h."""
 
 
 def tune_garbage_collector() -> None:
@@ -26,3 +29,23 @@ def garbage_collector_paused() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+def give_back_large_blocks() -> None:
+    """Has glibc ask the system for each block of 1 MiB or more by itself, and return it at once. Called at the start.
+
+    By itself it learns from the first large ones to keep up to 64 MiB for each thread, for ever.
+    """
+    _glibc("mallopt", _M_MMAP_THRESHOLD, 1024 * 1024)
+
+
+def give_back() -> None:
+    """Gives memory that is free back to the system. It takes some milliseconds, and does nothing without glibc."""
+    _glibc("malloc_trim", 0)
+
+
+def _glibc(function: str, *numbers: int) -> None:
+    import ctypes  # rarely needed
+
+    with contextlib.suppress(OSError, AttributeError):
+        getattr(ctypes.CDLL(None), function)(*numbers)

@@ -11,6 +11,7 @@ from limes.backends.breaker import CircuitBreaker
 from limes.backends.reports import CapacityReport, Demand, DomainInfo, ProjectInfo, UsageReport
 from limes.core.catalog import Ref, ServiceDef
 from limes.errors import BackendOutage
+from limes.outgoing.room import with_its_answers
 
 T = TypeVar("T")
 
@@ -104,7 +105,7 @@ def within(seconds: float, call: Callable[[], T]) -> T:
 
     def work() -> None:
         try:
-            outcome["answer"] = context.run(call)
+            outcome["answer"] = context.run(with_its_answers, call)
         except BaseException as error:  # raised again by the thread that waits
             outcome["error"] = error
 
@@ -114,5 +115,8 @@ def within(seconds: float, call: Callable[[], T]) -> T:
     if not outcome:
         raise BackendOutage(f"no answer within {seconds:g} s")
     if "error" in outcome:
-        raise outcome["error"]
+        try:
+            raise outcome["error"]
+        finally:
+            outcome.clear()  # it would keep the error, and the error's traceback would keep it
     return outcome["answer"]  # type: ignore[no-any-return]  # what the call returned

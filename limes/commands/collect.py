@@ -47,8 +47,9 @@ def run(options: argparse.Namespace) -> int:
     if not options.once:
         from limes.collector.runner import run_until_signal
         from limes.composition.collector import open_collector
-        from limes.memory import tune_garbage_collector
+        from limes.memory import give_back_large_blocks, tune_garbage_collector
 
+        give_back_large_blocks()
         set_up_logs(settings)
         collector = open_collector(settings)
         tune_garbage_collector()

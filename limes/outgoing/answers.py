@@ -1,6 +1,6 @@
 """Limits for another server's answer: its size, its time, and where a redirect may lead."""
 
-import re
+import io
 import time
 import zlib
 from collections.abc import Iterator
@@ -11,6 +11,8 @@ import requests
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 
 from limes.errors import BackendError, BackendOutage
+from limes.outgoing.contents import Contents
+from limes.outgoing.room import ROOM, Share
 
 _MIB = 1024 * 1024
 
@@ -19,9 +21,6 @@ _REDIRECTS = (301, 302, 303, 305, 307, 308)
 _SAFE = ("GET", "HEAD")
 _PORTS = {"http": 80, "https": 443}
 _CHUNK = 64 * 1024
-_ESCAPED = re.compile(rb"\\.", re.DOTALL)
-_AS_BRACKETS = bytes.maketrans(b"{}", b"[]")
-_NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +33,8 @@ class AnswerLimits:
     """Bytes of the body after decompression."""
     max_depth: int = 64
     """Arrays and objects within each other in a JSON body."""
+    memory: int = 384 * _MIB
+    """Bytes of memory for all answers of this process together, with what is parsed from them."""
     timeout: float = 60.0
     """Seconds from the request to the end of the answer, where a request does not bring a time of its own."""
 
@@ -84,40 +85,37 @@ def printable_url(url: str) -> str:
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
 
 
-def read_body(response: requests.Response, limits: AnswerLimits, until: float, seconds: float) -> bytes:
-    """Returns the decompressed body. `until` is when it has to be complete, `seconds` how long that was to take.
+def read_body(response: requests.Response, limits: AnswerLimits, until: float, seconds: float) -> tuple[bytes, Share]:
+    """Returns the decompressed body, and its share of the room for answers, to be kept as long as the body.
 
-    Raises `BackendError` naming the limit that was exceeded, and what `requests` raises for connections that break.
+    `until` is when it has to be complete, `seconds` how long that was to take. Raises `BackendOutage` naming the limit
+    that was exceeded: whoever answers like that is not to be asked again and again. Raises what `requests` raises for
+    connections that break.
     """
     where = f"{response.request.method} {printable_url(str(response.url))}"
-    size, parts = 0, []
-    for part in _decompressed(response, limits, until, seconds, where):
-        size += len(part)
-        if size > limits.max_size:
-            raise BackendError(
-                f"{where}: the answer has more than {limits.max_size} bytes after decompression (answers.max_size)"
-            )
-        parts.append(part)
-    body = b"".join(parts)
-    if body[:64].lstrip()[:1] in (b"{", b"[") and is_deeper(body, limits.max_depth):
-        raise BackendError(f"{where}: the answer's JSON is deeper than {limits.max_depth} levels (answers.max_depth)")
-    return body
+    body, share = io.BytesIO(), ROOM.share()
+    try:
+        contents = Contents()
+        for part in _decompressed(response, limits, until, seconds, where):
+            body.write(part)
+            contents.feed(part)
+            _check(body.tell(), contents.depth, limits, where)
+            ROOM.grow(share, contents.memory, limits.memory, until, where)
+    except BaseException:
+        body.close()  # the error's traceback keeps the object
+        share.free()
+        raise
+    ROOM.end_reading(share)
+    return body.getvalue(), share
 
 
-def is_deeper(document: bytes, depth: int) -> bool:
-    """Returns whether arrays and objects of a JSON document lie more than `depth` deep, also where it is cut off.
-
-    Each round takes the innermost ones away, which for real documents is much cheaper than to read them.
-    """
-    if b"\\" in document:
-        document = _ESCAPED.sub(b"", document)
-    outside_strings = b"".join(document.split(b'"')[::2])
-    brackets = outside_strings.translate(_AS_BRACKETS, _NO_BRACKETS)
-    for _ in range(depth):
-        if not brackets:
-            return False
-        brackets = brackets.replace(b"[]", b"")
-    return b"[]" in brackets or brackets.count(b"[") > depth
+def _check(size: int, depth: int, limits: AnswerLimits, where: str) -> None:
+    if size > limits.max_size:
+        raise BackendOutage(
+            f"{where}: the answer has more than {limits.max_size} bytes after decompression (answers.max_size)"
+        )
+    if depth > limits.max_depth:
+        raise BackendOutage(f"{where}: the answer's JSON is deeper than {limits.max_depth} levels (answers.max_depth)")
 
 
 def _decompressed(
@@ -159,7 +157,7 @@ def _transferred(
         while part := response.raw.read1(_CHUNK, decode_content=False):
             size += len(part)
             if size > limits.max_transferred:
-                raise BackendError(
+                raise BackendOutage(
                     f"{where}: the answer has more than {limits.max_transferred} bytes (answers.max_transferred)"
                 )
             yield part

@@ -49,12 +49,16 @@ class GuardedSession(requests.Session):
             with _deadline(until):
                 response = super().send(request, **options)
             try:
-                body = read_body(response, self._limits, until, seconds)
+                body, share = read_body(response, self._limits, until, seconds)
             except BaseException:
                 response.close()
                 raise
             body = without_secrets(body, response.status_code, request)
             response._content, response._content_consumed = body, True  # type: ignore[attr-defined]  # as requests does
+            if response.status_code >= 400:  # of errors, little is left
+                share.free()
+            response.share = share  # type: ignore[attr-defined]  # for as long as somebody has the answer
+            response.encoding = "utf-8"  # as `Contents` has read it: what other encodings hide it has not seen
             response.reason = redact(response.reason or "")
             response.raw.release_conn()
             target = next_url(response)

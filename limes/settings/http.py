@@ -70,6 +70,10 @@ class AnswerSettings(Section):
     """Bytes of the body after decompression."""
     max_depth: int = Field(default=64, ge=4)
     """Arrays and objects within each other in a JSON body."""
+    memory: int = Field(default=384 * 1024 * 1024, ge=1024 * 1024)
+    """Bytes of memory for all answers that a process has at a time, with what is parsed from them: three to nine times
+    a body's size, and 64 for each value and key. An answer that finds no room waits for others to go, until its time is
+    over. Those that need at most 4 MiB are not counted."""
     timeout: Seconds = 60.0
     """From a request to a backend to the end of its answer. `identity.keystone.timeout` is that for Keystone, and no
     request takes longer than its task may: 80 % of `collector.lease`, or `api.backend_timeout`."""

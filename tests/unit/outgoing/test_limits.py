@@ -18,7 +18,7 @@ from limes.backends.loader import BackendSpec, load
 from limes.composition.identity import build_authenticator
 from limes.errors import StartupError, Unavailable
 from limes.outgoing import AnswerLimits, GuardedSession, keystone_session
-from limes.outgoing.answers import is_deeper
+from limes.outgoing.contents import Contents
 from limes.placement.transfer.api import RemoteApi
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
@@ -104,6 +104,14 @@ def test_depth(server: WebServer) -> None:
     assert GuardedSession(SMALL).get(server.url).json()
 
 
+def read(body: bytes, step: int = 7) -> Contents:
+    contents = Contents()
+    for begin in range(0, len(body), step):
+        contents.feed(body[begin : begin + step])
+    return contents
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 1000])
 @pytest.mark.parametrize(
     ("document", "depth"),
     [
@@ -113,16 +121,24 @@ def test_depth(server: WebServer) -> None:
         ([[[1, 2], [3]], [[4]]], 3),
     ],
 )
-def test_how_deep_documents_are(document: object, depth: int) -> None:
-    raw = json.dumps(document).encode()
-    assert not is_deeper(raw, depth)
-    assert is_deeper(raw, depth - 1)
+def test_how_deep_documents_are(document: object, depth: int, step: int) -> None:
+    assert read(json.dumps(document).encode(), step).depth == depth
 
 
 @pytest.mark.parametrize("garbage", [b'{"quota": {"a": oops', b"[[]", b"]]]", b'{"a": [1, 2'])
 def test_what_is_no_json_is_left_to_the_parser(garbage: bytes) -> None:
-    assert not is_deeper(garbage, 3)
-    assert is_deeper(b"[" * 8 + garbage, 3)
+    assert read(garbage).depth <= 3
+    assert read(b"[" * 8 + garbage).depth >= 8
+
+
+def test_blanks_and_other_encodings_hide_nothing(server: WebServer) -> None:
+    deep = b"[" * 30 + b"]" * 30
+    server.answer = lambda _: Answer(200, b" " * 100_000 + deep)
+    with pytest.raises(BackendOutage, match="max_depth"):
+        GuardedSession(SMALL).get(server.url)
+    server.answer = lambda _: Answer(200, deep.decode().encode("utf-16"), {"Content-Type": "a/json; charset=utf-16"})
+    with pytest.raises(requests.exceptions.JSONDecodeError):
+        GuardedSession(SMALL).get(server.url).json()
 
 
 def trickle(head: bytes) -> Iterator[bytes]:
