@@ -4,9 +4,9 @@ Each process finds out for itself, in memory: asking the database before each ca
 backend that one process cannot reach may well answer another. (pybreaker holds its lock during a call, so it would let
 only one thread at a time call a backend.)
 
-These are outages: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`, which an answer without end is as
-well. A refusal or a report that makes
-no sense shows that the backend is there; the pauses of the single project deal with it.
+These are outages: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`, which answers beyond the limits
+of `limes.outgoing` are as well. A refusal or a report that makes no sense shows that the backend is there; the pauses
+of the single project deal with it.
 """
 
 import itertools
