@@ -28,6 +28,7 @@ from limes.composition.identity import (
     open_cloud,
     open_revoked,
     refuse_exposure,
+    shared_folder,
 )
 from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.composition.notifications import announcements
@@ -45,6 +46,7 @@ from limes.db.engine import Engine
 from limes.settings import Settings
 from limes.system import Clock, SystemClock, SystemIds
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
+from limes.ui.known_browser import KnownBrowsers, shared_key
 from limes.ui.pages import dashboard
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod, SignInMethod
@@ -137,5 +139,6 @@ def dashboard_mounts(
     else:
         method = KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
     throttle = Throttle(clock)
-    session = SessionEndpoint(method, authenticator, throttle, title=settings.ui.title)
+    browsers = KnownBrowsers(shared_key(shared_folder(settings)))
+    session = SessionEndpoint(method, authenticator, throttle, browsers, title=settings.ui.title)
     return (dashboard(session, ScopesEndpoint(method, throttle)),)

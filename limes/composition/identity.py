@@ -64,8 +64,13 @@ def open_authenticator(
 
 def open_revoked(settings: Settings, environ: Mapping[str, str] = os.environ) -> RevokedTokens:
     """Returns the tokens ended by signing out. The workers of one server share the folder of their metrics anyway."""
-    cache, shared = settings.identity.cache, environ.get("PROMETHEUS_MULTIPROC_DIR")
-    return RevokedTokens(SystemClock(), cache.ttl, cache.signed_out_folder or (Path(shared) if shared else None))
+    return RevokedTokens(SystemClock(), settings.identity.cache.ttl, shared_folder(settings, environ))
+
+
+def shared_folder(settings: Settings, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """Returns where the workers of one server, or the processes that are configured so, tell each other of sign-ins."""
+    shared = environ.get("PROMETHEUS_MULTIPROC_DIR")
+    return settings.identity.cache.signed_out_folder or (Path(shared) if shared else None)
 
 
 def client_address(settings: Settings) -> ClientAddress:

@@ -84,7 +84,8 @@ class TokenCacheSettings(Section):
     signed_out_folder: ConfigPath | None = None
     """Where processes tell each other which tokens have ended by signing out of the dashboard, so that none accepts
     them any longer. The workers of one API do so by themselves; name a folder that others (further APIs, Placement)
-    share with them to have these refuse the token at once, too, and not only after `ttl`."""
+    share with them to have these refuse the token at once, too, and not only after `ttl`. The key for the cookies of
+    browsers that have signed in before is there as well."""
 
 
 class IdentitySettings(Section):

@@ -8,9 +8,11 @@ from typing import Any
 import falcon
 
 from limes.auth.context import Authenticator, Identity, scope_of
+from limes.auth.token_cache import cache_key
 from limes.errors import BadRequest, Unauthorized
 from limes.ui.browser import require_own_page, set_security_headers
-from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, read_body
+from limes.ui.known_browser import KnownBrowsers
+from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, TokenSignIn, read_body
 from limes.ui.sign_in import Issued, SignInMethod, session_of
 from limes.ui.throttle import Throttle
 from limes.web.json import dump
@@ -22,10 +24,19 @@ _OURS, _BROUGHT = "ours", "brought"
 class SessionEndpoint:
     """GET: who is signed in, and how one can. POST: sign in, or choose a scope. DELETE: sign out."""
 
-    def __init__(self, method: SignInMethod, authenticator: Authenticator, throttle: Throttle, *, title: str) -> None:
+    def __init__(
+        self,
+        method: SignInMethod,
+        authenticator: Authenticator,
+        throttle: Throttle,
+        browsers: KnownBrowsers,
+        *,
+        title: str,
+    ) -> None:
         self._method = method
         self._authenticator = authenticator
         self._throttle = throttle
+        self._browsers = browsers
         self._title = title
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
@@ -44,7 +55,9 @@ class SessionEndpoint:
         """Credentials or another scope become a session. Where there is only one scope, it is taken."""
         require_own_page(req)
         body = read_body(req)
-        issued, identity = self._switch(req, body.scope) if isinstance(body, ScopeChoice) else self._enter(req, body)
+        issued, identity = (
+            self._switch(req, body.scope) if isinstance(body, ScopeChoice) else self._enter(req, resp, body)
+        )
         _set_cookie(req, resp, issued)
         _answer(resp, self._document(issued, identity))
 
@@ -62,10 +75,14 @@ class SessionEndpoint:
         for revocable in tokens:
             self._method.revoke(revocable)
 
-    def _enter(self, req: falcon.Request, body: SignIn) -> tuple[Issued, Identity]:
-        with self._throttle.attempt(_account(body), str(req.remote_addr)):
+    def _enter(self, req: falcon.Request, resp: falcon.Response, body: SignIn) -> tuple[Issued, Identity]:
+        account = _account(body)
+        browser = self._browsers.read(req, account)
+        with self._throttle.attempt(account, str(req.remote_addr), browser):
             issued = self._method.sign_in(body)
             identity = self._identity(issued.token)
+        if not isinstance(body, TokenSignIn):
+            self._browsers.mark(req, resp, account, browser)
         if scope_of(identity) is None:
             scopes = self._method.scopes(issued.token)
             if len(scopes) == 1:
@@ -111,17 +128,22 @@ class ScopesEndpoint:
         token = req.get_header("X-Auth-Token")
         if not token:
             raise Unauthorized("a token is needed: header X-Auth-Token")
-        with self._throttle.attempt(None, str(req.remote_addr)):
+        with self._throttle.attempt(_of_token(token), str(req.remote_addr)):
             scopes = self._method.scopes(token)
         _answer(resp, {"scopes": scopes})
 
 
-def _account(body: SignIn) -> str | None:
-    """Returns what failures are counted by, besides the address. Tokens are nobody's: one that is wrong must not keep
-    others out who share the address."""
+def _account(body: SignIn) -> str:
+    """Returns what failures are counted by: its kind and its name."""
     if isinstance(body, PasswordSignIn):
         return f"user {body.user_domain}/{body.user}"
-    return f"application credential {body.id}" if isinstance(body, CredentialSignIn) else None
+    if isinstance(body, CredentialSignIn):
+        return f"credential {body.id}"
+    return _of_token(body.token.get_secret_value())
+
+
+def _of_token(token: str) -> str:
+    return f"token {cache_key(token).hex()}"
 
 
 def _choice(scope: dict[str, Any]) -> Scope:

@@ -1,9 +1,11 @@
 """Makes guessing passwords slow, without locking out those who know theirs.
 
-Each failed sign-in counts three times: for the account at this client, for the account, and for the client. After some
-free ones, the next try has to wait, twice as long each time, up to a cap. Whoever has signed in to an account from a
-client before waits there for failures of just this pair: what others fail at, with the account or behind the same
-proxy, does not matter to them.
+Each failed sign-in counts for the account at this client, and for the account. After some free ones, the next try has
+to wait, twice as long each time, up to a cap. Each account that fails at a client counts once for the client, too, with
+a high ceiling: who tries many accounts has to wait with further ones, and nobody else.
+
+Browsers that have signed in to the account before wait for their own failures only, and so does whoever has signed in
+to it from this client: what others fail at, with the account or behind the same proxy, does not matter to them.
 """
 
 import ipaddress
@@ -39,8 +41,8 @@ class _Cost:
 
 _PAIR = _Cost(free=5, longest=300.0)
 _ACCOUNT = _Cost(free=20, longest=60.0)
-_CLIENT = _Cost(free=50, longest=10.0)
-"""Many people may share an address, such as that of a proxy that is not a trusted one."""
+_CLIENT = _Cost(free=100, longest=10.0)
+"""Of accounts, not of tries. Many people may share an address, such as that of a proxy that is not a trusted one."""
 
 
 class Throttle:
@@ -55,14 +57,14 @@ class Throttle:
         self._lock = threading.Lock()
 
     @contextmanager
-    def attempt(self, account: str | None, address: str) -> Iterator[None]:
+    def attempt(self, account: str, address: str, browser: str | None = None) -> Iterator[None]:
         """Wraps one sign-in: `Unauthorized` in it is a failure. Raises falcon's 429 for callers that have to wait.
 
-        `account` names somebody; None is for tokens, which name nobody: they count by client, and apart from accounts.
+        `account` is its kind and its name, `browser` the number of one that has signed in to the account before.
         An attempt counts as failed until it has succeeded, so that many at once gain nothing.
         """
-        pair = (_normalised(account), _network(address)) if account is not None else None
-        costs = self._begin(pair, _network(address))
+        pair = (normalised(account), _network(address))
+        costs = self._begin(pair, browser)
         try:
             yield
         except Unauthorized:
@@ -71,21 +73,15 @@ class Throttle:
             self._end(costs)
             raise
         self._end(costs)
-        if pair is not None:
-            with self._lock:
-                self._failures.pop(("pair", pair), None)
-                _remember(self._known, pair, None)
-
-    def _begin(self, pair: tuple[str, str] | None, client: str) -> dict[Hashable, _Cost]:
         with self._lock:
-            costs: dict[Hashable, _Cost]
-            if pair is None:
-                costs = {("tokens", client): _CLIENT}
-            elif pair in self._known:
-                costs = {("pair", pair): _PAIR}
-            else:
-                costs = {("pair", pair): _PAIR, ("account", pair[0]): _ACCOUNT, ("client", client): _CLIENT}
+            for key in (("pair", pair), ("browser", browser)):
+                self._failures.pop(key, None)
+            _remember(self._known, pair, None)
+
+    def _begin(self, pair: tuple[str, str], browser: str | None) -> dict[Hashable, _Cost]:
+        with self._lock:
             now = self._clock.monotonic()
+            costs = self._costs(pair, browser, now)
             wait = max(self._wait(key, cost, now) for key, cost in costs.items())
             if wait > 0:
                 seconds = int(wait) + 1
@@ -97,12 +93,27 @@ class Throttle:
                 _remember(self._failures, key, (failures + 1, now))
             return costs
 
+    def _costs(self, pair: tuple[str, str], browser: str | None, now: float) -> dict[Hashable, _Cost]:
+        if browser is not None:
+            return {("browser", browser): _PAIR}
+        costs: dict[Hashable, _Cost] = {("pair", pair): _PAIR}
+        if pair in self._known:
+            return costs
+        account, client = pair
+        costs["account", account] = _ACCOUNT
+        self._forget(("pair", pair), now)
+        if ("pair", pair) not in self._failures:  # kinds apart: bad tokens are no reason to wait with a password
+            costs["client", client, account.partition(" ")[0]] = _CLIENT
+        return costs
+
     def _wait(self, key: Hashable, cost: _Cost, now: float) -> float:
+        self._forget(key, now)
         failures, last = self._failures.get(key, (0, now))
-        if now >= last + _FORGET_AFTER:
-            self._failures.pop(key, None)
-            return 0.0
         return last + cost.wait(failures) - now
+
+    def _forget(self, key: Hashable, now: float) -> None:
+        if key in self._failures and now >= self._failures[key][1] + _FORGET_AFTER:
+            del self._failures[key]
 
     def _end(self, costs: dict[Hashable, _Cost]) -> None:
         """Takes the failure back."""
@@ -120,7 +131,7 @@ def _remember(entries: OrderedDict[Hashable, Any], key: Hashable, value: Any) ->
         entries.popitem(last=False)
 
 
-def _normalised(account: str) -> str:
+def normalised(account: str) -> str:
     """Returns one text for all spellings that Keystone's database may take for the same."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", account).casefold())
     return "/".join(" ".join(part.split()) for part in folded.split("/"))

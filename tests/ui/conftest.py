@@ -6,6 +6,7 @@ import pytest
 
 from limes.auth.without_keystone import SampleIdentities
 from limes.settings.sample import SampleSettings
+from limes.ui.known_browser import KnownBrowsers
 from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod
@@ -51,7 +52,7 @@ def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
     """A client of `/ui` with the sample identities above."""
     method, identities = SampleSignInMethod(SAMPLE), SampleIdentities(SAMPLE)
     throttle = Throttle(clock)
-    session = SessionEndpoint(method, identities, throttle, title="Test")
+    session = SessionEndpoint(method, identities, throttle, KnownBrowsers(b"key"), title="Test")
     mount = make_mount(session, ScopesEndpoint(method, throttle))
     app = falcon.App(middleware=[MountMiddleware([mount])])
     PlainErrors().install(app)

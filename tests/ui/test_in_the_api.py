@@ -10,6 +10,7 @@ from limes.auth.without_keystone import SampleIdentities
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.settings import Settings
+from limes.ui.known_browser import KnownBrowsers
 from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod
@@ -33,7 +34,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 @pytest.fixture
 def client(engine: Engine) -> falcon.testing.TestClient:
     method, throttle = SampleSignInMethod(SAMPLE), Throttle(FrozenClock())
-    session = SessionEndpoint(method, SampleIdentities(SAMPLE), throttle, title="T")
+    session = SessionEndpoint(method, SampleIdentities(SAMPLE), throttle, KnownBrowsers(b"key"), title="T")
     mount = make_mount(session, ScopesEndpoint(method, throttle))
     return make_world(engine, mounts=(mount,)).client
 

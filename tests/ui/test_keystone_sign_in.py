@@ -16,6 +16,7 @@ from limes.composition.identity import build_authenticator
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
+from limes.ui.known_browser import KnownBrowsers
 from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
@@ -30,7 +31,8 @@ def _client(credentials: dict[str, str]) -> falcon.testing.TestClient:
     identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
     cloud, clock = open_session(identity), SystemClock()
     method, throttle = KeystoneSignInMethod(cloud, "north"), Throttle(clock)
-    session = SessionEndpoint(method, build_authenticator(identity, cloud, clock), throttle, title="T")
+    authenticator, browsers = build_authenticator(identity, cloud, clock), KnownBrowsers(b"key")
+    session = SessionEndpoint(method, authenticator, throttle, browsers, title="T")
     app = falcon.App()
     PlainErrors().install(app)
     for path, endpoint in make_mount(session, ScopesEndpoint(method, throttle)).routes:
@@ -72,7 +74,7 @@ def test_a_user_with_one_scope_gets_it(client: falcon.testing.TestClient, keysto
     assert session["scope"]["project"]["domain"]["name"] == "north"
     assert session["expires_at"] > time.time()
     assert "scopes" not in answer.json
-    assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{session['token']}|")
+    assert answer.cookies["limes-session"].value.startswith(f"ours|{session['token']}|")
 
 
 def test_a_user_with_several_scopes_chooses(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:
@@ -90,7 +92,7 @@ def test_a_user_with_several_scopes_chooses(client: falcon.testing.TestClient, k
     answer = client.simulate_post("/ui/session", headers=headers, cookies=cookies, json=body)
     chosen = answer.json["session"]
     assert (chosen["scope"], chosen["roles"]) == ({"domain": north}, ["member", "reader", "resource_admin"])
-    assert answer.headers["set-cookie"].startswith(f"limes-session=ours|{chosen['token']}|{unscoped};")
+    assert answer.cookies["limes-session"].value == f"ours|{chosen['token']}|{unscoped}"
 
 
 def test_switching_goes_by_the_first_token_and_signing_out_revokes_them_all(

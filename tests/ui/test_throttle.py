@@ -1,6 +1,7 @@
 """Who guesses has to wait ever longer, and nobody is locked out by others."""
 
 import threading
+from collections.abc import Callable
 
 import falcon
 import pytest
@@ -17,9 +18,7 @@ def throttle(clock: FrozenClock) -> Throttle:
     return Throttle(clock)
 
 
-def fail(
-    throttle: Throttle, times: int, account: str | None, address: str, clock: FrozenClock | None = None
-) -> list[int]:
+def fail(throttle: Throttle, times: int, account: str, address: str, clock: FrozenClock | None = None) -> list[int]:
     """Fails, and waits as told where there is a clock to wait on. Answers the seconds that it waited."""
     waited = []
     for _ in range(times):
@@ -34,7 +33,7 @@ def fail(
     return waited
 
 
-def succeed(throttle: Throttle, account: str | None, address: str) -> None:
+def succeed(throttle: Throttle, account: str, address: str) -> None:
     with throttle.attempt(account, address):
         pass
 
@@ -44,17 +43,56 @@ def test_the_cost_grows_and_has_a_cap(throttle: Throttle, clock: FrozenClock) ->
     assert fail(throttle, 24, "anna", HOME, clock) == [2, 3, 5, 9, 17, 33, 65, 129, 257, 301, 301, 301]
 
 
-def test_200_failures_behind_one_proxy_lock_nobody_out(throttle: Throttle, clock: FrozenClock) -> None:
-    succeed(throttle, "known/anna", PROXY)
-    for number in range(200):
-        fail(throttle, 2, f"made-up {number}", PROXY, clock)
-    succeed(throttle, "known/anna", PROXY)  # at once
-    with pytest.raises(falcon.HTTPTooManyRequests) as refused:
-        fail(throttle, 2, "one more", PROXY)
-    assert int(refused.value.headers["Retry-After"]) <= 11
-    clock.advance(11)
-    succeed(throttle, "never/seen", PROXY)
-    succeed(throttle, "never/seen-elsewhere", HOME)
+def test_somebody_new_gets_in_while_others_fail_behind_the_same_address(throttle: Throttle, clock: FrozenClock) -> None:
+    """99 people go on failing for ten minutes, as often as they may; whoever is new never waits."""
+    refused = 0
+    for second in range(600):
+        for number in range(99):
+            try:
+                fail(throttle, 1, f"user forgotten/{number}", PROXY)
+            except falcon.HTTPTooManyRequests:
+                refused += 1
+        succeed(throttle, f"user new/{second}", PROXY)
+        clock.advance(1)
+    assert refused > 40_000
+
+
+def guesses(throttle: Throttle, clock: FrozenClock, seconds: int, address: str, names: Callable[[int], str]) -> int:
+    """How many tries get through to Keystone in that time, if one is made each second beyond the free ones."""
+    made = 0
+    for number in range(seconds):
+        for _ in range(6 if number < 110 else 1):
+            try:
+                fail(throttle, 1, names(number), address)
+                made += 1
+            except falcon.HTTPTooManyRequests:
+                pass
+        clock.advance(0 if number < 110 else 1)
+    return made
+
+
+def test_one_address_tries_few_accounts(throttle: Throttle, clock: FrozenClock) -> None:
+    """Spraying: 100 accounts, five tries each; and then one account each ten seconds."""
+    succeed(throttle, "user known/anna", PROXY)
+    assert 500 < guesses(throttle, clock, 110 + 3600, PROXY, lambda number: f"user made-up/{number}") <= 500 + 361 + 10
+    succeed(throttle, "user known/anna", PROXY)  # at once
+    assert max(fail(throttle, 1, f"user more/{number}", PROXY, clock) for number in range(3)) <= [11]
+    succeed(throttle, "user never/seen-elsewhere", HOME)
+
+
+def test_a_known_browser_waits_for_its_own_failures_only(throttle: Throttle, clock: FrozenClock) -> None:
+    for number in range(150):
+        fail(throttle, 1, f"user made-up/{number}", PROXY, clock)
+    fail(throttle, 8, "user acme/anna", PROXY, clock)
+    with pytest.raises(falcon.HTTPTooManyRequests):
+        succeed(throttle, "user acme/anna", PROXY)
+    with throttle.attempt("user acme/anna", PROXY, "browser 1"):
+        pass
+    for _ in range(5):
+        with pytest.raises(Unauthorized), throttle.attempt("user acme/anna", PROXY, "browser 2"):
+            raise Unauthorized("wrong")
+    with pytest.raises(falcon.HTTPTooManyRequests), throttle.attempt("user acme/anna", PROXY, "browser 2"):
+        pass
 
 
 def test_what_others_guess_of_an_account_does_not_touch_its_owner(throttle: Throttle, clock: FrozenClock) -> None:
@@ -105,11 +143,12 @@ def test_what_is_not_the_credentials_fault_does_not_count(throttle: Throttle) ->
 
 
 def test_tokens_count_apart_from_accounts(throttle: Throttle) -> None:
-    fail(throttle, 50, None, PROXY)
+    for number in range(100):
+        fail(throttle, 1, f"token {number}", PROXY)
     with pytest.raises(falcon.HTTPTooManyRequests):
-        succeed(throttle, None, PROXY)
-    succeed(throttle, "anna", PROXY)
-    succeed(throttle, None, HOME)
+        succeed(throttle, "token 100", PROXY)
+    succeed(throttle, "user anna", PROXY)
+    succeed(throttle, "token 100", HOME)
 
 
 def test_many_at_once_gain_nothing(throttle: Throttle) -> None:
