@@ -8,7 +8,7 @@ import pytest
 
 from limes.actions.metering.corrections import CorrectAccounts
 from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of, next_month
-from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_corrections
 from limes.db.queries.metering import StepRow, add_steps
 from limes.db.queries.usage_sources import Only
 from tests.collector.lab import BERLIN, GERMANY, FakeKeystone, Lab
@@ -165,7 +165,9 @@ def test_what_comes_late_is_a_new_version_with_its_reason(metered: Lab) -> None:
     ]
     assert (first.version, second.version) == (1, 2)
     assert second.account.used == 12 * HOUR * 4 + 12 * HOUR * 10
-    (correction,) = metered.engine.snapshot(lambda: accounts.corrections(metered.engine, [BERLIN.id], START, 2**40))
+    (correction,) = metered.engine.snapshot(
+        lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40)
+    )
     assert (correction.granularity, correction.begins, correction.version) == ("day", START + DAY, 1)
     assert correction.account.used == 4 * DAY
     assert "recorded afterwards" in correction.reason
@@ -241,7 +243,7 @@ def test_a_closed_month_is_corrected_with_its_days(metered: Lab) -> None:
     job(metered).run()
     (january,) = [entry for entry in entries(metered, START, month, Granularity.MONTH) if entry.meter == CORES]
     assert (january.version, january.account.used) == (2, 4 * (month - START) + 6 * 12 * HOUR)
-    found = metered.engine.snapshot(lambda: accounts.corrections(metered.engine, [BERLIN.id], START, 2**40))
+    found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
     assert [(row.granularity, row.begins) for row in found] == [
         ("day", month - DAY),
         ("day", month),

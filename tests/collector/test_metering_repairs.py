@@ -1,18 +1,19 @@
 """What earlier releases have closed, what a clock that was ahead has closed, and units of closed months."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import pytest
 
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.close import CloseAccounts, Retention
 from limes.actions.metering.entries import UsageEntry
 from limes.core.metering.account import integrate
 from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
-from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_corrections
 from limes.errors import BadRequest
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
 from tests.collector.metering import CORES, START, entries, job, scrape
+from tests.collector.previous_release import PreviousJob, close_month_as_before
 from tests.collector.test_metering_histories import commitment_event
 
 FEBRUARY = next_month(START)
@@ -25,7 +26,7 @@ def cores(lab: Lab, begin: int, end: int, granularity: Granularity, *, every_az:
     return [entry for entry in found if entry.meter[:3] == CORES[:3]]
 
 
-def keep_scraping(lab: Lab, usage: int, until: int) -> None:
+def keep_scraping(lab: Lab, usage: int | Mapping[str, int], until: int) -> None:
     while lab.now < until:
         lab.clock.advance(min(HOUR, until - lab.now))
         scrape(lab, usage)
@@ -79,6 +80,77 @@ def test_commitments_of_a_project_that_was_deleted_in_the_month(lab: Lab, zone: 
     assert len(lab.rows("SELECT * FROM usage_corrections")) == rows
 
 
+@pytest.mark.parametrize("zone", ["any", "az-one"])
+@pytest.mark.parametrize("used", [0, 4])
+def test_a_month_whose_days_are_not_kept_any_more_gets_the_commitments_that_it_lost(
+    lab: Lab, zone: str, used: int
+) -> None:
+    """Whether there is a row of the month that ends too early, or none."""
+    keep = Retention(hours=2, days=40)
+    closing = replace(job(lab), retention=keep)
+    scrape(lab, used)
+    closing.run()
+    commitment_event(lab, "created", "c", 10, START + 9 * DAY, availability_zone=zone)
+    keep_scraping(lab, used, START + 3 * DAY)
+    keep_scraping(lab, 0, START + 11 * DAY)
+    lab.keystone = FakeKeystone(*KEYSTONE)
+    lab.discover().discover_projects(GERMANY.id)
+    lab.clock.advance(30 * DAY)
+    closing.run()
+    told = cores(lab, START, FEBRUARY, Granularity.MONTH, every_az=True)
+    # as the previous release has closed it
+    close_month_as_before(lab, BERLIN.id, START)
+    lost = cores(lab, START, FEBRUARY, Granularity.MONTH)
+    assert sum(entry.account.committed for entry in lost) < 10 * 9 * DAY
+    lab.clock.advance(120 * DAY)
+    closing.run()
+    assert lab.rows("SELECT COUNT(*) FROM usage_days WHERE begins < %s", FEBRUARY) == [(0,)]
+    close_as_before(lab)
+    closing.run()
+    repaired = cores(lab, START, FEBRUARY, Granularity.MONTH, every_az=True)
+    assert [entry.account[:2] for entry in repaired] == [entry.account[:2] for entry in told]
+    assert sum(entry.account.committed for entry in repaired) == 10 * 9 * DAY
+    assert {entry.version for entry in repaired if entry.meter.az == zone} == {2}
+    rows = lab.rows("SELECT * FROM usage_corrections")
+    close_as_before(lab)
+    closing.run()
+    assert lab.rows("SELECT * FROM usage_corrections") == rows
+
+
+def test_months_that_are_not_kept_any_more_stay_away(lab: Lab) -> None:
+    closing = replace(job(lab), retention=Retention(hours=2, days=40, months=3))
+    scrape(lab, 0)
+    closing.run()
+    commitment_event(lab, "created", "c", 10, START + 400 * DAY)
+    lab.clock.advance(220 * DAY)
+    closing.run()
+    months = lab.rows("SELECT DISTINCT begins FROM usage_months ORDER BY begins")
+    close_as_before(lab)
+    closing.run()
+    assert lab.rows("SELECT DISTINCT begins FROM usage_months ORDER BY begins") == months
+    assert lab.rows("SELECT COUNT(*) FROM usage_corrections") == [(0,)]
+
+
+def test_what_the_previous_release_corrects_is_corrected_again(lab: Lab) -> None:
+    """It runs beside this one, and knows nothing of pooled commitments."""
+    scrape(lab, {"az-one": 4, "az-two": 4})
+    job(lab).run()
+    commitment_event(lab, "created", "c", 8, START + 20 * DAY, availability_zone="any")
+    keep_scraping(lab, {"az-one": 4, "az-two": 4}, START + 20 * HOUR)
+    lab.clock.advance(6 * HOUR)
+    job(lab).run()
+    scrape(lab, {"az-one": 4, "az-two": 4})
+    PreviousJob(lab.engine, lab.clock).run()
+    beyond = [entry.account.beyond for entry in cores(lab, START, START + DAY, Granularity.DAY)]
+    assert beyond != [0]
+    job(lab).run()
+    (day,) = cores(lab, START, START + DAY, Granularity.DAY)
+    assert (day.account.beyond, day.version) == (0, 3)
+    job(lab).run()
+    state = lab.rows("SELECT checked_correction FROM metering_state")
+    assert state == lab.rows("SELECT MAX(number) FROM usage_corrections")
+
+
 @pytest.mark.parametrize("days_later", [2, 40])
 def test_pooled_commitments_in_closed_days_of_an_earlier_release(lab: Lab, days_later: int) -> None:
     """Exactly, as long as hours are kept; later as far as sums tell."""
@@ -122,13 +194,38 @@ def test_a_closed_month_keeps_its_unit(metered: Lab) -> None:
     assert [entry.unit for entry in total] == ["MiB"]
 
 
-def test_a_total_of_two_units_has_two_entries(metered: Lab) -> None:
-    for days, unit in ((31, "MiB"), (29, "GiB"), (31, "GiB")):
-        keep_scraping(metered, 4, int(metered.now) + HOUR)
-        metered.clock.advance(days * DAY)
-        replace(job(metered), units={("compute", "cores"): unit}).run()
-    total = cores(metered, START, next_month(FEBRUARY), Granularity.TOTAL)
-    assert [entry.unit for entry in total] == ["MiB", "GiB"]
+def test_a_unit_that_changes_when_a_month_begins(metered: Lab) -> None:
+    """The month before is not closed yet, and nothing has happened in it: it has its own unit, and a total has two
+    entries, whether its last month is closed or not."""
+    closing = replace(job(metered), units={("compute", "cores"): "MiB"})
+    closing.run()
+    keep_scraping(metered, 4, FEBRUARY + 300)
+    replace(closing, units={("compute", "cores"): "GiB"}).run()
+    keep_scraping(metered, 4, FEBRUARY + DAY)
+    gib = replace(closing, units={("compute", "cores"): "GiB"})
+    march = next_month(FEBRUARY)
+    for end in (FEBRUARY + DAY, march):
+        keep_scraping(metered, 4, end)
+        metered.clock.advance(HOUR)
+        gib.run()
+        for every_az in (True, False):
+            months = cores(metered, START, march, Granularity.MONTH, every_az=every_az)
+            assert [(entry.begin, entry.unit) for entry in months] == [(START, "MiB"), (FEBRUARY, "GiB")]
+            total = cores(metered, START, end, Granularity.TOTAL, every_az=every_az)
+            assert [entry[2:4] for entry in total] == [(START, FEBRUARY), (FEBRUARY, end)]
+            assert [(entry.unit, entry.account.used) for entry in total] == [
+                ("MiB", 4 * 31 * DAY),
+                ("GiB", 4 * (end - FEBRUARY)),
+            ]
+
+
+def test_a_total_of_closed_and_open_months_is_one_entry(metered: Lab) -> None:
+    closing = replace(job(metered), units={("compute", "cores"): "MiB"})
+    closing.run()
+    keep_scraping(metered, 4, FEBRUARY + DAY)
+    closing.run()
+    (total,) = cores(metered, START, FEBRUARY + DAY, Granularity.TOTAL)
+    assert (total.unit, total.account.used) == ("MiB", 4 * 32 * DAY)
 
 
 def test_a_day_that_a_wrong_clock_has_closed_is_corrected_when_it_is_closed_again(metered: Lab) -> None:
@@ -144,7 +241,7 @@ def test_a_day_that_a_wrong_clock_has_closed_is_corrected_when_it_is_closed_agai
     days = cores(metered, START, START + 3 * DAY, Granularity.DAY)
     assert [day.account.used for day in days] == [4 * DAY, 4 * 5 * HOUR + 9 * 19 * HOUR, 9 * DAY]
     assert [day.version for day in days] == [1, 2, 1]
-    found = metered.engine.snapshot(lambda: accounts.corrections(metered.engine, [BERLIN.id], START, 2**40))
+    found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
     assert [(row.granularity, row.begins, row.account) for row in found if row.meter == CORES] == [
         ("day", START + DAY, told.account._replace(smallest=4, largest=4))
     ]

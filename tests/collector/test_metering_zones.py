@@ -1,18 +1,22 @@
 """The account of a project in several zones, compared with one that looks at every moment: commitments of one zone and
-pooled ones, a project that is deleted, scrapes of the previous release, hosts whose clocks differ."""
+pooled ones, a project that is deleted, scrapes and days of the previous release, units that change, hosts whose clocks
+differ."""
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import pytest
 
 from limes.actions import scrape_usage
+from limes.actions.metering import close
+from limes.actions.metering.close import CloseAccounts
 from limes.core.metering.account import Account
-from limes.core.metering.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month
+from limes.core.metering.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month, previous_month
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
 from tests.collector.metering import entries, job, scrape
+from tests.collector.previous_release import PreviousJob
 from tests.collector.test_metering_histories import SLOT, VALID_FOR, commitment_event
 
 ZONES = ("any", "az-one", "az-two")
@@ -31,6 +35,12 @@ class Truth:
     commitments: list[tuple[int, int, str, int]] = field(default_factory=list)
     """Begin, end, zone, amount."""
     gone_since: int = 2**40
+    units: list[tuple[int, str]] = field(default_factory=list)
+    """What amounts were told in, from a time on."""
+
+    def unit(self, month: int) -> str:
+        """The last one in this month."""
+        return [unit for since, unit in self.units if since < next_month(month)][-1]
 
     def usage(self, time: int) -> Usage | None:
         """What was used; None: nobody knows."""
@@ -79,8 +89,8 @@ class History:
         self.lab, self.dice, self.zones = lab, random.Random(seed), zones
         lab.clock.advance(27 * DAY + 3 * HOUR)
         scrape(lab, {"az-one": 4})
-        job(lab).run()
-        self.truth = Truth(self.now, [(self.now, {"az-one": 4})])
+        self.truth = Truth(self.now, [(self.now, {"az-one": 4})], units=[(self.now, "MiB")])
+        self.job.run()
         self.live: dict[str, int] = {}
         """Commitments with their place in the truth."""
 
@@ -88,13 +98,18 @@ class History:
     def now(self) -> int:
         return int(self.lab.now)
 
+    @property
+    def job(self) -> CloseAccounts:
+        return replace(job(self.lab), units={("compute", "cores"): self.truth.units[-1][1]})
+
     def step(self) -> None:
         dice = self.dice
         self.lab.clock.advance(SLOT * dice.choice([1, 1, 2, 3, 6, 11, 13, 50]) + dice.choice([0, 0, 17]))
         is_ahead = dice.random() < 0.3
         self.lab.clock.advance(2 if is_ahead else 0)
-        actions = [self.scrape, self.scrape, self.scrape, self.scrape_as_before, self.commit, self.end, self.run_job]
-        dice.choice(actions if self.is_there else [self.run_job])()
+        jobs = [self.run_job, self.run_job_as_before, self.close_some, self.change_unit]
+        actions = [self.scrape, self.scrape, self.scrape, self.scrape_as_before, self.commit, self.end, *jobs]
+        dice.choice(actions if self.is_there else jobs)()
         self.lab.clock.advance(-2 if is_ahead else 0)
         if self.is_there and dice.random() < 0.02:
             self.delete()
@@ -161,17 +176,34 @@ class History:
         self.truth.scrapes = [each for each in self.truth.scrapes if each[0] <= self.now]
 
     def run_job(self) -> None:
-        job(self.lab).run()
+        self.job.run()
+
+    def run_job_as_before(self) -> None:
+        PreviousJob(self.lab.engine, self.lab.clock).run()
+
+    def close_some(self) -> None:
+        """Either release closes a day for some projects, and is killed."""
+        if self.dice.random() < 0.5:
+            self.lab.engine.atomic(lambda: self.job._close_some(self.now))
+        else:
+            PreviousJob(self.lab.engine, self.lab.clock).close_some()
+
+    def change_unit(self) -> None:
+        self.truth.units.append((self.now, self.dice.choice(["MiB", "GiB", "TiB"])))
+        self.job.run()
 
     def check_all(self) -> None:
         now, begun_at = self.now, self.truth.begun_at
-        job(self.lab).run()  # commitments are known from then on
+        self.job.run()  # commitments are known from then on
         for _ in range(2):
             kept_since = max(day_of(now) - 14 * DAY, begun_at - begun_at % HOUR)
             self.check(Granularity.HOUR, kept_since, now - now % HOUR + HOUR)
             days = self.check(Granularity.DAY, day_of(begun_at), day_of(now) + DAY)
             months = self.check(Granularity.MONTH, month_of(begun_at), next_month(month_of(now)))
-            self.check(Granularity.TOTAL, max(kept_since, day_of(begun_at) + 5 * HOUR), now - now % HOUR)
+            self.check_units()
+            # a total has one entry for each unit
+            since = max([self.total_since(), kept_since, day_of(begun_at) + 5 * HOUR])
+            self.check(Granularity.TOTAL, since, now - now % HOUR)
             for (month, zone), account in months.items():
                 of_month = [day for (begin, az), day in days.items() if az == zone and month_of(begin) == month]
                 before = (
@@ -180,7 +212,23 @@ class History:
                 expected = [sum(figures) for figures in zip(*(day[:4] for day in of_month), strict=True)]
                 assert account[:3] == tuple(expected[:3]), (month, zone)
                 assert account[3] == expected[3] + before, (month, zone)
-            job(self.lab).run()
+            self.job.run()
+
+    def check_units(self) -> None:
+        """Of months, and of all that is in them."""
+        for granularity in (Granularity.DAY, Granularity.MONTH):
+            begin = month_of(self.truth.begun_at) if granularity is Granularity.MONTH else day_of(self.truth.begun_at)
+            for every_az in (True, False):
+                told = entries(self.lab, begin, next_month(month_of(self.now)), granularity, every_az=every_az)
+                units = {entry.begin: entry.unit for entry in told if entry.meter[1:3] == ("compute", "cores")}
+                assert units == {time: self.truth.unit(month_of(time)) for time in units}
+
+    def total_since(self) -> int:
+        """Since when months have had the same unit."""
+        month, unit = month_of(self.now), self.truth.unit(month_of(self.now))
+        while month > self.truth.begun_at and self.truth.unit(previous_month(month)) == unit:
+            month = previous_month(month)
+        return month
 
     def check(self, granularity: Granularity, begin: int, end: int) -> dict[tuple[int, str], Account]:
         """Compares, and returns what is told."""
@@ -202,7 +250,10 @@ class History:
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("zones", [("any",), ("az-one", "az-two"), ZONES], ids=["pooled", "by-zone", "both"])
-def test_random_histories_of_zones(lab: Lab, zones: tuple[str, ...], seed: int) -> None:
+def test_random_histories_of_zones(
+    lab: Lab, zones: tuple[str, ...], seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(close, "_PROJECTS", 2)  # of three
     history = History(lab, seed, zones)
     for _ in range(90):
         history.step()

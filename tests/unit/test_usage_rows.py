@@ -11,6 +11,7 @@ from limes.api.render.usage import CsvWriter, JsonWriter
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.metering.account import Account, add, add_zones, constant
 from limes.core.metering.calendar import DAY
+from limes.core.metering.units import MonthUnits
 from limes.core.units import Unit
 from limes.db.queries.usage_sources import Meter, MonthRow, NameRow
 
@@ -45,7 +46,7 @@ def make_months(seed: int) -> ClosedMonths:
         ]
         for project in PROJECTS
     }
-    return ClosedMonths(sorted(rows), MONTHS, 1, names, corrections)
+    return ClosedMonths(sorted(rows), MONTHS, 1, names, corrections, MonthUnits())
 
 
 def test_rows_and_entries_look_the_same() -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from limes.actions.metering.sources import Sources
 from limes.core.metering.calendar import Granularity
-from limes.db.queries.usage_accounts import CorrectionRow
+from limes.db.queries.usage_corrections import CorrectionRow
 from limes.db.queries.usage_sources import Meter, Month, StoredAccount
 
 Stored = Mapping[Meter, Sequence[StoredAccount]]
@@ -59,4 +59,4 @@ def _month_before(row: Month, corrections: Mapping[tuple[Meter, int], Correction
         return row
     used, committed, beyond, unknown, smallest, largest, last = correction.account
     totals = (str(used), str(committed), str(beyond))
-    return (*row[:5], *totals, unknown, smallest, largest, last, correction.version, row[13])
+    return (*row[:5], *totals, unknown, smallest, largest, last, correction.version)

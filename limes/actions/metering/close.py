@@ -17,14 +17,17 @@ from limes.actions.metering.reopen import REOPENED, ReopenAccounts
 from limes.actions.metering.sources import Horizon, load_gaps, load_sources
 from limes.actions.metering.usage import VALID_FOR
 from limes.core.catalog import Ref
-from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, next_month, render_time
+from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, months_kept_since, render_time
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.committed_times import committed_times, write_committed_times
 from limes.db.queries.late_usage import late_projects, take_pending
-from limes.db.queries.usage_accounts import Correction, State
+from limes.db.queries.metered_units import note_units
+from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_corrections import CheckedCorrections, Correction
 from limes.errors import Unavailable
 from limes.system import Clock
 
@@ -64,14 +67,14 @@ class CloseAccounts:
     """How long after its end a day is closed: what is still on its way is counted then."""
     retention: Retention = DEFAULT_RETENTION
     units: Mapping[Ref, str] = field(default_factory=dict)
-    """Of all resources: months keep them."""
+    """Of all resources: they are noted, as closed months keep theirs."""
 
     def run(self) -> None:
         """The job. Several may run it at once. Raises `Unavailable` if the clock is wrong."""
         now = self._now()
         self._begin(now)
         self._check_clock(now)
-        ReopenAccounts(self.engine, now, self.valid_for, self.retention.hours, self.units).run()
+        ReopenAccounts(self.engine, now, self.valid_for, self.retention.hours).run()
         while self.engine.atomic(lambda: self._close_some(now, only_begun=True)):
             pass
         while self.engine.atomic(lambda: self._follow_commitments(now)):
@@ -109,6 +112,7 @@ class CloseAccounts:
     def _note_names(self, now: int) -> None:
         self._lock()
         metering.note_names(self.engine, now)
+        note_units(self.engine, self.units, now)
 
     # -- commitments ---------------------------------------------------------------------------------------------------
 
@@ -165,13 +169,13 @@ class CloseAccounts:
                 return
         known = load_sources(engine, projects, day.begin, day.end, Granularity.DAY, horizon, anew=True)
         told = sources.days(engine, projects, day.begin, day.end) if was_closed else None
-        months_told = accounts.months_to_write(engine, projects, month_of(day.begin))
+        months_told = made.months_to_write(engine, projects, month_of(day.begin))
         closed = ClosedDay(known, day, told, months_told)
         for zones in known.resources(told or ()):
             closed.add(zones)
         accounts.write_days(engine, closed.days)
-        accounts.write_months(engine, closed.months, self.units)
-        accounts.add_corrections(engine, [Correction(now, REOPENED, *each) for each in closed.corrected])
+        accounts.write_months(engine, closed.months)
+        made.add_corrections(engine, [Correction(now, REOPENED, *each) for each in closed.corrected])
 
     def _correct_late(self, now: int) -> bool:
         """Corrects closed days of some projects of which something was recorded after these days were counted. Returns
@@ -189,27 +193,32 @@ class CloseAccounts:
     # -- what earlier releases have closed -----------------------------------------------------------------------------
 
     def _repair(self, now: int) -> None:
-        """Corrects days and months that earlier releases have closed, perhaps beside this one."""
+        """Corrects days and months that earlier releases have closed or corrected, perhaps beside this one."""
         engine = self.engine
-        state = engine.snapshot(lambda: accounts.state(engine))
-        assert state is not None, "the account has begun"
+        state, known = engine.snapshot(lambda: (self._state(), made.checked_corrections(engine)))
         begin = day_of(state.begun_at) if state.checked_until is None else state.checked_until
-        days_kept_since = day_of(now) - self.retention.days * DAY
-        if begin < days_kept_since:  # months whose days are not kept any more stay as they are
-            begin = max(begin, next_month(month_of(days_kept_since - 1)))
+        if known.begins is not None:
+            begin = max(min(begin, known.begins), day_of(state.begun_at))
+        if self.retention.months is not None:
+            begin = max(begin, months_kept_since(now, self.retention.months))
         marker: str | None = "" if begin < state.closed_until else None
         while marker is not None:
             marker = engine.atomic(partial(self._repair_some, marker, begin, now))
-        if state.checked_until != state.closed_until:
-            engine.atomic(lambda: accounts.set_state(engine, self._lock().checked(state.closed_until)))
+        if state.checked_until != state.closed_until or known.begins is not None:
+            engine.atomic(lambda: self._note_repair(state.closed_until, known))
 
     def _repair_some(self, marker: str, begin: int, now: int) -> str | None:
         """Does so for some projects. Returns the last of them; None if there are none."""
         state = self._lock()
         projects = sources.project_page(self.engine, month_of(begin), state.closed_until, marker, _PROJECTS_TO_REPAIR)
-        reason = "commitments are counted as in the present release"
-        self._corrections(state, now).repair(projects, begin, reason)
+        self._corrections(state, now).repair(projects, begin, day_of(now) - self.retention.days * DAY)
         return projects[-1] if projects else None
+
+    def _note_repair(self, until: int, known: CheckedCorrections) -> None:
+        accounts.set_state(self.engine, self._lock().checked(until))
+        # what was corrected meanwhile is looked at in the next run
+        if made.checked_corrections(self.engine).until == known.until:
+            made.check_corrections(self.engine, known.last)
 
     # -- the rest ------------------------------------------------------------------------------------------------------
 
@@ -220,13 +229,18 @@ class CloseAccounts:
         hours_before = min(state.closed_until, day_of(now) - keep.hours * DAY)
         accounts.forget(self.engine, hours_before, min(days_before, month_of(hours_before)), months_before)
 
+    def _state(self) -> State:
+        state = accounts.state(self.engine)
+        assert state is not None, "the account has begun"
+        return state
+
     def _lock(self) -> State:
         state = accounts.lock_state(self.engine)
         assert state is not None, "the account has begun"
         return state
 
     def _corrections(self, state: State, now: int) -> CorrectAccounts:
-        return CorrectAccounts(self.engine, state, self._horizon(state, now), self.retention.hours, self.units)
+        return CorrectAccounts(self.engine, state, self._horizon(state, now), self.retention.hours)
 
     def _horizon(self, state: State, now: int) -> Horizon:
         return Horizon(now, state.begun_at, state.closed_until, self.valid_for)

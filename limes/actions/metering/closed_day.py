@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from limes.actions.metering.corrections import nothing
+from limes.actions.metering.corrections import nothing, says_the_same
 from limes.actions.metering.sources import Counted, Sources
 from limes.core.metering.account import Account
 from limes.core.metering.calendar import Bucket, month_of, next_month
@@ -62,7 +62,7 @@ class ClosedDay:
         if self.told is None:
             return row
         (old,) = self.told.get(meter) or [nothing(self.day.begin, self.day.end)]
-        if _says_the_same(old.account, account):
+        if says_the_same(old.account, account):
             return row._replace(version=old.version)
         self.corrected.append(("day", meter, old))
         return row._replace(version=old.version + 1)
@@ -74,7 +74,3 @@ class ClosedDay:
             self.corrected.append(("month", meter, nothing(month, self.day.end)))
             return row._replace(version=2)
         return row
-
-
-def _says_the_same(one: Account, other: Account) -> bool:
-    return one == other or (one.is_nothing and other.is_nothing)

@@ -12,17 +12,20 @@ from functools import reduce
 from typing import Any
 
 from limes.actions.metering.sources import Horizon, Sources, load_sources
-from limes.core.catalog import ANY_AZ, Ref
+from limes.core.catalog import ANY_AZ
 from limes.core.metering.account import Account, add, integrate
-from limes.core.metering.calendar import DAY, Granularity, buckets, day_of, month_of, next_month
+from limes.core.metering.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month, previous_month
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import Correction, State
+from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_corrections import Correction
 from limes.db.queries.usage_sources import Meter, StoredAccount
 
 log = logging.getLogger(__name__)
 
+REPAIRED = "commitments are counted as in the present release"
 _PROJECTS = 20
 """Whose accounts are computed together."""
 Days = Mapping[Meter, Sequence[StoredAccount]]
@@ -38,8 +41,6 @@ class CorrectAccounts:
     horizon: Horizon
     keep_hours: int
     """For how many days single hours are kept."""
-    units: Mapping[Ref, str]
-    """Of resources."""
 
     def present(self, late: Mapping[str, int]) -> Days:
         """Returns the closed days that may be wrong, as they are told now: of each project (UUID) at least those from
@@ -56,15 +57,25 @@ class CorrectAccounts:
             begin = self._first_day(min(some.values()))
             self._replace(told, self._told_anew(sorted(some), begin, told), reason)
 
-    def repair(self, projects: Sequence[str], begin: int, reason: str) -> None:
+    def repair(self, projects: Sequence[str], begin: int, days_kept_since: int) -> None:
         """Corrects what earlier releases have closed since `begin`, which is the beginning of a day: they let no
         commitment cover usage in several AZs, and forgot commitments of vanished projects when they closed a month."""
-        end, kept_since = self.state.closed_until, self._first_day(begin)
-        if begin >= end:
-            return
+        end = self.state.closed_until
+        with_days = begin if begin >= days_kept_since else max(begin, next_month(month_of(days_kept_since - 1)))
+        noted: list[Correction] = []
+        if begin < min(with_days, end):
+            for month in buckets(month_of(begin), min(with_days, next_month(month_of(end - 1))), Granularity.MONTH):
+                noted += self._complete_month(projects, month)
+        if with_days < end:
+            noted += self._repair_days(projects, with_days)
+        made.add_corrections(self.engine, noted)
+
+    def _repair_days(self, projects: Sequence[str], begin: int) -> list[Correction]:
+        """Repairs days, and months from their days. Returns what these said before."""
+        end, kept_since, reason = self.state.closed_until, self._first_day(begin), REPAIRED
         known = load_sources(self.engine, projects, begin, end, Granularity.DAY, self.horizon)
         anew = self._told_anew(projects, kept_since, known.meters())
-        corrected = accounts.corrections(self.engine, projects, begin, end)
+        corrected = made.corrections(self.engine, projects, begin, end)
         done = {(row.meter[:3], row.begins) for row in corrected if row.reason == reason}
         before: dict[Meter, list[StoredAccount]] = {}
         after: dict[Meter, list[StoredAccount]] = {}
@@ -76,12 +87,29 @@ class CorrectAccounts:
                 _cover_stored_days(known, older, before, done)
                 after |= {meter: [*older[meter], *later[meter]] for meter in zones}
         self._replace(before, after, reason)
-        noted = [
+        return [
             correction
             for month in buckets(month_of(begin), next_month(month_of(end - 1)), Granularity.MONTH)
             for correction in self._correct_month(set(projects), month.begin, reason)
         ]
-        accounts.add_corrections(self.engine, noted)
+
+    def _complete_month(self, projects: Sequence[str], month: Bucket) -> list[Correction]:
+        """Adds to a closed month whose days are not kept any more what was committed after the last day that it counts:
+        nothing else has happened after that. Returns what it said before."""
+        engine, months = self.engine, sources.months(self.engine, projects, previous_month(month.begin), month.end)
+        committed = sources.committed(engine, projects, month.begin, month.end)
+        # usage of that time is not known any more: what commitments of all AZs would cover stays as it was
+        known = Sources(self.horizon, committed=committed, months=months, pools=False)
+        noted, written = [], []
+        for zones in known.resources():
+            for meter, account in known.month_until(zones, month.begin, month.end).items():
+                stored = [row for row in months.get(meter, ()) if row.begin == month.begin]
+                (old,) = stored or [nothing(month.begin, month.end)]
+                if not says_the_same(old.account, account):
+                    written.append((meter, StoredAccount(month.begin, account, old.version + 1, month.end)))
+                    noted.append(Correction(self.horizon.now, REPAIRED, "month", meter, old))
+        accounts.write_months(engine, written)
+        return noted
 
     def _replace(self, before: Days, after: Days, reason: str) -> None:
         """Writes days that are not what they were before, and their months."""
@@ -112,7 +140,7 @@ class CorrectAccounts:
         for month in sorted({month_of(row.begin) for _, row in written}):
             of_month = {meter.project for meter, row in written if month_of(row.begin) == month}
             noted += self._correct_month(of_month, month, reason)
-        accounts.add_corrections(self.engine, noted)
+        made.add_corrections(self.engine, noted)
         for project, days in sorted(days_of.items()):
             log.warning("project %s: %d closed days were corrected: %s", project, days, reason)
 
@@ -132,7 +160,7 @@ class CorrectAccounts:
                 written.append((meter, StoredAccount(month, account, old.version + is_corrected, end)))
                 if is_corrected:
                     noted.append(Correction(self.horizon.now, reason, "month", meter, old))
-        accounts.write_months(self.engine, written, self.units)
+        accounts.write_months(self.engine, written)
         return noted
 
     def month_so_far(self, projects: Sequence[str], month: int, end: int) -> dict[Meter, Account]:
@@ -210,6 +238,11 @@ def in_parts(late: Mapping[str, int]) -> Iterator[dict[str, int]]:
     projects = sorted(late)
     for start in range(0, len(projects), _PROJECTS):
         yield {project: late[project] for project in projects[start : start + _PROJECTS]}
+
+
+def says_the_same(one: Account, other: Account) -> bool:
+    """Returns whether two accounts say the same to those who read them."""
+    return one == other or (one.is_nothing and other.is_nothing)
 
 
 def nothing(begin: int, end: int) -> StoredAccount:

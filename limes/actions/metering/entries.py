@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from limes.core.metering.account import Account
+from limes.core.metering.units import MonthUnits
 from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow
 
 _NONE: Mapping[str, int] = {}
@@ -34,7 +35,7 @@ class UsageEntry(NamedTuple):
     corrections: Sequence[tuple[int, str]] = ()
     """When that was, and why."""
     unit: str | None = None
-    """Of amounts, if that is known; otherwise it is what the resource has at present."""
+    """Of amounts, if it was ever noted; otherwise it is what the resource has at present."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +54,15 @@ class ClosedMonths:
     names: Mapping[str, Sequence[NameRow]]
     corrections: Mapping[tuple[Meter, int], Sequence[tuple[int, str]]]
     """When and why rows were corrected, by what they are about and their beginning."""
+    units: MonthUnits
 
     def name(self, project: str, begin: int) -> NameRow:
         """Returns what a project (UUID) was called at the end of a row's time."""
         return name_at(self.names[project], self.ends[begin])
+
+    def unit(self, row: Month) -> str | None:
+        """Returns the unit of a row's amounts, if it was ever noted."""
+        return self.units.at((row[1], row[2]), row[4])
 
     def reasons_of(self, row: Month) -> Sequence[tuple[int, str]]:
         """Returns when and why a row was corrected."""
@@ -74,7 +80,7 @@ class ClosedMonths:
                     self.ends[row.begin],
                     row.account,
                 ),
-                *(closed, _NONE, row.version, self.reasons_of(row), row.unit),
+                *(closed, _NONE, row.version, self.reasons_of(row), self.unit(row)),
             )
             for row in map(MonthRow._make, self.rows)
         ]
@@ -85,8 +91,8 @@ def name_at(names: Sequence[NameRow], end: int) -> NameRow:
     return next((row for row in reversed(names) if row.since < end), names[0])
 
 
-_METER, _METER_AND_UNIT, _KEY = itemgetter(slice(0, 4)), itemgetter(0, 1, 2, 3, 13), itemgetter(0)
-_ZERO = (0, 0, 0, 0, 0, 1, None)
+_METER, _KEY = itemgetter(slice(0, 4)), itemgetter(0)
+_ZERO = (0, 0, 0, 0, 0, 1)
 
 
 def is_nothing(row: Month) -> bool:
@@ -97,31 +103,27 @@ def is_nothing(row: Month) -> bool:
 def add_up_zones(rows: Iterable[Month]) -> list[Month]:
     """Returns one row for each resource and month: the sum over AZs, as `limes.core.metering.account.add_zones`
     computes it. There are hundreds of thousands of rows."""
-    sums: dict[tuple[str, str, str, int], tuple[int, int, int, int, int, int, str | None]] = {}
-    for project, service, resource, _, begin, used, committed, beyond, unknown, _, _, last, version, unit in rows:
+    sums: dict[tuple[str, str, str, int], tuple[int, int, int, int, int, int]] = {}
+    for project, service, resource, _, begin, used, committed, beyond, unknown, _, _, last, version in rows:
         key = (project, service, resource, begin)
         other = sums.get(key, _ZERO)
         sums[key] = (
             *(other[0] + int(used), other[1] + int(committed), other[2] + int(beyond)),
             *(unknown if unknown > other[3] else other[3], other[4] + last),
-            *(version if version > other[5] else other[5], unit if other[6] is None else other[6]),
+            version if version > other[5] else other[5],
         )
     return [
-        (*key[:3], ALL_AZS, key[3], str(used), str(committed), str(beyond), unknown, None, None, last, version, unit)
-        for key, (used, committed, beyond, unknown, last, version, unit) in sorted(sums.items(), key=_KEY)
+        (*key[:3], ALL_AZS, key[3], str(used), str(committed), str(beyond), unknown, None, None, last, version)
+        for key, (used, committed, beyond, unknown, last, version) in sorted(sums.items(), key=_KEY)
     ]
 
 
 def add_up(rows: Sequence[Month], months: Sequence[int]) -> Sequence[Month]:
-    """Returns one row for each meter and unit: the sum of its rows, which are in order. `months` are the beginnings of
+    """Returns one row for each meter: the sum of its rows, which are in order. `months` are the beginnings of
     all of them; in those without a row, nothing was used."""
     if len(months) == 1:
         return rows
-    return [
-        _sum([*map(MonthRow._make, in_unit)], months)
-        for _, of_meter in groupby(rows, _METER)
-        for _, in_unit in groupby(of_meter, _METER_AND_UNIT)
-    ]
+    return [_sum([*map(MonthRow._make, of_meter)], months) for _, of_meter in groupby(rows, _METER)]
 
 
 def _sum(rows: Sequence[MonthRow], months: Sequence[int]) -> MonthRow:
@@ -132,4 +134,4 @@ def _sum(rows: Sequence[MonthRow], months: Sequence[int]) -> MonthRow:
     extremes = (min(known, default=None), max(known, default=None)) if rows[0].az != ALL_AZS else (None, None)
     version = max(row.version for row in rows)
     totals = (used, committed, beyond, unknown)
-    return MonthRow(*rows[0][:4], months[0], *totals, *extremes, rows[-1].last, version, rows[0].unit)
+    return MonthRow(*rows[0][:4], months[0], *totals, *extremes, rows[-1].last, version)

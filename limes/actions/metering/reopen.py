@@ -5,18 +5,18 @@ is a correction.
 """
 
 import logging
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from limes.actions.metering.corrections import CorrectAccounts
 from limes.actions.metering.sources import Horizon
-from limes.core.catalog import Ref
 from limes.core.metering.calendar import day_of, month_of, next_month, render_time
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import Correction, State
+from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_corrections import Correction
 from limes.db.queries.usage_sources import StoredAccount
 
 log = logging.getLogger(__name__)
@@ -34,7 +34,6 @@ class ReopenAccounts:
     now: int
     valid_for: float
     keep_hours: int
-    units: Mapping[Ref, str]
 
     def run(self) -> None:
         """Opens days again, if there are such days."""
@@ -85,7 +84,7 @@ class ReopenAccounts:
                 for row in rows
                 if next_month(row.begin) <= state.closed_until
             ]
-            accounts.add_corrections(self.engine, noted)
+            made.add_corrections(self.engine, noted)
 
     def _add_up_month(self, state: State, month: int) -> None:
         """Writes the month that has begun, up to the present day."""
@@ -93,16 +92,16 @@ class ReopenAccounts:
         corrections = self._corrections(state, self.now)
         while projects := sources.project_page(engine, month, end, marker, 10 * _PROJECTS):
             marker = projects[-1]
-            versions = accounts.months_to_write(engine, projects, month)
+            versions = made.months_to_write(engine, projects, month)
             so_far = corrections.month_so_far(projects, month, end)
             rows = [
                 (meter, StoredAccount(month, account, versions.get(meter, 1), end)) for meter, account in so_far.items()
             ]
-            accounts.write_months(engine, rows, self.units)
+            accounts.write_months(engine, rows)
 
     def _corrections(self, state: State, now: int) -> CorrectAccounts:
         horizon = Horizon(now, state.begun_at, state.closed_until, self.valid_for)
-        return CorrectAccounts(self.engine, state, horizon, self.keep_hours, self.units)
+        return CorrectAccounts(self.engine, state, horizon, self.keep_hours)
 
     def _lock(self) -> State:
         state = accounts.lock_state(self.engine)

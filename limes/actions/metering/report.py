@@ -17,10 +17,14 @@ from limes.actions.metering.usage import VALID_FOR
 from limes.actions.metering.usage_query import CheckUsageQuery, UsageQuery
 from limes.core.metering.account import add, add_zones
 from limes.core.metering.calendar import Bucket, Granularity, buckets, month_of, previous_month
+from limes.core.metering.units import MonthUnits
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import CorrectionRow, State
+from limes.db.queries.metered_units import metered_units
+from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_corrections import CorrectionRow
 from limes.db.queries.usage_sources import Meter, NameRow
 from limes.errors import Unavailable
 from limes.system import Clock
@@ -105,19 +109,24 @@ class ReportUsage:
         finest = _finest(times)
         size = _PROJECTS[finest]
         state = accounts.state(self.engine) or page.state  # as it is in this transaction
-        is_stored = finest is Granularity.MONTH and query.end <= state.closed_until
+        units = metered_units(self.engine)
+        # a total of several units is several entries
+        is_one_entry = query.granularity is not Granularity.TOTAL or not units.differ([time.begin for time in times])
+        is_stored = finest is Granularity.MONTH and query.end <= state.closed_until and is_one_entry
         for start in range(0, len(page.projects), size):
             projects = page.projects[start : start + size]
             if is_stored:
-                yield self._closed_months(query, projects, times)
+                yield self._closed_months(query, projects, times, units)
                 continue
             horizon = Horizon(now, state.begun_at, state.closed_until, self.valid_for)
             known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon, only=query.only)
             known = self._told(query, projects).sources(known)
             names = sources.names(self.engine, projects)
-            yield self._with_corrections(list(_of_sources(known, names, query, times, state)), query, projects)
+            yield self._with_corrections(list(_of_sources(known, names, query, times, state, units)), query, projects)
 
-    def _closed_months(self, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket]) -> ClosedMonths:
+    def _closed_months(
+        self, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket], units: MonthUnits
+    ) -> ClosedMonths:
         """Returns what is stored: that is all, and the fastest way to it."""
         stored = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
         rows = self._told(query, projects).months_of(stored)
@@ -136,7 +145,7 @@ class ReportUsage:
                     found = reasons.setdefault((_told_of(query, each.meter), begin), [])
                     _add_reason(found, each)
         months = len(times) if is_total else 1
-        return ClosedMonths(rows, ends, months, sources.names(self.engine, projects), reasons)
+        return ClosedMonths(rows, ends, months, sources.names(self.engine, projects), reasons, units)
 
     def _with_corrections(
         self, entries: list[UsageEntry], query: UsageQuery, projects: Sequence[str]
@@ -153,7 +162,7 @@ class ReportUsage:
         ]
 
     def _corrections(self, query: UsageQuery, projects: Sequence[str]) -> list[CorrectionRow]:
-        found = accounts.corrections(self.engine, projects, query.begin, query.end)
+        found = made.corrections(self.engine, projects, query.begin, query.end)
         return [row for row in found if query.as_of is None or row.corrected_at <= query.as_of]
 
     def _told(self, query: UsageQuery, projects: Sequence[str]) -> Told:
@@ -161,21 +170,26 @@ class ReportUsage:
         if query.as_of is None:
             return NOW
         begin = previous_month(month_of(query.begin))  # usage at the beginning comes from what was before
-        return told_at(query.as_of, accounts.corrections(self.engine, projects, begin, query.end))
+        return told_at(query.as_of, made.corrections(self.engine, projects, begin, query.end))
 
     def _now(self) -> int:
         return int(self.clock.now().timestamp())
 
 
 def _of_sources(
-    known: Sources, names: Mapping[str, Sequence[NameRow]], query: UsageQuery, times: Sequence[Bucket], state: State
+    known: Sources,
+    names: Mapping[str, Sequence[NameRow]],
+    query: UsageQuery,
+    times: Sequence[Bucket],
+    state: State,
+    units: MonthUnits,
 ) -> Iterator[UsageEntry]:
     for zones in known.resources():
         counted = list(zip(times, known.accounts(zones, times), strict=True))
         wanted = zones if query.only.azs is None else [meter for meter in zones if meter.az in query.only.azs]
         for meter in wanted if query.every_az else [_told_of(query, zones[0])]:
             parts = [
-                (bucket, by_az[meter] if query.every_az else _sum_of(by_az), known.unit(zones, bucket.begin))
+                (bucket, by_az[meter] if query.every_az else _sum_of(by_az), units.at(zones[0][1:3], bucket.begin))
                 for bucket, by_az in counted
             ]
             for several in _together(parts) if query.granularity is Granularity.TOTAL else [[part] for part in parts]:

@@ -25,7 +25,6 @@ from limes.core.metering.calendar import (
     Granularity,
     day_of,
     month_of,
-    next_month,
     previous_month,
 )
 from limes.db.engine import Engine
@@ -178,14 +177,6 @@ class Sources:
                 az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()
             }
         return {meter: found[meter.az] for meter in usages}
-
-    def unit(self, zones: Iterable[Meter], time: int) -> str | None:
-        """Returns the unit of a resource in the month of this time, if that is closed and the unit is known."""
-        month = month_of(time)
-        if next_month(month) > self.horizon.closed_until:
-            return None
-        stored = [self._stored_month(meter, month) for meter in zones]
-        return next((row.unit for row in stored if row is not None and row.unit is not None), None)
 
     def is_pooled(self, zones: Iterable[Meter], begin: int, end: int) -> bool:
         """Returns whether a commitment to this resource covered usage in all AZs at some time."""

@@ -12,8 +12,7 @@ from limes.core.metering.calendar import (
     begins_bucket,
     buckets,
     day_of,
-    month_of,
-    next_month,
+    months_kept_since,
     render_time,
 )
 from limes.db.queries.usage_accounts import State
@@ -106,12 +105,6 @@ class CheckUsageQuery:
                 "query parameter as_of: what was said at a time is kept of days and months that were closed then;"
                 f" expected an `until` of {render_time(day_of(closed_until))} or before"
             )
-
-
-def months_kept_since(now: int, months: int) -> int:
-    """Returns when the first month begins of those that are kept."""
-    first = month_of(now) - months * 31 * DAY
-    return first if begins_bucket(first, Granularity.MONTH) else next_month(first)
 
 
 def _end_of_next_year(now: int) -> int:

@@ -52,12 +52,16 @@ class _Writer(ABC):
     def _beginnings(self, part: ClosedMonths) -> Iterator[tuple[str, Month]]:
         """Yields what the line of each row begins with, and the row."""
         projects: dict[tuple[str, int], str] = {}
+        places: dict[tuple[str, str, str, int], str] = {}
         for row in part.rows:
             project, begin = row[0], row[4]
             called = projects.get((project, begin))
             if called is None:
                 called = projects[project, begin] = self._project(part.name(project, begin))
-            yield called + self._place((*row[1:4], row[13])), row
+            place = places.get(row[1:5])
+            if place is None:
+                place = places[row[1:5]] = self._place((*row[1:4], part.unit(row)))
+            yield called + place, row
 
     def _beginning(self, entry: UsageEntry) -> str:
         meter = entry.meter

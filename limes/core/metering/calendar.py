@@ -48,6 +48,12 @@ def previous_month(month: int) -> int:
     return month_of(month - 1)
 
 
+def months_kept_since(now: int, months: int) -> int:
+    """Returns when the first month begins of those that are kept."""
+    first = month_of(now) - months * 31 * DAY
+    return next_month(month_of(first - 1))
+
+
 def begins_bucket(time: int, granularity: Granularity) -> bool:
     """Returns whether an hour, day or month begins at this time. A total may begin with any hour."""
     match granularity:

@@ -35,6 +35,8 @@ class MeteringState(BaseModel):
     """The end of the last day before which all days were closed, or repaired, by the present rules."""
     checked_project = TextField(null=True)
     """`last_project`, if all of the day that is being closed was done by the present rules."""
+    checked_correction = BigIntegerField(constraints=[SQL("DEFAULT 0")], default=0)
+    """The number of the last correction until which all were made by the present rules, or repaired."""
 
     class Meta:
         table_name = "metering_state"
@@ -48,6 +50,19 @@ class ClosedDay(BaseModel):
 
     class Meta:
         table_name = "closed_days"
+
+
+class MeteredUnit(BaseModel):
+    """From this time on, amounts of a resource had this unit. Empty: they are numbers of pieces."""
+
+    service_type = TextField()
+    resource_name = TextField()
+    since = BigIntegerField()
+    unit = TextField()
+
+    class Meta:
+        table_name = "metered_units"
+        primary_key = CompositeKey("service_type", "resource_name", "since")
 
 
 class MeteredProject(BaseModel):
@@ -154,7 +169,7 @@ class UsageMonth(_AccountModel):
     counted_until = BigIntegerField()
     """The end of the last day that it counts."""
     unit = TextField(null=True)
-    """Of the resource, when the row was written first. Not known of rows of earlier releases."""
+    """Written by the previous release; it is in `MeteredUnit` now."""
 
     class Meta:
         table_name = "usage_months"

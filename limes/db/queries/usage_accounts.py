@@ -3,19 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import orjson
-from peewee import EXCLUDED, fn
+from peewee import fn
 
-from limes.core.catalog import Ref
-from limes.core.metering.account import Account
-from limes.core.metering.calendar import Granularity, month_of, previous_month
+from limes.core.metering.calendar import month_of, previous_month
 from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     ClosedDay,
     MeteringState,
     Project,
-    UsageCorrection,
     UsageDay,
     UsageGap,
     UsageMonth,
@@ -135,35 +131,28 @@ _KEY = ("project_uuid", "service_type", "resource_name", "az", "begins")
 _FIGURES = ("used", "committed", "beyond", "unknown", "smallest", "largest", "last", "version")
 
 
-def _upsert(model: Any, figures: Sequence[str], *kept: Any) -> Any:
-    """`kept` are written once, and stay as they are afterwards."""
+def _upsert(model: Any, figures: Sequence[str]) -> Any:
     fields = [getattr(model, name) for name in figures]
     key = [getattr(model, name) for name in _KEY]
-    once = {field: fn.COALESCE(field, getattr(EXCLUDED, field.name)) for field in kept}
     return compiled_insert(
-        *(model, *key, *fields, *kept),
-        finish=lambda insert: insert.on_conflict(conflict_target=key, preserve=fields, update=once),
+        *(model, *key, *fields), finish=lambda insert: insert.on_conflict(conflict_target=key, preserve=fields)
     )
 
 
 _WRITE_DAYS = _upsert(UsageDay, _FIGURES)
-_WRITE_MONTHS = _upsert(UsageMonth, (*_FIGURES, "counted_until"), UsageMonth.unit)
+_WRITE_MONTHS = _upsert(UsageMonth, (*_FIGURES, "counted_until"))
 _ROWS = 2000
 """Of one statement."""
 
 
 def write_days(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
     """Writes days."""
-    _write(engine, _WRITE_DAYS, [(*meter, *_values(stored)) for meter, stored in rows])
+    write_rows(engine, _WRITE_DAYS, [(*meter, *_values(stored)) for meter, stored in rows])
 
 
-def write_months(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]], units: Mapping[Ref, str]) -> None:
-    """Writes months, new ones with the units of their resources."""
-    values = [
-        (*meter, *_values(stored), stored.counted_until, units.get((meter.service, meter.resource)))
-        for meter, stored in rows
-    ]
-    _write(engine, _WRITE_MONTHS, values)
+def write_months(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
+    """Writes months."""
+    write_rows(engine, _WRITE_MONTHS, [(*meter, *_values(stored), stored.counted_until) for meter, stored in rows])
 
 
 def _values(stored: StoredAccount) -> tuple[Any, ...]:
@@ -171,7 +160,8 @@ def _values(stored: StoredAccount) -> tuple[Any, ...]:
     return (stored.begin, str(used), str(committed), str(beyond), *rest, stored.version)
 
 
-def _write(engine: Engine, query: Any, rows: Sequence[tuple[Any, ...]]) -> None:
+def write_rows(engine: Engine, query: Any, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Writes any number of rows."""
     for start in range(0, len(rows), _ROWS):
         engine.write(query, rows=rows[start : start + _ROWS])
 
@@ -201,92 +191,6 @@ def last_usages(engine: Engine, projects: Sequence[str], now: int) -> dict[Meter
             if at >= known.get(meter, (0, 0))[0]:
                 known[meter] = (at, usage)
     return {meter: usage for meter, (_, usage) in known.items()}
-
-
-# -- corrections -------------------------------------------------------------------------------------------------------
-
-
-class Correction(NamedTuple):
-    """A closed day or month that said something else before."""
-
-    corrected_at: int
-    reason: str
-    granularity: str
-    meter: Meter
-    before: StoredAccount
-
-
-_ADD_CORRECTIONS = compiled_insert(
-    UsageCorrection,
-    UsageCorrection.corrected_at, UsageCorrection.reason, UsageCorrection.granularity, UsageCorrection.project_uuid,
-    UsageCorrection.service_type, UsageCorrection.resource_name, UsageCorrection.az, UsageCorrection.begins,
-    UsageCorrection.version, UsageCorrection.before,
-)  # fmt: skip
-
-
-def add_corrections(engine: Engine, corrections: Sequence[Correction]) -> None:
-    """Notes corrections."""
-    rows = []
-    for each in corrections:
-        used, committed, beyond, *rest = each.before.account
-        # totals may have more than 64 bits
-        document = orjson.dumps([str(used), str(committed), str(beyond), *rest]).decode()
-        key = (*each.meter, each.before.begin, each.before.version)
-        rows.append((each.corrected_at, each.reason, each.granularity, *key, document))
-    _write(engine, _ADD_CORRECTIONS, rows)
-
-
-class CorrectionRow(NamedTuple):
-    """A stored correction."""
-
-    corrected_at: int
-    reason: str
-    granularity: str
-    project_uuid: str
-    service_type: str
-    resource_name: str
-    az: str
-    begins: int
-    version: int
-    before: str
-
-    @property
-    def meter(self) -> Meter:
-        """What it is about."""
-        return Meter(self.project_uuid, self.service_type, self.resource_name, self.az)
-
-    @property
-    def account(self) -> Account:
-        """What was said before."""
-        used, committed, beyond, *rest = orjson.loads(self.before)
-        return Account(int(used), int(committed), int(beyond), *rest)
-
-
-_CORRECTIONS = compiled(
-    lambda p: (
-        UsageCorrection.select(*(getattr(UsageCorrection, name) for name in CorrectionRow._fields))
-        .where(
-            any_of(UsageCorrection.project_uuid, p.projects),
-            UsageCorrection.begins >= p.begin,
-            UsageCorrection.begins < p.end,
-        )
-        .order_by(UsageCorrection.number)
-    )
-)
-
-
-def corrections(engine: Engine, projects: Sequence[str], begin: int, end: int) -> list[CorrectionRow]:
-    """Returns the corrections of days and months that begin in this time, in their order."""
-    return engine.all(_CORRECTIONS, CorrectionRow, projects=projects, begin=begin, end=end)
-
-
-def months_to_write(engine: Engine, projects: Sequence[str], month: int) -> dict[Meter, int]:
-    """Returns the versions of an open month that was closed before, by a clock that was ahead."""
-    found: dict[Meter, int] = {}
-    for row in corrections(engine, projects, month, month + 1):
-        if row.granularity == Granularity.MONTH:
-            found[row.meter] = max(row.version + 1, found.get(row.meter, 1))
-    return found
 
 
 # -- retention ---------------------------------------------------------------------------------------------------------

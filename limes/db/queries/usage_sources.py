@@ -59,8 +59,6 @@ class StoredAccount(NamedTuple):
     version: int
     counted_until: int
     """The end of the last day that it counts."""
-    unit: str | None = None
-    """Of a month, if it is known."""
 
 
 class ScrapeTimes(NamedTuple):
@@ -231,11 +229,11 @@ def months(
 ) -> dict[Meter, list[StoredAccount]]:
     """Returns the stored months that begin in this time, in order."""
     found: dict[Meter, list[StoredAccount]] = {}
-    query = _accounts(UsageMonth, (UsageMonth.counted_until, UsageMonth.unit), only.given)
+    query = _accounts(UsageMonth, (UsageMonth.counted_until,), only.given)
     for row in engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict()):
         used, committed_, beyond, *figures = row[5:12]
         account = Account(int(used), int(committed_), int(beyond), *figures)
-        found.setdefault(Meter._make(row[:4]), []).append(StoredAccount(row[4], account, *row[12:15]))
+        found.setdefault(Meter._make(row[:4]), []).append(StoredAccount(row[4], account, *row[12:14]))
     return found
 
 
@@ -255,8 +253,6 @@ class MonthRow(NamedTuple):
     largest: int | None
     last: int
     version: int
-    unit: str | None = None
-    """If it is known."""
 
     @property
     def account(self) -> Account:
@@ -264,7 +260,7 @@ class MonthRow(NamedTuple):
         return Account(int(self.used), int(self.committed), int(self.beyond), *self[8:12])
 
 
-Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int, str | None]
+Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int]
 """The same as a plain tuple: there are hundreds of thousands of them, which the garbage collector need not look at."""
 
 
@@ -273,7 +269,7 @@ _METER_AND_BEGIN = itemgetter(slice(0, 5))
 
 def month_rows(engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING) -> list[Month]:
     """Returns the same, in the order of meters (by code points, whatever the database's order is) and time."""
-    query = _accounts(UsageMonth, (UsageMonth.unit,), only.given, in_order=False)
+    query = _accounts(UsageMonth, (), only.given, in_order=False)
     rows: list[Any] = engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict())
     rows.sort(key=_METER_AND_BEGIN)
     return rows

@@ -1,0 +1,121 @@
+"""The account of usage as the previous release has kept it: it lets no commitment cover usage in several AZs, writes a
+month only of the projects that are there on its last day, knows no units, and looks at nothing that others have
+closed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pytest
+
+from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.closed_day import ends_month
+from limes.actions.metering.sources import Sources, load_gaps, load_sources
+from limes.core.metering.account import Account, Gap, Zone, integrate
+from limes.core.metering.calendar import DAY, Bucket, Granularity, month_of
+from limes.db.queries import usage_accounts as accounts
+from limes.db.queries import usage_sources as sources
+from limes.db.queries.late_usage import take_pending
+from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_sources import StoredAccount
+from tests.collector.lab import Lab
+
+
+class PreviousJob(CloseAccounts):
+    """The job as it was. To be run as `previous_rules` say."""
+
+    def run(self) -> None:
+        with self.engine.connection():
+            ((checked,),) = self.engine.rows("SELECT checked_correction FROM metering_state")
+        with previous_rules():
+            super().run()
+        with self.engine.connection():
+            self.engine.execute("UPDATE metering_state SET checked_correction = %s", [checked])
+
+    def close_some(self) -> None:
+        """Closes a day for one project more."""
+        with previous_rules():
+            self.engine.atomic(lambda: self._close_some(self._now()))
+
+    def _repair(self, now: int) -> None:
+        pass
+
+    def _close_some(self, now: int, *, only_begun: bool = False) -> bool:
+        engine, state = self.engine, self._lock()
+        if only_begun and not state.last_project:
+            return False
+        day = Bucket(Granularity.DAY, state.closed_until, state.closed_until + DAY)
+        if now < day.end + self.delay:
+            return False
+        projects = sources.project_page(engine, day.begin, day.end, state.last_project, 1)
+        if projects:
+            self._close(projects, day, state, now)
+            accounts.set_state(engine, state._replace(last_project=projects[-1]))
+        else:
+            accounts.set_state(engine, state._replace(closed_until=day.end, closed_at=now, last_project=""))
+        return True
+
+    def _close(self, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
+        engine, horizon = self.engine, self._horizon(state, now)
+        take_pending(engine, projects, day.begin, day.end)
+        eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}
+        eventful |= {project for project, _ in load_gaps(engine, projects, day.begin, day.end, horizon)}
+        if not ends_month(day) and not eventful:
+            return
+        known = load_sources(engine, projects, day.begin, day.end, Granularity.DAY, horizon, anew=True)
+        days, months = [], []
+        for meter in known.meters():
+            (counted,) = known.accounts([meter], [day])
+            account = counted[meter].account
+            is_eventful = account.unknown > 0 or any(
+                day.begin <= step.at < day.end for step in known.steps.get(meter, ())
+            )
+            month = known.month_until([meter], month_of(day.begin), day.end)[meter]
+            if is_eventful:
+                days.append((meter, StoredAccount(day.begin, account, 1, day.end)))
+            if is_eventful or (ends_month(day) and not month.is_nothing):
+                months.append((meter, StoredAccount(month_of(day.begin), month, 1, day.end)))
+        accounts.write_days(engine, days)
+        accounts.write_months(engine, months)
+
+
+@contextmanager
+def previous_rules() -> Iterator[None]:
+    """Nothing is pooled."""
+
+    def integrate_each(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
+        return {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("limes.actions.metering.sources.integrate_zones", integrate_each)
+        patch.setattr(Sources, "is_pooled", lambda *_: False)
+        yield
+
+
+def close_month_as_before(lab: Lab, project: str, month: int) -> None:
+    """What the previous release has left of a closed month of a project that was deleted in it: no row where nothing
+    has happened, and otherwise one that ends with the last day on which something has."""
+    days = lab.rows(
+        "SELECT az, MAX(begins) FROM usage_days WHERE project_uuid = %s AND resource_name = 'cores' GROUP BY az",
+        project,
+    )
+    ends = {az: begins + DAY for az, begins in days}
+    engine = lab.engine
+    committed = engine.snapshot(lambda: sources.committed(engine, [project], month, month + 31 * DAY))
+    for meter, times in committed.items():
+        end = ends.get(meter.az)
+        if end is None:
+            lab.execute(
+                "DELETE FROM usage_months WHERE project_uuid = %s AND resource_name = 'cores' AND az = %s",
+                project,
+                meter.az,
+            )
+            continue
+        kept = sum(time.amount * max(min(time.end, end) - time.begin, 0) for time in times)
+        lab.execute(
+            "UPDATE usage_months SET committed = %s, counted_until = %s WHERE project_uuid = %s AND resource_name = 'cores' AND az = %s AND begins = %s",
+            str(kept),
+            end,
+            project,
+            meter.az,
+            month,
+        )
