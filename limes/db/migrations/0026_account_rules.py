@@ -1,4 +1,4 @@
-"""What the account of usage has to know of itself: when days were closed, by which rules, and in which unit."""
+"""What the account of usage has to know of itself: when days were closed, and by which rules."""
 
 from typing import Any
 
@@ -30,14 +30,10 @@ def add_columns(migrator: Any, db: peewee.Database) -> None:
     """The previous release leaves them as they are, so what it does is noticed afterwards."""
     db.execute_sql("ALTER TABLE metering_state ADD COLUMN checked_until BIGINT")
     db.execute_sql("ALTER TABLE metering_state ADD COLUMN checked_project TEXT")
-    db.execute_sql("ALTER TABLE usage_months ADD COLUMN unit TEXT")
     db.execute_sql("ALTER TABLE project_services ADD COLUMN metered_at DOUBLE PRECISION")
 
 
 STEPS = (
     Step(keep_closing_times),
-    Step(
-        add_columns,
-        {"project_services": AGAINST_ALL, "metering_state": AGAINST_ALL, "usage_months": AGAINST_ALL},
-    ),
+    Step(add_columns, {"project_services": AGAINST_ALL, "metering_state": AGAINST_ALL}),
 )

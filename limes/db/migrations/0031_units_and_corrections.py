@@ -5,10 +5,11 @@ from typing import Any
 import peewee
 from peewee import BigIntegerField, CompositeKey, TextField
 
+from limes.db.steps import AGAINST_ALL, Step
+
 
 def up(migrator: Any, db: peewee.Database) -> None:
-    """Adds a table and a column. The previous release knows neither, so its corrections are noticed afterwards. It also
-    goes on writing `usage_months.unit`, which nobody reads any more."""
+    """Adds a table and a column. The previous release knows neither, so its corrections are noticed afterwards."""
 
     class MeteredUnit(peewee.Model):
         service_type = TextField()
@@ -22,8 +23,7 @@ def up(migrator: Any, db: peewee.Database) -> None:
             primary_key = CompositeKey("service_type", "resource_name", "since")
 
     db.create_tables([MeteredUnit])
-    db.execute_sql(
-        "INSERT INTO metered_units SELECT service_type, resource_name, begins, MIN(unit) FROM usage_months"
-        " WHERE unit IS NOT NULL GROUP BY service_type, resource_name, begins"
-    )
     db.execute_sql("ALTER TABLE metering_state ADD COLUMN checked_correction BIGINT NOT NULL DEFAULT 0")
+
+
+STEPS = (Step(up, {"metering_state": AGAINST_ALL}),)

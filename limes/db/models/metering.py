@@ -168,8 +168,6 @@ class UsageMonth(_AccountModel):
 
     counted_until = BigIntegerField()
     """The end of the last day that it counts."""
-    unit = TextField(null=True)
-    """Written by the previous release; it is in `MeteredUnit` now."""
 
     class Meta:
         table_name = "usage_months"
