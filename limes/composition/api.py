@@ -83,7 +83,10 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_autogrow_bounds=set_autogrow_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         quota_requests=QuotaRequestUseCases.build(
-            *setters, cluster.auto_approval, announcements(settings, engine, cluster)
+            *setters,
+            cluster.auto_approval,
+            announcements(settings, engine, cluster),
+            settings.quota_requests.at_most_per_day,
         ),
         usage=build_usage_report(settings, engine, clock),
         growth=build_growth_report(settings, engine, cluster, clock),

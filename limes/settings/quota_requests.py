@@ -41,6 +41,9 @@ class QuotaRequestSettings(Section):
     matches decides; a request is approved if there is one for each of its resources, and if its quotas fit."""
     expire_after: SecondsOrZero = 90 * 86400.0
     """Requests that have been open for so long expire. 0: never, unless the time has passed for which they ask."""
+    at_most_per_day: int = Field(default=100, ge=1)
+    """So many requests can be made for a project within 24 hours, and so many for a domain itself, those that were
+    passed on included."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "QuotaRequestSettings":

@@ -41,6 +41,37 @@ def test_a_long_conversation_comes_in_pages(world: World, limit: int) -> None:
     assert conversation(world, answer["conversation_links"][0]["href"])[-1] == texts[-20]
 
 
+def test_so_many_requests_in_a_day(make: Callable[..., World]) -> None:
+    world = make(requests_per_day=3)
+    for cores in (40, 41, 42):
+        asked(world, "berlin", compute={"cores": cores})
+        world.clock.advance(3600)
+    before = all_rows(world.engine)
+    result = ask(world, "berlin", compute={"cores": 43})
+    assert (result.status_code, result.text) == (
+        409,
+        "this project has made 3 quota requests within 24 hours, which is as many as are allowed: wait, or ask for all"
+        " resources in one request\n",
+    )
+    assert changes(before, all_rows(world.engine)) == {}
+    asked(world, "dresden", "dresden-admin", compute={"cores": 40})
+    asked(world, "germany", "germany-admin", compute={"cores": 150})
+    world.clock.advance(21 * 3600)
+    asked(world, "berlin", compute={"cores": 44})
+
+
+def test_what_is_passed_on_counts_for_the_domain(make: Callable[..., World]) -> None:
+    world = make(requests_per_day=2)
+    below = asked(world, "berlin", compute={"cores": 90})
+    for expected in (201, 201, 409):
+        result = act(world, "berlin", below, "pass-on", "germany-admin")
+        assert result.status_code == expected, result.text
+        if expected == 201:
+            act(world, "germany", result.json["quota_request"]["id"], "withdraw", "germany-admin")
+    assert "this domain has made 2 quota requests" in result.text
+    assert ask(world, "germany", "germany-admin", compute={"cores": 150}).status_code == 409
+
+
 def test_a_conversation_has_an_end(world: World) -> None:
     """Decisions are still possible then."""
     id_ = asked(world, "berlin", compute={"cores": 40})

@@ -184,6 +184,7 @@ def make_world(
     constraints: ConstraintSet | None = None,
     overrides: QuotaOverrides = NO_OVERRIDES,
     auto_approval: Sequence[AutoApprovalRule] = (),
+    requests_per_day: int = 100,
     commitment_rules: CommitmentRules | None = None,
     sinks: tuple[str, ...] = (),
     notify_sinks: tuple[str, ...] = (),
@@ -227,6 +228,7 @@ def make_world(
         set_autogrow_bounds,
         auto_approval,
         Announce(engine, catalog, SystemIds(), notify_sinks),
+        requests_per_day,
     )
     world.expire = ExpireRequests(requests.ask.desk, expire_after=90 * 86400)
     deps = ApiCollaborators(

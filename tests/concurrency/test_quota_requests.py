@@ -97,6 +97,14 @@ def test_asking_at_once_leaves_one_request_open(world: World) -> None:
     assert len(found) == 1
 
 
+def test_of_many_at_once_as_many_are_made_as_are_allowed(database_url_with: MigratedUrlFactory) -> None:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+    world = make_world(engine, requests_per_day=5)
+    answers = calls(*[lambda: ask(world, "berlin", compute={"cores": 40})] * 8)
+    assert statuses(answers) == 5 * [201] + 3 * [409]
+    engine.close()
+
+
 def test_a_decision_while_it_is_passed_on(world: World) -> None:
     """Never is a request of the domain left open whose request below is closed."""
     for _ in range(8):

@@ -66,7 +66,7 @@ class AskForQuota:
         def work() -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
             target = self.desk.find(place)
             domain_id, project_id = _ids(target)
-            queries.lock_requester(self.desk.engine, domain_id, project_id)
+            self.desk.admit(domain_id, project_id)
             amounts = self._read_amounts(target, changes, of_set, term)
             replaced = self._replaced(domain_id, project_id, [row.ref for row in amounts])
             new = NewRequest(

@@ -25,6 +25,7 @@ from limes.db.queries.quota_requests import EventRow, LockedRequest
 from limes.errors import Conflict, NotFound
 from limes.system import Clock
 
+_DAY = 86400.0
 Target = DomainRow | ProjectRow
 
 
@@ -61,6 +62,8 @@ class Desk:
     """By which requests of projects are approved at once."""
     announce: Announce | None = None
     """Tells people; None: nobody is told."""
+    at_most_per_day: int = 100
+    """Requests of a project, and of a domain itself."""
 
     def now(self) -> float:
         """Returns the time."""
@@ -88,6 +91,19 @@ class Desk:
         if must_be_open and status != RequestStatus.OPEN.value:
             raise Conflict(f"quota request {request_id} is {status.replace('_', ' ')}, not open")
         return Locked(target, request, rows.get(request.passed_on_from or 0))
+
+    def admit(self, domain_id: int, project_id: int | None) -> None:
+        """Locks the project, or the domain that asks for itself, against others who make requests of it.
+
+        Raises `NotFound` if it is gone, and `Conflict` after very many requests: each is told to those who decide.
+        """
+        queries.lock_requester(self.engine, domain_id, project_id)
+        if queries.count_since(self.engine, domain_id, project_id, self.now() - _DAY) >= self.at_most_per_day:
+            level = "domain" if project_id is None else "project"
+            raise Conflict(
+                f"this {level} has made {self.at_most_per_day} quota requests within 24 hours, which is as many as are"
+                " allowed: wait, or ask for all resources in one request"
+            )
 
     def record(
         self, target: Target, ids: Sequence[int], kind: EventKind, text: str, initiator: Initiator, **details: object

@@ -60,13 +60,14 @@ class PassOnRequest:
         desk = self.desk
 
         def work() -> int:
+            domain = find_domain(desk.engine, place.domain_uuid)
+            desk.admit(domain.id, None)
             locked = desk.lock(place, request_id)
             project, origin = locked.target, locked.request
             assert isinstance(project, ProjectRow)
             for above in queries.lock_passed_on(desk.engine, [origin.id]):
                 raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
             rows = self._missing(project, origin.id, permissions)
-            domain = find_domain(desk.engine, project.domain_uuid)
             reason = comment or f"for quota request {origin.id} of project {project.name}"
             new = NewRequest(
                 domain.id, None, RequestStatus.OPEN, reason, desk.now(), initiator.id, initiator.name, origin.id,

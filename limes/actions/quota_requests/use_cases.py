@@ -32,6 +32,7 @@ class QuotaRequestUseCases:
         set_autogrow_bounds: SetAutogrowBounds,
         rules: Sequence[AutoApprovalRule] = (),
         announce: Announce | None = None,
+        at_most_per_day: int = 100,
     ) -> "QuotaRequestUseCases":
         """Returns all of them, on the use cases that set what is granted."""
         desk = Desk(
@@ -44,6 +45,7 @@ class QuotaRequestUseCases:
             set_autogrow_bounds=set_autogrow_bounds,
             rules=rules,
             announce=announce,
+            at_most_per_day=at_most_per_day,
         )
         return cls(
             ask=AskForQuota(desk), read=ReadRequests(desk), decide=DecideOnRequest(desk), pass_on=PassOnRequest(desk)

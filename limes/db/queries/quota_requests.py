@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import peewee
+from peewee import fn
 
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
@@ -93,6 +94,15 @@ EVENT_COLUMNS = tuple(QuotaRequestEvent._meta.columns[name] for name in EventRow
 
 _LOCK_DOMAIN = compiled(lambda p: lock_but_not_key(Domain.select(Domain.id).where(Domain.id == p.id)))
 _LOCK_PROJECT = compiled(lambda p: lock_but_not_key(Project.select(Project.id).where(Project.id == p.id)))
+_MADE_SINCE = QuotaRequest.select(fn.COUNT(QuotaRequest.id))
+_SINCE_OF_PROJECT = compiled(
+    lambda p: _MADE_SINCE.where(QuotaRequest.project == p.id, QuotaRequest.created_at > p.since)
+)
+_SINCE_OF_DOMAIN = compiled(
+    lambda p: _MADE_SINCE.where(
+        QuotaRequest.domain == p.id, QuotaRequest.project.is_null(), QuotaRequest.created_at > p.since
+    )
+)
 _INSERT = compiled(
     lambda p: QuotaRequest.insert(
         {getattr(QuotaRequest, name): getattr(p, name) for name in NewRequest._fields}
@@ -110,6 +120,13 @@ def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> No
     query, id_ = (_LOCK_DOMAIN, domain_id) if project_id is None else (_LOCK_PROJECT, project_id)
     if not engine.column(query, id=id_):
         raise NotFound("no such project" if project_id is not None else "no such domain")
+
+
+def count_since(engine: Engine, domain_id: int, project_id: int | None, since: float) -> int:
+    """Returns how many requests of a project, or of a domain itself, were made after that time."""
+    query, id_ = (_SINCE_OF_DOMAIN, domain_id) if project_id is None else (_SINCE_OF_PROJECT, project_id)
+    (count,) = engine.column(query, id=id_, since=since)
+    return int(count)
 
 
 def insert(engine: Engine, request: NewRequest) -> int:
