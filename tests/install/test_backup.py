@@ -104,6 +104,8 @@ def test_postgresql(postgres: PostgresServer, database_url_with: MigratedUrlFact
             rule["commitment_is_az_aware"] = False
         document["services"] = services_of(restored)
         (tmp_path / "limes.yaml").write_text(yaml.safe_dump(document))
+        analyzed = bash(block("psql"), tmp_path, RESTORED_DATABASE_URL=restored)
+        assert (analyzed.returncode, analyzed.stdout) == (0, "ANALYZE\n"), analyzed.stderr
         looked = bash(block("limes db upgrade"), tmp_path)
         assert looked.returncode == 0, looked.stdout + looked.stderr
         assert "nothing to do" in looked.stdout
