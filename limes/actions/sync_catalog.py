@@ -12,12 +12,12 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.metering.usage import VALID_FOR, end_metering_of_services
+from limes.actions.metering.usage import VALID_FOR, end_metering_of_resources, end_metering_of_services
 from limes.core.catalog import Catalog
 from limes.core.metering.calendar import render_time
 from limes.db.engine import Engine
 from limes.db.queries import catalog as queries
-from limes.db.queries import commitments, discovery, metering
+from limes.db.queries import commitments, discovery
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
@@ -52,7 +52,7 @@ class SyncCatalog:
         hidden = queries.show_only(engine, set(self.catalog.refs()))
         # the usage of a service that has left the configuration is unknown from now on, but not over
         gone = [id_ for id_, service in hidden.items() if service in self.catalog.services]
-        metering.end_resources(engine, gone, int(now))
+        end_metering_of_resources(engine, gone, now)
         if prune:
             self._prune_services(now)
             queries.delete_other_capacitors(engine, self.capacitors)

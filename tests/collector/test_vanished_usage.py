@@ -59,6 +59,30 @@ def test_a_resource_that_is_offered_no_more_while_it_is_scraped(lab: Lab) -> Non
     assert lab.rows(LAST_STEP)[0] == (0,)
 
 
+@pytest.mark.parametrize("forgotten", ["row", "metered_usage"])
+def test_a_resource_that_the_previous_release_has_scraped_last(lab: Lab, forgotten: str) -> None:
+    """It deletes rows of AZs in which nothing is used any more, or writes new ones, and the account does not hear of it."""
+    scrape(lab, {"az-one": 4, "az-two": 3})
+    job(lab).run()
+    lab.clock.advance(HOUR)
+    where = "az = 'az-two' AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
+    if forgotten == "row":
+        lab.execute(f"DELETE FROM project_az_resources WHERE {where}")
+    else:
+        lab.execute(f"UPDATE project_az_resources SET metered_usage = NULL WHERE {where}")
+    lab.execute("UPDATE project_services SET scraped_at = %s WHERE scraped_at IS NOT NULL", lab.now)
+    others = replace(COMPUTE, resources={name: COMPUTE.resources[name] for name in ("ram", "gpus")})
+    configure(lab, others, VOLUME)
+    configure(lab, others, VOLUME)
+    assert lab.rows("SELECT az, usage FROM usage_steps WHERE at = %s ORDER BY az", int(lab.now)) == [
+        ("az-one", 0),
+        ("az-two", 0),
+    ]
+    lab.clock.advance(2 * DAY)
+    job(lab).run()
+    assert {entry.account.last for entry in entries(lab, START, START + DAY, Granularity.DAY)} == {0}
+
+
 @ON_POSTGRESQL  # SQLite has one writer at a time
 @pytest.mark.parametrize("cores", [None, 0, 4])
 def test_a_project_that_vanishes_while_its_scrape_is_written(

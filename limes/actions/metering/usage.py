@@ -87,8 +87,22 @@ def end_metering_of_services(
     """The same of services that are about to be deleted, with their resources."""
     if not services:
         return
-    queries.end_resources(engine, resource_ids, int(now))
+    end_metering_of_resources(engine, resource_ids, now)
     _end_gaps(engine, scrape_times_of_services(engine, services), int(now), valid_for)
+
+
+def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now: float) -> None:
+    """Ends the account of resources that are offered no more. To be called again from time to time: a scrape that had
+    begun before may end after this."""
+    queries.end_resources(engine, resource_ids, int(now))
+    others = set(queries.metered_by_others(engine, resource_ids)) if resource_ids else None
+    if others:
+        projects, _, names = map(set, zip(*others, strict=True))
+        known = last_usages(engine, sorted(projects), int(now), names)
+        steps = [
+            StepRow(*meter, int(now), 0, int(now)) for meter, used in known.items() if used and meter[:3] in others
+        ]
+        queries.add_steps(engine, steps)
 
 
 def _end_gaps(engine: Engine, scrapes: Sequence[ScrapeTimes], now: int, valid_for: float) -> None:

@@ -210,6 +210,24 @@ def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> No
     engine.write(_AZ.update(metered_usage=None).where(any_of(_AZ.resource_id, resource_ids), _METERED))
 
 
+_METERED_BY_OTHERS = compiled(
+    lambda p: (
+        Resource.select(Project.uuid, Service.type, Resource.name)
+        .join(Service, on=Resource.service == Service.id)
+        .join(ProjectService, on=ProjectService.service == Service.id)
+        .join(Project, on=ProjectService.project == Project.id)
+        .where(any_of(Resource.id, p.resources), ProjectService.scraped_at.is_null(False))
+        .where(ProjectService.metered_at.is_null() | (ProjectService.metered_at != ProjectService.scraped_at))
+    )
+)
+
+
+def metered_by_others(engine: Engine, resource_ids: Collection[int]) -> list[tuple[str, str, str]]:
+    """Returns the projects (UUID), services and names of resources that were scraped last by the previous release: it
+    has deleted rows of AZs in which nothing is used any more, and told the account nothing."""
+    return engine.tuples(_METERED_BY_OTHERS, resources=resource_ids)
+
+
 # -- the beginning -----------------------------------------------------------------------------------------------------
 
 _METER = compiled(

@@ -1,12 +1,13 @@
 """The stored account: closed days and months, and how far closing has come (docs/adr/0032)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from peewee import fn
 
 from limes.core.metering.calendar import month_of, previous_month
-from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, lock
+from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled, compiled_insert, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     ClosedDay,
@@ -166,27 +167,33 @@ def write_rows(engine: Engine, query: Any, rows: Sequence[tuple[Any, ...]]) -> N
         engine.write(query, rows=rows[start : start + _ROWS])
 
 
-def _last(model: Any, time: Any, usage: Any) -> Compiled:
+@cache
+def _last(model: Any, time: Any, usage: Any, of_resources: bool) -> Compiled:
     meter = [getattr(model, name) for name in _KEY[:4]]
-    return compiled(
-        lambda p: (
-            model.select(*meter, time, usage)
-            .where(any_of(model.project_uuid, p.projects), time >= p.begin)
-            .order_by(time)
-        )
-    )
+
+    def build(p: Parameters) -> Select:
+        conditions = [any_of(model.project_uuid, p.projects), time >= p.begin]
+        if of_resources:
+            conditions.append(any_of(model.resource_name, p.resources))
+        query: Select = model.select(*meter, time, usage)
+        return query.where(*conditions).order_by(time)
+
+    return compiled(build)
 
 
-_LAST_OF_MONTHS = _last(UsageMonth, UsageMonth.counted_until, UsageMonth.last)
-_LAST_OF_STEPS = _last(UsageStep, UsageStep.at, UsageStep.usage)
+_LAST = ((UsageMonth, UsageMonth.counted_until, UsageMonth.last), (UsageStep, UsageStep.at, UsageStep.usage))
 
 
-def last_usages(engine: Engine, projects: Sequence[str], now: int) -> dict[Meter, int]:
-    """Returns what the account knows last of the usage of these projects (UUIDs), by what it is about."""
+def last_usages(
+    engine: Engine, projects: Sequence[str], now: int, resources: Collection[str] | None = None
+) -> dict[Meter, int]:
+    """Returns what the account knows last of the usage of these projects (UUIDs), by what it is about. If names of
+    resources are given, it does so of these only."""
     known: dict[Meter, tuple[int, int]] = {}
     begin = previous_month(month_of(now))  # months have a row of all that was used
-    for query in (_LAST_OF_MONTHS, _LAST_OF_STEPS):
-        for *key, at, usage in engine.tuples(query, projects=projects, begin=begin):
+    for columns in _LAST:
+        query = _last(*columns, resources is not None)
+        for *key, at, usage in engine.tuples(query, projects=projects, begin=begin, resources=resources):
             meter = Meter._make(key)
             if at >= known.get(meter, (0, 0))[0]:
                 known[meter] = (at, usage)
