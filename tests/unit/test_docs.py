@@ -7,14 +7,18 @@ from typing import Any
 
 import pytest
 import yaml
+from markdown_it import MarkdownIt
 from pydantic import BaseModel
 
+from limes.api.openapi import build
 from limes.api.policy import RULES
-from limes.api.routes import ROUTES
+from limes.api.routes import DOCUMENTED_RULES, ROUTES, SECTIONS
 from limes.backends.loader import Plugins
+from limes.liquid.routes import RULES as LIQUID_RULES
 from limes.settings.document import _model_of, render_page
 from limes.settings.root import Settings
 from limes.web.operation import operations_of
+from tests.docs.blocks import pages
 
 ROOT = Path(__file__).parents[2]
 
@@ -69,3 +73,33 @@ def test_every_route_is_in_the_api_reference() -> None:
 def test_every_policy_rule_says_what_it_is_for() -> None:
     assert [rule.name for rule in RULES if len(rule.description) < 10] == []
     assert len({rule.name for rule in RULES}) == len(RULES)
+
+
+def _code_of_pages() -> set[str]:
+    """All words in code on the pages in docs/ that are written by hand."""
+    found: set[str] = set()
+    for page in pages()[1:]:
+        for token in MarkdownIt().enable("table").parse(page.read_text(encoding="utf-8")):
+            codes = [child.content for child in token.children or () if child.type == "code_inline"]
+            codes += [token.content] if token.type == "fence" else []
+            found.update(word for code in codes for word in re.findall(r"[\w:]+", code))
+    return found
+
+
+def _fields(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+    for part in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        yield from _fields(part)
+
+
+def test_every_field_of_the_api_is_on_a_page() -> None:
+    """In requests and answers; the generated reference does not count."""
+    fields = set(_fields(build(SECTIONS, DOCUMENTED_RULES)))
+    assert len(fields) > 250
+    assert sorted(fields - _code_of_pages()) == []
+
+
+def test_every_policy_rule_is_on_a_page() -> None:
+    assert sorted({rule.name for rule in (*RULES, *LIQUID_RULES)} - _code_of_pages()) == []
