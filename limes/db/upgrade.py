@@ -6,6 +6,7 @@ deadlocks only after a second (`deadlock_timeout`): until then, the upgrade has 
 """
 
 import random
+import re
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -30,6 +31,8 @@ _PATIENCE = 600.0
 _SILENCE = 5.0
 """Seconds between two messages."""
 _SHOWN = 3
+_VALUE = re.compile("'[^']*'")
+"""In a statement. It may be a secret."""
 _LOCKS = Table("pg_locks")
 _SESSIONS = Table("pg_stat_activity")
 _STATISTICS = Table("pg_stat_user_tables")
@@ -46,7 +49,7 @@ class _Holder(NamedTuple):
 
     def __str__(self) -> str:
         since = "" if self.seconds is None else f" for {self.seconds:.1f} s"
-        query = " ".join((self.query or "").split())[:80]
+        query = " ".join(_VALUE.sub("'...'", self.query or "").split())[:80]
         return f"process {self.pid} ({self.application or 'unnamed'}, {self.state or 'at work'}{since}: {query})"
 
 
