@@ -64,8 +64,8 @@ class Upgrade:
         self._runner = runner
         self._tell = tell
         self._step = ""
-        self._filled = 0
-        """Up to which id this step has filled rows."""
+        self._filled = self._reached = 0
+        """Up to which id this step has filled rows: for good, and in the present transaction."""
         self._wanted: Mapping[str, str] = {}
         self._waits_for = ""
         self._short = _SHORT
@@ -98,7 +98,9 @@ class Upgrade:
         self._short = _SHORT
         while True:
             try:
-                return self._apply()
+                name = self._apply()
+                self._filled = self._reached
+                return name
             except DATABASE_ERRORS as error:
                 if classify(error) not in (Failure.COLLISION, Failure.BUSY):
                     raise
@@ -131,12 +133,12 @@ class Upgrade:
     def _do(self, step: Step | Fill, name: str) -> bool:
         """Does a step, or some of it. Returns whether all of it is done."""
         if self._step != name:
-            self._step, self._filled = name, 0
+            self._step, self._filled, self._reached = name, 0, 0
         if isinstance(step, Fill):
             self._waits_for = "rows"
             self._set(lock_timeout=f"{self._short}s")
             filled = step.batch(self._engine.db, self._filled)
-            self._filled = self._filled if filled is None else filled
+            self._reached = self._filled if filled is None else filled
             return filled is None
         self._wanted = step.locks
         self._lock_tables(step.locks)
