@@ -44,9 +44,13 @@ class Computation:
 
     rule: AutogrowRule
     unit: Unit
+    raw_capacity: Mapping[str, int]
+    """By AZ."""
     capacity: Mapping[str, int]
     """By AZ, after overcommit."""
     figures: Figures
+    rows: Mapping[int, ProjectQuotaRow]
+    """Those of the figures."""
     demands: Mapping[int, ProjectDemand]
     bounds: Mapping[int, AutogrowBounds]
     allocations: Mapping[int, Allocation]
@@ -60,23 +64,28 @@ class Computation:
 
 @dataclass(frozen=True, slots=True)
 class ComputeQuota:
-    """The computation with what it works with. To be called inside a transaction or a snapshot."""
+    """The computation with what it works with."""
 
     engine: Engine
     catalog: Catalog
     constraints: ConstraintSet
     overrides: CurrentOverrides
 
-    def run(self, ref: Ref, resource_id: int, rule: AutogrowRule, now: float, *, lock: bool) -> Computation:
-        """Computes. With `lock`, usage and quota of all projects stay as they are until the transaction ends."""
+    def run(self, ref: Ref, resource_id: int, rule: AutogrowRule, now: float) -> Computation:
+        """Reads one state of the database, and computes from it after that: for seconds, in a large cloud."""
         resource = self.catalog.find(ref)
         assert resource is not None
         behavior = self.catalog.behavior(ref)
-        figures = read_figures(self.engine, resource_id, now, rule.retention, lock=lock)
-        raw = raw_capacity_by_az(self.engine, resource_id)
+
+        def read() -> tuple[Figures, dict[str, int]]:
+            figures = read_figures(self.engine, resource_id, now, rule.retention)
+            return figures, raw_capacity_by_az(self.engine, resource_id)
+
+        figures, raw = self.engine.snapshot(read)
         capacity = {az: effective(amount, behavior.overcommit_factor) for az, amount in raw.items()}
         overrides = self.overrides()
-        bounds = {row.project_id: find_bounds(self._limits(ref, row, overrides)) for row in figures.projects}
+        rows = {row.project_id: row for row in figures.projects}
+        bounds = {id_: find_bounds(self._limits(ref, row, overrides)) for id_, row in rows.items()}
         demands = {
             id_: ProjectDemand(
                 id_,
@@ -91,7 +100,7 @@ class ComputeQuota:
             for id_, found in bounds.items()
         }
         allocations = distribute(capacity, demands.values(), rule)
-        return Computation(rule, resource.unit, capacity, figures, demands, bounds, allocations)
+        return Computation(rule, resource.unit, raw, capacity, figures, rows, demands, bounds, allocations)
 
     def _limits(self, ref: Ref, row: ProjectQuotaRow, overrides: QuotaOverrides) -> Limits:
         return Limits(

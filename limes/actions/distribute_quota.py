@@ -1,37 +1,48 @@
 """Computes quota that follows usage, and writes what differs from what projects have.
 
-Invariants:
+A resource is claimed, so that one process computes it at a time. It reads one state of the database and computes from
+it without any lock, which takes seconds in a large cloud. Then it writes pieces of some projects, each in a transaction
+that locks the resource and these projects. Invariants:
 
-- A resource's quota is computed by one process at a time, under the lock on its row in `resources`. Whoever changes
-  what it depends on either holds that lock (capacity, commitments, bounds), or locks the rows of projects, which are
-  locked here before they are read (usage). So nothing is computed from figures that have changed meanwhile.
+- What is written is what would be there if all of it had been written at once when it was read, and all other changes
+  had come after that: what a project needs by now it keeps, as `GrantNeeded` would have granted it. Once the capacity
+  has changed, no more is written, and a project whose bounds have changed is not raised. Whatever has changed makes the
+  resource due again (`limes.db.queries.autogrow.mark_due`).
+- Pieces that make room come first (`limes.core.redistribution.split`): after each piece, no AZ has more quota than
+  before the first one, than it has capacity, or than was computed for it; but for what was granted since for needs.
 - A project's quota is the sum of its quota by AZ, and covers what it needs in each AZ.
-- What has changed during a computation makes the resource due again (`limes.db.queries.autogrow.mark_due`).
 
 The same state gives the same quotas, but for small changes, which wait (`limes.core.redistribution`). A process that is
-killed leaves the resource to others when its lease is over.
+killed between two pieces leaves such a state to others, who begin anew when its lease is over.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.compute_quota import Computation, ComputeQuota, CurrentOverrides, autogrow_rule, growing_resources
 from limes.actions.project_tasks import never
 from limes.audit.cadf import Scope
 from limes.audit.initiator import Initiator
-from limes.core.autogrow import Allocation, ProjectDemand
+from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az
 from limes.core.autogrow_bounds import AutogrowBounds
 from limes.core.catalog import AutogrowRule, Catalog, Ref
 from limes.core.constraints import ConstraintSet
 from limes.core.history import QuotaStep, Reason
-from limes.core.redistribution import Proposal, capped, choose_changes
+from limes.core.redistribution import Proposal, capped, choose_changes, cover, split
 from limes.db.engine import Engine
 from limes.db.queries import autogrow as queries
 from limes.db.queries import autogrow_quotas
-from limes.db.queries.autogrow_figures import SET_BY_PEOPLE, Figures, ProjectQuotaRow
+from limes.db.queries.autogrow_figures import (
+    SET_BY_PEOPLE,
+    Figures,
+    ProjectQuotaRow,
+    raw_capacity_by_az,
+    read_figures,
+)
 from limes.db.queries.autogrow_quotas import AZQuotaChanges
 from limes.db.queries.catalog import resource_ids
 from limes.errors import LimesError
@@ -48,6 +59,14 @@ class DistributionOutcome:
     success: bool
     changed: int = 0
     """How many projects have another quota now."""
+
+
+class _Claim(NamedTuple):
+    """A resource that is computed here until the end of the lease."""
+
+    ref: Ref
+    resource: int
+    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +100,8 @@ class DistributeQuota:
     """How long after a computation the next one is due at the latest."""
     retry: float = 180.0
     lease: float = 300.0
+    piece: int = 500
+    """Projects whose quota is written in one transaction, if it can be."""
 
     def by(self, initiator: Initiator) -> "DistributeQuota":
         """Returns the same use case for changes that `initiator` makes."""
@@ -92,58 +113,64 @@ class DistributeQuota:
         refs = growing_resources(self.catalog)
         if not refs:
             return None
-        horizon = never(now, self.interval, self.retry, self.lease)
-
-        def claim() -> Ref | None:
-            ids = resource_ids(self.engine)
-            names = {ids[ref]: ref for ref in refs if ref in ids}
-            claimed = queries.claim(self.engine, names, now, now + self.lease, horizon)
-            return None if claimed is None else names[claimed]
-
-        ref = self.engine.atomic(claim)
-        if ref is None:
+        claim = self.engine.atomic(lambda: self._claim(refs, now))
+        if claim is None:
             return None
         try:
-            changed = self.engine.atomic(lambda: self.run(ref), computes=True)
+            changed = self._distribute(claim)
         except LimesError as error:
-            log.error("quota of %s was not computed: %s", "/".join(ref), error)
+            log.error("quota of %s was not computed: %s", "/".join(claim.ref), error)
             message = str(error)
         except Exception as error:  # a bug: recorded like other errors, so that it stops no other resource
-            log.exception("quota of %s was not computed", "/".join(ref))
+            log.exception("quota of %s was not computed", "/".join(claim.ref))
             message = f"internal error: {type(error).__name__}"
         else:
-            return DistributionOutcome(ref, True, changed)
-        self.engine.atomic(lambda: self._record_failure(ref, message))
-        return DistributionOutcome(ref, False)
+            return DistributionOutcome(claim.ref, True, changed)
+        self.engine.atomic(lambda: self._end(claim, self._now() + self.jitter.spread(self.retry), message))
+        return DistributionOutcome(claim.ref, False)
 
-    def run(self, ref: Ref) -> int:
-        """Computes one resource inside a transaction. Returns how many projects have another quota now."""
-        resource, rule = resource_ids(self.engine)[ref], autogrow_rule(self.catalog, ref)
-        if rule is None or queries.lock_due(self.engine, resource) is None:
-            return 0
-        now = self._now()
-        computed = self._compute().run(ref, resource, rule, now, lock=True)
+    def _claim(self, refs: Collection[Ref], now: float) -> _Claim | None:
+        ids = resource_ids(self.engine)
+        names, until = {ids[ref]: ref for ref in refs if ref in ids}, now + self.lease
+        claimed = queries.claim(self.engine, names, now, until, never(now, self.interval, self.retry, self.lease))
+        return None if claimed is None else _Claim(names[claimed], claimed, until)
+
+    def _distribute(self, claim: _Claim) -> int:
+        """Returns how many projects have another quota now."""
+        rule, now = self.catalog.autogrow(claim.ref), self._now()
+        assert rule is not None  # or else it was not claimed
+        computed = self._compute().run(claim.ref, claim.resource, rule, now)
         proposals = _propose(computed)
         chosen = choose_changes(computed.capacity, proposals, rule, now)
-        changed = self._write(ref, resource, computed, proposals, chosen, now)
-        next_run_at = now + self.jitter.spread(self.interval)
-        queries.set_due(self.engine, resource, next_run_at)
-        queries.record_outcome(self.engine, "/".join(ref), now, next_run_at, "")
+        changed, is_stale = 0, False
+        for piece in split(computed.capacity, proposals, _to_write(computed, proposals, chosen), self.piece):
+            written = self.engine.atomic(partial(self._write, claim, computed, piece))
+            if is_stale := written is None:
+                break
+            changed += written or 0
+        if changed:
+            log.info("quota of %s: changed for %d of %d projects", "/".join(claim.ref), changed, len(proposals))
+        self.engine.atomic(lambda: self._end(claim, now if is_stale else now + self.jitter.spread(self.interval), ""))
         return changed
+
+    def _end(self, claim: _Claim, next_run_at: float, message: str) -> None:
+        """Gives the resource back, and records how it went; `message` is what was wrong."""
+        due_at = queries.lock_claimed(self.engine, claim.resource, claim.until)
+        if due_at is None:
+            return
+        has_changed = due_at < claim.until and not message
+        next_run_at = min(due_at, next_run_at) if has_changed else next_run_at
+        queries.set_due(self.engine, claim.resource, next_run_at)
+        queries.record_outcome(self.engine, "/".join(claim.ref), self._now(), next_run_at, message)
 
     def allocation(self, project_id: int, ref: Ref) -> ExplainedAllocation | None:
         """Returns what a project would get now. None if quota of the resource does not follow usage, or the project
         was never scraped for it. Writes nothing."""
-        rule = autogrow_rule(self.catalog, ref)
-        if rule is None:
+        rule, resource = autogrow_rule(self.catalog, ref), resource_ids(self.engine).get(ref)
+        if rule is None or resource is None:
             return None
-
-        def read() -> Computation | None:
-            resource = resource_ids(self.engine).get(ref)
-            return None if resource is None else self._compute().run(ref, resource, rule, self._now(), lock=False)
-
-        computed = self.engine.snapshot(read)
-        if computed is None or project_id not in computed.demands:
+        computed = self._compute().run(ref, resource, rule, self._now())
+        if project_id not in computed.demands:
             return None
         return ExplainedAllocation(
             demand=computed.demands[project_id],
@@ -158,58 +185,51 @@ class DistributeQuota:
     def _compute(self) -> ComputeQuota:
         return ComputeQuota(self.engine, self.catalog, self.constraints, self.overrides)
 
-    def _record_failure(self, ref: Ref, message: str) -> None:
-        resource, now = resource_ids(self.engine).get(ref), self._now()
-        if resource is not None and queries.lock_due(self.engine, resource) is not None:
-            again_at = now + self.jitter.spread(self.retry)
-            queries.set_due(self.engine, resource, again_at)
-            queries.record_outcome(self.engine, "/".join(ref), now, again_at, message)
-
     # -- writing -----------------------------------------------------------------------------------------------------
 
-    def _write(
-        self,
-        ref: Ref,
-        resource: int,
-        computed: Computation,
-        proposals: Sequence[Proposal],
-        chosen: Sequence[Proposal],
-        now: float,
-    ) -> int:
-        """Writes the chosen proposals, and takes the mark from quotas that people have set."""
-        written = {each.id for each in chosen}
-        same = [each for each in proposals if each.old == each.new and set_by_people(computed.figures, each.id)]
-        by_az = [*chosen, *same]
-        _write_azs(self.engine, resource, computed.figures, by_az, now)
-        final = {each.id: sum((each.new if each.id in written else each.old).values()) for each in proposals}
-        rows = [row for row in computed.figures.projects if row.quota != final[row.project_id]]
-        self._tell_backend(ref, resource, rows, by_az, now)
+    def _write(self, claim: _Claim, computed: Computation, piece: Sequence[Proposal]) -> int | None:
+        """Writes the quota of some projects. Returns how many have another one now; None if it must not be written any
+        more."""
+        engine, resource, now = self.engine, claim.resource, self._now()
+        if queries.lock_claimed(engine, resource, claim.until) is None:
+            return None
+        if raw_capacity_by_az(engine, resource) != computed.raw_capacity:
+            return None
+        planned = {each.id: each for each in piece}
+        figures = read_figures(engine, resource, now, 0, projects=planned, lock=True)
+        is_pooled = not self.catalog.behavior(claim.ref).commitment_is_az_aware
+        present = [_update(computed, planned[row.project_id], row, figures, is_pooled) for row in figures.projects]
+        _write_azs(engine, resource, figures, present, now)
+        quotas = {each.id: sum(each.new.values()) for each in present}
+        rows = [row for row in figures.projects if row.quota != quotas[row.project_id]]
+        self._tell_backend(claim, figures, rows, present, now)
         if rows:
-            quotas = {row.project_id: final[row.project_id] for row in rows}
-            autogrow_quotas.write_quotas(self.engine, resource, quotas)
-            self.change_log.record_quotas([(_scope(row), self._step(ref, computed, row, quotas)) for row in rows])
-            text = "quota of %s: changed for %d of %d projects"
-            self.engine.after_commit(partial(log.info, text, "/".join(ref), len(rows), len(proposals)))
+            autogrow_quotas.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
+            steps = [self._step(claim.ref, computed, figures, row, quotas[row.project_id]) for row in rows]
+            self.change_log.record_quotas(list(zip(map(_scope, rows), steps, strict=True)))
         return len(rows)
 
     def _tell_backend(
-        self, ref: Ref, resource: int, rows: Sequence[ProjectQuotaRow], by_az: Sequence[Proposal], now: float
+        self,
+        claim: _Claim,
+        figures: Figures,
+        rows: Sequence[ProjectQuotaRow],
+        written: Sequence[Proposal],
+        now: float,
     ) -> None:
         """Marks the projects whose quota the backend has to be told, also where it has only moved to another AZ."""
-        definition = self.catalog.find(ref)
+        definition = self.catalog.find(claim.ref)
         changed = {row.project_id for row in rows}
         if definition is not None and definition.az_separated:
-            changed |= {each.id for each in by_az}
+            changed |= {each.id for each in written if each.old != each.new or set_by_people(figures, each.id)}
         if changed:
-            autogrow_quotas.mark_desynced(self.engine, resource, sorted(changed), now)
+            autogrow_quotas.mark_desynced(self.engine, claim.resource, sorted(changed), now)
 
-    def _step(self, ref: Ref, computed: Computation, row: ProjectQuotaRow, quotas: Mapping[int, int]) -> QuotaStep:
-        by_people = set_by_people(computed.figures, row.project_id)
-        reason = Reason.DISTRIBUTION_MODEL if by_people else Reason.AUTOGROW
-        detail = computed.describe(row.project_id)
-        if by_people:
-            detail = f"autogrow instead of hierarchical: {detail}"
-        return QuotaStep(ref, computed.unit, row.quota, quotas[row.project_id], reason, detail)
+    def _step(self, ref: Ref, computed: Computation, figures: Figures, row: ProjectQuotaRow, quota: int) -> QuotaStep:
+        reason, detail = Reason.AUTOGROW, computed.describe(row.project_id)
+        if set_by_people(figures, row.project_id):
+            reason, detail = Reason.DISTRIBUTION_MODEL, f"autogrow instead of hierarchical: {detail}"
+        return QuotaStep(ref, computed.unit, row.quota, quota, reason, detail)
 
     def _now(self) -> float:
         return self.clock.now().timestamp()
@@ -230,6 +250,34 @@ def _propose(computed: Computation) -> list[Proposal]:
             )
         )
     return proposals
+
+
+def _to_write(computed: Computation, proposals: Sequence[Proposal], chosen: Sequence[Proposal]) -> list[Proposal]:
+    """Returns what to write: the chosen proposals, what people have set and nothing changes, and where the quota over
+    all AZs is not their sum."""
+    written = {each.id: each for each in chosen}
+    totals = {row.project_id: row.quota for row in computed.figures.projects}
+    for each in proposals:
+        is_same = each.old == each.new and set_by_people(computed.figures, each.id)
+        if each.id not in written and (is_same or totals[each.id] != sum(each.old.values())):
+            written[each.id] = replace(each, new=each.old)
+    return list(written.values())
+
+
+def _update(
+    computed: Computation, planned: Proposal, row: ProjectQuotaRow, figures: Figures, is_pooled: bool
+) -> Proposal:
+    """Returns what to write now, given the project's present row and figures, which are locked."""
+    id_ = planned.id
+    stored, old = figures.quotas.get(id_, {}), _present(figures, id_)
+    demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
+    needed = {az: each.needed for az, each in demand.items()}
+    new = cover(planned.new, needed)
+    has_other_bounds = computed.rows[id_] != row._replace(quota=computed.rows[id_].quota)
+    if has_other_bounds and sum(new.values()) > sum(old.values()):
+        new = cover(old, needed)
+    changed_at = max((each.changed_at for each in stored.values()), default=SET_BY_PEOPLE)
+    return Proposal(id_, old, new, needed, changed_at)
 
 
 def _present(figures: Figures, project_id: int) -> dict[str, int]:

@@ -174,7 +174,7 @@ class SetAutogrowBounds:
                 text = f"it may not exceed the operator's constraint: {constraint.render(self.change_log.unit_of(ref))}"
                 refusals[ref] = Refusal(RefusalKind.CONFLICT, text, rule=Bounding.CONSTRAINT)
                 continue
-            computed = compute.run(ref, id_, rule, self.clock.now().timestamp(), lock=False)
+            computed = compute.run(ref, id_, rule, self.clock.now().timestamp())
             others = [demand for demand in computed.demands.values() if demand.id != project.id]
             largest = largest_minimum(computed.capacity, others)
             if wanted > largest:

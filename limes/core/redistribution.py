@@ -3,10 +3,12 @@
 A change waits if it is small, the last one was not long ago, what the project has now covers all it needs, and is
 within its bounds. But no change waits that makes room for others: with what waits, no AZ has more quota than computed,
 unless there is capacity for it.
+
+What is written is written in pieces, those first that make room.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from limes.core.autogrow import ProjectBounds
@@ -87,8 +89,7 @@ def _release(waiting: dict[int, Proposal], capacity: Mapping[str, int], proposal
     kept = computed.copy()
     for each in waiting.values():
         _move(kept, each.new, each.old)
-    real = {az: max(capacity.get(az, 0), computed[az]) for az in kept if az != ANY_AZ}
-    in_all = max(sum(capacity.values()), computed.total())
+    real, in_all = _limits(capacity, computed, kept)
     while waiting:
         crowded = {az for az, limit in real.items() if kept[az] > limit}
         is_crowded = kept.total() > in_all
@@ -98,6 +99,55 @@ def _release(waiting: dict[int, Proposal], capacity: Mapping[str, int], proposal
         for each in released:
             del waiting[each.id]
             _move(kept, each.old, each.new)
+
+
+def _limits(capacity: Mapping[str, int], computed: Counter[str], azs: Iterable[str]) -> tuple[dict[str, int], int]:
+    """Returns how much quota there may be in each of these AZs and in all: the capacity, or what was computed beyond.
+    Quota in no particular AZ only counts in all."""
+    real = {az: max(capacity.get(az, 0), computed[az]) for az in azs if az != ANY_AZ}
+    return real, max(sum(capacity.values()), computed.total())
+
+
+_ROUNDS = 8
+"""How often it is looked for changes that fit by now. What does not fit then is one piece, whatever its size."""
+
+
+def split(
+    capacity: Mapping[str, int], proposals: Sequence[Proposal], changes: Sequence[Proposal], size: int
+) -> Iterator[list[Proposal]]:
+    """Yields the changes (some of the proposals) in pieces of so many, in an order in which they can be written.
+
+    After each piece, no AZ and not all of them together have more quota than at first, or than `choose_changes` allows.
+    What can only be changed together, as quota of one project goes to another AZ and vice versa, is one piece.
+    """
+    sums = _sum(each.old for each in proposals)
+    final = sums.copy()
+    for each in changes:
+        _move(final, each.old, each.new)
+    real, in_all = _limits(capacity, _sum(each.new for each in proposals), [*sums, *final])
+    real = {az: max(limit, final[az]) for az, limit in real.items()}
+    in_all = max(in_all, final.total())
+    left = sorted(changes, key=lambda each: sum(each.new.values()) - sum(each.old.values()))
+    piece: list[Proposal] = []
+    for _ in range(_ROUNDS):
+        late = []
+        for each in left:
+            grown = {az: growth for az, new in each.new.items() if (growth := new - each.old.get(az, 0)) > 0}
+            in_sum = sum(each.new.values()) - sum(each.old.values())
+            fits = all(az == ANY_AZ or sums[az] + growth <= real[az] for az, growth in grown.items())
+            if not fits or (in_sum > 0 and sums.total() + in_sum > in_all):
+                late.append(each)
+                continue
+            _move(sums, each.old, each.new)
+            piece.append(each)
+            if len(piece) == size:
+                yield piece
+                piece = []
+        if not late or len(late) == len(left):
+            break
+        left = late
+    if piece or late:
+        yield piece + late
 
 
 def _takes_room(each: Proposal, crowded: set[str], *, everywhere: bool) -> bool:

@@ -36,7 +36,7 @@ for a standby, and cannot end a statement that waits for a disk."""
 _RESTING = 8.0
 """Seconds that a transaction of ours may do nothing. If its host is frozen, others wait so long for what it has locked,
 which is shorter than their `lock_timeout`. We only compute between statements: backends are asked without a
-transaction. What is sent to clients and what computes for all projects has a limit of its own."""
+transaction, and what is sent to clients has a limit of its own."""
 
 
 def make_pool(
@@ -75,7 +75,7 @@ def make_pool(
     return PostgresqlPool(
         address.name,
         settings=SessionSettings(f"-c jit=off {options.pop('options', '')}".strip(), timeouts),
-        longest_rest=4 * statement_timeout,
+        sending_timeout=4 * statement_timeout,
         pooler=pooler,
         make_watch=functools.partial(Watch, address.location, patience, limit),
         max_connections=size,

@@ -151,10 +151,8 @@ class Engine:
 
     # -- transactions ------------------------------------------------------------------------------------------------
 
-    def atomic(self, work: Callable[[], T], *, computes: bool = False) -> T:
+    def atomic(self, work: Callable[[], T]) -> T:
         """Runs `work` in a read-write transaction and returns its result; all of it happens, or nothing.
-
-        With `computes`, it may be busy with other things than the database for minutes, instead of seconds.
 
         Inside another `atomic` it joins that one: an exception that leaves it must leave the outer one too, or else
         what it wrote until then stays. Raises `Unavailable` when the database went away or stayed too busy for all of
@@ -166,8 +164,6 @@ class Engine:
         for tries_left in reversed(range(_TRIES)):
             try:
                 with self.connection(), self.db.atomic():
-                    if computes and isinstance(self.db, PostgresqlPool):
-                        self.db.let_rest()
                     return work()
             except DATABASE_ERRORS as error:
                 if is_read_only(error):

@@ -114,15 +114,15 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self,
         *args: Any,
         settings: SessionSettings,
-        longest_rest: float,
+        sending_timeout: float,
         pooler: Pooler,
         make_watch: Callable[..., Watch],
         **kwargs: Any,
     ) -> None:
         self.settings = settings
         """What each transaction runs with."""
-        self.longest_rest = longest_rest
-        """Seconds that a transaction may rest whose rows are sent to a client meanwhile, or that computes."""
+        self.sending_timeout = sending_timeout
+        """Seconds that a transaction may rest whose rows are sent to a client meanwhile."""
         self.pooler = pooler
         """Whether there is a pooler, as far as the configuration says."""
         self.behind_pooler = pooler == "transaction"
@@ -193,12 +193,8 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         client piece by piece, who may be slow. It locks nothing that others wait for."""
         with self.atomic("REPEATABLE READ READ ONLY"):  # all in BEGIN: one round trip
             if is_sent:
-                self.let_rest()
+                self.execute_sql(*self.get_sql_context().sql(self.settings.patient_query(self.sending_timeout)).query())
             yield
-
-    def let_rest(self) -> None:
-        """Lets the present transaction do nothing for minutes instead of seconds."""
-        self.execute_sql(*self.get_sql_context().sql(self.settings.patient_query(self.longest_rest)).query())
 
     def _first(self, statement: Callable[[], Any], *, harmless: bool) -> Any:
         """Runs a statement. If it is the first one on an unproven connection, it has a second chance."""

@@ -228,11 +228,11 @@ class ReplicatedEngine(Engine):
     def _stay_with_primary(self) -> None:
         self._local.standby = self._local.wanted = None
 
-    def atomic(self, work: Callable[[], T], *, computes: bool = False) -> T:
+    def atomic(self, work: Callable[[], T]) -> T:
         """As `Engine.atomic`. From here on, this thread reads from the primary."""
         self._stay_with_primary()
         self._local.has_written = True
-        return self._primary.atomic(work, computes=computes)
+        return self._primary.atomic(work)
 
     def write(self, query: Query, /, **values: Any) -> int:
         """As `Engine.write`."""

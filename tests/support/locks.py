@@ -52,8 +52,8 @@ class LockTrace:
         """Begins to follow."""
         atomic, run = Engine.atomic, Engine._run
 
-        def traced_atomic(engine: Engine, work: Callable[[], Any], **how: bool) -> Any:
-            return atomic(engine, work if engine._in_transaction() else lambda: self._begin(work), **how)
+        def traced_atomic(engine: Engine, work: Callable[[], Any]) -> Any:
+            return atomic(engine, work if engine._in_transaction() else lambda: self._begin(work))
 
         def traced_run(engine: Engine, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
             if engine.dialect == "postgresql" and engine._in_transaction():

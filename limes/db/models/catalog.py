@@ -55,6 +55,8 @@ class Resource(BaseModel):
     """When the last answer about its capacity was much less than what is kept, which waits for another one."""
     quota_due_at = DoubleField(null=True)
     """When quota has to be computed that follows usage; null where people set it."""
+    quota_claimed_until = DoubleField(null=True)
+    """The end of the lease of whoever computes it just now; null if nobody does."""
 
     class Meta:
         table_name = "resources"

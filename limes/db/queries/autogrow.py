@@ -1,7 +1,8 @@
 """When quota that follows usage has to be computed, and who does it.
 
 A resource is due from `resources.quota_due_at` on. That time is null where people set quota, and then nothing here
-changes it. Whoever computes it first moves the time to the end of a lease, so that nobody else does the same.
+changes it. Whoever computes it claims it first, for a lease: nobody else does the same meanwhile, also if it becomes
+due again.
 """
 
 from collections.abc import Collection
@@ -36,34 +37,53 @@ def mark_due(engine: Engine, resources: Collection[int], now: float, *, lock: bo
 _DUE = compiled(
     lambda p: lock(
         Resource.select(Resource.id)
-        .where(any_of(Resource.id, p.resources), (Resource.quota_due_at <= p.now) | (Resource.quota_due_at > p.never))
+        .where(
+            any_of(Resource.id, p.resources),
+            (Resource.quota_due_at <= p.now) | (Resource.quota_due_at > p.never),
+            Resource.quota_claimed_until.is_null()
+            | (Resource.quota_claimed_until <= p.now)
+            | (Resource.quota_claimed_until > p.never),
+        )
         .order_by(Resource.quota_due_at, Resource.id)
         .limit(1),
         skip_locked=True,
     )
 )
-_SET_DUE = compiled(lambda p: Resource.update(quota_due_at=p.due_at).where(Resource.id == p.resource))
-_LOCK = compiled(lambda p: lock_but_not_key(Resource.select(Resource.quota_due_at).where(Resource.id == p.resource)))
+_CLAIM = compiled(
+    lambda p: Resource.update(quota_due_at=p.until, quota_claimed_until=p.until).where(Resource.id == p.resource)
+)
+_SET_DUE = compiled(
+    lambda p: Resource.update(quota_due_at=p.due_at, quota_claimed_until=None).where(Resource.id == p.resource)
+)
+_LOCK = compiled(
+    lambda p: lock_but_not_key(
+        Resource.select(Resource.quota_due_at, Resource.quota_claimed_until).where(Resource.id == p.resource)
+    )
+)
 
 
 def claim(engine: Engine, resources: Collection[int], now: float, lease: float, never: float) -> int | None:
-    """Returns the one of these resources that has been due longest, and that nobody has locked. It is due again at the
-    end of the lease."""
+    """Returns the one of these resources that has been due longest, and that nobody has locked or computes. It belongs
+    to the caller until the end of the lease, and is due then at the latest."""
     due = engine.column(_DUE, resources=resources, now=now, never=never)
     if not due:
         return None
-    set_due(engine, due[0], lease)
+    engine.write(_CLAIM, resource=due[0], until=lease)
     return int(due[0])
 
 
-def lock_due(engine: Engine, resource: int) -> float | None:
-    """Locks the resource and returns when its quota is due. None if people set it, or it is gone."""
-    times = engine.column(_LOCK, resource=resource)
-    return times[0] if times else None
+def lock_claimed(engine: Engine, resource: int, lease: float) -> float | None:
+    """Locks a resource that was claimed until then, and returns when its quota is due: before the end of the lease if
+    something has changed since. None if others have claimed it since, people set it, or it is gone."""
+    for due_at, claimed_until in engine.tuples(_LOCK, resource=resource):
+        if claimed_until == lease and due_at is not None and due_at <= lease:
+            return float(due_at)
+    return None
 
 
 def set_due(engine: Engine, resource: int, due_at: float | None) -> None:
-    """Says when quota of a resource has to be computed next; None where people set it. Lock the resource first."""
+    """Says when quota of a resource has to be computed next; None where people set it. It is not claimed any more. Lock
+    the resource first."""
     engine.write(_SET_DUE, resource=resource, due_at=due_at)
 
 

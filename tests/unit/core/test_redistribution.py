@@ -1,6 +1,6 @@
 """Which computed quotas are written at once, and which wait."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from limes.core.autogrow import ProjectBounds
 from limes.core.catalog import AutogrowRule
-from limes.core.redistribution import Proposal, capped, choose_changes, cover
+from limes.core.redistribution import Proposal, capped, choose_changes, cover, split
 from limes.core.units import MAX_AMOUNT
 
 RULE = AutogrowRule(growth_multiplier=1.2, minor_change=0.05, minor_change_interval=3600)
@@ -124,3 +124,67 @@ def test_largest_amounts(quotas: dict[str, int], expected: dict[str, int]) -> No
 )
 def test_cover(present: dict[str, int], needed: dict[str, int], expected: dict[str, int]) -> None:
     assert cover(present, needed) == expected
+
+
+# -- pieces ------------------------------------------------------------------------------------------------------------
+
+
+def ids(pieces: Iterable[list[Proposal]]) -> list[list[int]]:
+    return [[each.id for each in piece] for piece in pieces]
+
+
+def test_what_makes_room_comes_first() -> None:
+    changes = [proposal(10, 30, id=1), proposal(60, 50, id=2), proposal(20, 22, id=3), proposal(10, 0, id=4)]
+    assert ids(split({"one": 100}, changes, changes, 2)) == [[2, 4], [3, 1]]
+    assert ids(split({"one": 100}, changes, changes, 3)) == [[2, 4, 3], [1]]
+    assert ids(split({"one": 100}, changes, [], 3)) == []
+
+
+def test_what_does_not_fit_yet_comes_later() -> None:
+    """2 gets more in all, but it makes the room that 1 needs."""
+    first = Proposal(1, {"two": 10}, {"one": 10}, {})
+    second = Proposal(2, {"one": 10}, {"three": 15}, {})
+    assert ids(split({"one": 10, "two": 10, "three": 20}, [first, second], [first, second], 1)) == [[2], [1]]
+
+
+def test_what_can_only_change_together() -> None:
+    first, second = Proposal(1, {"one": 10}, {"two": 10}, {}), Proposal(2, {"two": 10}, {"one": 10}, {})
+    full = {"one": 10, "two": 10}
+    assert ids(split(full, [first, second], [first, second], 1)) == [[1, 2]]
+    assert ids(split({"one": 20, "two": 10}, [first, second], [first, second], 1)) == [[2], [1]]
+
+
+AMOUNTS = st.dictionaries(st.sampled_from(["one", "two", "any"]), st.integers(1, 9), max_size=3)
+
+
+@given(
+    st.lists(st.tuples(AMOUNTS, AMOUNTS), max_size=12),
+    st.dictionaries(st.sampled_from(["one", "two", "any"]), st.integers(0, 40)),
+    st.integers(1, 4),
+    st.sets(st.integers(0, 11)),
+)
+def test_no_piece_gives_more_than_there_is(
+    quotas: list[tuple[dict[str, int], dict[str, int]]], capacity: dict[str, int], size: int, waiting: set[int]
+) -> None:
+    proposals = [Proposal(id_, old, new, {}) for id_, (old, new) in enumerate(quotas)]
+    changes = [each for each in proposals if each.id not in waiting]
+    present = {each.id: each.old for each in proposals}
+    final = {each.id: each.old if each.id in waiting else each.new for each in proposals}
+
+    def in_sum(state: Mapping[int, Mapping[str, int]], az: str) -> int:
+        return sum(each.get(az, 0) for each in state.values())
+
+    computed = {each.id: each.new for each in proposals}
+    azs = ("one", "two")
+    limits = {az: max(capacity.get(az, 0), *(in_sum(each, az) for each in (computed, present, final))) for az in azs}
+    totals = [sum(sum(each.values()) for each in state.values()) for state in (computed, present, final)]
+    in_all = max(sum(capacity.values()), *totals)
+    written: list[int] = []
+    for piece in split(capacity, proposals, changes, size):
+        for each in piece:
+            present[each.id] = each.new
+            written.append(each.id)
+        assert all(in_sum(present, az) <= limits[az] for az in azs)
+        assert sum(sum(each.values()) for each in present.values()) <= in_all
+    assert sorted(written) == [each.id for each in changes]
+    assert present == final

@@ -1,0 +1,177 @@
+"""Quota that follows usage is written in pieces while everything changes: nothing is promised twice at any time."""
+
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from limes.actions.set_autogrow_bounds import SetAutogrowBounds, WantedBound
+from limes.audit.initiator import Initiator
+from limes.backends import AZCapacity, AZUsage, ProjectInfo
+from limes.core.catalog import AutogrowRule
+from limes.core.history import What
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
+from tests.collector.commitments import RULE as COMMITMENTS
+from tests.collector.commitments import add
+from tests.collector.growing import distributions
+from tests.collector.lab import GERMANY, FakeKeystone, Lab
+from tests.concurrency.test_quota import at_once
+from tests.support.databases import MigratedUrlFactory
+
+TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(12)]
+CAPACITY = {"az-one": 300, "az-two": 200}
+COMMITTED = 10
+"""Of each project in each AZ. No project uses more, so that nothing has to be granted beyond the capacity."""
+RULE = AutogrowRule(growth_multiplier=4, project_base_quota=60, retention=600, minor_change=0)
+CORES = ("compute", "cores")
+ADMIN = Initiator("admin", id="admin")
+ROUNDS = 25
+
+
+class Killed(BaseException):
+    """A process that ends without cleaning up."""
+
+
+@pytest.fixture
+def lab(database_url_with: MigratedUrlFactory) -> Iterator[Lab]:
+    engine = Engine(database_url_with(limes_migrations))
+    options = {"distributions": distributions(RULE), "behaviors": [COMMITMENTS]}
+    lab = Lab(engine, keystone=FakeKeystone(*TOWNS), catalog_options=options)
+    lab.discover().run()
+    lab.capacitors["nova"].capacity = {"compute": {"cores": {az: AZCapacity(one) for az, one in CAPACITY.items()}}}
+    assert lab.scrape_capacity().run_next()
+    lab.scrape_all()
+    for number, town in enumerate(TOWNS):
+        for position, az in enumerate(CAPACITY):
+            add(lab, 10 * number + position, COMMITTED, project=town.name, status="confirmed", az=az)
+    due(lab)
+    lab.distribute_all()
+    yield lab
+    engine.close()
+
+
+def due(lab: Lab) -> None:
+    lab.execute("UPDATE resources SET quota_due_at = %s WHERE quota_due_at IS NOT NULL", lab.now)
+
+
+def sums(lab: Lab) -> dict[str, int]:
+    """Quota by AZ over all projects, in one state."""
+    return dict(lab.rows("SELECT az, SUM(quota) FROM project_az_quotas GROUP BY az"))
+
+
+def assert_fits(lab: Lab) -> None:
+    found = sums(lab)
+    assert all(found.get(az, 0) <= amount for az, amount in CAPACITY.items()), found
+    assert sum(found.values()) <= sum(CAPACITY.values()), found
+
+
+class Turmoil:
+    """Works that disturb each other, while pieces of two projects are written."""
+
+    def __init__(self, lab: Lab) -> None:
+        self.lab = lab
+        self.done = threading.Event()
+        self.killed = 0
+
+    def set_bounds(self, seed: int) -> None:
+        """So that much quota goes from some projects to others each time."""
+        dice = random.Random(seed)
+        action = SetAutogrowBounds(self.lab.engine, self.lab.catalog, self.lab.clock, self.lab.change_log)
+        for _ in range(ROUNDS):
+            for town in dice.sample(TOWNS, 3):
+                wanted = dice.choice([None, 0, 30, 60])
+                action.of_project(GERMANY.id, town.id, What.MAX_QUOTA, [WantedBound(CORES, wanted)], ADMIN)
+
+    def use_and_scrape(self, seed: int) -> None:
+        dice = random.Random(seed)
+        for _ in range(ROUNDS):
+            town = dice.choice(TOWNS)
+            usage = {az: AZUsage(dice.randint(0, COMMITTED)) for az in CAPACITY}
+            self.lab.compute.usage[town.name] = {"cores": usage}
+            self.lab.discover().request_sync(GERMANY.id, town.id)
+            while self.lab.scrape().run_next("compute") is not None:
+                pass
+
+    def put(self, seed: int) -> None:
+        """Quota of another resource of the same projects."""
+        dice = random.Random(seed)
+        for _ in range(ROUNDS):
+            self.lab.set_quota("ram", dice.randint(1, 100), dice.choice(TOWNS).name)
+
+    def collect(self, seed: int) -> None:
+        """Until the others have ended. One in eight of the computations is killed between two pieces."""
+        dice = random.Random(seed)
+        while not self.done.is_set():
+            due(self.lab)
+            run = replace(self.lab.distribute(), piece=2)
+            if dice.random() < 0.125:
+                self._kill(run, dice.randint(1, 4))
+                self.lab.clock.advance(301)
+                continue
+            outcome = run.run_next()
+            assert outcome is None or outcome.success
+
+    def _kill(self, run: Any, pieces: int) -> None:
+        written, write = [0], type(run)._write
+
+        class Dying(type(run)):  # type: ignore[misc]
+            def _write(self, *args: Any) -> Any:
+                written[0] += 1
+                if written[0] > pieces:
+                    raise Killed
+                return write(self, *args)
+
+        try:
+            Dying(**{name: getattr(run, name) for name in run.__dataclass_fields__}).run_next()
+        except Killed:
+            self.killed += 1
+
+    def watch(self) -> None:
+        """Until the others have ended."""
+        while not self.done.is_set():
+            assert_fits(self.lab)
+            time.sleep(0.001)
+
+    def run(self) -> None:
+        """All of it."""
+        works = [self.set_bounds, self.set_bounds, self.use_and_scrape, self.put]
+        left, lock = [len(works)], threading.Lock()
+
+        def counted(work: Callable[[int], None], seed: int) -> None:
+            try:
+                work(seed)
+            finally:
+                with lock:
+                    left[0] -= 1
+                    if not left[0]:
+                        self.done.set()
+
+        running = [partial(counted, work, seed) for seed, work in enumerate(works)]
+        at_once(*running, partial(self.collect, 8), partial(self.collect, 9), self.watch)
+
+
+def test_never_more_than_there_is(lab: Lab) -> None:
+    """The capacity is all given away, so that each raise needs what others have given back before."""
+    assert sum(sums(lab).values()) == sum(CAPACITY.values())
+    turmoil = Turmoil(lab)
+    turmoil.run()
+    lab.clock.advance(1000)
+    due(lab)
+    lab.distribute_all()
+    assert_fits(lab)
+    for _, quota, split in lab.rows(
+        "SELECT pr.project_id, pr.quota, (SELECT SUM(q.quota) FROM project_az_quotas q WHERE q.project_id ="
+        " pr.project_id AND q.resource_id = pr.resource_id) FROM project_resources pr"
+        " JOIN resources r ON r.id = pr.resource_id WHERE r.name = 'cores'"
+    ):
+        assert quota == split
+    due(lab)
+    assert lab.distribute_all() == 0
+    if lab.engine.dialect == "postgresql":
+        assert lab.rows("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()") == [(0,)]
