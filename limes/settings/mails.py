@@ -165,7 +165,7 @@ class MailSettings(Section):
         "request_decided",
         "request_passed_on",
     )
-    """Kinds that do not wait for `digest`."""
+    """Kinds that do not wait for `digest`: they are sent at once, and then those of the next `gather` as one."""
     gather: SecondsOrZero = 60.0
     """How long kinds that are not urgent are kept, so that what comes together is sent together."""
     give_up: Seconds = 5 * 86400.0

@@ -60,8 +60,21 @@ def test_urgent_kinds_do_not_wait(post: Post) -> None:
     post.recipients = Recipients([RecipientRule([ALICE], kinds=frozenset({"request_opened"}))])
     for number in (1, 2):
         post.notify("request_opened", request={**sample("request_opened")["request"], "id": number})
-        assert post.send(10) == Sent(sent=1)
+        assert post.send(50) == Sent(sent=1)
     assert [subject for _, subject in post.subjects] == [f"Quota request {n} of project berlin" for n in (1, 2)]
+
+
+def test_many_urgent_ones_are_one_mail_a_minute(post: Post) -> None:
+    """The job runs every five seconds, and a tenant may make many requests in that time."""
+    post.recipients = Recipients([RecipientRule([ALICE], kinds=frozenset({"request_opened"}))])
+    sent = []
+    for number in range(24):  # ten seconds each
+        post.notify("request_opened", request={**sample("request_opened")["request"], "id": number})
+        sent.append(post.send(0).sent)
+    assert sent == [1, 0, 0, 0, 0, 0] * 4
+    assert [subject for _, subject in post.subjects] == ["Quota request 0 of project berlin"] + [
+        "6 quota requests wait for a decision"
+    ] * 3
 
 
 def test_without_digest_each_is_sent(post: Post) -> None:

@@ -2,8 +2,8 @@
 
 Invariants:
 
-- Each recipient gets at most one mail of a kind within `digest`, urgent kinds excepted. Mails are made under the lock
-  on the job's row, by the collector whose claim on the job has not ended.
+- Each recipient gets at most one mail of a kind within `digest`, of an urgent one within `gather`. Mails are made under
+  the lock on the job's row, by the collector whose claim on the job has not ended.
 - What is in a mail is decided before it is sent for the first time. So a repetition, after a crash or a lost
   connection, has the same id and the same contents, and nothing is in two mails.
 - Nothing is lost: an item is part of a mail, or waits; a mail is marked once the server has taken it, or has refused it
@@ -132,7 +132,7 @@ class SendMails:
         for (recipient, kind), group in _groups(items).items():
             due = [item for item in group if item.due_at <= now or item.due_at > self._horizon(now)]
             made_at = last.get((recipient, kind), 0.0)
-            next_at = made_at + (0.0 if kind in self.urgent else self.digest)
+            next_at = made_at + (self.gather if kind in self.urgent else self.digest)
             if {(recipient, kind), (recipient, ALL_KINDS)} & unwanted:
                 dropped += [item.number for item in group]
             elif due and now < next_at and made_at <= now:  # a mail of the future was made by a wrong clock
