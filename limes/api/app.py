@@ -110,4 +110,4 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
 def _answer_bad_duration(
     req: falcon.Request, resp: falcon.Response, error: DurationError, params: dict[str, Any]
 ) -> None:
-    answer_text(resp, 400, f"request body is not valid JSON: {error}")
+    answer_text(resp, 400, f"duration: {error}")

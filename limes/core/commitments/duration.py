@@ -4,6 +4,7 @@ import calendar
 import re
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 
 from limes.errors import LimesError
 
@@ -13,6 +14,7 @@ class DurationError(LimesError):
 
 
 _UNITS = ("year", "month", "day", "hour", "minute", "second")
+_WORDS = (*_UNITS, *(f"{unit}s" for unit in _UNITS))
 _PART = re.compile(r"([0-9]{1,9})\s*(second|minute|hour|day|month|year)s?\Z")
 
 
@@ -47,7 +49,7 @@ def parse_duration(text: str) -> Duration:
     for part in text.split(","):
         match = _PART.match(part.strip())
         if match is None:
-            raise DurationError(f'{text!r} is not a duration (expected for example "1 year" or "2 years, 6 months")')
+            raise DurationError(f"{text!r} is not a duration ({_expected(text)})")
         amount, unit = int(match[1]), match[2]
         if unit in ("year", "month"):
             months += amount * (12 if unit == "year" else 1)
@@ -58,6 +60,14 @@ def parse_duration(text: str) -> Duration:
     if months > 12 * 1000 or seconds > 366 * 86400 * 1000:
         raise DurationError(f"{text!r} is not a duration that can be kept: at most 1000 years")
     return Duration(months, seconds)
+
+
+def _expected(text: str) -> str:
+    """Returns what was probably meant."""
+    meant = re.sub(r"[A-Za-z]+", lambda word: (get_close_matches(word[0].lower(), _WORDS, 1) or word)[0], text)
+    if all(_PART.match(part.strip()) for part in meant.split(",")):
+        return f'did you mean "{meant.strip()}"?'
+    return 'expected for example "1 year" or "2 years, 6 months"'
 
 
 def canonical_duration(text: str) -> str:
