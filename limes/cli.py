@@ -20,12 +20,13 @@ from limes.commands import (
     serve,
     status,
 )
+from limes.commands.parser import Parser
 from limes.errors import ConfigError, LimesError
 
 
 def build_parser() -> argparse.ArgumentParser:
     """Returns all sub-commands with their options."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="limes", description="Quota and commitment service for OpenStack clouds, with a Placement API built in."
     )
     parser.add_argument("--version", action="version", version=f"limes {__version__}")

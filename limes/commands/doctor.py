@@ -111,8 +111,9 @@ def _document(diagnosis: "Diagnosis") -> dict[str, object]:
 
 def _print(diagnosis: "Diagnosis") -> None:
     console = result_console()
+    file = f"with {diagnosis.config}" if diagnosis.config else "without a configuration file"
     rows = [(_level(finding), finding.check, finding.message) for finding in diagnosis.findings]
-    print_table(console, f"Limes {diagnosis.version} with {diagnosis.config}", ("", "check", "finding"), rows)
+    print_table(console, f"Limes {diagnosis.version} {file}", ("", "check", "finding"), rows)
     to_mend = [finding for finding in diagnosis.findings if finding.mend]
     rows = [(_level(finding), finding.check, finding.mend) for finding in to_mend]
     print_table(console, "What to do", ("", "check", "do this"), rows, empty="nothing")

@@ -4,7 +4,6 @@ import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from pydantic import BaseModel
 
@@ -55,8 +54,8 @@ class Diagnosis:
     """Everything that was found, in the order of the checks."""
 
     version: str
-    config: str
-    """The configuration file's path."""
+    config: str | None
+    """The configuration file's path; None if none is named, and none in the usual places."""
     findings: tuple[Finding, ...]
 
     @property
@@ -80,12 +79,13 @@ def examine(
     `on_check` is called with the name of each check before it runs.
     """
     names = [name for name in CHECKS if not only or name in only]
-    path = str(find_config(environ))
+    file = find_config(environ)
+    path = str(file) if file.is_file() or environ.get("LIMES_CONFIG") else None
     try:
         settings = load_checkable_settings(environ)
     except ConfigError as error:
         findings = [
-            *configuration.unusable(path, error.problems),
+            *configuration.unusable(str(file), error.problems),
             *(_skip(name) for name in names if name != "configuration"),
         ]
         return _diagnosis(path, findings, Redactor(None, environ))
@@ -113,6 +113,6 @@ def _skip(name: str) -> Finding:
     return skipped(name, "the configuration has to be corrected first")
 
 
-def _diagnosis(path: str, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:
+def _diagnosis(path: str | None, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:
     hidden = (replace(finding, message=redact(finding.message), mend=redact(finding.mend)) for finding in findings)
-    return Diagnosis(__version__, str(Path(path)), tuple(hidden))
+    return Diagnosis(__version__, path, tuple(hidden))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,3 +71,17 @@ def test_an_unknown_check(run: Callable[..., Any], capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit, match="2"):
         run("--only", "weather")
     assert "invalid choice: 'weather'" in capsys.readouterr().err
+
+
+def test_no_file_is_named_where_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LIMES_CONFIG", raising=False)
+    monkeypatch.setattr("limes.composition.common.DEFAULT_CONFIG", str(tmp_path / "not-here.yaml"))
+    monkeypatch.chdir(tmp_path)
+    assert main(["doctor"]) == 2
+    out = capsys.readouterr().out
+    assert out.splitlines()[0].rstrip().endswith("without a configuration file")
+    assert "Limes" in out.splitlines()[0]
+    assert main(["doctor", "--json"]) == 2
+    assert json.loads(capsys.readouterr().out)["config"] is None

@@ -1,8 +1,13 @@
 """What `--help` says."""
 
+import argparse
+import shlex
+from collections.abc import Iterator
+
 import pytest
 
-from limes.cli import main
+from limes.cli import build_parser, main
+from limes.commands.parser import EXAMPLES
 
 
 @pytest.mark.parametrize(
@@ -27,3 +32,47 @@ def test_a_group_of_commands_alone_prints_its_help(capsys: pytest.CaptureFixture
     assert captured.out.startswith(f"usage: {' '.join(['limes', *group])} [-h]")
     assert "ACTION" in captured.out or "COMMAND" in captured.out
     assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("serv", "serve"),
+        ("doktor", "doctor"),
+        ("db upgrad", "upgrade"),
+        ("config polcy", "policy"),
+        ("doctor --only databse", "database"),
+        ("placement adit", "audit"),
+    ],
+)
+def test_what_was_meant(capsys: pytest.CaptureFixture[str], typed: str, meant: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(typed.split())
+    assert ended.value.code == 2
+    assert f"did you mean {meant}?" in capsys.readouterr().err
+
+
+def test_nothing_is_suggested_for_what_is_like_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["xyz"])
+    assert "did you mean" not in capsys.readouterr().err
+
+
+def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    """Those that do something."""
+    if parser.get_default("run"):
+        yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from commands(inner)
+
+
+def test_each_command_has_examples_that_work() -> None:
+    found = {parser.prog: parser for parser in commands(build_parser())}
+    assert set(EXAMPLES) == set(found)
+    for name, examples in EXAMPLES.items():
+        for example in examples:
+            assert f"  {example}\n" in found[name].format_help()
+            assert example.startswith(name)
+            build_parser().parse_args(shlex.split(example)[1:])
