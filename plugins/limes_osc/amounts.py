@@ -30,12 +30,12 @@ def parse_amount(text: str, unit: Unit) -> int:
     if number == 0 and not unit_name:
         return 0
     if unit.is_measured and not unit_name:
-        raise AmountError(f"{text!r} has no unit (expected for example {_example(unit)})")
+        raise AmountError(f"{text!r} has no unit (did you mean {match[1]}{unit.value}?)")
     if unit_name and not unit.is_measured:
         raise AmountError(f"{text!r} has a unit, the resource has none (expected for example {_example(unit)})")
     known = find_unit(unit_name)
     if known is None:
-        raise AmountError(f"{unit_name!r} is not a unit (there are: {', '.join(_UNITS)})")
+        raise AmountError(f"{unit_name!r} is not a unit ({suggest_unit(unit_name, match[1])})")
     total = number * known.multiplier
     if total.denominator != 1:
         raise AmountError(f"{text!r} is not a whole number of {unit.value or 'things'}")
@@ -43,6 +43,15 @@ def parse_amount(text: str, unit: Unit) -> int:
         return convert(total.numerator, Unit.BYTES.value if known.is_measured else "", unit)
     except UnitError as error:
         raise AmountError(f"{text!r}: {error}") from None
+
+
+def suggest_unit(name: str, number: str = "") -> str:
+    """Returns the end of an error about an unknown unit, with the number before it. GiB is also written G, Gi or GB."""
+    for unit in _UNITS:
+        prefix = unit.value.removesuffix("iB").lower()
+        if name.lower() in (prefix, f"{prefix}i", f"{prefix}b", f"{prefix}ib"):
+            return f"did you mean {number}{unit.value}?"
+    return f"there are: {', '.join(_UNITS)}"
 
 
 def _example(unit: Unit) -> str:

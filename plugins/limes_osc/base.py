@@ -9,6 +9,7 @@ from osc_lib.command import command
 from limes_osc.cells import without_formula
 from limes_osc.client import Json, LimesClient
 from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows
+from limes_osc.examples import add_examples
 from limes_osc.filters import check_filters
 from limes_osc.scope import Scopes
 from limes_osc.times import Moment
@@ -33,6 +34,7 @@ class LimesCommand(command.Command):
         for kind in reversed(type(self).__mro__):
             for add in vars(kind).get("options", ()):
                 add(parser)
+        add_examples(parser)
         return parser
 
     @property

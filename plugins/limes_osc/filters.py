@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from osc_lib.exceptions import CommandError
 
@@ -33,6 +34,16 @@ class Inventory:
         return (
             f"{service} has no such resource; {suggest(resource, [name for other, name in pairs if other == service])}"
         )
+
+    def meant_by(self, name: str) -> list[str]:
+        """Returns the resources, as `compute/cores`, that are probably meant by a name without a service."""
+        dotted = {each: each.replace("/", ".") for each in self.resources}
+        short = {each: each.partition("/")[2] for each in self.resources}
+        for forms in (dotted, short):
+            close = get_close_matches(name.lower(), set(forms.values()), n=1, cutoff=0.65)
+            if close:
+                return [each for each, form in forms.items() if form == close[0]]
+        return []
 
 
 def read_inventory(limes: LimesClient) -> Inventory | None:

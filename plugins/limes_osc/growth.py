@@ -90,7 +90,7 @@ class BoundsChange:
     def __init__(self, limes: LimesClient, level: str, path: str, args: argparse.Namespace) -> None:
         """Reads the present bounds. `level` is `domain` or `project`. Raises `CommandError`."""
         self._limes, self._level, self._path = limes, level, path
-        texts, switches = _wanted(args)
+        texts, switches = _wanted(limes, args)
         self._field = "forbid_autogrowth"
         if texts:
             self._field = "max_quota" if args.max_quota else "min_quota"
@@ -140,7 +140,7 @@ def _grants(args: argparse.Namespace) -> list[str]:
     return list(getattr(args, "min_quota", []))
 
 
-def _wanted(args: argparse.Namespace) -> tuple[dict[Ref, str], dict[Ref, bool]]:
+def _wanted(limes: LimesClient, args: argparse.Namespace) -> tuple[dict[Ref, str], dict[Ref, bool]]:
     """Returns the wanted limits as texts, or whether growth is to be forbidden. Raises `CommandError`."""
     grants = _grants(args)
     if (args.max_quota or grants) and (args.forbid_autogrowth or args.allow_autogrowth):
@@ -148,9 +148,9 @@ def _wanted(args: argparse.Namespace) -> tuple[dict[Ref, str], dict[Ref, bool]]:
     if args.max_quota and grants:
         raise CommandError("limits and grants are not set in the same request: use two commands")
     if args.max_quota:
-        return read_wanted_quotas(args.max_quota, "--max-quota"), {}
+        return read_wanted_quotas(limes, args.max_quota, "--max-quota"), {}
     if grants:
-        return read_wanted_quotas(grants, "--min-quota"), {}
+        return read_wanted_quotas(limes, grants, "--min-quota"), {}
     switches: dict[Ref, bool] = {}
     for refs, value in ((args.forbid_autogrowth, True), (args.allow_autogrowth, False)):
         for ref in refs:

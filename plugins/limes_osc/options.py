@@ -5,7 +5,7 @@ import argparse
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, parse_amount, unit_of
+from limes_osc.amounts import AmountError, parse_amount, suggest_unit, unit_of
 from limes_osc.client import Json, Query
 
 
@@ -84,7 +84,7 @@ def read_unit(text: str) -> Unit:
     for unit in Unit:
         if unit.is_measured and unit.value.lower() == text.lower():
             return unit
-    raise argparse.ArgumentTypeError(f"{text!r} is not a unit (there are: {', '.join(filter(None, Unit))})")
+    raise argparse.ArgumentTypeError(f"{text!r} is not a unit ({suggest_unit(text)})")
 
 
 def add_long(parser: argparse.ArgumentParser) -> None:

@@ -9,8 +9,8 @@ from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
 from limes_osc.amounts import AmountError, apply_change, exact, unit_of
-from limes_osc.client import Json
-from limes_osc.filters import Inventory
+from limes_osc.client import Json, LimesClient
+from limes_osc.filters import Inventory, read_inventory
 
 Ref = tuple[str, str]
 """Service type and resource name."""
@@ -78,15 +78,18 @@ def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
     }
 
 
-def read_wanted_quotas(texts: Iterable[str], option: str = "--set") -> dict[Ref, str]:
+def read_wanted_quotas(limes: LimesClient, texts: Iterable[str], option: str = "--set") -> dict[Ref, str]:
     """Returns the amounts of `--set <service>/<resource>=<amount>`, or of another option of that form. Raises
-    `CommandError` if none or malformed."""
+    `CommandError` if none or malformed, with what may have been meant."""
     wanted: dict[Ref, str] = {}
     for text in texts:
         name, equals, amount = text.partition("=")
         service, slash, resource = name.strip().partition("/")
         if not (equals and slash and service and resource and amount.strip()):
-            raise CommandError(f"{option} {text}: expected <service>/<resource>=<amount>, such as compute/ram=200GiB")
+            inventory = read_inventory(limes) if equals and not slash and amount.strip() else None
+            meant = [f"{each}={amount.strip()}" for each in (inventory.meant_by(name.strip()) if inventory else ())]
+            hint = f"did you mean {' or '.join(meant)}?" if meant else "such as compute/ram=200GiB"
+            raise CommandError(f"{option} {text}: expected <service>/<resource>=<amount>, {hint}")
         if (service, resource) in wanted:
             raise CommandError(f"{option} {text}: {service}/{resource} is set twice")
         wanted[service, resource] = amount
@@ -95,9 +98,9 @@ def read_wanted_quotas(texts: Iterable[str], option: str = "--set") -> dict[Ref,
     return wanted
 
 
-def plan(wanted: dict[Ref, str], report: Json, read_inventory: Callable[[], Inventory | None]) -> list[Change]:
-    """Returns the changes that lead to the wanted quotas, from the report of a domain or project. `read_inventory` is
-    called if something is not in it. Raises `CommandError`."""
+def plan(wanted: dict[Ref, str], report: Json, read: Callable[[], Inventory | None]) -> list[Change]:
+    """Returns the changes that lead to the wanted quotas, from the report of a domain or project. `read` is called
+    if something is not in it. Raises `CommandError`."""
     known = {
         (service["type"], resource["name"]): resource
         for service in report["services"]
@@ -107,7 +110,7 @@ def plan(wanted: dict[Ref, str], report: Json, read_inventory: Callable[[], Inve
     for (service, name), text in wanted.items():
         resource = known.get((service, name))
         if resource is None:
-            problems.append(f"{service}/{name}: {why_missing(service, name, report, read_inventory)}")
+            problems.append(f"{service}/{name}: {why_missing(service, name, report, read)}")
         elif "quota" not in resource:
             problems.append(f"{service}/{name}: it has no quota")
         else:
@@ -123,9 +126,9 @@ def plan(wanted: dict[Ref, str], report: Json, read_inventory: Callable[[], Inve
     return changes
 
 
-def why_missing(service: str, resource: str, report: Json, read_inventory: Callable[[], Inventory | None]) -> str:
+def why_missing(service: str, resource: str, report: Json, read: Callable[[], Inventory | None]) -> str:
     """Returns why a resource is not in a report: there is none, or the project was not scraped yet."""
-    inventory = read_inventory()
+    inventory = read()
     if inventory is not None and (problem := inventory.why_unknown(service, resource)):
         return problem
     for entry in report["services"]:

@@ -33,9 +33,9 @@ def read_quota_sets(limes: LimesClient) -> list[Json]:
 def wanted_quotas(limes: LimesClient, name: str | None, texts: Iterable[str]) -> dict[Ref, str]:
     """Returns the quotas of the set of that name, and of `--set`. Raises `CommandError`."""
     if name is None:
-        return read_wanted_quotas(texts)
+        return read_wanted_quotas(limes, texts)
     texts = list(texts)
-    return {**_quotas_of(limes, name), **(read_wanted_quotas(texts) if texts else {})}
+    return {**_quotas_of(limes, name), **(read_wanted_quotas(limes, texts) if texts else {})}
 
 
 def _quotas_of(limes: LimesClient, name: str) -> dict[Ref, str]:

@@ -89,7 +89,7 @@ def test_units_and_plans_for_later(berlin: User) -> None:
         ("create compute/nope 1", "compute/nope: compute has no such resource; there are: cores, gpus, ram"),
         ("create compute/cores 1 --az az-one", "--duration: which one? There are: 1 hour, 1 year"),
         ("create compute/cores 1GiB --duration '1 year'", "'1GiB' has a unit, the resource has none"),
-        ("create compute/ram 5 --duration '1 year'", "'5' has no unit (expected for example 10MiB)"),
+        ("create compute/ram 5 --duration '1 year'", "'5' has no unit (did you mean 5MiB?)"),
         ("create cores 5", "'cores': expected <service>/<resource>, such as compute/cores"),
         ("create compute/cores 5 --confirm-by soon", "'soon' is not a time (expected for example 2027-01-31"),
         ("create compute/cores 5 --duration '1 year'", "--az: which one? There are: az-one, az-two"),

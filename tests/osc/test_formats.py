@@ -192,7 +192,7 @@ def test_completion_in_bash(openstack: OpenStackClient, tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
-    assert offered("lime") == ["limes"]
+    assert offered("lime") == ["limes", "limes-help"]
     for command in COMMANDS:
         *head, last = command.split()
         assert last in offered(*head, last[:2])

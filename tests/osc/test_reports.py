@@ -54,7 +54,7 @@ def test_the_unit_that_one_asks_for(login: Login) -> None:
     assert cells(admin.must("project show berlin --resource ram --unit GiB"))[1] == [
         "compute/ram", "1 GiB", "0.50 GiB", "2 GiB",
     ]  # fmt: skip
-    assert "'GB' is not a unit (there are: B, KiB," in admin.refused("project show berlin --unit GB")
+    assert "'GB' is not a unit (did you mean GiB?)" in admin.refused("project show berlin --unit GB")
 
 
 def test_filters(login: Login) -> None:

@@ -57,7 +57,9 @@ class CreateRequest(LimesShowOne):
             document["quota_set"] = args.quota_set
         if args.set or args.quota_set is None:
             report = _afterwards(self.limes.get(path)[level])
-            document |= _services(plan(read_wanted_quotas(args.set), report, partial(read_inventory, self.limes)))
+            document |= _services(
+                plan(read_wanted_quotas(self.limes, args.set), report, partial(read_inventory, self.limes))
+            )
         body = {"quota_request": document}
         answer = self.limes.request("POST", f"{path}{EVERYWHERE}", (), body)
         request = self.warned(document_of(answer))["quota_request"]
@@ -92,7 +94,7 @@ class ApproveRequest(OneRequest):
         """Returns the request."""
         body: dict[str, Any] = {"comment": parsed_args.comment}
         if parsed_args.set:
-            wanted = read_wanted_quotas(parsed_args.set)
+            wanted = read_wanted_quotas(self.limes, parsed_args.set)
             place = find_path(self, parsed_args.id).partition(EVERYWHERE)[0]
             report = _afterwards(self.limes.get(place)["project" if "/projects/" in place else "domain"])
             body |= _services(plan(wanted, report, partial(read_inventory, self.limes)))

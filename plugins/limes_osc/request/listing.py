@@ -151,7 +151,7 @@ def find_path(command: LimesCommand, number: int) -> str:
         try:
             found = command.limes.get(f"{place}{EVERYWHERE}", query)["quota_requests"]
         except Refused as refused:
-            if refused.status == 403:
+            if refused.status in (403, 404):  # 404: Limes does not know the domain or project of the token
                 continue
             raise
         if found and found[0]["id"] == number:
