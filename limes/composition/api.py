@@ -66,7 +66,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     discovery = build_discovery(settings, engine, cluster, change_log)
     ids, revoked = SystemIds(), open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, revoked=revoked)
-    setters = _quota_setters(engine, cluster, clock, push, change_log)
+    setters, per_day = _quota_setters(engine, cluster, clock, push, change_log), settings.quota_requests.at_most_per_day
     set_project_quota, set_domain_quota, set_autogrow_bounds = setters
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
     return ApiCollaborators(
@@ -83,10 +83,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_autogrow_bounds=set_autogrow_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
         quota_requests=QuotaRequestUseCases.build(
-            *setters,
-            cluster.auto_approval,
-            announcements(settings, engine, cluster),
-            settings.quota_requests.at_most_per_day,
+            *setters, cluster.auto_approval, announcements(settings, engine, cluster), per_day
         ),
         usage=build_usage_report(settings, engine, clock),
         growth=build_growth_report(settings, engine, cluster, clock),
