@@ -17,7 +17,7 @@ from limes.placement.errors import (
     UnsupportedMediaType,
     UriTooLong,
 )
-from limes.web.errors import PlainErrors
+from limes.web.errors import PlainErrors, shortened
 
 _TITLES = {
     400: "Bad Request",
@@ -79,7 +79,7 @@ class PlacementErrors(PlainErrors):
         """Makes the response an error with the last line `message`."""
         resp.status = falcon.code_to_http_status(status)
         sentence = _SENTENCES.get(status, "").replace("{method}", req.method)
-        detail = f"{sentence}\n\n {message}" if message else sentence
+        detail = f"{sentence}\n\n {shortened(message)}" if message else sentence
         title = _TITLES.get(status, "Error")
         kind = accept.error_type(req.accept)
         if kind == "html":

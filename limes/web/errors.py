@@ -4,6 +4,7 @@ The log has more under the same id. Most APIs answer plain text with one trailin
 """
 
 import logging
+import re
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -17,6 +18,10 @@ UNAUTHORIZED = "Unauthorized"
 """What a 401 says, whatever is wrong with the token: clients compare it."""
 
 _PLAIN = "text/plain; charset=utf-8"
+_LONG_WORD = re.compile(r"(\S{300})\S+")
+"""Longer than upstream Placement's longest valid names, 255, so that its wordings with these stay as they are."""
+_LONGEST_LINE = 2000
+_LONGEST = 16_000
 
 
 class PlainErrors:
@@ -81,8 +86,22 @@ class PlainErrors:
         self.answer(req, resp, 500, self.unexpected.format(request_id=request_id))
 
 
+def shortened(message: str) -> str:
+    """Returns what is said of a mistake, without most of what it repeats of a large request.
+
+    A word has at most 300 characters, a line 2,000, and all 16,000. Of a longer text the beginning and the end stay.
+    """
+    lines = _LONG_WORD.sub(r"\1...", message).split("\n")
+    return _ends("\n".join(_ends(line, _LONGEST_LINE) for line in lines), _LONGEST)
+
+
+def _ends(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-most // 2 :]}"
+
+
 def answer_text(resp: falcon.Response, status: int, text: str) -> None:
-    """Makes the response a plain text of one or more lines."""
+    """Makes the response a plain text of one or more lines, which is `shortened` if it is about a mistake."""
+    text = shortened(text) if status >= 400 else text
     resp.status = falcon.code_to_http_status(status)
     resp.content_type = _PLAIN
     resp.text = text if text.endswith("\n") else f"{text}\n"

@@ -10,6 +10,8 @@ from uuid import uuid4
 import orjson
 from gunicorn.http import errors
 
+from limes.web.errors import shortened
+
 log = logging.getLogger(__name__)
 
 _STATUS: dict[type[Exception], int] = {
@@ -47,7 +49,7 @@ def refuse(client: Any, address: Any, error: BaseException) -> None:
         detail = "internal server error"
     else:
         log.warning("a request from %s was refused with %d: %s (%s)", peer, status, error, request_id)
-        detail = str(error)
+        detail = shortened(str(error))
     with contextlib.suppress(OSError):  # the client has gone away
         client.sendall(_answer(HTTPStatus(status), detail, request_id))
 

@@ -181,6 +181,20 @@ def test_all_workers_say_the_same_version(url: str) -> None:
     assert len(found) == 1
 
 
+def test_a_name_of_nearly_a_megabyte_is_not_repeated(url: str) -> None:
+    text = "x" * 1_000_000
+    for path, body in (
+        ("quota", {"resources": {text: {"quota": 1}}, "projectMetadata": METADATA}),
+        ("quota", {"resources": {"capacity": {"quota": text}}, "projectMetadata": METADATA}),
+        ("report-usage", {"allAZs": list(AZS), "projectMetadata": METADATA | {"uuid": text}}),
+    ):
+        method = "PUT" if path == "quota" else "POST"
+        headers = {"X-Auth-Token": "limes-token"}
+        answer = requests.request(method, f"{url}/v1/projects/p1/{path}", json=body, headers=headers, timeout=30)
+        assert answer.status_code in (400, 422), answer.text[:300]
+        assert len(answer.content) < 5_000
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status", "message"),
     [

@@ -112,6 +112,21 @@ def test_those_of_the_api_do_not(client: falcon.testing.TestClient) -> None:
     assert "content-security-policy" not in client.simulate_get("/v1/nothing").headers
 
 
+def test_a_refused_sign_in_repeats_nothing_long(client: falcon.testing.TestClient) -> None:
+    headers = {"X-Limes-Dashboard": "1", "Content-Type": "application/json"}
+    text = "x" * 30_000
+    for body in (
+        {"method": text},
+        {"method": "token", "token": text},
+        {"method": "token", text: 1},
+        {text: text},
+        text,
+    ):
+        answer = client.simulate_post("/ui/session", headers=headers, json=body)
+        assert answer.status_code in (400, 401), answer.text
+        assert len(answer.content) < 5_000
+
+
 NONSENSE = (
     "http://[::1",
     "http://a:b/",

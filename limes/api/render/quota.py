@@ -13,6 +13,7 @@ from limes.core.hierarchy import DomainFigures, ProjectFigures, Refusal, Refusal
 from limes.core.history import What
 from limes.core.units import Unit
 from limes.db.queries.history import HistoryRow, NumberedChange
+from limes.web.errors import shortened
 
 _STATUS: dict[RefusalKind, RefusalStatus] = {
     RefusalKind.FORBIDDEN: 403,
@@ -49,13 +50,14 @@ def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnsw
 
 
 def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
+    service_type, name = map(shortened, ref)
     document: UnacceptableResource = {
-        "service_type": ref[0],
-        "name": ref[1],
+        "service_type": service_type,
+        "name": name,
         # the original's name of the same field
-        "resource_name": ref[1],
+        "resource_name": name,
         "status": _STATUS[refusal.kind],
-        "message": refusal.message,
+        "message": shortened(refusal.message),
     }
     if refusal.minimum is not None:
         document["min_acceptable_quota"] = refusal.minimum
