@@ -169,6 +169,7 @@ _ROOTS = str.maketrans("ng", "rr")
 
 
 def test_a_storm_on_nested_trees_is_answered_with_success_or_conflict(fleet: Fleet) -> None:
+    """Takes some seconds, for 600 steps of up to a dozen requests each."""
     clients = [Client(fleet, number) for number in range(CLIENTS)]
 
     def act(number: int) -> None:
