@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from limes.core.bounds import Judge, lowest
-from limes.core.hierarchy import Refusal, RefusalKind, invalid_value
+from limes.core.hierarchy import Bounding, Refusal, RefusalKind, invalid_value
 from limes.core.units import Unit
 
 LONGEST = 10 * 365 * 86400.0
@@ -233,11 +233,21 @@ def _begin(due: TemporaryQuota, present: int, judge: Judge, unit: Unit, now: flo
     return Step(due.quota, active, f"planned until {when(due.until)}, then {unit.render(present)}")
 
 
+def _is_constrained(due: TemporaryQuota, present: int, judge: Judge) -> bool:
+    """Returns whether a constraint has moved the quota away from what it was set to. Otherwise somebody has set it who
+    does not know of temporary quota, as a process of an older release: everybody else changes both together."""
+    refusal = judge(present + 1 if present < due.quota else present - 1)
+    return refusal is not None and refusal.rule is Bounding.CONSTRAINT
+
+
 def _give_back(
     due: TemporaryQuota, before: int, present: int, judge: Judge, unit: Unit, now: float, retry: float
 ) -> Step:
     if present <= before:
         return Step(present, None)
+    if due.state is TemporaryState.ACTIVE and present != due.quota and not _is_constrained(due, present, judge):
+        text = f"it was set to {unit.render(present)} since, so it does not go back to {unit.render(before)}"
+        return Step(present, None, text)
     quota = lowest(before, present, judge)
     text = f"end of the temporary quota on {when(due.until)}"
     if quota == before:

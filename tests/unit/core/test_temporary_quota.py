@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from limes.core.constraints import Constraint
 from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_project
 from limes.core.permissions import NO_LOWPRIV, Permissions
 from limes.core.temporary_quota import (
@@ -122,6 +123,28 @@ def test_how_far_it_goes_back(numbers: dict[str, int], quota: int, over: int | N
     if step.temporary is not None:
         assert (step.temporary.state, step.temporary.due_at) == (TemporaryState.OVER, END + 300)
         assert step.temporary.problem
+
+
+@pytest.mark.parametrize("present", [21, 40, 49, 51, 80])
+def test_what_others_have_set_since_stays(present: int) -> None:
+    """A PUT by a release that does not know temporary quota leaves its row as it was."""
+    judge = partial(judge_project, figures=figures(quota=present), rules=EVERYTHING)
+    step = take_step(ACTIVE, present, judge, Unit.COUNT, END, 300)
+    assert (step.quota, step.temporary) == (present, None)
+    assert step.note == f"it was set to {present} since, so it does not go back to 20"
+    over = replace(ACTIVE, state=TemporaryState.OVER)
+    assert take_step(over, present, judge, Unit.COUNT, END, 300).quota == 20, "a part of it was given back"
+
+
+@pytest.mark.parametrize(
+    ("present", "constraint", "after"), [(30, Constraint(maximum=30), 20), (60, Constraint(minimum=60), 60)]
+)
+def test_what_a_constraint_has_moved_goes_back(present: int, constraint: Constraint, after: int) -> None:
+    rules = replace(EVERYTHING, constraint=constraint)
+    judge = partial(judge_project, figures=figures(quota=present), rules=rules)
+    step = take_step(ACTIVE, present, judge, Unit.COUNT, END, 300)
+    assert step.quota == after
+    assert (step.temporary is None) == (after == 20)
 
 
 @pytest.mark.parametrize(
