@@ -21,7 +21,8 @@ _PLAIN = "text/plain; charset=utf-8"
 _LONG_WORD = re.compile(r"(\S{300})\S+")
 """Longer than upstream Placement's longest valid names, 255, so that its wordings with these stay as they are."""
 _LONGEST_LINE = 2000
-_LONGEST = 16_000
+_LONGEST = 64_000
+"""Room for a line for each of some hundred resources that are refused."""
 
 
 class PlainErrors:
@@ -89,7 +90,7 @@ class PlainErrors:
 def shortened(message: str) -> str:
     """Returns what is said of a mistake, without most of what it repeats of a large request.
 
-    A word has at most 300 characters, a line 2,000, and all 16,000. Of a longer text the beginning and the end stay.
+    A word has at most 300 characters, a line 2,000, and all 64,000. Of a longer text the beginning and the end stay.
     """
     lines = _LONG_WORD.sub(r"\1...", message).split("\n")
     return _ends("\n".join(_ends(line, _LONGEST_LINE) for line in lines), _LONGEST)
