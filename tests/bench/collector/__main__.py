@@ -189,7 +189,8 @@ def main() -> int:
         statements(bench)
         lag(bench, 2 * seconds)
         bench.engine.close()
-        autogrow.measure(server.url(server.create_database()))
+        for projects in autogrow.PROJECTS:
+            autogrow.measure(server.url(server.create_database()), projects)
     return 0
 
 

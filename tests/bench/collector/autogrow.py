@@ -1,12 +1,15 @@
-"""How long one computation of quota that follows usage takes: one resource, 5,000 projects in three AZs.
+"""How long one computation of quota that follows usage takes, and for how long others wait for one of the projects:
+one resource, 5,000 and 25,000 projects in three AZs.
 
 Each project has changed its usage in one AZ of late, and every tenth one has a commitment.
 """
 
+import contextlib
 import re
 import statistics
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
@@ -21,49 +24,47 @@ from limes.memory import tune_garbage_collector
 from limes.system import RandomJitter, SystemClock, SystemIds
 from tests.bench.collector.cloud import DOMAINS, service
 
-PROJECTS, REPEATS = 5000, 7
+PROJECTS, REPEATS = (5000, 25_000), 7
 AZS = ("az-one", "az-two", "az-three")
 REF = ("compute", "compute-0")
 RULE = AutogrowRule(growth_multiplier=1.2, project_base_quota=10, retention=48 * 3600)
 
 
-def measure(url: str) -> None:
+def measure(url: str, projects: int) -> None:
     """Prints the figures, for a fresh database at this URL."""
-    engine = Engine(url, statement_timeout=600)
+    engine = Engine(url, statement_timeout=600, lock_timeout=600)
     limes_migrations.upgrade(engine)
-    distribute = _prepare(engine)
+    distribute = _prepare(engine, projects)
     tune_garbage_collector()  # as in a collector
-    print(f"quota of one resource in {PROJECTS} projects and {len(AZS)} AZs, in ms (median of {REPEATS}, largest):")
-    _print("nothing changes", distribute, lambda: 0)
-    _print("50 projects use more", distribute, lambda: _use_more(engine, 100))
-    _print("all projects use more", distribute, lambda: _use_more(engine, 1))
+    print(f"quota of one resource in {projects} projects and {len(AZS)} AZs, in ms")
+    print(f"{'':34}{'median':>8}{'largest':>8}{'longest wait for a project':>30}{'... for the resource':>24}")
+    _measure("first distribution", distribute, lambda: 0, repeats=1)
+    _measure("nothing changes", distribute, lambda: 0)
+    _measure("1 % of the projects use more", distribute, lambda: _use_more(engine, 100))
+    _measure("all projects use more", distribute, lambda: _use_more(engine, 1))
     seconds = []
     for _ in range(REPEATS):
         start = time.perf_counter()
         assert distribute.allocation(1, REF) is not None
         seconds.append(time.perf_counter() - start)
-    _print_row("the explanation of one project", seconds)
+    _print_row("the explanation of one project", seconds, [])
     engine.close()
 
 
-def _prepare(engine: Engine) -> DistributeQuota:
+def _prepare(engine: Engine, projects: int) -> DistributeQuota:
     distributions = [DistributionRule(re.compile("/".join(REF)), "autogrow", autogrow=RULE)]
     catalog = Catalog(AZS, [service(REF[0])], distributions=distributions)
     clock = SystemClock()
     change_log = ChangeLog(engine, catalog, clock, SystemIds())
     SyncCatalog(engine, catalog, ["nothing"], clock).run()
     ChangeModel(engine, catalog, clock, change_log).run()
-    engine.atomic(lambda: _load(engine))
+    engine.atomic(lambda: _load(engine, projects))
     with engine.connection():
         engine.db.execute_sql("VACUUM ANALYZE")
-    distribute = DistributeQuota(
-        engine, catalog, ConstraintSet(), lambda: NO_OVERRIDES, clock, RandomJitter(), change_log
-    )
-    engine.atomic(lambda: distribute.run(REF))
-    return distribute
+    return DistributeQuota(engine, catalog, ConstraintSet(), lambda: NO_OVERRIDES, clock, RandomJitter(), change_log)
 
 
-def _load(engine: Engine) -> None:
+def _load(engine: Engine, projects: int) -> None:
     engine.execute(
         "INSERT INTO domains (id, uuid, name) SELECT n, 'd' || n, 'domain-' || n FROM generate_series(1, %s) n",
         [DOMAINS],
@@ -72,7 +73,7 @@ def _load(engine: Engine) -> None:
         "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
         " SELECT n, md5(n::text), 'project-' || n, 'd' || (1 + n %% %s), 1 + n %% %s, false"
         " FROM generate_series(1, %s) n",
-        [DOMAINS, DOMAINS, PROJECTS],
+        [DOMAINS, DOMAINS, projects],
     )
     engine.execute(
         "INSERT INTO project_services (project_id, service_id, scraped_at, checked_at, next_scrape_at, is_stale,"
@@ -104,29 +105,60 @@ def _load(engine: Engine) -> None:
     )
     engine.execute(
         "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-        " SELECT r.id, az.az, 200000, '[]' FROM resources r, unnest(%s) az (az) WHERE r.name = %s",
-        [list(AZS), REF[1]],
+        " SELECT r.id, az.az, 40 * %s, '[]' FROM resources r, unnest(%s) az (az) WHERE r.name = %s",
+        [projects, list(AZS), REF[1]],
     )
 
 
-def _use_more(engine: Engine, every: int) -> int:
-    """Returns how many projects do."""
+def _use_more(engine: Engine, every: int) -> None:
     engine.execute(
         "UPDATE project_az_resources SET usage = usage + 3 WHERE az = %s AND project_id %% %s = 0", [AZS[2], every]
     )
-    return PROJECTS // every
 
 
-def _print(what: str, distribute: DistributeQuota, change: Callable[[], int]) -> None:
-    seconds = []
-    for _ in range(REPEATS):
-        expected = change()
-        start = time.perf_counter()
-        changed = distribute.engine.atomic(lambda: distribute.run(REF))
-        seconds.append(time.perf_counter() - start)
-        assert bool(changed) == bool(expected), (changed, expected)
-    _print_row(what, seconds)
+def _measure(what: str, distribute: DistributeQuota, change: Callable[[], object], *, repeats: int = REPEATS) -> None:
+    engine, seconds, waits = distribute.engine, list[float](), list[list[float]]()
+    for _ in range(repeats):
+        change()
+        engine.execute("UPDATE resources SET quota_due_at = 0 WHERE name = %s", [REF[1]])
+        project = "SELECT 1 FROM project_resources pr JOIN resources r ON r.id = pr.resource_id WHERE r.name = %s"
+        with (
+            _longest_wait(engine, f"{project} AND pr.project_id = 77 FOR UPDATE OF pr") as of_project,
+            _longest_wait(engine, "SELECT 1 FROM resources WHERE name = %s FOR UPDATE") as of_resource,
+        ):
+            start = time.perf_counter()
+            while (outcome := distribute.run_next()) is None:  # we have just locked the resource
+                start = time.perf_counter()
+            seconds.append(time.perf_counter() - start)
+        assert outcome.success
+        waits.append([of_project[0], of_resource[0]])
+    _print_row(what, seconds, [max(each) for each in zip(*waits, strict=True)])
 
 
-def _print_row(what: str, seconds: list[float]) -> None:
-    print(f"  {what:32}{1000 * statistics.median(seconds):8.0f}{1000 * max(seconds):8.0f}", flush=True)
+@contextlib.contextmanager
+def _longest_wait(engine: Engine, lock: str) -> Iterator[list[float]]:
+    """Takes this lock all the time; gives for how long it has waited at most."""
+    longest, done = [0.0], threading.Event()
+
+    def work() -> None:
+        while not done.wait(0.005):
+            start = time.perf_counter()
+            engine.atomic(lambda: engine.rows(lock, [REF[1]]))
+            longest[0] = max(longest[0], time.perf_counter() - start)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield longest
+    finally:
+        done.set()
+        thread.join()
+
+
+def _print_row(what: str, seconds: list[float], waits: list[float]) -> None:
+    figures = [statistics.median(seconds), max(seconds), *waits]
+    print(
+        f"  {what:32}"
+        + "".join(f"{1000 * each:{width}.0f}" for each, width in zip(figures, (8, 8, 30, 24), strict=False)),
+        flush=True,
+    )
