@@ -122,11 +122,14 @@ def test_all_log_lines(style: Literal["plain", "json"], capsys: pytest.CaptureFi
 
 @pytest.mark.parametrize("style", ["plain", "json"])
 def test_the_log_lines_of_gunicorn(style: Literal["plain", "json"], capsys: pytest.CaptureFixture[str]) -> None:
+    own = {handler: handler.formatter for handler in logging.getLogger().handlers}
     log = logs.gunicorn_logger(style)(Config())
     try:
         log.error("from %s", "http://u:hunter22@h/")
     finally:
         log.error_log.handlers.clear()
+        for handler, formatter in own.items():  # pytest's, which it has added to gunicorn's logger as well
+            handler.setFormatter(formatter)
     written = capsys.readouterr().err
     assert "http://u:***@h/" in written
     assert "hunter22" not in written
