@@ -1,6 +1,7 @@
 """The documentation site: `make docs` builds it from the Markdown files of `docs/`."""
 
 import re
+from pathlib import Path
 
 from pygments.lexer import inherit
 from pygments.lexers.shell import BashLexer, BashSessionLexer
@@ -25,7 +26,7 @@ html_theme = "furo"
 html_title = f"Limes {__version__}"
 html_static_path = ["static"]
 html_css_files = ["wide.css"]
-html_search_scorer = "scorer.js"
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))  # or else it is looked for in the current folder
 html_copy_source = False
 html_show_copyright = False
 html_show_sphinx = False

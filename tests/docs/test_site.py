@@ -25,17 +25,15 @@ pytestmark = [pytest.mark.site, pytest.mark.timeout(600)]  # a build takes 12 s 
 BUILD_ANOTHER = "import sys, pathlib; from build import build; sys.exit(build(*map(pathlib.Path, sys.argv[1:])))"
 
 
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)], cwd=DOCS / "site", capture_output=True, text=True, timeout=500
-    )
+def run(*arguments: str | Path, cwd: Path = DOCS / "site") -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *map(str, arguments)], cwd=cwd, capture_output=True, text=True, timeout=500)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built."""
+    """The site, built as `make docs` does."""
     output = tmp_path_factory.mktemp("site") / "html"
-    done = run("build.py", output)
+    done = run("docs/site/build.py", output, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return output
 
