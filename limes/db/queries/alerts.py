@@ -124,7 +124,8 @@ class CommitmentCount(NamedTuple):
 
 _ROW = Commitment
 _TERM = _ROW.expires_at - fn.COALESCE(_ROW.confirm_by, _ROW.confirmed_at, _ROW.created_at)
-_IS_UNCONFIRMED = _ROW.status != "confirmed"
+_IS_UNCONFIRMED = _ROW.status == "pending"
+"""Whoever settles commitments has found no capacity for it. Nobody has looked for those that are still planned."""
 _HAS_FAILED = (_ROW.status == "confirmed") & _ROW.auto_renews & (_ROW.renewal_error != "")
 
 
@@ -140,13 +141,12 @@ def _needing(p: Parameters, level: str, *columns: Any) -> Select:
             following.predecessor == _ROW.id, following.status.in_(["planned", "pending", "confirmed"])
         )
     )
-    is_late = (_ROW.status == "pending") | ((_ROW.status == "planned") & (_ROW.confirm_by <= p.now))
     is_ending = (_ends(p.warning, p.warning_term) | _ends(p.critical, p.critical_term) | _HAS_FAILED) & ~is_renewed
     query = (
         _ROW.select(*columns)
         .join(Project)
         .join(Domain)
-        .where(any_of(_ROW.resource, p.resources), _ROW.expires_at > p.now, is_late | is_ending)
+        .where(any_of(_ROW.resource, p.resources), _ROW.expires_at > p.now, _IS_UNCONFIRMED | is_ending)
     )
     return in_scope(query, p, level)
 
