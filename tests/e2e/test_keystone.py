@@ -68,8 +68,10 @@ def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page: Page, 
     page.goto(f"/ui/domains/{keystone.ids.domains['north']}/projects/{keystone.ids.projects['berlin']}/history")
     _sign_in(page, "berlin-admin")
     expect(page.get_by_role("heading", level=1)).to_have_text("History berlin")
-    (cookie,) = page.context.cookies(f"{page.url.partition('/ui')[0]}/ui/session")
-    keystone.revoke(cookie["value"].split("|")[1])
+    cookies = {one["name"]: one for one in page.context.cookies(f"{page.url.partition('/ui')[0]}/ui/session")}
+    assert cookies.keys() == {"limes-session", "limes-browser"}
+    assert all(one["httpOnly"] and one["sameSite"] == "Strict" for one in cookies.values())
+    keystone.revoke(cookies["limes-session"]["value"].split("|")[1])
     page.wait_for_timeout(1100)  # Limes believes tokens for a second here
     page.get_by_role("link", name="Overview").click()
     expect(page.get_by_text("Your session has ended.")).to_be_visible()
