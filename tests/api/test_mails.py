@@ -255,7 +255,8 @@ def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: st
     end = "UPDATE project_commitments SET created_at = 1, confirmed_at = 1, expires_at = %s WHERE id = %s"
     run(world, end, NOW + 20 * DAY, ends)
     waits = commit(world, duration="1 year", amount=1, confirm_by=NOW + 9 * DAY)["id"]
-    run(world, "UPDATE project_commitments SET confirm_by = %s WHERE id = %s", NOW - DAY, waits)
+    pending = "UPDATE project_commitments SET confirm_by = %s, status = 'pending' WHERE id = %s"
+    run(world, pending, NOW - DAY, waits)
     run(world, "UPDATE project_services SET scrape_error = 'no', failing_since = 1")
     run(world, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
     run(world, "UPDATE resources SET capacity_drop_seen_at = 1, capacitor_id = 1")
