@@ -120,7 +120,7 @@ class Turmoil:
     def _kill(self, run: Any, pieces: int) -> None:
         written, write = [0], type(run)._write
 
-        class Dying(type(run)):  # type: ignore[misc]
+        class Dying(type(run)):  # type: ignore[misc]  # a base that is only known when the test runs
             def _write(self, *args: Any) -> Any:
                 written[0] += 1
                 if written[0] > pieces:

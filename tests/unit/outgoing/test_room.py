@@ -224,10 +224,10 @@ class Asking(QuotaBackend):
         self.url = url
 
     def describe(self) -> Any:
-        raise NotImplementedError
+        raise AssertionError("only usage is asked for")
 
     def set_quota(self, project: Any, quotas: Any) -> None:
-        raise NotImplementedError
+        raise AssertionError("only usage is asked for")
 
     def report_usage(self, project: Any) -> Any:
         return GuardedSession(AnswerLimits(max_transferred=MIB, max_size=MIB, max_depth=10)).get(self.url)
