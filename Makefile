@@ -18,9 +18,9 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 
 # No test run may hang for ever: at most this many seconds.
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
-pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder $(PYTEST_ARGS)
+pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=30 $(PYTEST_ARGS)
 
-.PHONY: help run check test e2e ui faults soak docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade house lock real-venv clean
+.PHONY: help run check test test-all e2e ui faults soak docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade house lock real-venv clean
 
 help: ## this list
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z0-9-]+):.*## /  make \1\t/' | expand -t 26
@@ -29,9 +29,14 @@ run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sam
 	@exec $(BIN)/limes serve --config config/quickstart.yaml $(ARGS)
 
 check: lint ## the inner loop: linters, and the tests that need no other server (under 2 minutes)
-	$(call pytest,900) -m "not postgresql and not real and not faults and not browser and not package and not site"
+	$(call pytest,900) -m "not long and not again and not postgresql and not real and not rabbitmq and not browser and not package and not site"
 
-test: ## everything: linters, SQLite, PostgreSQL and real OpenStack components
+test: ## after each change: linters, and all levels of the product, with real components and a browser (about ten minutes)
+	$(call set_up,test)
+	@$(MAKE) --no-print-directory lint
+	$(call pytest,3600) -m "not long and not again"
+
+test-all: ## before a release: every test, each on both databases
 	$(call set_up,test)
 	@$(MAKE) --no-print-directory lint
 	$(call pytest,7200)

@@ -16,6 +16,7 @@ from tests.setup.needs import POSTGRESQL, RABBITMQ, REAL
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_server import KeystoneServer
+from tests.support.levels import mark_level
 from tests.support.locks import LockTrace
 from tests.support.machine import in_one_line, require
 from tests.support.memory_folder import remove_memory_folder, use_memory_folder
@@ -78,6 +79,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("real")
         if "rabbitmq" in fixtures:
             item.add_marker("rabbitmq")
+        mark_level(item, item.path.relative_to(tests).parts[0])
 
 
 @pytest.hookimpl(wrapper=True)

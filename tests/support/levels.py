@@ -1,0 +1,31 @@
+"""Which tests `make test` runs: all but those marked `long`, and each on one database unless two can differ."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+LONG_FOLDERS = frozenset({"hosts", "faults", "soak", "install", "prometheus"})
+"""All of their tests are long: several hosts, kills and hangs, packages, Prometheus with Grafana's components."""
+
+SQL_FOLDERS = frozenset({"db", "concurrency"})
+"""All of their tests depend on SQL, locks or types."""
+
+
+def mark_level(item: pytest.Item, folder: str) -> None:
+    """Marks a test as `long` if its folder is, and as `again` if it repeats on PostgreSQL what SQLite has shown.
+
+    A test that is on PostgreSQL only, because it says so itself, repeats nothing.
+    """
+    if folder in LONG_FOLDERS:
+        item.add_marker("long")
+    params = getattr(getattr(item, "callspec", None), "params", {})
+    if params.get("databases") != "postgresql" or folder in SQL_FOLDERS or item.get_closest_marker("sql"):
+        return
+    if not any(mark.args[0] == "databases" for mark in item.iter_markers("parametrize")):
+        item.add_marker("again")
+
+
+def few_of(values: Iterable[Any], few: int) -> list[Any]:
+    """Parameters of a test, of which `make test` runs the first `few`: seeds, versions, sizes."""
+    return [pytest.param(value, marks=[pytest.mark.long] if n >= few else []) for n, value in enumerate(values)]
