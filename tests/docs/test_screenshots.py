@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 from tests.docs.cloud import SampleCloud
 from tests.docs.screenshots import FOLDER, MOST_BYTES, PICTURES, WIDTH, file_names, fill, take_all
 
-pytestmark = [pytest.mark.site, pytest.mark.browser, pytest.mark.timeout(600), pytest.mark.flaky(reruns=1)]
+pytestmark = [pytest.mark.site, pytest.mark.browser, pytest.mark.timeout(600)]
 
 LOOK = """async (url) => {
     const image = new Image();

@@ -12,16 +12,11 @@ from tests.support.frontend import require_packages
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever asks for the browser is marked for it, and may take the time that a journey takes on a busy machine.
-
-    A browser, a server and a database share two processors here: a journey that fails is walked once more, in a fresh
-    profile, and pytest's summary names it.
-    """
+    """Whoever asks for the browser is marked for it, and may take the time that a journey takes on a busy machine."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker("browser")
             item.add_marker(pytest.mark.timeout(600))
-            item.add_marker(pytest.mark.flaky(reruns=1))
 
 
 @pytest.fixture(scope="session", autouse=True)
