@@ -66,7 +66,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
     discovery = build_discovery(settings, engine, cluster, change_log)
     ids, revoked = SystemIds(), open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, revoked=revoked)
-    setters, per_day = _quota_setters(engine, cluster, clock, push, change_log), settings.quota_requests.at_most_per_day
+    setters = _quota_setters(engine, cluster, clock, push, change_log)
     set_project_quota, set_domain_quota, set_autogrow_bounds = setters
     distribution = build_distribution(settings, engine, cluster, clock, change_log)
     return ApiCollaborators(
@@ -82,9 +82,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         set_bursting=SetBursting(engine, cluster.catalog, push, change_log),
         set_autogrow_bounds=set_autogrow_bounds,
         commitments=CommitmentUseCases.build(engine, cluster.catalog, clock, ids, cluster.commitment_rules, change_log),
-        quota_requests=QuotaRequestUseCases.build(
-            *setters, cluster.auto_approval, announcements(settings, engine, cluster), per_day
-        ),
+        quota_requests=_quota_requests(settings, engine, cluster, setters),
         usage=build_usage_report(settings, engine, clock),
         growth=build_growth_report(settings, engine, cluster, clock),
         history=ShowHistory(engine),
@@ -115,6 +113,18 @@ def _quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuo
     # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
     return replace(build_quota_push(settings, engine, cluster), lease=lease)
+
+
+def _quota_requests(
+    settings: Settings,
+    engine: Engine,
+    cluster: Cluster,
+    setters: tuple[SetProjectQuota, SetDomainQuota, SetAutogrowBounds],
+) -> QuotaRequestUseCases:
+    section, announce = settings.quota_requests, announcements(settings, engine, cluster)
+    return QuotaRequestUseCases.build(
+        *setters, cluster.auto_approval, announce, section.at_most_per_day, section.at_most_per_day_in_domain
+    )
 
 
 def _quota_setters(

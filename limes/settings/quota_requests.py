@@ -44,6 +44,8 @@ class QuotaRequestSettings(Section):
     at_most_per_day: int = Field(default=100, ge=1)
     """So many requests can be made for a project within 24 hours, and so many for a domain itself, those that were
     passed on included."""
+    at_most_per_day_in_domain: int = Field(default=1000, ge=1)
+    """So many requests can be made within 24 hours for a domain and all its projects together."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> "QuotaRequestSettings":

@@ -60,6 +60,27 @@ def test_so_many_requests_in_a_day(make: Callable[..., World]) -> None:
     asked(world, "berlin", compute={"cores": 44})
 
 
+def test_so_many_requests_in_a_domain(make: Callable[..., World]) -> None:
+    """Of all its projects and of itself."""
+    world = make(requests_in_domain=3)
+    asked(world, "berlin", compute={"cores": 40})
+    world.clock.advance(3600)
+    asked(world, "dresden", "dresden-admin", compute={"cores": 40})
+    asked(world, "germany", "germany-admin", compute={"cores": 150})
+    before = all_rows(world.engine)
+    for where, who in (("berlin", "berlin-admin"), ("germany", "germany-admin")):
+        result = ask(world, where, who, compute={"ram": 2000})
+        assert (result.status_code, result.text) == (
+            409,
+            "this domain and its projects have made 3 quota requests within 24 hours, which is as many as are allowed:"
+            " wait, or ask for all resources in one request\n",
+        )
+    assert changes(before, all_rows(world.engine)) == {}
+    world.clock.advance(23 * 3600)
+    asked(world, "berlin", compute={"ram": 2000})
+    assert ask(world, "berlin", compute={"cores": 41}).status_code == 409
+
+
 def test_what_is_passed_on_counts_for_the_domain(make: Callable[..., World]) -> None:
     world = make(requests_per_day=2)
     below = asked(world, "berlin", compute={"cores": 90})

@@ -185,6 +185,7 @@ def make_world(
     overrides: QuotaOverrides = NO_OVERRIDES,
     auto_approval: Sequence[AutoApprovalRule] = (),
     requests_per_day: int = 100,
+    requests_in_domain: int = 1000,
     commitment_rules: CommitmentRules | None = None,
     sinks: tuple[str, ...] = (),
     notify_sinks: tuple[str, ...] = (),
@@ -229,6 +230,7 @@ def make_world(
         auto_approval,
         Announce(engine, catalog, SystemIds(), notify_sinks),
         requests_per_day,
+        requests_in_domain,
     )
     world.expire = ExpireRequests(requests.ask.desk, expire_after=90 * 86400)
     deps = ApiCollaborators(

@@ -105,6 +105,15 @@ def test_of_many_at_once_as_many_are_made_as_are_allowed(database_url_with: Migr
     engine.close()
 
 
+def test_of_many_projects_at_once_as_many_are_made_as_the_domain_may(database_url_with: MigratedUrlFactory) -> None:
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+    world = make_world(engine, requests_in_domain=5)
+    who = {"berlin": "berlin-admin", "dresden": "dresden-admin"}
+    answers = calls(*[lambda place=place: ask(world, place, who[place], compute={"cores": 40}) for place in who] * 4)
+    assert statuses(answers) == 5 * [201] + 3 * [409]
+    engine.close()
+
+
 def test_a_decision_while_it_is_passed_on(world: World) -> None:
     """Never is a request of the domain left open whose request below is closed."""
     for _ in range(8):

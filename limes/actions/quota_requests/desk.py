@@ -64,6 +64,8 @@ class Desk:
     """Tells people; None: nobody is told."""
     at_most_per_day: int = 100
     """Requests of a project, and of a domain itself."""
+    at_most_per_day_in_domain: int = 1000
+    """Requests of a domain itself and of all its projects."""
 
     def now(self) -> float:
         """Returns the time."""
@@ -93,17 +95,17 @@ class Desk:
         return Locked(target, request, rows.get(request.passed_on_from or 0))
 
     def admit(self, domain_id: int, project_id: int | None) -> None:
-        """Locks the project, or the domain that asks for itself, against others who make requests of it.
+        """Locks the domain, and the project that asks, against others who make requests of it.
 
         Raises `NotFound` if it is gone, and `Conflict` after very many requests: each is told to those who decide.
         """
         queries.lock_requester(self.engine, domain_id, project_id)
-        if queries.count_since(self.engine, domain_id, project_id, self.now() - _DAY) >= self.at_most_per_day:
+        since = self.now() - _DAY
+        if queries.count_since(self.engine, domain_id, project_id, since) >= self.at_most_per_day:
             level = "domain" if project_id is None else "project"
-            raise Conflict(
-                f"this {level} has made {self.at_most_per_day} quota requests within 24 hours, which is as many as are"
-                " allowed: wait, or ask for all resources in one request"
-            )
+            raise _too_many(f"this {level} has made {self.at_most_per_day}")
+        if queries.count_in_domain_since(self.engine, domain_id, since) >= self.at_most_per_day_in_domain:
+            raise _too_many(f"this domain and its projects have made {self.at_most_per_day_in_domain}")
 
     def record(
         self, target: Target, ids: Sequence[int], kind: EventKind, text: str, initiator: Initiator, **details: object
@@ -143,6 +145,13 @@ class Desk:
         if above:
             domain = find_domain(self.engine, project.domain_uuid)
             self.close(domain, above, RequestStatus.SUPERSEDED, text, initiator)
+
+
+def _too_many(made: str) -> Conflict:
+    return Conflict(
+        f"{made} quota requests within 24 hours, which is as many as are allowed: wait, or ask for all resources in one"
+        " request"
+    )
 
 
 def is_of(target: Target, request: LockedRequest) -> bool:

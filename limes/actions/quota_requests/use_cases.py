@@ -33,6 +33,7 @@ class QuotaRequestUseCases:
         rules: Sequence[AutoApprovalRule] = (),
         announce: Announce | None = None,
         at_most_per_day: int = 100,
+        at_most_per_day_in_domain: int = 1000,
     ) -> "QuotaRequestUseCases":
         """Returns all of them, on the use cases that set what is granted."""
         desk = Desk(
@@ -46,6 +47,7 @@ class QuotaRequestUseCases:
             rules=rules,
             announce=announce,
             at_most_per_day=at_most_per_day,
+            at_most_per_day_in_domain=at_most_per_day_in_domain,
         )
         return cls(
             ask=AskForQuota(desk), read=ReadRequests(desk), decide=DecideOnRequest(desk), pass_on=PassOnRequest(desk)

@@ -103,6 +103,7 @@ _SINCE_OF_DOMAIN = compiled(
         QuotaRequest.domain == p.id, QuotaRequest.project.is_null(), QuotaRequest.created_at > p.since
     )
 )
+_SINCE_IN_DOMAIN = compiled(lambda p: _MADE_SINCE.where(QuotaRequest.domain == p.id, QuotaRequest.created_at > p.since))
 _INSERT = compiled(
     lambda p: QuotaRequest.insert(
         {getattr(QuotaRequest, name): getattr(p, name) for name in NewRequest._fields}
@@ -113,19 +114,26 @@ _ADD_EVENTS = compiled_insert(QuotaRequestEvent, *EVENT_COLUMNS)
 
 
 def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> None:
-    """Until the transaction ends, nobody else makes requests of this project, or of this domain itself.
+    """Until the transaction ends, nobody else makes requests in this domain, or changes those of this project.
 
     Raises `NotFound` if it is gone.
     """
-    query, id_ = (_LOCK_DOMAIN, domain_id) if project_id is None else (_LOCK_PROJECT, project_id)
-    if not engine.column(query, id=id_):
-        raise NotFound("no such project" if project_id is not None else "no such domain")
+    if not engine.column(_LOCK_DOMAIN, id=domain_id):
+        raise NotFound("no such domain")
+    if project_id is not None and not engine.column(_LOCK_PROJECT, id=project_id):
+        raise NotFound("no such project")
 
 
 def count_since(engine: Engine, domain_id: int, project_id: int | None, since: float) -> int:
     """Returns how many requests of a project, or of a domain itself, were made after that time."""
     query, id_ = (_SINCE_OF_DOMAIN, domain_id) if project_id is None else (_SINCE_OF_PROJECT, project_id)
     (count,) = engine.column(query, id=id_, since=since)
+    return int(count)
+
+
+def count_in_domain_since(engine: Engine, domain_id: int, since: float) -> int:
+    """Returns how many requests of a domain itself and of all its projects were made after that time."""
+    (count,) = engine.column(_SINCE_IN_DOMAIN, id=domain_id, since=since)
     return int(count)
 
 
