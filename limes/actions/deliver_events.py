@@ -101,7 +101,7 @@ class DeliverEvents:
 
     def _deliver(self, events: Sequence[OutboxEvent]) -> Delivery:
         delivery = self.sink.deliver(
-            [OutgoingEvent(event.number, event.stream, event.event_id, event.document) for event in events]
+            [OutgoingEvent(each.number, each.stream, each.event_id, each.document, each.tries) for each in events]
         )
         tries = {event.number: event.tries for event in events}
 
@@ -111,11 +111,13 @@ class DeliverEvents:
             for number, reason in delivery.refused.items():
                 pause = self.jitter.spread(self._pause(tries[number] + 1))
                 outbox.retry_later(self.engine, number, now + pause, reason)
+            for number, time in delivery.later.items():
+                outbox.hold(self.engine, number, time)
 
         self.engine.atomic(work)
         for number, reason in delivery.refused.items():
             log.error("%s %d was refused by the sink %s, and is kept: %s", self.what, number, self.sink.name, reason)
-        if not delivery.delivered and not delivery.refused and delivery.error is None:
+        if not (delivery.delivered or delivery.refused or delivery.later) and delivery.error is None:
             raise Unavailable(f"the sink {self.sink.name} took nothing, and does not say why")
         return delivery
 

@@ -7,6 +7,7 @@ from functools import partial
 from prometheus_client.registry import Collector as MetricSource
 
 from limes.actions.announce_ends import AnnounceEnds
+from limes.actions.bound_posts import BoundPosts
 from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
@@ -134,9 +135,10 @@ def open_notification_sink(
         return LogSink(section.log.path, PREFIX + name)
     if name == "webhook":
         webhook = section.webhook
-        return WebhookSink(
+        posts = WebhookSink(
             webhook.url, webhook.secret or "", GuardedSession(), clock, timeout=webhook.timeout, name=PREFIX + name
         )
+        return BoundPosts(engine, clock, posts, webhook.at_most_per_minute)
     mail = section.mail
     recipients = open_recipients(name, settings, cloud or open_cloud(settings), clock)
     return QueueMails(engine, clock, recipients, PREFIX + name, name, mail.gather, frozenset(mail.urgent))

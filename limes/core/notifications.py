@@ -26,6 +26,8 @@ ALERT_KINDS = (
 """The kinds of alerts that people are told of. The others are for operators, who have the metrics."""
 CONFIRMED, RENEWED = "commitment_confirmed", "commitment_renewed"
 """What people are told of the events of commitments."""
+SEVERAL = "several"
+"""The kind of a message that has several notifications about one domain."""
 TEMPORARY_QUOTA_ENDED = "temporary_quota_ended"
 """All of a temporary quota was given back."""
 

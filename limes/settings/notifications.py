@@ -21,6 +21,9 @@ class WebhookSettings(Section):
     """The key of the signatures, at least 16 characters. Environment: `LIMES_NOTIFICATIONS_WEBHOOK_SECRET`."""
     timeout: Seconds = 10.0
     """How long the receiver may take to answer."""
+    at_most_per_minute: int = Field(default=30, ge=1)
+    """So many notifications a minute about a domain and its projects are sent singly. Beyond that, those that wait are
+    sent together, every 10 seconds."""
 
 
 class NotificationSettings(Section):

@@ -48,7 +48,7 @@ def configuration(url: str, receiver: Receiver, server: MailServer) -> dict[str,
             "sinks": [*SINKS],
             "retry": 0.2,
             "retry_max": 0.5,
-            "webhook": {"url": receiver.url, "secret": "sixteen-characters", "timeout": 1},
+            "webhook": {"url": receiver.url, "secret": "sixteen-characters", "timeout": 1, "at_most_per_minute": 1000},
             "smtp": {
                 "host": "127.0.0.1",
                 "port": server.port,

@@ -14,6 +14,8 @@ class OutgoingEvent:
     id: str
     document: str
     """JSON, in one line."""
+    tries: int = 0
+    """How often the sink has refused it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +28,8 @@ class Delivery:
     """Why it refused others, by their numbers. A later try may succeed."""
     error: str | None = None
     """Why it stopped, if so. The text has no password in it."""
+    later: Mapping[int, float] = field(default_factory=dict)
+    """When to try others, by their numbers. Until then, all of their streams wait."""
 
 
 class Sink(Protocol):

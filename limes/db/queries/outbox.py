@@ -92,12 +92,40 @@ def retry_later(engine: Engine, number: int, next_try_at: float, error: str) -> 
     engine.write(_RETRY_LATER, number=number, next_try_at=next_try_at, error=error)
 
 
+_HOLD = compiled(lambda p: _Event.update(next_try_at=p.next_try_at).where(_Event.number == p.number))
+
+
+def hold(engine: Engine, number: int, next_try_at: float) -> None:
+    """Notes when to try the event."""
+    engine.write(_HOLD, number=number, next_try_at=next_try_at)
+
+
 _DOCUMENT = compiled(lambda p: _Event.select(_Event.document).where(_Event.event_id == p.id).limit(1))
 
 
 def document_of(engine: Engine, event_id: str) -> str | None:
     """Returns an event by its id, for whichever sink it is."""
     return next(iter(engine.column(_DOCUMENT, id=event_id)), None)
+
+
+class DeliveredEvent(NamedTuple):
+    """An event that a sink has."""
+
+    delivered_at: float
+    stream: str
+    document: str
+
+
+_DELIVERED_WITHIN = compiled(
+    lambda p: _Event.select(_Event.delivered_at, _Event.stream, _Event.document).where(
+        _Event.sink == p.sink, _Event.delivered_at > p.since, _Event.delivered_at <= p.until
+    )
+)
+
+
+def delivered(engine: Engine, sink: str, since: float, until: float) -> list[DeliveredEvent]:
+    """Returns what was delivered after `since`, and not after `until`."""
+    return engine.all(_DELIVERED_WITHIN, DeliveredEvent, sink=sink, since=since, until=until)
 
 
 _DELIVERED = compiled(
