@@ -5,7 +5,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import requests
 import yaml
@@ -14,15 +14,15 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.discover import EndpointData
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
-from openstack.config import OpenStackConfig
-from openstack.config.cloud_region import CloudRegion
-from openstack.exceptions import ConfigException
 
 from limes.auth.gate import Gate
 from limes.errors import BackendError, StartupError
 from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, TimedAdapter, keystone_session
 from limes.redaction import know, redact, secrets_of
 from limes.settings.identity import IdentitySettings, KeystoneSettings
+
+if TYPE_CHECKING:
+    from openstack.config.cloud_region import CloudRegion
 
 log = logging.getLogger(__name__)
 
@@ -145,7 +145,10 @@ def open_session(
     )
 
 
-def _cloud_region(settings: KeystoneSettings, limits: AnswerLimits) -> CloudRegion:
+def _cloud_region(settings: KeystoneSettings, limits: AnswerLimits) -> "CloudRegion":
+    from openstack.config import OpenStackConfig  # imports all of openstacksdk, which takes a third of a start
+    from openstack.exceptions import ConfigException
+
     explicit = {key: value for key in _EXPLICIT if (value := getattr(settings, key)) is not None}
     options: dict[str, Any] = {"auth": explicit, "interface": settings.interface, "api_timeout": settings.timeout}
     if settings.auth_url:

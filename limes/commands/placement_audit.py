@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from limes.commands.terminal import Commands, add_config_option, add_exit_codes, print_table, result_console
-from limes.db.engine import Engine
-from limes.placement.audit import Findings, delete_idle, delete_orphan, find_excesses
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from limes.db.engine import Engine
+    from limes.placement.audit import Findings
 
 FAILED = 2
 """The exit code when the audit could not be done."""
@@ -33,7 +34,7 @@ class Outcome(StrEnum):
 class Report:
     """What was found, and what became of the consumers in it, by UUID."""
 
-    findings: Findings
+    findings: "Findings"
     outcomes: Mapping[str, Outcome]
 
     @property
@@ -71,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     """Prints what it finds, and with `--repair` deletes what can be deleted."""
     from limes.composition.common import load_any_settings, open_checked_placement_engine
     from limes.composition.placement import open_find_gone
-    from limes.placement.audit import audit
+    from limes.placement.audit import audit, find_excesses
 
     settings = load_any_settings()
     engine = open_checked_placement_engine(settings, "limes-placement-audit")
@@ -90,8 +91,10 @@ def run(options: argparse.Namespace) -> int:
     return 1 if report.left else 0
 
 
-def _clear(engine: Engine, findings: Findings, *, repair: bool) -> dict[str, Outcome]:
+def _clear(engine: "Engine", findings: "Findings", *, repair: bool) -> dict[str, Outcome]:
     """Deletes all orphans and idle consumers, or says that it would. Returns what became of each consumer."""
+    from limes.placement.audit import delete_idle, delete_orphan
+
     outcomes = {orphan.uuid: _delete(partial(delete_orphan, engine, orphan), repair) for orphan in findings.orphans}
     return outcomes | {uuid: _delete(partial(delete_idle, engine, uuid), repair) for uuid in findings.idle}
 

@@ -4,7 +4,6 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from limes.backends import ProjectInfo, ResourceUsage, ServiceDef, UsageReport
 from limes.commands.terminal import (
     Commands,
     add_actions,
@@ -16,10 +15,10 @@ from limes.commands.terminal import (
     progress_console,
     result_console,
 )
-from limes.core.quota import Unlimited
 from limes.errors import ConfigError, NotFound
 
 if TYPE_CHECKING:
+    from limes.backends import ProjectInfo, ResourceUsage, ServiceDef, UsageReport
     from limes.backends.loader import Plugins
 
 
@@ -206,14 +205,14 @@ def scrape_once(options: argparse.Namespace) -> int:
     return 0
 
 
-def print_report(service: ServiceDef, project: ProjectInfo, report: UsageReport) -> None:
+def print_report(service: "ServiceDef", project: "ProjectInfo", report: "UsageReport") -> None:
     """Prints a usage report as a table."""
     title = f"{service.type} in {project.domain.name}/{project.name}"
     names = ("resource", "unit", "AZ", "usage>", "physical>", "items>", "backend quota>")
     print_table(result_console(), title, names, list(_usage_rows(service, report)))
 
 
-def _usage_document(report: UsageReport) -> dict[str, Any]:
+def _usage_document(report: "UsageReport") -> dict[str, Any]:
     return {
         "resources": {
             name: {"per_az": dict(usage.per_az), "quota": _quota(usage), **_bounds(usage)}
@@ -222,16 +221,18 @@ def _usage_document(report: UsageReport) -> dict[str, Any]:
     }
 
 
-def _quota(usage: ResourceUsage) -> str | int | None:
+def _quota(usage: "ResourceUsage") -> str | int | None:
+    from limes.core.quota import Unlimited
+
     return "unlimited" if isinstance(usage.quota, Unlimited) else usage.quota
 
 
-def _bounds(usage: ResourceUsage) -> dict[str, int]:
+def _bounds(usage: "ResourceUsage") -> dict[str, int]:
     bounds = {"min_quota": usage.min_quota, "max_quota": usage.max_quota}
     return {name: bound for name, bound in bounds.items() if bound is not None}
 
 
-def _usage_rows(service: ServiceDef, report: UsageReport) -> Any:
+def _usage_rows(service: "ServiceDef", report: "UsageReport") -> Any:
     """Returns one row for each resource and AZ; an empty AZ is left out, unless it is the only one."""
     for name, usage in sorted(report.resources.items()):
         bounds = [f"{name.partition('_')[0]} {bound}" for name, bound in _bounds(usage).items()]
