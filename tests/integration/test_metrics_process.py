@@ -1,10 +1,7 @@
 """`limes metrics`: the figures of the cloud in a process of its own, with and without collectors."""
 
 import gzip
-import subprocess
-import sys
 import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +11,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from tests.integration.whole.house import ROOT
 from tests.support.databases import MigratedUrlFactory
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.limes_process import limes_server, run_here, run_limes
+from tests.support.processes import ServerProcess, free_port
 
 DOMAIN = {"id": "d", "name": "acme", "projects": [{"id": "p", "name": "shop", "parent_id": "d"}]}
 RESOURCES = {"capacity": {"usage": 7, "quota": 20}, "files": {"usage": 0, "quota": 0}}
@@ -37,23 +34,12 @@ def configuration(database_url_with: MigratedUrlFactory, tmp_path: Path) -> dict
     return document
 
 
-def start(folder: Path, number: int, listen: str) -> ServerProcess:
-    """A process of `limes metrics`."""
-    return ServerProcess(
-        [sys.executable, "-m", "limes", "metrics", "--config", folder / "limes.yaml"],
-        ready=http_answers(f"http://{listen}/healthcheck"),
-        log=folder / f"metrics-{number}.log",
-        env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
-        cwd=folder,
-    )
-
-
-def collect(folder: Path) -> None:
-    """What a collector does, which has ended then."""
-    command = [sys.executable, "-m", "limes", "collect", "--once", "--config", folder / "limes.yaml"]
-    env = {"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "PATH": ""}
-    done = subprocess.run(list(map(str, command)), env=env, cwd=folder, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
+def metrics(folder: Path, listen: str) -> ServerProcess:
+    """A process of `limes metrics`, after what a collector does, which has ended then."""
+    config = folder / "limes.yaml"
+    collected = run_here("collect", "--once", "--config", config)
+    assert collected.returncode == 0, collected.stderr
+    return limes_server("metrics", "--config", config, listen=listen, log=folder / "metrics.log")
 
 
 def scrape(listen: str, **headers: str) -> bytes:
@@ -75,48 +61,47 @@ def values(text: str) -> dict[tuple[str, str], float]:
     return found
 
 
-@pytest.fixture
-def running(configuration: dict[str, Any], tmp_path: Path) -> Iterator[str]:
+def test_figures_without_any_collector(configuration: dict[str, Any], tmp_path: Path) -> None:
     listen = configuration["metrics"]["listen"]
-    collect(tmp_path)
-    with start(tmp_path, 0, listen):
-        yield listen
+    with metrics(tmp_path, listen):
+        text = scrape(listen).decode()
+        check_figures(text)
+        assert gzip.decompress(scrape(listen, **{"Accept-Encoding": "gzip"})).startswith(b"# HELP")
+        check_that_changes_are_seen(listen, configuration["database"]["url"])
+        an_address_in_use_is_one_clear_line(tmp_path, listen)
 
 
-def test_figures_are_there_without_any_collector(running: str) -> None:
-    text = scrape(running).decode()
+def check_figures(text: str) -> None:
     found = values(text)
     assert found["limes_project_usage", "capacity"] == 7
     assert ("limes_project_usage", "files") not in found, "it is 0, which is left out"
+    assert ("limes_project_quota", "capacity") not in found
     names = {family.name for family in text_string_to_metric_families(text)}
     assert {"limes_tasks_due", "limes_alerts", "limes_inconsistencies", "limes_oldest_scraped_at"} <= names
     assert "limes_resource_scrapes" not in names, "which counts what a collector does"
-    assert gzip.decompress(scrape(running, **{"Accept-Encoding": "gzip"})).startswith(b"# HELP")
 
 
-def test_what_changes_is_seen_with_the_next_scrape(running: str, configuration: dict[str, Any]) -> None:
-    assert ("limes_project_quota", "capacity") not in values(scrape(running).decode())
-    engine = Engine(configuration["database"]["url"])
+def check_that_changes_are_seen(listen: str, url: str) -> None:
+    """With the next scrape."""
+    engine = Engine(url)
     engine.atomic(lambda: engine.execute("UPDATE project_resources SET quota = 30 WHERE usage = 7"))
     engine.close()
-    assert values(scrape(running).decode())["limes_project_quota", "capacity"] == 30
+    assert values(scrape(listen).decode())["limes_project_quota", "capacity"] == 30
+
+
+def an_address_in_use_is_one_clear_line(folder: Path, listen: str) -> None:
+    done = run_limes("metrics", "--config", folder / "limes.yaml", cwd=folder)
+    assert done.returncode == 1
+    assert f"metrics.listen: cannot listen on {listen}" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_single_projects_can_be_left_out(configuration: dict[str, Any], tmp_path: Path) -> None:
     configuration["metrics"]["projects"] = False
     (tmp_path / "limes.yaml").write_text(yaml.safe_dump(configuration))
-    collect(tmp_path)
-    with start(tmp_path, 1, configuration["metrics"]["listen"]):
-        text = scrape(configuration["metrics"]["listen"]).decode()
+    listen = configuration["metrics"]["listen"]
+    with metrics(tmp_path, listen):
+        text = scrape(listen).decode()
     names = {line.partition("{")[0] for line in text.splitlines() if not line.startswith("#")}
     assert {"limes_domain_usage_per_az", "limes_cluster_capacity", "limes_tasks_due"} <= names
     assert [name for name in names if name.startswith("limes_project_")] == []
-
-
-def test_an_address_in_use_is_one_clear_line(running: str, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "limes", "metrics", "--config", tmp_path / "limes.yaml"]
-    env = {"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "PATH": ""}
-    done = subprocess.run(list(map(str, command)), env=env, cwd=tmp_path, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 1
-    assert f"metrics.listen: cannot listen on {running}" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -4,7 +4,6 @@ import json
 import os
 import pty
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,9 @@ import yaml
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.placement.migrations import placement_migrations
+from tests.support.limes_process import LIMES, ROOT, environment, run_here, run_limes
 from tests.support.processes import free_port
 
-ROOT = Path(__file__).parents[2]
 SHOP = "1a000000000000000000000000000001"
 
 
@@ -28,6 +27,7 @@ class Shell:
         text = (ROOT / "config" / "quickstart.yaml").read_text()
         for port in ("8080", "8778", "8081"):
             text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{free_port()}")
+        text = text.replace("sqlite:///var/", f"sqlite:///{folder}/var/").replace(": var/", f": {folder}/var/")
         self.document = yaml.safe_load(text)
         self.document["collector"] |= {"scrape_interval": 1800, "capacity_interval": 900}
         (folder / "var").mkdir()
@@ -47,28 +47,19 @@ class Shell:
         self.document["quota_sets"] = {}
         self.configure()
 
-    @property
-    def env(self) -> dict[Any, Any]:
-        ours = {"LIMES_CONFIG": str(self.folder / "limes.yaml"), "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
-        return {**os.environ, **ours, "TERM": "xterm-256color", "COLUMNS": "140"}
-
     def __call__(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "limes", *arguments],
-            env=self.env,
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
+        return run_here(*arguments, "--config", self.folder / "limes.yaml")
+
+    def in_a_process(self, *arguments: Any) -> subprocess.CompletedProcess[str]:
+        """As alone as an operator's, so that its lock on the SQLite file ends with it."""
+        return run_limes(*arguments, "--config", self.folder / "limes.yaml", cwd=self.folder)
 
     def on_a_terminal(self, *arguments: str, **env: str) -> str:
         """What a terminal gets, standard error included."""
         ours, theirs = pty.openpty()
         process = subprocess.Popen(
-            [sys.executable, "-m", "limes", *arguments],
-            env={**self.env, **env},
-            cwd=self.folder,
+            [*LIMES, *arguments, "--config", str(self.folder / "limes.yaml")],
+            env=environment(TERM="xterm-256color", COLUMNS="140", **env),
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
@@ -115,7 +106,7 @@ def test_once_does_all_that_is_due_and_fails_if_something_does(shell: Shell) -> 
 
 def test_a_second_run_has_nothing_to_do(shell: Shell) -> None:
     shell.without_placement()
-    first = shell("collect", "--once")
+    first = shell.in_a_process("collect", "--once")
     assert first.returncode == 0, first.stderr
     assert "resource_scrapes" in first.stdout
     status = shell("status")
@@ -143,7 +134,7 @@ def test_progress_is_shown_on_terminals(shell: Shell) -> None:
     seen = shell.on_a_terminal("collect", "--once")
     assert "tasks" in seen
     assert "Done" in seen
-    assert "tasks" not in shell("collect", "--once").stderr
+    assert "tasks" not in shell.in_a_process("collect", "--once").stderr
 
 
 def test_a_plugin_is_tried_out(shell: Shell) -> None:

@@ -1,9 +1,6 @@
 """What prevents a start is one line on standard error: what, where, what to do. No traceback, no secret, exit code 1."""
 
-import os
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,25 +8,14 @@ from typing import Any
 import pytest
 import yaml
 
-from limes.cli import main
+from tests.support.levels import few_of
+from tests.support.limes_process import run_here, run_limes
 from tests.support.postgres import PostgresServer
 from tests.support.processes import free_port
 
-ROOT = Path(__file__).parents[2]
 SECRET = "so-geheim-ist-es"
-PROCESSES = (
-    ("api",),
-    ("placement",),
-    ("liquid", "storage"),
-    ("collect",),
-    ("collect", "--once"),
-    ("serve",),
-    ("db", "upgrade"),
-    ("db", "status"),
-    ("status",),
-    ("config", "check", "--against-database"),
-)
-WITH_DATABASE = tuple(process for process in PROCESSES if process[0] != "liquid")
+HERE = ("collect", "collect --once", "db upgrade", "db status", "status", "config check --against-database")
+"""What can run in this process, as long as it does not start. The others become gunicorn, or start it."""
 DOMAIN = {"id": "d", "name": "d", "projects": [{"id": "p", "name": "p", "parent_id": "d"}]}
 
 
@@ -53,19 +39,18 @@ class Installation:
             **{name: {"listen": f"127.0.0.1:{free_port()}"} for name in ("api", "placement", "collector", "liquid")},
         }
 
-    def fail(self, *command: str) -> str:
-        """Runs a command that cannot start, and returns the line that says why."""
+    @property
+    def config(self) -> Path:
+        """The configuration file, as the document is now."""
         path = self.folder / "limes.yaml"
         path.write_text(yaml.safe_dump(self.document))
-        env = {key: value for key, value in os.environ.items() if not key.startswith(("LIMES_", "OS_"))}
-        done = subprocess.run(
-            [sys.executable, "-m", "limes", *command, "--config", str(path)],
-            cwd=self.folder,
-            env={**env, "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
-            capture_output=True,
-            text=True,
-            timeout=240,
-        )
+        return path
+
+    def fail(self, command: str, *, alone: bool = False) -> str:
+        """Runs a command that cannot start, and returns the line that says why. `alone`: in a process in any case."""
+        arguments = [*command.split(), "--config", self.config]
+        here = command in HERE and not alone
+        done = run_here(*arguments) if here else run_limes(*arguments, cwd=self.folder)
         assert done.returncode == 1, done.stdout + done.stderr
         assert SECRET not in done.stdout + done.stderr
         (line,) = done.stderr.splitlines()
@@ -78,20 +63,22 @@ def installation(tmp_path: Path) -> Installation:
     return Installation(tmp_path)
 
 
-@pytest.mark.parametrize("process", WITH_DATABASE, ids=" ".join)
-def test_no_postgresql(installation: Installation, process: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("process", few_of(["api", *HERE, "placement", "serve"], 1 + len(HERE)))
+def test_no_postgresql(installation: Installation, process: str) -> None:
     installation.document["database"] = {
         "url": f"postgresql://limes@127.0.0.1:{free_port()}/limes",
         "password": SECRET,
     }
-    line = installation.fail(*process)
+    line = installation.fail(process)
     assert "cannot use the PostgreSQL database limes on 127.0.0.1: " in line
     assert "Connection refused" in line
     assert "What to do: start PostgreSQL there, have it listen on that address (listen_addresses)" in line
 
 
-@pytest.mark.parametrize("process", PROCESSES[:6], ids=" ".join)
-def test_no_keystone(installation: Installation, process: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "process", few_of(["placement", "collect", "collect --once", "api", "liquid storage", "serve"], 3)
+)
+def test_no_keystone(installation: Installation, process: str) -> None:
     url = f"http://127.0.0.1:{free_port()}/v3"
     installation.document["identity"] = {
         "method": "keystone",
@@ -105,40 +92,33 @@ def test_no_keystone(installation: Installation, process: tuple[str, ...]) -> No
         },
     }
     make_tables(installation)
-    line = installation.fail(*process)
+    line = installation.fail(process)
     assert (
         f"cannot log in at Keystone ({url}): connection refused. What to do: correct identity.keystone.auth_url" in line
     )
 
 
 def make_tables(installation: Installation) -> None:
-    path = installation.folder / "limes.yaml"
-    path.write_text(yaml.safe_dump(installation.document))
-    assert main(["db", "upgrade", "--json", "--config", str(path)]) == 0
+    assert run_here("db", "upgrade", "--json", "--config", installation.config).returncode == 0
 
 
-@pytest.mark.parametrize(
-    ("process", "setting"),
-    [
-        (("api",), "api"),
-        (("placement",), "placement"),
-        (("liquid", "storage"), "liquid"),
-        (("collect",), "collector"),
-        (("serve",), "placement"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else " ".join(value),
-)
-def test_a_port_in_use(installation: Installation, process: tuple[str, ...], setting: str) -> None:
+LISTENERS = [("api", "api"), ("serve", "placement"), ("placement", "placement"), ("collect", "collector")]
+
+
+@pytest.mark.parametrize("case", few_of([*LISTENERS, ("liquid storage", "liquid")], 2), ids=" ".join)
+def test_a_port_in_use(installation: Installation, case: tuple[str, str]) -> None:
+    process, setting = case
     make_tables(installation)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         installation.document[setting] = {"listen": address}
-        line = installation.fail(*process)
+        line = installation.fail(process, alone=True)  # a collector takes the signals of its process before
     assert f"{setting}.listen: cannot listen on {address}: Address already in use; stop what listens there" in line
 
 
+@pytest.mark.long
 def test_an_address_of_another_machine(installation: Installation) -> None:
     make_tables(installation)
     installation.document["identity"]["allow_non_loopback"] = True
@@ -156,7 +136,7 @@ def test_no_tables(installation: Installation) -> None:
 
 def test_no_folder_for_sqlite(installation: Installation, tmp_path: Path) -> None:
     installation.document["database"] = {"url": f"sqlite:///{tmp_path}/no/limes.db"}
-    line = installation.fail("db", "upgrade")
+    line = installation.fail("db upgrade")
     assert line == (
         f"limes: cannot use the SQLite file {tmp_path}/no/limes.db: unable to open database file."
         f" What to do: make its folder: mkdir -p {tmp_path}/no"
@@ -183,16 +163,16 @@ def role(postgres: PostgresServer, installation: Installation) -> Iterator[tuple
 
 def test_without_the_right_to_make_tables(installation: Installation, role: tuple[str, str]) -> None:
     user, database = role
-    line = installation.fail("db", "upgrade")
+    line = installation.fail("db upgrade")
     assert "cannot be upgraded: permission denied for schema public" in line
     assert f'What to do: let our user make tables: ALTER DATABASE "{database}" OWNER TO {user}' in line
     assert "doctor" not in line
 
 
-@pytest.mark.parametrize("process", [("api",), ("db", "upgrade")], ids=" ".join)
-def test_a_wrong_password(installation: Installation, role: tuple[str, str], process: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("process", few_of(["db upgrade", "api"], 1))
+def test_a_wrong_password(installation: Installation, role: tuple[str, str], process: str) -> None:
     installation.document["database"]["password"] = f"{SECRET}-no-more"
-    line = installation.fail(*process)
+    line = installation.fail(process)
     assert f'password authentication failed for user "{role[0]}"' in line
     assert "What to do: give the right password (LIMES_DB_PASSWORD)" in line
 
@@ -211,13 +191,9 @@ def test_a_host_that_nobody_knows(installation: Installation) -> None:
     assert "What to do: correct the host in database.url, or have DNS know it" in line
 
 
-def test_the_doctor_knows_of_the_missing_right(
-    installation: Installation, role: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = installation.folder / "limes.yaml"
-    path.write_text(yaml.safe_dump(installation.document))
-    assert main(["doctor", "--only", "database", "--json", "--config", str(path)]) == 2
-    shown = capsys.readouterr().out
-    assert "our user may not make tables, so that limes db upgrade fails" in shown
-    assert "ALTER DATABASE" in shown
-    assert SECRET not in shown
+def test_the_doctor_knows_of_the_missing_right(installation: Installation, role: tuple[str, str]) -> None:
+    done = run_here("doctor", "--only", "database", "--json", "--config", installation.config)
+    assert done.returncode == 2
+    assert "our user may not make tables, so that limes db upgrade fails" in done.stdout
+    assert "ALTER DATABASE" in done.stdout
+    assert SECRET not in done.stdout
