@@ -1,9 +1,6 @@
 """The three HTTP processes as in production, with sample identities and an SQLite file."""
 
-import os
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.limes_process import MODULES, ROOT, limes_server, run_here
+from tests.support.processes import ServerProcess, free_port
 
-ROOT = Path(__file__).parents[2]
 TOKEN = "root-token"
 DOMAIN = "d1"
 PROJECTS = 60
@@ -76,17 +73,13 @@ def running(kind: Kind, folder: Path, path: str = "", **clients: Any) -> Iterato
     port = free_port()
     file = folder / "limes.yaml"
     file.write_text(yaml.safe_dump(configuration(folder, f"127.0.0.1:{port}", **clients)))
-    env = {"PYTHONPATH": f"{path}:{ROOT}:{ROOT / 'plugins'}".removeprefix(":"), "LIMES_CONFIG": str(file)}
-    command = [sys.executable, "-m", "limes"]
-    subprocess.run([*command, "db", "upgrade"], env={**os.environ, **env}, check=True, capture_output=True, timeout=200)
+    assert run_here("db", "upgrade", "--config", file).returncode == 0
     with sqlite3.connect(folder / "limes.db") as database:
         names = [[f"CUSTOM_TRAIT_WITH_A_LONG_NAME_{number}"] for number in range(2000)]
         database.executemany("INSERT INTO placement_traits (name, updated) VALUES (?, 0)", names)
-    process = ServerProcess(
-        [*command, *kind.arguments],
-        ready=http_answers(f"http://127.0.0.1:{port}/healthcheck"),
-        log=folder / f"{kind.name}.log",
-        env=env,
-    )
-    with process:
+    modules = f"{path}:{MODULES['PYTHONPATH']}".removeprefix(":")
+    log = folder / f"{kind.name}.log"
+    with limes_server(
+        *kind.arguments, listen=f"127.0.0.1:{port}", log=log, LIMES_CONFIG=str(file), PYTHONPATH=modules
+    ) as process:
         yield port, process

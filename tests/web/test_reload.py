@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.support.levels import few_of
 from tests.support.processes import children_of, eventually
 from tests.web.house import PLACEMENT, TOKEN, running
 
@@ -67,14 +68,15 @@ class Client:
             self._thread.join(200)
 
 
-def test_no_request_is_refused_or_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reloads", few_of([1, 3], 1))
+def test_no_request_is_refused_or_lost(tmp_path: Path, reloads: int) -> None:
     gate = tmp_path / "gate"
     (tmp_path / "sitecustomize.py").write_text(SLOW_START.format(gate=str(gate)))
     with running(PLACEMENT, tmp_path, path=str(tmp_path)) as (port, process):
         url = f"http://127.0.0.1:{port}/resource_providers"
         clients = [Client(url, kept) for kept in (True, True, False, False)]
         with clients[0].at_work(), clients[1].at_work(), clients[2].at_work(), clients[3].at_work():
-            for _ in range(3):
+            for _ in range(reloads):
                 old = set(children_of(process.pid))
                 assert len(old) == 2
                 gate.touch()
