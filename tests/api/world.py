@@ -59,6 +59,9 @@ UNSUBSCRIBE_LINKS = Unsubscribe("https://limes.example.com/", "sixteen-character
 GERMANY, FRANCE = "uuid-for-germany", "uuid-for-france"
 BERLIN, DRESDEN, PARIS = "uuid-for-berlin", "uuid-for-dresden", "uuid-for-paris"
 
+POLICY = Policy(RULES)
+"""The shipped rules. They read no file, so all tests can share them."""
+
 SERVICES = [
     ServiceDef(
         "compute",
@@ -239,7 +242,7 @@ def make_world(
         clock=clock,
         ids=SystemIds(),
         authenticator=Tokens(),
-        policy=policy or Policy(RULES),
+        policy=policy or POLICY,
         set_domain_quota=set_domain_quota,
         set_project_quota=set_project_quota,
         set_bursting=SetBursting(engine, catalog, world.push, change_log),

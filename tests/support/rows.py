@@ -1,6 +1,8 @@
 """What a test changed in the database: rows before against rows after, so that an unintended write fails the test."""
 
 from collections import Counter, namedtuple
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from limes.db.engine import Engine
@@ -16,10 +18,15 @@ def all_rows(engine: Engine) -> Rows:
     with engine.connection():
         for model in MODELS:
             table = model._meta.table_name
-            columns = [field.column_name for field in model._meta.sorted_fields]
-            make_row = namedtuple(table, columns)._make  # type: ignore[misc]  # the columns are known at run time only
+            columns = tuple(field.column_name for field in model._meta.sorted_fields)
+            make_row = _row_type(table, columns)
             rows[table] = Counter(map(make_row, engine.rows(f"SELECT {', '.join(columns)} FROM {table}")))
     return rows
+
+
+@cache
+def _row_type(table: str, columns: tuple[str, ...]) -> Callable[[Any], Any]:
+    return namedtuple(table, columns)._make  # type: ignore[misc]  # the columns are known at run time only
 
 
 def changes(before: Rows, after: Rows) -> dict[str, tuple[list[Any], list[Any]]]:
