@@ -22,9 +22,10 @@ WORKERS = 4
 class Fleet:
     """The server's clients, one HTTP connection a thread, and the database behind it."""
 
-    def __init__(self, url: str, engine: Engine, log: Path) -> None:
+    def __init__(self, url: str, database_url: str, log: Path) -> None:
         self.url = url
-        self.engine = engine
+        self.database_url = database_url
+        self.engine = Engine(database_url)
         self.log = log
         self._local = threading.local()
 
@@ -96,10 +97,10 @@ WHERE tree.root IS NULL OR tree.root <> p.root_id"""
 def running_fleet(database_url: str, folder: Path) -> Iterator[Fleet]:
     """A fleet on an empty database, for as long as the block lasts."""
     make_database(database_url)
-    engine = Engine(database_url)
     with running_server(database_url, folder, workers=WORKERS, threads=4) as url:
-        yield Fleet(url, engine, next(folder.glob("placement-*.log")))
-    engine.close()
+        fleet = Fleet(url, database_url, next(folder.glob("placement-*.log")))
+        yield fleet
+        fleet.engine.close()
 
 
 def at_once(work: Callable[[int], T], times: int, clients: int = CLIENTS) -> list[T]:

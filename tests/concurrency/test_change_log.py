@@ -27,6 +27,8 @@ from tests.collector.lab import NoJitter
 from tests.support.databases import PostgresDatabases, SQLiteDatabases
 
 KILLS = 6
+PROCESSES = multiprocessing.get_context("forkserver")  # what a writer imports is imported once
+PROCESSES.set_forkserver_preload([__name__])
 
 
 def put(world: World, cores: int, project: str = BERLIN) -> int:
@@ -58,7 +60,7 @@ def test_all_or_nothing(url: str) -> None:
     make_world(engine)
     for _ in range(KILLS):
         count = rows(engine, "SELECT COUNT(*) FROM quota_history")[0][0]
-        writer = multiprocessing.get_context("spawn").Process(target=write_for_ever, args=[url], daemon=True)
+        writer = PROCESSES.Process(target=write_for_ever, args=[url], daemon=True)
         writer.start()
         deadline = time.monotonic() + 200
         while rows(engine, "SELECT COUNT(*) FROM quota_history")[0][0] < count + 8 and time.monotonic() < deadline:

@@ -3,29 +3,8 @@
 The server has four gunicorn workers, on PostgreSQL if not said otherwise; sixteen clients write at once.
 """
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
-from tests.concurrency.placement_fleet import Fleet, at_once, running_fleet, statuses
+from tests.concurrency.placement_fleet import Fleet, at_once, statuses
 from tests.placement.world import claim, uuid_of
-from tests.support.databases import UrlFactory
-
-
-@pytest.fixture
-def fleet(postgres_url_factory: UrlFactory, tmp_path: Path) -> Iterator[Fleet]:
-    with running_fleet(postgres_url_factory(), tmp_path) as fleet:
-        yield fleet
-        fleet.check_invariants()
-
-
-@pytest.fixture
-def any_fleet(database_url: str, tmp_path: Path) -> Iterator[Fleet]:
-    """On SQLite, and on PostgreSQL."""
-    with running_fleet(database_url, tmp_path) as fleet:
-        yield fleet
-        fleet.check_invariants()
 
 
 def test_what_fits_is_never_refused(any_fleet: Fleet) -> None:

@@ -5,8 +5,8 @@ import itertools
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,17 @@ from limes.placement.migrations import placement_migrations
 from limes.placement.objects import resource_provider
 from limes.system import SystemClock
 from tests.concurrency.placement_fleet import CLIENTS, Fleet, at_once, running_fleet
+from tests.placement.conformance.servers import empty_database
 from tests.placement.world import claim, uuid_of
 from tests.setup.needs import POSTGRESQL
+from tests.support.levels import few_of
 from tests.support.machine import require
 from tests.support.postgres import PostgresServer, postgres_server
-from tests.support.processes import children_of
+from tests.support.processes import children_of, eventually
 
-DISASTERS = 6
+DISASTERS = pytest.mark.parametrize("disasters", few_of([2, 6], 1))
+WRITES = 30
+"""What has to be acknowledged before the next disaster."""
 PLENTY = 10**8
 
 
@@ -46,12 +50,27 @@ def durable_database(server: PostgresServer) -> str:
     return server.url(name)
 
 
-@pytest.fixture
-def fleet(own_postgres: PostgresServer, tmp_path: Path) -> Iterator[Fleet]:
-    with running_fleet(durable_database(own_postgres), tmp_path) as fleet:
-        for provider in ("a", "b"):
-            fleet.provider(provider, VCPU=PLENTY, DISK_GB=PLENTY)
+@pytest.fixture(scope="module")
+def crashing_postgres() -> Iterator[PostgresServer]:
+    """A server that the tests of this file may crash. Nobody but the fleet is connected to it afterwards."""
+    require(POSTGRESQL)
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def fleet_that_recovers(crashing_postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with running_fleet(durable_database(crashing_postgres), tmp_path_factory.mktemp("fleet")) as fleet:
         yield fleet
+
+
+@pytest.fixture
+def fleet(fleet_that_recovers: Fleet) -> Fleet:
+    fleet = fleet_that_recovers
+    empty_database(fleet.database_url)
+    for provider in ("a", "b"):
+        fleet.provider(provider, VCPU=PLENTY, DISK_GB=PLENTY)
+    return fleet
 
 
 def master_of(fleet: Fleet) -> int:
@@ -92,6 +111,7 @@ class Writer:
     def __init__(self, fleet: Fleet) -> None:
         self.fleet = fleet
         self.acknowledged: set[str] = set()
+        self.worked = 0
         self.failed = 0
 
     def write(self, number: int) -> None:
@@ -104,24 +124,24 @@ class Writer:
             return
         if answer.status_code == 204:
             self.acknowledged.add(uuid_of(name))
+            self.worked += 1
         else:
             assert answer.status_code == 503, answer.text
             self.failed += 1
 
 
-def run_with_disasters(
-    fleet: Fleet, disaster: Callable[[], None], every: float, writer: Writer | None = None
-) -> Writer:
-    """Lets all clients write until the disaster has struck some times, `every` so many seconds."""
-    writer = writer or Writer(fleet)
+def run_with_disasters(writer: Writer, disaster: Callable[[], None], times: int) -> None:
+    """Lets all clients write until the disaster has struck so often, each time after some writes, and some after it."""
     numbers = itertools.count()
     over = threading.Event()
 
     def destroy() -> None:
         try:
-            for _ in range(DISASTERS):
-                over.wait(every)
-                disaster()
+            for number in range(times + 1):
+                if number:
+                    disaster()
+                before = writer.worked
+                eventually("some writes", lambda before=before: writer.worked >= before + WRITES)
         finally:
             over.set()
 
@@ -129,23 +149,21 @@ def run_with_disasters(
         while not over.is_set():
             writer.write(next(numbers))
 
-    thread = threading.Thread(target=destroy)
-    thread.start()
-    try:
+    with ThreadPoolExecutor(1) as pool:
+        destroying = pool.submit(destroy)
         at_once(write_on, CLIENTS)
-    finally:
-        thread.join()
-    return writer
+        destroying.result()
 
 
 def wait_for(answers: Callable[[], bool]) -> None:
     """Until the database has recovered, and a worker has noticed."""
-    for _ in range(100):
+
+    def is_so() -> bool:
         with contextlib.suppress(requests.RequestException, Unavailable):
-            if answers():
-                return
-        time.sleep(0.2)
-    raise AssertionError("no recovery within 20 seconds")
+            return answers()
+        return False
+
+    eventually("recovery", is_so)
 
 
 def check(fleet: Fleet, writer: Writer) -> None:
@@ -169,18 +187,24 @@ def check(fleet: Fleet, writer: Writer) -> None:
     }
 
 
+@pytest.mark.long
 def test_workers_are_killed(fleet: Fleet) -> None:
-    writer = run_with_disasters(fleet, lambda: kill_a_worker(fleet), 0.4)
+    writer = Writer(fleet)
+    run_with_disasters(writer, lambda: kill_a_worker(fleet), 6)
     check(fleet, writer)
 
 
-def test_connections_to_the_database_are_ended(fleet: Fleet, own_postgres: PostgresServer) -> None:
-    writer = run_with_disasters(fleet, lambda: end_connections(own_postgres, signal.SIGTERM), 0.2)
+@pytest.mark.long
+def test_connections_to_the_database_are_ended(fleet: Fleet, crashing_postgres: PostgresServer) -> None:
+    writer = Writer(fleet)
+    run_with_disasters(writer, lambda: end_connections(crashing_postgres, signal.SIGTERM), 6)
     check(fleet, writer)
 
 
-def test_the_database_crashes_and_recovers(fleet: Fleet, own_postgres: PostgresServer) -> None:
-    writer = run_with_disasters(fleet, lambda: end_connections(own_postgres, signal.SIGKILL), 1.0)
+@DISASTERS
+def test_the_database_crashes_and_recovers(fleet: Fleet, crashing_postgres: PostgresServer, disasters: int) -> None:
+    writer = Writer(fleet)
+    run_with_disasters(writer, lambda: end_connections(crashing_postgres, signal.SIGKILL), disasters)
     check(fleet, writer)
 
 
@@ -190,13 +214,13 @@ class CarefulWriter(Writer):
     def __init__(self, fleet: Fleet) -> None:
         super().__init__(fleet)
         self.generations: list[int] = []
-        self.seen = 0
 
     def write(self, number: int) -> None:
         """Changes inventory with the generation read just before; then fills a provider of its own, and looks."""
         try:
             self._change_inventory(number)
             self._fill(f"p{number}")
+            self.worked += 1
         except (requests.RequestException, _Unanswered):
             self.failed += 1
 
@@ -220,7 +244,6 @@ class CarefulWriter(Writer):
         self._ok("PUT", f"/allocations/{uuid}", claim(None, **{name: {"VCPU": 1}}))
         for _ in range(2):
             assert self._ok("GET", query)["allocation_requests"] == []
-        self.seen += 1
 
     def _ok(self, method: str, path: str, body: Any = None) -> Any:
         answer = self.fleet.call(method, path, body)
@@ -234,18 +257,18 @@ class _Unanswered(Exception):
     """The server could not answer at the moment."""
 
 
+@DISASTERS
 def test_generations_and_the_index_survive_killed_workers_and_a_crashed_database(
-    fleet: Fleet, own_postgres: PostgresServer
+    fleet: Fleet, crashing_postgres: PostgresServer, disasters: int
 ) -> None:
     """No generation is given twice or goes back, and a write that was acknowledged is seen by the next read."""
-    disasters = itertools.cycle(
-        [lambda: kill_a_worker(fleet), lambda: end_connections(own_postgres, signal.SIGKILL)],
+    kinds = itertools.cycle(
+        [lambda: kill_a_worker(fleet), lambda: end_connections(crashing_postgres, signal.SIGKILL)],
     )
     writer = CarefulWriter(fleet)
-    run_with_disasters(fleet, lambda: next(disasters)(), 1.5, writer)
+    run_with_disasters(writer, lambda: next(kinds)(), disasters)
     wait_for(lambda: fleet.engine.ping() is None)
     wait_for(lambda: fleet.call("GET", "/resource_providers").status_code == 200)
-    assert writer.seen
     assert writer.failed
     assert len(set(writer.generations)) == len(writer.generations)
     assert fleet.generation("a") >= max(writer.generations)

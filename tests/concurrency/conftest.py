@@ -1,0 +1,40 @@
+"""One Placement of several workers on each database for all tests; each test finds it empty."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.concurrency.placement_fleet import Fleet, running_fleet
+from tests.placement.conformance.servers import empty_database
+from tests.support.postgres import PostgresServer
+
+
+@pytest.fixture(scope="session")
+def fleet_on_postgresql(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with running_fleet(postgres.url(postgres.create_database()), tmp_path_factory.mktemp("fleet")) as fleet:
+        yield fleet
+
+
+@pytest.fixture(scope="session")
+def fleet_on_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    folder = tmp_path_factory.mktemp("fleet")
+    with running_fleet(f"sqlite:///{folder}/placement.db", folder) as fleet:
+        yield fleet
+
+
+def only_for_this_test(fleet: Fleet) -> Iterator[Fleet]:
+    """Empties it before the test, and looks at its rows afterwards."""
+    empty_database(fleet.database_url)
+    yield fleet
+    fleet.check_invariants()
+
+
+@pytest.fixture
+def fleet(fleet_on_postgresql: Fleet) -> Iterator[Fleet]:
+    yield from only_for_this_test(fleet_on_postgresql)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)])
+def any_fleet(request: pytest.FixtureRequest) -> Iterator[Fleet]:
+    """On SQLite, and on PostgreSQL."""
+    yield from only_for_this_test(request.getfixturevalue(f"fleet_on_{request.param}"))
