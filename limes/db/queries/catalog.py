@@ -28,7 +28,7 @@ class _ServiceRow(NamedTuple):
     id: int
     type: str
     resource_id: int | None
-    resource_name: str
+    resource_name: str | None
 
 
 _SERVICES = compiled(lambda p: Service.select(Service.type, Service.id))
@@ -79,7 +79,11 @@ def service_resource_ids(engine: Engine, service_id: int) -> dict[str, int]:
 def all_ids(engine: Engine) -> tuple[dict[int, str], dict[Ref, int]]:
     """Returns the types of services by id, and the ids of resources, in one query."""
     rows = engine.all(_ALL, _ServiceRow)
-    resources = {(row.type, row.resource_name): row.resource_id for row in rows if row.resource_id is not None}
+    resources = {
+        (row.type, row.resource_name): row.resource_id
+        for row in rows
+        if row.resource_id is not None and row.resource_name is not None
+    }
     return {row.id: row.type for row in rows}, resources
 
 

@@ -166,7 +166,11 @@ _APPROVALS = compiled(
             fn.MAX(QuotaRequest.decided_at),
         )
         .join(QuotaRequest)
-        .where(QuotaRequest.project == p.project, QuotaRequestAmount.rule.is_null(False))
+        .where(
+            QuotaRequest.project == p.project,
+            QuotaRequest.decided_at.is_null(False),
+            QuotaRequestAmount.rule.is_null(False),
+        )
         .group_by(QuotaRequestAmount.service_type, QuotaRequestAmount.resource_name, QuotaRequestAmount.rule)
     )
 )

@@ -100,8 +100,8 @@ def of_consumer(engine: Engine, uuid: str) -> tuple[Consumer | None, list[Alloca
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, list[Allocation]]:
     """Returns a provider's generation, and what all consumers have of it. Raises `Missing`."""
-    allocations = engine.all(_OF_PROVIDER, Allocation, uuid=uuid)
-    if not allocations:
+    rows = engine.tuples(_OF_PROVIDER, uuid=uuid)
+    if not rows:
         raise provider_missing(uuid, "Resource provider '{}' not found: ")
-    generation = allocations[0].provider_generation
-    return generation, [allocation for allocation in allocations if allocation.consumer_uuid is not None]
+    generation = rows[0][3]
+    return generation, [Allocation._make(row) for row in rows if row[0] is not None]
