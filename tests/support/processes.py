@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -23,15 +24,35 @@ _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 def free_port() -> int:
-    """A TCP port on 127.0.0.1 that nobody listens on right now, and that none was given shortly before.
+    """A TCP port on 127.0.0.1 that nobody listens on right now, and that nobody was given shortly before, not even by
+    another run of tests on this machine.
 
     It is below those that the system gives to outgoing connections, so that none of these takes it before the server.
     """
     for port in itertools.islice(_ports(), 100):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
+            if sys.platform == "linux":
+                _claim(port)
             return port
     raise AssertionError("no free port between 20000 and 32000")
+
+
+_MOST_CLAIMS = 100
+_claims: deque[socket.socket] = deque()
+
+
+def _claim(port: int) -> None:
+    """Takes a name that each process of this machine can have alone; it ends with ours, or with a hundred more ports."""
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0limes-tests-port-{port}")
+    except OSError:
+        claim.close()
+        raise
+    _claims.append(claim)
+    if len(_claims) > _MOST_CLAIMS:
+        _claims.popleft().close()
 
 
 @functools.cache
