@@ -5,7 +5,6 @@ Nothing is lost. What arrives twice has the same message id and contents, so tha
 
 import json
 import signal
-import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,11 +19,12 @@ from limes.db.queries import outbox
 from limes.mail.samples import sample
 from limes.system import SystemIds
 from tests.api.test_notifications import Receiver, receiver
-from tests.integration.whole.house import ROOT
 from tests.support.databases import UrlFactory
+from tests.support.limes_process import limes_server
 from tests.support.mail_server import MailServer, text_of
-from tests.support.processes import ServerProcess, eventually, free_port, http_answers
+from tests.support.processes import ServerProcess, eventually, free_port
 
+pytestmark = pytest.mark.long
 __all__ = ["receiver"]
 
 SINKS = ("webhook", "smtp")
@@ -84,16 +84,11 @@ class Cloud:
         """Starts one more."""
         self._started += 1
         address = f"127.0.0.1:{free_port()}"
-        process = ServerProcess(
-            [sys.executable, "-m", "limes", "collect"],
-            ready=http_answers(f"http://{address}/healthcheck"),
-            log=self.folder / f"collector-{self._started}.log",
-            env={
-                "LIMES_CONFIG": str(self.folder / "limes.yaml"),
-                "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": address,
-                "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}",
-            },
-        )
+        log = self.folder / f"collector-{self._started}.log"
+        env = {
+            "LIMES_CONFIG": str(self.folder / "limes.yaml"), "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": address
+        }  # fmt: skip
+        process = limes_server("collect", listen=address, log=log, **env)
         self.collectors.append(process.start())
 
     def kill(self) -> None:

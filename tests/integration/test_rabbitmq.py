@@ -3,9 +3,9 @@
 import json
 import logging
 import signal
-import threading
 import time
 import uuid
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +42,27 @@ def impatient_sink(rabbitmq: RabbitMQ, queue: str) -> RabbitMQSink:
 
 
 def deliver_at_last(sink: RabbitMQSink, number: int) -> None:
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 200
     while (delivery := sink.deliver(events(number))).delivered != (number,):
         assert time.monotonic() < deadline, delivery
 
 
 def events(*numbers: int, stream: str = "berlin") -> list[Any]:
     return [OutgoingEvent(n, stream, f"id-{n}", json.dumps({"n": n})) for n in numbers]
+
+
+class KillsMidway(list[OutgoingEvent]):
+    """Whoever takes these one by one has half of them when the broker is killed."""
+
+    def __init__(self, wanted: list[OutgoingEvent], rabbitmq: RabbitMQ) -> None:
+        super().__init__(wanted)
+        self._rabbitmq = rabbitmq
+
+    def __iter__(self) -> Iterator[OutgoingEvent]:
+        for number, event in enumerate(super().__iter__()):
+            if number == len(self) // 2:
+                self._rabbitmq.process.signal(signal.SIGKILL)
+            yield event
 
 
 def bodies(rabbitmq: RabbitMQ, queue: str) -> list[Any]:
@@ -72,6 +86,7 @@ def test_a_broker_is_tried_out_without_leaving_anything(rabbitmq: RabbitMQ, queu
     assert sink.deliver(events(1)).delivered == (1,), "it had to make the queue, as nobody else has"
 
 
+@pytest.mark.long
 def test_what_was_confirmed_outlives_a_restart(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     assert sink.deliver(events(1)).error is None
     rabbitmq.process.stop()
@@ -83,22 +98,20 @@ def test_what_was_confirmed_outlives_a_restart(rabbitmq: RabbitMQ, queue: str, s
     assert bodies(rabbitmq, queue) == [1, 2]
 
 
+@pytest.mark.long
 def test_a_restart_in_the_middle_loses_nothing(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQSink) -> None:
     """The broker is killed while it takes messages; the rest is delivered afterwards, and each was confirmed once."""
-    wanted = events(*range(4000))
-    killer = threading.Timer(0.3, rabbitmq.process.signal, args=[signal.SIGKILL])
-    killer.start()
-    first = sink.deliver(wanted)
-    killer.join()
+    wanted = events(*range(1000))
+    first = sink.deliver(KillsMidway(wanted, rabbitmq))
     rabbitmq.process.stop()
     rabbitmq.process.start()
     assert first.error is not None
     rest = [event for event in wanted if event.number not in set(first.delivered)]
-    assert 0 < len(rest) <= 4000
+    assert len(rest) == 500
     assert sink.deliver(rest).error is None
     got = bodies(rabbitmq, queue)
-    assert sorted(set(got)) == list(range(4000))
-    assert len(got) <= 4001, "at most the one whose confirmation got lost has come twice"
+    assert sorted(set(got)) == list(range(1000))
+    assert len(got) <= 1001, "at most the one whose confirmation got lost has come twice"
     assert got == sorted(got)
 
 
@@ -128,6 +141,7 @@ def test_a_wrong_password_is_in_no_message(rabbitmq: RabbitMQ, queue: str, caplo
     assert "s3cret" not in error + caplog.text + repr(sink)
 
 
+@pytest.mark.long
 def test_a_broker_that_hangs(rabbitmq: RabbitMQ, impatient_sink: RabbitMQSink) -> None:
     rabbitmq.pause()
     try:
@@ -143,6 +157,7 @@ def in_queue(queue: str, what: str) -> str:
     return f'{{ok, Q}} = rabbit_amqqueue:lookup(rabbit_misc:r(<<"/">>, queue, <<"{queue}">>)), sys:{what}(amqqueue:get_pid(Q)).'
 
 
+@pytest.mark.long
 def test_a_queue_that_does_not_confirm(rabbitmq: RabbitMQ, queue: str, impatient_sink: RabbitMQSink) -> None:
     """The connection is fine, with heartbeats and all, but the answer never comes."""
     deliver_at_last(impatient_sink, 1)

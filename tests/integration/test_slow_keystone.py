@@ -1,8 +1,6 @@
 """A real API with a Keystone that hangs: whatever clients wait for there, known tokens and health checks are answered."""
 
 import json
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +10,9 @@ import pytest
 import requests
 import yaml
 
-from tests.faults.house import ROOT
 from tests.support.faulty_keystone import token_body
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.limes_process import limes_server, run_here
+from tests.support.processes import free_port
 from tests.support.web_server import Answer, Request, web_server
 from tests.unit.auth.test_keystone_faults import settings_for
 from tests.unit.outgoing.test_redirects import logs_in
@@ -67,13 +65,10 @@ def api(tmp_path: Path, keystone: tuple[str, SlowKeystone]) -> Iterator[str]:
     }  # fmt: skip
     config = tmp_path / "limes.yaml"
     config.write_text(yaml.safe_dump(document))
-    env = {"LIMES_CONFIG": str(config), "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
-    done = subprocess.run(
-        [sys.executable, "-m", "limes", "db", "upgrade"], env=env, capture_output=True, text=True, timeout=200
-    )
+    done = run_here("db", "upgrade", "--config", config)
     assert done.returncode == 0, done.stderr
-    command = [sys.executable, "-m", "limes", "api"]
-    with ServerProcess(command, ready=http_answers(f"{url}/healthcheck"), log=tmp_path / "api.log", env=env):
+    listen = url.removeprefix("http://")
+    with limes_server("api", "--config", config, listen=listen, log=tmp_path / "api.log"):
         yield url
 
 

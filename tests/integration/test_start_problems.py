@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.databases import UrlFactory
 from tests.support.levels import few_of
 from tests.support.limes_process import run_here, run_limes
 from tests.support.postgres import PostgresServer
@@ -129,9 +130,10 @@ def test_an_address_of_another_machine(installation: Installation) -> None:
     )
 
 
-def test_no_tables(installation: Installation) -> None:
-    line = installation.fail("collect")
-    assert line.endswith("Run: limes db upgrade")
+@pytest.mark.parametrize("process", few_of(["collect", "api", "placement"], 1))
+def test_no_tables(installation: Installation, process: str, postgres_url_factory: UrlFactory) -> None:
+    installation.document["database"] = {"url": postgres_url_factory()}
+    assert installation.fail(process).endswith("Run: limes db upgrade")
 
 
 def test_no_folder_for_sqlite(installation: Installation, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from limes.errors import Unauthorized, Unavailable
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
 from tests.support.keystone import RealKeystone
+from tests.support.levels import few_of
 
 pytestmark = pytest.mark.real
 VALIDATORS = ("own", "keystonemiddleware")
@@ -53,8 +54,9 @@ def ask_both(validators: dict[str, Authenticator], **headers: str) -> Identity |
 class TokenMaker:
     """Tokens of every kind, by name."""
 
-    def __init__(self, keystone: RealKeystone) -> None:
+    def __init__(self, keystone: RealKeystone, expired: str) -> None:
         self._keystone = keystone
+        self._will_be_expired = expired
         self.made: list[str] = []
 
     def __call__(self, kind: str) -> str:
@@ -78,7 +80,7 @@ class TokenMaker:
 
     def _expired(self) -> str:
         keystone = self._keystone
-        token = keystone.application_credential_token("berlin-member", "berlin", lives=2)
+        token = self._will_be_expired
         while keystone.api.get("/auth/tokens", headers={"X-Subject-Token": token}, raise_exc=False).status_code == 200:
             time.sleep(0.1)
         return token
@@ -92,11 +94,17 @@ class TokenMaker:
         return token
 
 
+@pytest.fixture(scope="module")
+def short_lived(keystone: RealKeystone) -> str:
+    """A token that has expired by the time that a test needs it."""
+    return keystone.application_credential_token("berlin-member", "berlin", lives=2)
+
+
 @pytest.fixture
-def token(keystone: RealKeystone, caplog: pytest.LogCaptureFixture) -> Iterator[TokenMaker]:
+def token(keystone: RealKeystone, short_lived: str, caplog: pytest.LogCaptureFixture) -> Iterator[TokenMaker]:
     """Makes tokens, and checks at the end that nobody has logged one, at any level."""
     caplog.set_level(logging.DEBUG)
-    maker = TokenMaker(keystone)
+    maker = TokenMaker(keystone, short_lived)
     yield maker
     assert [made for made in maker.made if made in caplog.text] == []
 
@@ -185,22 +193,23 @@ def test_service_tokens(
     assert (found.user_name if isinstance(found, Identity) else found) == expected
 
 
-@pytest.mark.parametrize("validator", VALIDATORS)
-def test_a_token_that_expires_while_it_is_remembered(keystone: RealKeystone, validator: str) -> None:
-    authenticator = make(keystone, validator)
-    for lives in (3, 10, 30):  # on a slow machine the first look comes too late for the shortest
+def test_a_token_that_expires_while_it_is_remembered(keystone: RealKeystone) -> None:
+    both = [make(keystone, validator) for validator in VALIDATORS]
+    for lives in (3, 10, 30, 100):  # on a slow machine the first look comes too late for the shortest
         short = keystone.application_credential_token("berlin-member", "berlin", lives=lives)
         environ = {"HTTP_X_AUTH_TOKEN": short}
-        if not isinstance(found := verdict(authenticator, environ), str):
+        found = [verdict(one, environ) for one in both]
+        if not any(isinstance(one, str) for one in found):
             break
-    assert isinstance(found, Identity)
-    assert found.expires_at is not None
-    while datetime.now(UTC) <= found.expires_at:
-        time.sleep(0.1)
-    assert verdict(authenticator, environ) == "Unauthorized"
+    for identity in found:
+        assert isinstance(identity, Identity)
+        assert identity.expires_at is not None
+        while datetime.now(UTC) <= identity.expires_at:
+            time.sleep(0.05)
+    assert [verdict(one, environ) for one in both] == ["Unauthorized"] * 2
 
 
-@pytest.mark.parametrize("validator", VALIDATORS)
+@pytest.mark.parametrize("validator", few_of(VALIDATORS, 1))
 def test_a_keystone_that_is_down(own_keystone: RealKeystone, validator: str) -> None:
     authenticator = make(own_keystone, validator)
     known, unknown = (own_keystone.project_token("berlin-member", "berlin") for _ in range(2))

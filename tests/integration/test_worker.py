@@ -1,7 +1,6 @@
 """The worker class under a real gunicorn: kept connections, fairness, stopping."""
 
 import http.client
-import itertools
 import os
 import signal
 import socket
@@ -13,11 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.processes import ServerProcess, eventually, free_port, http_answers
 
 APP = """
+import os
 import threading
 import time
+
+from limes.web import worker
+
+worker.STAY_SECONDS = float(os.environ.get("STAY_SECONDS", worker.STAY_SECONDS))
 
 class Halting(list):
     def __iter__(self):
@@ -27,6 +31,7 @@ class Halting(list):
 
 def app(environ, start_response):
     if environ["PATH_INFO"] == "/slow":
+        open(os.path.join(os.path.dirname(__file__), "begun"), "w").close()
         time.sleep(0.3)
     body = str(threading.get_ident()).encode()
     start_response("200 OK", [("Content-Length", str(len(body)))])
@@ -36,15 +41,17 @@ def app(environ, start_response):
 
 @pytest.fixture
 def server(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[int, ServerProcess]]:
-    """A port, and the gunicorn with one worker that listens on it. The parameter is the number of threads."""
+    """A port, and the gunicorn with one worker that listens on it. The parameter is the number of threads; more in
+    the environment."""
+    threads, env = request.param if isinstance(request.param, tuple) else (request.param, {})
     (tmp_path / "echo.py").write_text(APP)
     port = free_port()
-    options = ["-b", f"127.0.0.1:{port}", "--keep-alive", "60", "--threads", str(request.param), "--no-control-socket"]
+    options = ["-b", f"127.0.0.1:{port}", "--keep-alive", "60", "--threads", str(threads), "--no-control-socket"]
     process = ServerProcess(
         [sys.executable, "-m", "gunicorn", *options, "-k", "limes.web.worker.StayingThreadWorker", "echo:app"],
         ready=http_answers(f"http://127.0.0.1:{port}"),
         log=tmp_path / "gunicorn.log",
-        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
+        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]), **env},
     )
     with process:
         yield port, process
@@ -57,14 +64,12 @@ def ask(connection: http.client.HTTPConnection, path: str = "/") -> str:
     return answer.read().decode()
 
 
-@pytest.mark.parametrize("server", [8], indirect=True)
+@pytest.mark.parametrize("server", [(8, {"STAY_SECONDS": "200"})], indirect=True)
 def test_one_client_is_served_by_one_thread(server: tuple[int, ServerProcess]) -> None:
     port, _ = server
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=200)
     threads = [ask(connection) for _ in range(60)]
-    # a pause in this process may make the thread leave, so not all of them
-    same = sum(one == other for one, other in itertools.pairwise(threads))
-    assert same > 40, threads
+    assert len(set(threads)) == 1
 
 
 @pytest.mark.parametrize("server", [1, 2, 3], indirect=True)
@@ -83,7 +88,7 @@ def test_more_kept_connections_than_threads_are_all_served(server: tuple[int, Se
     for one in clients:
         one.start()
     for one in clients:
-        one.join(60)
+        one.join(200)
     assert len(done) == 12 * 20
 
 
@@ -124,26 +129,28 @@ def test_a_small_answer_comes_in_one_piece(server: tuple[int, ServerProcess]) ->
     port, _ = server
     for connection in ("keep-alive", "close"):
         whole = 0
-        for _ in range(5):
+        for _ in range(100):  # not each is whole: the kernel waits for 0.2 s only, and a busy machine may take longer
             with socket.create_connection(("127.0.0.1", port), timeout=200) as client:
                 client.sendall(f"GET /parts HTTP/1.1\r\nHost: x\r\nConnection: {connection}\r\n\r\n".encode())
                 head, _, body = client.recv(65536).partition(b"\r\n\r\n")
                 assert b"200 OK" in head
                 whole += len(body) > 1
-        assert whole >= 2, "not each time: the kernel waits for 0.2 s only, and a busy machine may take longer"
+            if whole == 2:
+                break
+        assert whole == 2
 
 
 @pytest.mark.parametrize("server", [2], indirect=True)
 def test_an_answer_does_not_wait_for_a_body_that_is_too_long_for_anybody(server: tuple[int, ServerProcess]) -> None:
     port, _ = server
-    took = []
-    for _ in range(5):
+    for _ in range(100):  # a busy machine needs some
         with socket.create_connection(("127.0.0.1", port), timeout=200) as client:
             started = time.monotonic()
             client.sendall(b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n")
             assert b"200 OK" in client.recv(65536)
-            took.append(time.monotonic() - started)
-    assert min(took) < 0.19, "the kernel would hold it back for 0.2 seconds"
+            if time.monotonic() - started < 0.19:
+                return
+    raise AssertionError("the kernel holds it back for 0.2 seconds")
 
 
 @pytest.mark.parametrize("server", [2], indirect=True)
@@ -154,7 +161,7 @@ def test_a_stopping_worker_answers_what_it_has_begun(server: tuple[int, ServerPr
     answers: list[str] = []
     client = threading.Thread(target=lambda: answers.append(ask(connection, "/slow")))
     client.start()
-    time.sleep(0.1)
+    eventually("it is begun", (process.log.parent / "begun").exists)
     os.kill(process.pid, signal.SIGTERM)
-    client.join(60)
+    client.join(200)
     assert len(answers) == 1

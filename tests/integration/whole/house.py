@@ -1,8 +1,6 @@
 """The three real processes: gunicorn, gunicorn and the collector, on one database, with a real Keystone."""
 
-import os
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,9 +10,8 @@ import requests
 import yaml
 
 from tests.support.keystone import RealKeystone
-from tests.support.processes import ServerProcess, free_port, http_answers
-
-ROOT = Path(__file__).parents[3]
+from tests.support.limes_process import limes_server, run_limes
+from tests.support.processes import ServerProcess, free_port
 
 
 class House:
@@ -47,32 +44,18 @@ class House:
         document["identity"]["keystone"].pop("password")
         self.config = folder / "limes.yaml"
         self.config.write_text(yaml.safe_dump(document))
-        self.env = {
-            "LIMES_CONFIG": str(self.config),
-            "LIMES_IDENTITY_PASSWORD": login["password"],
-            "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}",
-        }
+        self.env = {"LIMES_CONFIG": str(self.config), "LIMES_IDENTITY_PASSWORD": login["password"]}
         self.processes: dict[str, ServerProcess] = {}
 
     def command(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         """Runs `limes` with arguments and waits for it."""
-        return subprocess.run(
-            [sys.executable, "-m", "limes", *arguments],
-            env={**os.environ, **self.env, **env},
-            capture_output=True,
-            text=True,
-            timeout=180,
-        )
+        return run_limes(*arguments, **(self.env | env))
 
     def start(self, name: str) -> ServerProcess:
         """Starts `limes NAME` (`api`, `placement` or `collect`) and waits until it is healthy."""
         url = {"api": self.api_url, "placement": self.placement_url, "collect": self.collector_url}[name]
-        self.processes[name] = ServerProcess(
-            [sys.executable, "-m", "limes", name],
-            ready=http_answers(f"{url}/healthcheck"),
-            log=self.folder / f"{name}.log",
-            env=self.env,
-        ).start()
+        log = self.folder / f"{name}.log"
+        self.processes[name] = limes_server(name, listen=url.removeprefix("http://"), log=log, **self.env).start()
         return self.processes[name]
 
     def stop(self) -> None:
@@ -105,7 +88,7 @@ def eventually(what: str, check: Callable[[], Any], timeout: float = 240.0) -> A
         if found:
             return found
         assert time.monotonic() < deadline, f"did not happen in {timeout:.0f} s: {what}"
-        time.sleep(0.2)
+        time.sleep(0.05)
 
 
 def placement_cluster(placement_url: str) -> dict[str, Any]:

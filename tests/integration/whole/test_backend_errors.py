@@ -222,6 +222,7 @@ def real_services() -> Iterator[dict[str, Any]]:
     return ({"service_type": plugin, "type": plugin, "params": KINDS[plugin].params} for plugin in REAL)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nova", "neutron", "cinder", "swift")
 def test_real_services_refuse_a_user_without_the_role(keystone: RealKeystone, tmp_path: Path) -> None:
     lab = Lab(tmp_path, keystone, real_services(), "munich-member")
@@ -233,6 +234,7 @@ def test_real_services_refuse_a_user_without_the_role(keystone: RealKeystone, tm
     assert set(lab.scraped()) == {"healthy"}
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("nova", "neutron", "cinder", "swift")
 def test_real_services_and_a_project_that_was_deleted(keystone: RealKeystone, tmp_path: Path) -> None:
     lab = Lab(tmp_path, keystone, real_services())

@@ -17,7 +17,7 @@ from tests.support.cloud import OpenStackClients
 from tests.support.keystone import RealKeystone
 from tests.support.nova_cloud import IMAGE, NovaCloud
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.long, pytest.mark.real, pytest.mark.timeout(600)]
 
 QUOTAS = {
     "compute": {"cores": 8, "instances": 6, "ram": 9000, "server_groups": 2, "server_group_members": 3},

@@ -4,7 +4,7 @@ PostgreSQL, Keystone and the OpenStack project's own Placement are real; Keyston
 """
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
 
@@ -13,6 +13,7 @@ import requests
 
 from tests.integration.whole.house import House, PlacementClient, eventually, placement_cluster
 from tests.support.keystone import RealKeystone
+from tests.support.levels import few_of
 from tests.support.postgres import PostgresServer
 from tests.support.upstream_placement import UpstreamPlacement
 
@@ -179,33 +180,10 @@ def test_each_process_is_healthy_measured_and_stops_cleanly(house: House) -> Non
         assert "Traceback" not in process.log_text()
 
 
-@pytest.mark.parametrize("process", ["api", "placement", "collect"])
-@pytest.mark.parametrize(
-    ("env", "message"),
-    [
-        (
-            {"LIMES_DATABASE_URL": "postgresql://nobody:secret@127.0.0.1:9/limes"},
-            "cannot use the PostgreSQL database limes on 127.0.0.1",
-        ),
-        ({"LIMES_IDENTITY_PASSWORD": "wrong-secret"}, "cannot log in at Keystone"),
-        ({"LIMES_CONFIG": "/nowhere.yaml"}, "there is no such configuration file"),
-        ({"LIMES_AUTHORITATIVE": "perhaps"}, "environment variable LIMES_AUTHORITATIVE: expected true or false"),
-    ],
-    ids=["database", "keystone", "no-file", "bad-value"],
-)
-def test_what_stops_a_start_is_one_clear_line(
-    idle_house: House, process: str, env: dict[str, str], message: str
-) -> None:
-    result = idle_house.command(process, **env)
+@pytest.mark.parametrize("process", few_of(["api", "placement", "collect"], 1))
+def test_a_wrong_password_stops_a_start(idle_house: House, process: str) -> None:
+    result = idle_house.command(process, LIMES_IDENTITY_PASSWORD="wrong-secret")
     assert result.returncode == 1
-    assert message in result.stderr
+    assert "cannot log in at Keystone" in result.stderr
     assert "Traceback" not in result.stderr
     assert "secret" not in result.stderr
-
-
-def test_a_schema_that_is_behind_stops_a_start(idle_house: House, postgres_url_factory: Callable[[], str]) -> None:
-    for process in ("api", "placement", "collect"):
-        result = idle_house.command(process, LIMES_DATABASE_URL=postgres_url_factory())
-        assert result.returncode == 1
-        assert "Run: limes db upgrade" in result.stderr
-        assert "Traceback" not in result.stderr
