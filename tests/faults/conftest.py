@@ -15,26 +15,14 @@ from tests.setup.needs import POSTGRESQL
 from tests.support.machine import require
 from tests.support.postgres_cluster import PostgresCluster, postgres_cluster
 
-QUICK = {
-    "test_collectors_are_killed",
-    "test_the_database_crashes_and_starts_again",
-    "test_the_database_hangs",
-    "test_fail_over_to_a_synchronous_standby",
-    "test_a_backend_answers_nonsense",
-    "test_the_disk_is_full",
-    "test_limes_answers_for_itself_while_the_database_is_away",
-}
 ROUNDS = int(os.environ.get("LIMES_FAULT_ROUNDS", "1"))
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests here are marked, and may take long when each fault is tried many times. Those that do so with each
-    fault tried once, too, only run when a number of rounds is asked for."""
+    """All tests here are marked, and may take long when each fault is tried many times."""
     for item in items:
         if Path(__file__).parent in item.path.parents:
-            if "LIMES_FAULT_ROUNDS" not in os.environ and item.name.partition("[")[0] not in QUICK:
-                item.add_marker(pytest.mark.skip(reason="one of the longer faults: make faults"))
             item.add_marker("faults")
             item.add_marker(pytest.mark.timeout(500 + 60 * ROUNDS))
             if "cluster" in getattr(item, "fixturenames", ()):

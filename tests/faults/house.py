@@ -1,23 +1,24 @@
 """The real processes of the fault tests: one API with two workers, and any number of collectors."""
 
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pytest
 import requests
 import yaml
 
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from tests.faults.backend import FakeBackend
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.limes_process import MODULES, ROOT, limes_server, run_limes
+from tests.support.processes import ServerProcess, free_port
 
-ROOT = Path(__file__).parents[2]
+longer = pytest.mark.skipif("LIMES_FAULT_ROUNDS" not in os.environ, reason="one of the longer faults: make faults")
+"""Takes long with a fault that is tried once, too, so it runs only when a number of rounds is asked for."""
 TOKEN = "fault-admin"
 SERVICES = ("compute", "volume")
 DOMAIN = "d1"
@@ -98,7 +99,7 @@ class FaultHouse:
             **sections,
         }
         self.config.write_text(yaml.safe_dump(document))
-        path = f"{ROOT}:{ROOT / 'plugins'}:{ROOT / 'tests' / 'faults' / 'entry_points'}"
+        path = f"{MODULES['PYTHONPATH']}:{ROOT / 'tests' / 'faults' / 'entry_points'}"
         self.env = {"LIMES_CONFIG": str(self.config), "PYTHONPATH": path, **env}
         self.api: ServerProcess | None = None
         self.collectors: list[ServerProcess] = []
@@ -108,13 +109,7 @@ class FaultHouse:
 
     def start(self, collectors: int = 2) -> None:
         """Makes the tables, and starts everything."""
-        done = subprocess.run(
-            [sys.executable, "-m", "limes", "db", "upgrade"],
-            env={**os.environ, **self.env},
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
+        done = run_limes("db", "upgrade", **self.env)
         assert done.returncode == 0, done.stderr
         self.api = self._process("api", self.api_url).start()
         for _ in range(collectors):
@@ -137,12 +132,8 @@ class FaultHouse:
         self.others.append(self._process("metrics", f"http://{address}", LIMES_CONFIG=str(file)).start())
 
     def _process(self, command: str, url: str, **env: str) -> ServerProcess:
-        return ServerProcess(
-            [sys.executable, "-m", "limes", command],
-            ready=http_answers(f"{url}/healthcheck"),
-            log=self.folder / f"{command}-{self._started}.log",
-            env={**self.env, **env},
-        )
+        log = self.folder / f"{command}-{self._started}.log"
+        return limes_server(command, listen=url.removeprefix("http://"), log=log, **(self.env | env))
 
     def stop(self) -> None:
         """Stops everything."""
@@ -200,4 +191,4 @@ def eventually(what: str, check: Callable[[], Any], timeout: float = 200.0) -> N
         except Unavailable:
             pass
         assert time.monotonic() < deadline, f"did not happen in {timeout:.0f} s: {what}"
-        time.sleep(0.1)
+        time.sleep(0.05)

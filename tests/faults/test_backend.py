@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 
-from tests.faults.house import FaultHouse, eventually
+from tests.faults.house import FaultHouse, eventually, longer
 from tests.faults.load import Users
 
 ERRORS = (
@@ -13,6 +13,7 @@ ERRORS = (
 FIGURES = "SELECT project_id, resource_id, quota, usage FROM project_resources ORDER BY 1, 2"
 
 
+@longer
 def test_a_backend_hangs(house: FaultHouse, rounds: int, report: Callable[..., None]) -> None:
     """It starves no other one, and holds up nobody who sets quota."""
     slowest, accepted = 0.0, 0
@@ -54,6 +55,7 @@ def test_a_backend_answers_nonsense(house: FaultHouse, rounds: int, report: Call
     report(reports_refused=refused)
 
 
+@longer
 def test_a_backend_that_is_slow_delays_only_itself(house: FaultHouse, report: Callable[..., None]) -> None:
     house.backend.delay = 1.0
     time.sleep(4)

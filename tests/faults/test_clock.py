@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.house import FaultHouse, eventually
+from tests.faults.house import FaultHouse, eventually, longer
 from tests.faults.load import Users
 from tests.setup.needs import FAKETIME
 from tests.support.machine import require
@@ -18,6 +18,7 @@ def wait_for_lines(process: ServerProcess, text: str, count: int) -> None:
     eventually(f"{text} {count} times", lambda: process.log_text().count(text) >= count)
 
 
+@longer
 @pytest.mark.parametrize("jump", ["+3600", "-3600"])
 def test_a_clock_jumps(
     make_house: Callable[..., FaultHouse],

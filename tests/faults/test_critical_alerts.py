@@ -13,13 +13,15 @@ from typing import Any
 
 import pytest
 
-from tests.faults.house import DOMAIN, PROJECTS, ROOT, FaultHouse, eventually
+from tests.faults.house import DOMAIN, PROJECTS, FaultHouse, eventually, longer
 from tests.setup.needs import HAPROXY
+from tests.support.limes_process import ROOT
 from tests.support.machine import require
 from tests.support.postgres_cluster import PostgresCluster
 from tests.support.processes import ServerProcess, free_port, http_answers
 from tests.support.prometheus import PrometheusServer
 
+pytestmark = longer
 SECTIONS = {
     # once the circuit is open, each collector tries one project every 20 seconds: most of the 20 are not tried
     "circuit_breaker": {"failures": 3, "pause": 20, "pause_max": 20},

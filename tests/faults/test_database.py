@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 
 import requests
 
-from tests.faults.house import ROOT, TOKEN, FaultHouse, eventually
+from tests.faults.house import TOKEN, FaultHouse, eventually, longer
 from tests.faults.load import Users
 from tests.setup.needs import HAPROXY
+from tests.support.limes_process import ROOT
 from tests.support.machine import require
 from tests.support.postgres_cluster import PostgresCluster
 from tests.support.processes import ServerProcess, free_port, http_answers
@@ -35,7 +36,7 @@ class Disasters:
         before, after = (Users(self.house, start=self._start + step) for step in (0, 10_000))
         self._start += 20_000
         with before.at_work():
-            time.sleep(2)
+            eventually("they are at work", lambda: before.accepted >= 40)
             before.stop()
             disaster()
         before.check_nothing_is_lost()
@@ -63,6 +64,7 @@ def test_the_database_crashes_and_starts_again(
     report(crashes=rounds, accepted=disasters.accepted, failed=disasters.failed, in_flight=disasters.in_flight)
 
 
+@longer
 def test_users_go_on_while_the_database_crashes(
     house: FaultHouse, cluster: PostgresCluster, rounds: int, report: Callable[..., None]
 ) -> None:
@@ -107,6 +109,7 @@ def test_fail_over_to_a_synchronous_standby(
     report(fail_overs=rounds, accepted=disasters.accepted, failed=disasters.failed, in_flight=disasters.in_flight)
 
 
+@longer
 def test_commits_that_no_standby_confirms_are_not_acknowledged(
     house: FaultHouse, cluster: PostgresCluster, rounds: int, report: Callable[..., None]
 ) -> None:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable
 
-from tests.faults.house import FaultHouse, eventually
+from tests.faults.house import FaultHouse, eventually, longer
 from tests.support.keystone import RealKeystone
 from tests.support.postgres_cluster import PostgresCluster
 
 
+@longer
 def test_keystone_goes_away(
     make_house: Callable[..., FaultHouse],
     cluster: PostgresCluster,

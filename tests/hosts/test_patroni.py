@@ -14,7 +14,7 @@ import pytest
 import requests
 
 from tests.faults.backend import fake_backend
-from tests.faults.house import eventually
+from tests.faults.house import eventually, longer
 from tests.hosts.clients import Clients
 from tests.hosts.hosts import TOKEN, Cloud, Host
 from tests.hosts.invariants import check_backends, check_nothing_is_lost, check_nothing_is_oversold
@@ -28,7 +28,7 @@ pytestmark = [
     pytest.mark.faults,
     pytest.mark.postgresql,
     pytest.mark.timeout(900),
-    pytest.mark.skipif("LIMES_FAULT_ROUNDS" not in os.environ, reason="one of the longer faults: make faults"),
+    longer,
 ]
 
 ROUNDS = min(3, int(os.environ.get("LIMES_FAULT_ROUNDS", "1")))

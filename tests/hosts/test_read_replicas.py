@@ -125,15 +125,12 @@ def test_who_writes_sees_it_and_others_see_it_later(worlds: tuple[LimesWorld, Li
     assert cores(two) == 23
 
 
-@pytest.mark.parametrize("position", ["-1", "x", "12 34", "0x12", "1" * 17, "٣", "", "12,34", "G"])
-def test_a_position_that_makes_no_sense_is_ignored(
-    worlds: tuple[LimesWorld, LimesWorld], pair: Replicated, position: str
-) -> None:
+def test_positions_that_make_no_sense_are_ignored(worlds: tuple[LimesWorld, LimesWorld], pair: Replicated) -> None:
     pair.pause()
     set_cores(worlds[0], 23)
-    header = position if position.isascii() else "~"
-    assert cores(worlds[1], **{HEADER: header}) == 20
-    assert cores(worlds[1], Cookie=f"limes-position-limes={header}") == 20
+    for position in ["-1", "x", "12 34", "0x12", "1" * 17, "~", "", "12,34", "G"]:
+        assert cores(worlds[1], **{HEADER: position}) == 20, position
+        assert cores(worlds[1], Cookie=f"limes-position-limes={position}") == 20, position
 
 
 def test_a_position_that_nobody_has_is_answered_by_the_primary(

@@ -14,6 +14,7 @@ from tests.install.conftest import commands_of_the_page
 from tests.install.installation import Installation
 from tests.support.processes import ServerProcess, free_port
 
+pytestmark = pytest.mark.long
 TOKEN = {"X-Auth-Token": "cloud-admin"}
 
 

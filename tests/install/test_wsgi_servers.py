@@ -5,9 +5,7 @@ import pwd
 import re
 import shutil
 import signal
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,10 +15,12 @@ import requests
 import yaml
 
 from tests.setup.needs import APACHE, UWSGI
+from tests.support.limes_process import ROOT, run_here
 from tests.support.machine import require
-from tests.support.processes import ServerProcess, free_port, scratch_folder
-from tests.web.house import API, KINDS, LIQUID, PLACEMENT, ROOT, TOKEN, Kind, configuration
+from tests.support.processes import ServerProcess, eventually, free_port, scratch_folder
+from tests.web.house import API, KINDS, LIQUID, PLACEMENT, TOKEN, Kind, configuration
 
+pytestmark = pytest.mark.long
 EXAMPLES = ROOT / "config" / "wsgi"
 HEADERS = {"X-Auth-Token": TOKEN, "OpenStack-API-Version": "placement 1.39"}
 MODULES = Path("/usr/lib/apache2/modules")
@@ -36,8 +36,7 @@ def folder() -> Iterator[Path]:
     with scratch_folder("limes-wsgi-", owner) as folder:
         (folder / "limes.yaml").write_text(yaml.safe_dump(configuration(folder, "127.0.0.1:1")))
         (folder / "metrics").mkdir()
-        command = [sys.executable, "-m", "limes", "db", "upgrade", "--config", folder / "limes.yaml"]
-        subprocess.run(command, check=True, capture_output=True, timeout=200)
+        assert run_here("db", "upgrade", "--config", folder / "limes.yaml").returncode == 0
         if OWNER:
             for file in folder.rglob("*"):
                 shutil.chown(file, OWNER)
@@ -180,10 +179,7 @@ def test_uwsgi(kind: Kind, folder: Path) -> None:
         counts = {requests.get(f"{url}/metrics", timeout=200).text.count("\n") > 10 for _ in range(5)}
         assert counts == {True}
         os.kill(process.pid, signal.SIGTERM)
-        deadline = time.monotonic() + 60
-        while process.is_running():
-            assert time.monotonic() < deadline, "SIGTERM ends it"
-            time.sleep(0.1)
+        eventually("SIGTERM ends it", lambda: not process.is_running())
     assert "Traceback" not in process.log_text()
 
 
@@ -226,9 +222,6 @@ def test_apache_with_mod_wsgi(folder: Path) -> None:
     with process:
         for kind in KINDS:
             TRIALS[kind](f"{url}/{kind.name}")
-        began = time.monotonic()
         os.kill(process.pid, signal.SIGTERM)
-        while process.is_running():
-            assert time.monotonic() - began < 60
-            time.sleep(0.1)
+        eventually("SIGTERM ends it", lambda: not process.is_running())
     assert "Traceback" not in process.log_text()

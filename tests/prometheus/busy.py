@@ -15,7 +15,7 @@ def eventually(check: Callable[..., Any], timeout: float = 200.0) -> Any:
     deadline = time.monotonic() + timeout
     while not (found := check()):
         assert time.monotonic() < deadline, "did not happen"
-        time.sleep(0.2)
+        time.sleep(0.05)
     return found
 
 

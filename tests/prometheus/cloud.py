@@ -1,8 +1,6 @@
 """All real processes on PostgreSQL: both APIs with two workers, two collectors, and `limes metrics`."""
 
-import os
 import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -14,11 +12,9 @@ import yaml
 from limes.commands.serve.sample_data import SampleData
 from limes.commands.serve.supervisor import Supervisor
 from limes.settings import load
-from tests.support.processes import ServerProcess, free_port, http_answers
+from tests.support.limes_process import limes_server, run_limes
+from tests.support.processes import ServerProcess, free_port
 from tests.support.prometheus import CONFIG
-
-ROOT = CONFIG.parent
-
 
 MAIL = {
     "sinks": ["smtp"],
@@ -54,19 +50,12 @@ class Cloud:
         }
         self.config = folder / "limes.yaml"
         self.config.write_text(yaml.safe_dump(document))
-        self.env = {"LIMES_CONFIG": str(self.config), "PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
+        self.env = {"LIMES_CONFIG": str(self.config)}
         self.processes: dict[str, ServerProcess] = {}
 
     def command(self, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         """Runs `limes` and waits for it."""
-        return subprocess.run(
-            [sys.executable, "-m", "limes", *arguments],
-            env={**os.environ, **self.env, **env},
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            timeout=200,
-        )
+        return run_limes(*arguments, cwd=self.folder, **(self.env | env))
 
     def start(self) -> None:
         """Starts all, the one that the others ask first."""
@@ -85,13 +74,9 @@ class Cloud:
         self._start("second", "collect", second, {"LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS": second})
 
     def _start(self, name: str, command: str, listen: str, env: Mapping[str, str] = MappingProxyType({})) -> None:
-        self.processes[name] = ServerProcess(
-            [sys.executable, "-m", "limes", command],
-            ready=http_answers(f"http://{listen}/healthcheck"),
-            log=self.folder / f"{name}.log",
-            env={**self.env, **env},
-            cwd=self.folder,
-        ).start()
+        log = self.folder / f"{name}.log"
+        server = limes_server(command, listen=listen, log=log, cwd=self.folder, **(self.env | env))
+        self.processes[name] = server.start()
 
     def stop(self) -> None:
         """Stops all."""
@@ -102,4 +87,4 @@ class Cloud:
         """A request of the cloud's admin."""
         headers = {"X-Auth-Token": "cloud-admin", "OpenStack-API-Version": "placement 1.39"}
         url = f"http://{self.targets[job][0]}{path}"
-        return requests.request(method, url, headers=headers, timeout=30, **options)
+        return requests.request(method, url, headers=headers, timeout=200, **options)

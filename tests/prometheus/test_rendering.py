@@ -18,7 +18,11 @@ from tests.prometheus.grafana import ORIGIN, open_grafana, require_grafana
 from tests.prometheus.rendering import ask, has_numbers, problems, show
 from tests.support.prometheus import PrometheusServer
 
-pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]  # the first one installs Grafana's packages
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.browser,
+    pytest.mark.timeout(900),
+]  # the first one installs Grafana's packages
 NODE = "/resource_providers/c0000000-0000-4000-8000-000000000001"
 CORES = {"service_type": "compute", "resource_name": "cores", "availability_zone": "az-one"}
 Ask = Callable[[Any], Any]
@@ -53,7 +57,7 @@ def ask_all(full_cloud: Cloud, prometheus: PrometheusServer) -> Ask:
             assert time.monotonic() < deadline, f"nothing to draw in {lacking}"
             name = f"compute-1.az-one at {time.time()}"  # Placement's index follows a change once somebody asks
             assert full_cloud.call("PUT", NODE, job="limes-placement", json={"name": name}).ok
-            time.sleep(1)
+            time.sleep(0.5)
 
     return ask_until_complete
 

@@ -2,8 +2,6 @@
 
 import re
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,12 +12,12 @@ import yaml
 from limes.db.migrate import limes_migrations
 from tests.setup.needs import HAPROXY
 from tests.support.databases import MigratedUrlFactory
+from tests.support.limes_process import ROOT, limes_server, run_here
 from tests.support.machine import require
 from tests.support.processes import ServerProcess, free_port, http_answers
-from tests.support.prometheus import CONFIG, PrometheusServer
+from tests.support.prometheus import PrometheusServer
 
-ROOT = CONFIG.parent
-ENV = {"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"}
+pytestmark = pytest.mark.long
 DOMAIN = {"id": "d", "name": "acme", "projects": [{"id": "p", "name": "shop", "parent_id": "d"}]}
 PROXY = "192.0.2.10:8084"
 HOSTS = ("192.0.2.11:8084", "192.0.2.12:8084")
@@ -39,8 +37,7 @@ def configuration(database_url_with: MigratedUrlFactory, tmp_path: Path) -> Path
     }
     file = tmp_path / "limes.yaml"
     file.write_text(yaml.safe_dump(document))
-    command = [sys.executable, "-m", "limes", "collect", "--once", "--config", str(file)]
-    done = subprocess.run(command, env=ENV, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    done = run_here("collect", "--once", "--config", file)
     assert done.returncode == 0, done.stderr
     return file
 
@@ -54,13 +51,8 @@ def processes(configuration: Path) -> Iterator[dict[str, ServerProcess]]:
             listen = f"127.0.0.1:{free_port()}"
             file = configuration.with_name(f"limes{number}.yaml")
             file.write_text(yaml.safe_dump({**document, "metrics": {"listen": listen}}))
-            started[listen] = ServerProcess(
-                [sys.executable, "-m", "limes", "metrics", "--config", file],
-                ready=http_answers(f"http://{listen}/healthcheck"),
-                log=configuration.with_name(f"metrics{number}.log"),
-                env=ENV,
-                cwd=configuration.parent,
-            ).start()
+            log = configuration.with_name(f"metrics{number}.log")
+            started[listen] = limes_server("metrics", "--config", file, listen=listen, log=log).start()
         yield started
     finally:
         for process in started.values():

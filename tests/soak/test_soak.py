@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from tests.faults.house import ROOT
 from tests.setup.needs import POSTGRESQL
+from tests.support.limes_process import ROOT
 from tests.support.machine import require
 
 pytestmark = [pytest.mark.faults, pytest.mark.postgresql, pytest.mark.timeout(900)]

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-LONG_FOLDERS = frozenset({"hosts", "faults", "soak", "install", "prometheus"})
-"""All of their tests are long: several hosts, kills and hangs, packages, Prometheus with Grafana's components."""
+LONG_FOLDERS = frozenset({"hosts", "faults", "soak"})
+"""All of their tests are long: several hosts, kills and hangs, mixed load."""
 
 SQL_FOLDERS = frozenset({"db", "concurrency"})
 """All of their tests depend on SQL, locks or types."""

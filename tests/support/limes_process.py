@@ -64,7 +64,7 @@ def _own_logs() -> Iterator[None]:
             logger.setLevel(level)
 
 
-def limes_server(*arguments: Any, listen: str, log: Path, **env: str) -> ServerProcess:
+def limes_server(*arguments: Any, listen: str, log: Path, cwd: Path | None = None, **env: str) -> ServerProcess:
     """A process that is up when it says so at the address `listen`."""
     ready = http_answers(f"http://{listen}/healthcheck")
-    return ServerProcess([*LIMES, *map(str, arguments)], ready=ready, log=log, env=MODULES | env)
+    return ServerProcess([*LIMES, *map(str, arguments)], ready=ready, log=log, env=MODULES | env, cwd=cwd)
