@@ -16,9 +16,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import requests
 
+T = TypeVar("T")
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None) if sys.platform == "linux" else None
 
@@ -84,12 +86,13 @@ def children_of(pid: int) -> list[int]:
     return sorted(found)
 
 
-def eventually(what: str, check: Callable[[], object], timeout: float = 200.0) -> None:
-    """Repeats `check` until it is true."""
+def eventually(what: str, check: Callable[[], T], timeout: float = 200.0) -> T:
+    """Repeats `check` until it answers something true, and answers that."""
     deadline = time.monotonic() + timeout
-    while not check():
+    while not (found := check()):
         assert time.monotonic() < deadline, f"did not happen in {timeout:.0f} s: {what}"
         time.sleep(0.05)
+    return found
 
 
 def http_answers(url: str) -> Callable[[], bool]:

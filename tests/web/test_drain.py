@@ -33,6 +33,7 @@ def answer_of(client: socket.socket) -> bytes:
 def test_connections_that_wait_are_answered(tmp_path: Path) -> None:
     """They are complete for the client before the server has seen them, so they must not be cut off."""
     with running(PLACEMENT, tmp_path) as (port, process):
+        eventually("there are two", lambda: len(children_of(process.pid)) == 2)
         workers = children_of(process.pid)
         for worker in workers:
             os.kill(worker, signal.SIGSTOP)

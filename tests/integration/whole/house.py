@@ -1,8 +1,7 @@
 """The three real processes: gunicorn, gunicorn and the collector, on one database, with a real Keystone."""
 
 import subprocess
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +77,6 @@ AGGREGATES = {
     "az-one": "a0000000-0000-4000-8000-000000000001",
     "az-two": "a0000000-0000-4000-8000-000000000002",
 }
-
-
-def eventually(what: str, check: Callable[[], Any], timeout: float = 240.0) -> Any:
-    """Repeats `check` until it answers something true, and answers that."""
-    deadline = time.monotonic() + timeout
-    while True:
-        found = check()
-        if found:
-            return found
-        assert time.monotonic() < deadline, f"did not happen in {timeout:.0f} s: {what}"
-        time.sleep(0.05)
 
 
 def placement_cluster(placement_url: str) -> dict[str, Any]:

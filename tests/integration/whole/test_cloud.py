@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 import requests
 
-from tests.integration.whole.house import House, eventually
+from tests.integration.whole.house import House
 from tests.support.cloud import OpenStackClients
 from tests.support.keystone import RealKeystone
 from tests.support.nova_cloud import IMAGE, NovaCloud
+from tests.support.processes import eventually
 
 pytestmark = [pytest.mark.long, pytest.mark.real, pytest.mark.timeout(600)]
 

@@ -11,10 +11,11 @@ from uuid import uuid4
 import pytest
 import requests
 
-from tests.integration.whole.house import House, PlacementClient, eventually, placement_cluster
+from tests.integration.whole.house import House, PlacementClient, placement_cluster
 from tests.support.keystone import RealKeystone
 from tests.support.levels import few_of
 from tests.support.postgres import PostgresServer
+from tests.support.processes import eventually
 from tests.support.upstream_placement import UpstreamPlacement
 
 NODE_ONE, NODE_TWO = str(uuid4()), str(uuid4())
