@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from socketserver import ThreadingMixIn
 from typing import Any
@@ -12,8 +12,7 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import requests
 
 from limes.db.engine import Engine
-from limes.placement.startup import prepare
-from limes.system import SystemClock
+from tests.placement.conformance.servers import make_database
 from tests.placement.world import World
 
 
@@ -90,12 +89,22 @@ class _Quiet(WSGIRequestHandler):
         pass
 
 
+def like_upstream(app: Any) -> Any:
+    """The app, which does not tell clients that it has usage groups."""
+
+    def answer(environ: Any, start_response: Any) -> Any:
+        chunks = app(environ, start_response)
+        return chunks if environ["PATH_INFO"] != "/" else [one.replace(b"usage_", b"other_") for one in chunks]
+
+    return answer
+
+
 @contextlib.contextmanager
-def our_placement(url: str) -> Iterator[PlacementCloud]:
-    """Our own Placement on a migrated database, in threads of this process."""
+def our_placement(url: str, around: Callable[[Any], Any] = lambda app: app) -> Iterator[PlacementCloud]:
+    """Our own Placement on an empty database, in threads of this process."""
+    make_database(url)
     engine = Engine(url)
-    prepare(engine, SystemClock())
-    server = make_server("127.0.0.1", 0, World(engine).app, server_class=_Server, handler_class=_Quiet)
+    server = make_server("127.0.0.1", 0, around(World(engine).app), server_class=_Server, handler_class=_Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield PlacementCloud(f"http://127.0.0.1:{server.server_port}")
     server.shutdown()

@@ -46,12 +46,12 @@ def installed(tmp_path: Path) -> Path:
 def test_the_example_can_be_installed_and_passes_the_contract(installed: Path) -> None:
     path = os.pathsep.join([str(installed), str(ROOT), str(ROOT / "plugins")])
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "test_limes_files.py"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_limes_files.py"],
         cwd=installed,
-        env={**os.environ, "PYTHONPATH": path, "PYTEST_ADDOPTS": ""},
+        env={**os.environ, "PYTHONPATH": path, "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=200,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"\b10 passed", done.stdout), done.stdout

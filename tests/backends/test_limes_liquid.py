@@ -235,16 +235,20 @@ def test_bad_requests(url: str, path: str, body: list[Any] | dict[str, Any], sta
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nothing"], "there is no service of type 'nothing' under services (there are: other, storage)"),
         (["storage", "--listen", "0.0.0.0:1234"], "identity.method is 'sample', which lets anybody in"),
-        (["storage", "--listen", "nowhere"], "--listen nowhere"),
+        pytest.param(
+            ["nothing"],
+            "there is no service of type 'nothing' under services (there are: other, storage)",
+            marks=pytest.mark.long,
+        ),
+        pytest.param(["storage", "--listen", "nowhere"], "--listen nowhere", marks=pytest.mark.long),
     ],
 )
 def test_it_refuses_to_start(tmp_path: Path, arguments: list[str], message: str) -> None:
     file = tmp_path / "limes.yaml"
     file.write_text(yaml.safe_dump(configuration(tmp_path)))
     done = subprocess.run(
-        command(file, *arguments), env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=120
+        command(file, *arguments), env={**os.environ, **ENVIRONMENT}, capture_output=True, text=True, timeout=200
     )
     assert done.returncode != 0
     assert message in done.stderr

@@ -94,3 +94,13 @@ def test_loading_twice_makes_separate_backends() -> None:
     one, two = load_quota("static", params).quota["compute"], load_quota("static", params).quota["compute"]
     assert one is not two
     assert load([], [], STATIC_DISCOVERY, availability_zones=AZS).quota == {}
+
+
+def test_params_of_volumes_are_checked() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_quota("volumev2", {"volume_types": ["a", "a"]})
+    assert "services[0].params.volume_types: the volume type 'a' is given more than once" in str(caught.value)
+    pools = {name: {"volume_backend_name": name, "default": True} for name in ("a", "b")}
+    with pytest.raises(ConfigError) as caught:
+        load_capacity("cinder", {"volume_types": pools})
+    assert "more than one is the default" in str(caught.value)

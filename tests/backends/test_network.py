@@ -47,6 +47,7 @@ def usage(backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
     return {name: one.per_az["any"].usage for name, one in report(backend, project).items()}
 
 
+@pytest.mark.long
 @pytest.mark.real
 class TestNeutron(QuotaCasesOfNewProjects):
     @pytest.fixture

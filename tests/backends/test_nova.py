@@ -33,7 +33,7 @@ from tests.support.nova_cloud import NovaCloud, make_aggregate
 from tests.support.processes import free_port
 from tests.support.real import RealVenv
 
-pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.real, pytest.mark.long, pytest.mark.timeout(900)]
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.support.keystone import RealKeystone
 from tests.support.processes import free_port
 from tests.support.swift import RealSwift
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.long]
 
 FACTORS = {"gold": 3, "silver": 1.5}
 

@@ -1,4 +1,4 @@
-"""The plugin `placement` on where usage is, by the allocations of the OpenStack project's Placement: what it takes in
+"""The plugin `placement` on where usage is, by the allocations of a Placement without our extensions: what it takes in
 requests, and that the sums are always those of `/usages`."""
 
 import re
@@ -12,10 +12,9 @@ from limes_plugins.openstack.client import ServiceClient
 
 from limes.backends import BackendError, ProjectInfo
 from tests.backends.placement_cases import project_named, usages_for
-from tests.backends.placement_cloud import PlacementCloud
+from tests.backends.placement_cloud import PlacementCloud, like_upstream, our_placement
 from tests.backends.placement_zone_cases import ZoneCases, Zoned, load, put, report, used
 from tests.support.recorded import RecordedService
-from tests.support.upstream_placement import UpstreamPlacement
 
 HOST, CONSUMER, AGGREGATE = (f"c0000000-0000-4000-8000-00000000000{n}" for n in range(3))
 ALPHA = project_named("alpha")
@@ -35,12 +34,18 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return paths
 
 
-@pytest.fixture(scope="module")
-def cloud(upstream_placement: UpstreamPlacement) -> PlacementCloud:
-    return PlacementCloud(upstream_placement.url)
+@pytest.fixture(scope="module", params=["ours", pytest.param("upstream", marks=[pytest.mark.real, pytest.mark.long])])
+def cloud(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlacementCloud]:
+    """The same cases find the same with both; upstream needs ten times as long."""
+    if request.param == "upstream":
+        yield PlacementCloud(request.getfixturevalue("upstream_placement").url)
+        return
+    folder = tmp_path_factory.mktemp("placement")
+    with our_placement(f"sqlite:///{folder}/placement.db", like_upstream) as found:
+        yield found
 
 
-class TestUpstream(ZoneCases):
+class TestAllocations(ZoneCases):
     def test_switched_off_all_is_in_any(
         self, cloud: PlacementCloud, hosts: Zoned, alpha: ProjectInfo, asked: list[str]
     ) -> None:

@@ -6,18 +6,22 @@ import pytest
 
 from limes.backends import UNLIMITED, ProjectInfo, QuotaBackend, calls
 from limes.core.catalog import Catalog, ServiceDef
-from limes.placement.migrations import placement_migrations
 from tests.backends.conftest import load_quota
 from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params, project_named
 from tests.backends.placement_cloud import PlacementCloud, our_placement
 from tests.backends.quota_cases import QuotaCases
-from tests.support.databases import MigratedUrlFactory
 from tests.support.processes import free_port
 
+ON_POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.again])
 
-@pytest.fixture
-def cloud(database_url_with: MigratedUrlFactory) -> Iterator[PlacementCloud]:
-    with our_placement(database_url_with(placement_migrations)) as found:
+
+@pytest.fixture(scope="module", params=["sqlite", ON_POSTGRESQL])
+def cloud(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PlacementCloud]:
+    url = f"sqlite:///{tmp_path_factory.mktemp('placement')}/placement.db"
+    if request.param == "postgresql":
+        server = request.getfixturevalue("postgres")
+        url = server.url(server.create_database())
+    with our_placement(url) as found:
         yield found
 
 
@@ -26,7 +30,7 @@ def projects(cloud: PlacementCloud) -> tuple[ProjectInfo, ProjectInfo]:
     return make_projects(cloud)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def hosts(cloud: PlacementCloud) -> Hosts:
     return Hosts(cloud)
 

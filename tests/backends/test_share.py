@@ -78,6 +78,7 @@ def amounts(resources: Mapping[str, ResourceUsage]) -> dict[Any, Any]:
     return {name: per_az for name, per_az in found.items() if per_az}
 
 
+@pytest.mark.long
 @pytest.mark.real
 class TestManila(QuotaCasesOfNewProjects):
     @pytest.fixture

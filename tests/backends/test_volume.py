@@ -12,7 +12,6 @@ from keystoneauth1.session import Session
 from limes.backends import (
     BackendError,
     CapacityBackend,
-    ConfigError,
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
@@ -30,7 +29,7 @@ from tests.support.keystone import RealKeystone
 from tests.support.processes import free_port
 from tests.support.real import RealVenv
 
-pytestmark = pytest.mark.real
+pytestmark = [pytest.mark.real, pytest.mark.long]
 
 TYPES = {"volume_types": ["fast", "slow"], "max_age": 0}
 
@@ -252,13 +251,3 @@ class TestCapacity(CapacityBackendContract, BrokenCapacityContract):
         assert (pool["pool_name"], pool["az"], pool["capacity_gib"], pool["exclusion_reason"]) == (
             "h1@fast#pool1", "az-one", 1000, "",
         )  # fmt: skip
-
-
-def test_params_are_checked() -> None:
-    with pytest.raises(ConfigError) as caught:
-        load_quota("volumev2", {"volume_types": ["a", "a"]})
-    assert "services[0].params.volume_types: the volume type 'a' is given more than once" in str(caught.value)
-    pools = {name: {"volume_backend_name": name, "default": True} for name in ("a", "b")}
-    with pytest.raises(ConfigError) as caught:
-        load_capacity("cinder", {"volume_types": pools})
-    assert "more than one is the default" in str(caught.value)
