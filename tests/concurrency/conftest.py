@@ -1,11 +1,12 @@
-"""One Placement of several workers on each database for all tests; each test finds it empty."""
+"""One Placement of several workers on each database for all tests, which find it empty; and how long a storm lasts."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
 from tests.concurrency.placement_fleet import Fleet, running_fleet
 from tests.placement.conformance.servers import empty_database
+from tests.support.levels import few_of
 from tests.support.postgres import PostgresServer
 
 
@@ -38,3 +39,12 @@ def fleet(fleet_on_postgresql: Fleet) -> Iterator[Fleet]:
 def any_fleet(request: pytest.FixtureRequest) -> Iterator[Fleet]:
     """On SQLite, and on PostgreSQL."""
     yield from only_for_this_test(request.getfixturevalue(f"fleet_on_{request.param}"))
+
+
+Rounds = Callable[[int], int]
+
+
+@pytest.fixture(params=few_of(["short", "whole"], 1))
+def rounds(request: pytest.FixtureRequest) -> Rounds:
+    """How many of so many rounds a storm lasts: a quarter, or, in `make test-all`, also all of them."""
+    return lambda number: number if request.param == "whole" else number // 4

@@ -13,6 +13,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import NotFound
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
+from tests.concurrency.conftest import Rounds
 from tests.support.databases import MigratedUrlFactory
 
 TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(12)]
@@ -38,19 +39,20 @@ def drain(step: Callable[..., Any]) -> None:
 class Turmoil:
     """Works that disturb each other."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, rounds: int) -> None:
         self.lab = lab
+        self.rounds = rounds
         self.chance = random.Random(1)
         self.wanted: dict[str, int] = {}
         self.lock = threading.Lock()
 
     def come_and_go(self) -> None:
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             self.lab.keystone.found = {GERMANY: STAYING + self.chance.sample(LEAVING, 2)}
             self.lab.discover().run()
 
     def sync_and_scrape(self) -> None:
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             for town in self.chance.sample(TOWNS, 4):
                 try:
                     self.lab.discover().request_sync(GERMANY.id, town.id)
@@ -60,7 +62,7 @@ class Turmoil:
 
     def set_quota(self) -> None:
         ids = {name: id_ for id_, name in self.lab.rows("SELECT id, name FROM projects")}
-        for number in range(ROUNDS):
+        for number in range(self.rounds):
             town = self.chance.choice(STAYING)
             with self.lock:
                 self.wanted[town.name] = number
@@ -68,20 +70,20 @@ class Turmoil:
             assert self.lab.push().push_project(ids[town.name], ["compute"]) == []
 
     def push(self) -> None:
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             drain(lambda: self.lab.push().run_next("compute"))
 
     def scrape_capacity(self) -> None:
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             self.lab.execute("UPDATE capacitors SET next_scrape_at = %s", self.lab.now)
             drain(lambda: self.lab.scrape_capacity().run_next())
 
 
-def test_all_jobs_at_once(lab: Lab) -> None:
+def test_all_jobs_at_once(lab: Lab, rounds: Rounds) -> None:
     """Projects come and go while their usage is scraped, their quota set and written, and capacity replaced."""
     lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(100)}}}
     lab.compute.usage = {town.name: {"cores": {"az-one": AZUsage(3)}} for town in TOWNS}
-    turmoil = Turmoil(lab)
+    turmoil = Turmoil(lab, rounds(ROUNDS))
     works = [
         turmoil.come_and_go,
         *[turmoil.sync_and_scrape] * 2,

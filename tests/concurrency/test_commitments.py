@@ -15,7 +15,8 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, ask, commit, listed, offer, take
-from tests.api.world import World, make_world
+from tests.api.world import SERVICES, World, make_world
+from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.databases import MigratedUrlFactory
 
@@ -55,17 +56,17 @@ def test_two_that_fit_only_alone(world: World) -> None:
         world.clock.advance(3600)
 
 
-def test_storm(world: World) -> None:
+def test_storm(world: World, rounds: Rounds) -> None:
     """16 clients commit, split, transfer and merge; a watcher never sees more claimed than there is."""
     done = threading.Event()
     statuses: list[int] = []
     settle = SettleCommitments(
-        Ledger(world.engine, world_catalog(world), world.clock, SystemIds(), world.commitments.create.ledger.change_log)
+        Ledger(world.engine, world_catalog(), world.clock, SystemIds(), world.commitments.create.ledger.change_log)
     )
 
     def client(seed: int) -> None:
         dice = random.Random(seed)
-        for _ in range(8):
+        for _ in range(rounds(12)):
             project, other = dice.sample(["berlin", "dresden"], 2)
             deed = dice.random()
             if deed < 0.5:
@@ -107,10 +108,7 @@ def test_storm(world: World) -> None:
     assert created - superseded == alive
 
 
-def world_catalog(world: World) -> Catalog:
-    from limes.core.catalog import Catalog
-    from tests.api.world import SERVICES
-
+def world_catalog() -> Catalog:
     return Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
 
 

@@ -17,6 +17,7 @@ from limes.db.queries.compare_sums import rebuild_sums, wrong_sums
 from limes.db.queries.discovery import delete_projects
 from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.project_quotas import write_project_quotas
+from tests.concurrency.conftest import Rounds
 from tests.db.test_kept_sums import AZS, NOW, add_project, insert_commitment, make_services
 from tests.support.databases import MigratedUrlFactory
 
@@ -108,22 +109,22 @@ DEEDS: list[Callable[[Engine, random.Random, int], None]] = [
 ]
 
 
-def write(engine: Engine, seed: int) -> int:
+def write(engine: Engine, seed: int, times: int) -> int:
     """Does what comes, and answers how much of it was possible."""
     dice, done = random.Random(seed), 0
-    for _ in range(ROUNDS):
+    for _ in range(times):
         with contextlib.suppress(peewee.IntegrityError):  # somebody else has deleted or made the project meanwhile
             dice.choice(DEEDS)(engine, dice, dice.choice(PROJECTS))
             done += 1
     return done
 
 
-def test_writers_folders_and_readers_at_once(engine: Engine) -> None:
-    over = threading.Event()
+def test_writers_folders_and_readers_at_once(engine: Engine, rounds: Rounds) -> None:
+    over, times = threading.Event(), rounds(ROUNDS)
 
     def repeat(deed: Callable[[], None]) -> int:
         times = 0
-        while not over.is_set():
+        while not times or not over.is_set():
             deed()
             times += 1
         return times
@@ -134,17 +135,17 @@ def test_writers_folders_and_readers_at_once(engine: Engine) -> None:
     with ThreadPoolExecutor(WRITERS + 3) as pool:
         others = [pool.submit(repeat, deed) for deed in (look, lambda: fold_sums(engine), lambda: fold_sums(engine))]
         try:
-            done = list(pool.map(lambda seed: write(engine, seed), range(WRITERS)))
+            done = list(pool.map(lambda seed: write(engine, seed, times), range(WRITERS)))
         finally:
             over.set()
         assert all(other.result() > 0 for other in others)
-    assert sum(done) > WRITERS * ROUNDS / 2
+    assert sum(done) > WRITERS * times / 2
     assert wrong_sums(engine, NOW) == []
 
 
-def test_rebuilding_while_others_write(engine: Engine) -> None:
+def test_rebuilding_while_others_write(engine: Engine, rounds: Rounds) -> None:
     with ThreadPoolExecutor(4) as pool:
-        writers = [pool.submit(write, engine, seed) for seed in range(100, 103)]
+        writers = [pool.submit(write, engine, seed, rounds(ROUNDS)) for seed in range(100, 103)]
         while not all(writer.done() for writer in writers):
             rebuild_sums(engine)
             fold_sums(engine)

@@ -19,6 +19,7 @@ from limes.db.migrate import limes_migrations
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.concurrency.accounts import engine_with
+from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.clock import FrozenClock
 from tests.support.databases import MigratedUrlFactory
@@ -76,9 +77,9 @@ def used_until(days: int, end: int) -> dict[str, int]:
     return {project: used for project, used in found.items() if used}
 
 
-def test_each_day_is_counted_once(engine: Engine) -> None:
+def test_each_day_is_counted_once(engine: Engine, rounds: Rounds) -> None:
     """Eight collectors at once; half of the runs are killed between two pieces."""
-    clock, days, dice = FrozenClock(), 12, random.Random(4711)
+    clock, days, dice = FrozenClock(), rounds(12), random.Random(4711)
     CloseAccounts(engine, clock).run()
     lock = threading.Lock()
 

@@ -10,21 +10,22 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
+from tests.concurrency.conftest import Rounds
 from tests.concurrency.placement_fleet import Fleet, at_once, running_fleet
+from tests.placement.conformance.servers import empty_database
 from tests.placement.world import claim, uuid_of
-from tests.support.databases import UrlFactory
+from tests.support.postgres import PostgresServer
 
 TREES = 3
 ROOM = 40
 """Of each class on each provider. Less than all consumers may want, so that what does not fit is refused."""
 CLIENTS = 12
-STEPS = 50
+STEPS = 60
 """Of each client."""
 
 OTHERS = """
@@ -35,23 +36,31 @@ Placed = dict[str, dict[str, int]]
 """Amounts by class, by provider."""
 
 
-@pytest.fixture(params=["analyzed", "not analyzed"])
-def fleet(postgres_url_factory: UrlFactory, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Fleet]:
-    """Trees of a root with VCPU, two NUMA nodes with memory, and a card of VGPU below each node; and two flat hosts."""
-    with running_fleet(postgres_url_factory(), tmp_path) as fleet:
-        for tree in range(TREES):
-            fleet.provider(f"r{tree}", VCPU=ROOM)
-            for node in "ab":
-                fleet.provider(f"n{tree}{node}", f"r{tree}", MEMORY_MB=ROOM)
-                fleet.provider(f"g{tree}{node}", f"n{tree}{node}", **({"VGPU": ROOM} if node == "a" else {}))
-        for host in range(2):
-            fleet.provider(f"h{host}", VCPU=ROOM, MEMORY_MB=ROOM)
-        with fleet.engine.connection():
-            fleet.engine.execute(OTHERS)
-            if request.param == "analyzed":
-                fleet.engine.execute("ANALYZE")
+@pytest.fixture(scope="module")
+def analyzed_fleet(postgres: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """One of its own, for nobody analyzes the database of the others."""
+    with running_fleet(postgres.url(postgres.create_database()), tmp_path_factory.mktemp("fleet")) as fleet:
         yield fleet
-        fleet.check_invariants()
+
+
+@pytest.fixture(params=["fleet_on_postgresql", "analyzed_fleet"], ids=["not analyzed", "analyzed"])
+def fleet(request: pytest.FixtureRequest, postgres: PostgresServer) -> Iterator[Fleet]:
+    """Trees of a root with VCPU, two NUMA nodes with memory, and a card of VGPU below each node; and two flat hosts."""
+    fleet: Fleet = request.getfixturevalue(request.param)
+    empty_database(fleet.database_url)
+    for tree in range(TREES):
+        fleet.provider(f"r{tree}", VCPU=ROOM)
+        for node in "ab":
+            fleet.provider(f"n{tree}{node}", f"r{tree}", MEMORY_MB=ROOM)
+            fleet.provider(f"g{tree}{node}", f"n{tree}{node}", **({"VGPU": ROOM} if node == "a" else {}))
+    for host in range(2):
+        fleet.provider(f"h{host}", VCPU=ROOM, MEMORY_MB=ROOM)
+    with fleet.engine.connection():
+        fleet.engine.execute(OTHERS)
+        if request.param == "analyzed_fleet":
+            fleet.engine.execute("ANALYZE")
+    yield fleet
+    fleet.check_invariants()
 
 
 class Client:
@@ -168,12 +177,12 @@ _ROOTS = str.maketrans("ng", "rr")
 """A tree's nodes, cards and root differ in the first letter of their names."""
 
 
-def test_a_storm_on_nested_trees_is_answered_with_success_or_conflict(fleet: Fleet) -> None:
-    """Takes some seconds, for 600 steps of up to a dozen requests each."""
+def test_a_storm_on_nested_trees_is_answered_with_success_or_conflict(fleet: Fleet, rounds: Rounds) -> None:
+    """The whole one takes half a minute, for 720 steps of up to a dozen requests each."""
     clients = [Client(fleet, number) for number in range(CLIENTS)]
 
     def act(number: int) -> None:
-        for _ in range(STEPS):
+        for _ in range(rounds(STEPS)):
             clients[number].step()
 
     at_once(act, CLIENTS, CLIENTS)

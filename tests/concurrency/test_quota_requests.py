@@ -15,6 +15,7 @@ from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, servi
 from tests.api.quotas import request_quotas
 from tests.api.vanishing import vanish
 from tests.api.world import GERMANY, World, make_world
+from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.databases import MigratedUrlFactory
 from tests.support.statements import count_statements
@@ -160,11 +161,11 @@ def add_project(world: World, uuid: str) -> str:
     return f"/v1/domains/{GERMANY}/projects/{uuid}"
 
 
-def test_a_project_vanishes_while_its_request_is_passed_on_or_decided(world: World) -> None:
+def test_a_project_vanishes_while_its_request_is_passed_on_or_decided(world: World, rounds: Rounds) -> None:
     """What was passed on stays with the domain, and is never open for a project that is gone."""
     document = {"quota_request": {"services": services(compute={"cores": 500}), "reason": "launch"}}
     made = 0
-    for round_ in range(10):
+    for round_ in range(rounds(16)):
         url = f"{add_project(world, f'uuid-{round_}')}/quota-requests"
 
         def post(path: str) -> Any:
