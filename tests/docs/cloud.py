@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from urllib.request import Request, urlopen
 
-from tests.docs.programs import CLIENT, PROGRAMS
-from tests.support.processes import ServerProcess, free_port
+from tests.support.processes import free_port
+from tests.support.programs import programs
 
 ROOT = Path(__file__).parents[2]
 PORTS = ("8080", "8778", "8081", "8083")
@@ -27,25 +27,11 @@ class SampleCloud:
             file.write_text(self.with_real_ports(file.read_text()))
         (folder / "home").mkdir()
         self._bin = folder / ".bin"
-        self._bin.mkdir()
-        self._programs = self._serve_programs()
+        self._programs = programs(folder, self._bin)
         self._live = folder / "var" / "quickstart.db"
         self._saved = folder / "saved"
         self.banner = ""
         self._process: subprocess.Popen[str] | None = None
-
-    def _serve_programs(self) -> ServerProcess:
-        path = self.folder / ".programs"
-        for name in PROGRAMS:
-            (self._bin / name).write_text(CLIENT.format(python=sys.executable, socket=str(path)))
-            (self._bin / name).chmod(0o755)
-        return ServerProcess(
-            [sys.executable, "-m", "tests.docs.programs", path],
-            ready=path.exists,
-            log=self.folder / ".programs.log",
-            env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}", "PYTHONUNBUFFERED": "1"},  # as on a terminal
-            cwd=ROOT,
-        )
 
     @property
     def env(self) -> dict[str, str]:

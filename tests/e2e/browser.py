@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
 
+from limes.ui.browser import PAGE_HEADER
 from tests.setup.needs import CHROMIUM
 from tests.support.machine import require
 
@@ -54,10 +55,11 @@ class Watched:
             self.problems.append(message.text)
 
     def sign_in(self, token: str, path: str = "/ui", /) -> Page:
-        """Opens a page of the dashboard, after the sign-in with a sample token."""
+        """Opens a page of the dashboard in the session of a sample token, and waits until it is there."""
+        headers, body = {PAGE_HEADER: "1"}, {"method": "token", "token": token}
+        answer = self.context.request.post("/ui/session", headers=headers, data=body)
+        assert answer.ok, answer.text()
         self.page.goto(path)
-        self.page.get_by_label("Token").fill(token)
-        self.page.get_by_role("button", name="Sign in with this token").click()
         self.page.locator("#content h1").wait_for()  # not only what is around each page
         return self.page
 

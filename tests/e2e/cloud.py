@@ -9,9 +9,8 @@ import json
 import os
 import sqlite3
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -67,25 +66,32 @@ _QUOTAS = [
 
 
 class DashboardCloud:
-    """A Limes API with the dashboard, on a database that a collector has filled. `start()` takes some seconds."""
+    """A Limes API with the dashboard, on a database that a collector has filled, until its context ends."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
-        """`settings` replace sections of the configuration."""
-        self._folder = folder
+    def __init__(self, folder: Path, programs: Path, **settings: Any) -> None:
+        """`settings` replace sections of the configuration. `limes` is one of the `programs`."""
+        self.folder = folder
         self.url = f"http://127.0.0.1:{free_port()}"
         self._config = folder / "limes.yaml"
         self._config.write_text(yaml.safe_dump(_config(folder, self.url) | settings))
-        self._env = {"LIMES_CONFIG": str(self._config), "PYTHONPATH": os.pathsep.join(sys.path)}
+        self._env = {"LIMES_CONFIG": str(self._config)}
+        self._limes = programs / "limes"
         self.process = ServerProcess(
-            [sys.executable, "-m", "limes", "api"],
+            [self._limes, "api"],
             ready=http_answers(f"{self.url}/healthcheck"),
             log=folder / "api.log",
             env=self._env,
         )
 
+    def __enter__(self) -> "DashboardCloud":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.stop()
+
     def start(self, *, fill: bool = True) -> "DashboardCloud":
         """Makes the database, lets the collector look once, starts the API and, with `fill`, sets quotas."""
-        (self._folder / "storage.json").write_text(
+        (self.folder / "storage.json").write_text(
             json.dumps({id_: {"capacity": {"quota": "many"}} for id_ in UNREADABLE})
         )
         self.limes("db", "upgrade")
@@ -103,7 +109,7 @@ class DashboardCloud:
     def limes(self, *arguments: str, statuses: tuple[int, ...] = (0,)) -> None:
         """A command that has to succeed, or to end with one of `statuses`."""
         done = subprocess.run(
-            [sys.executable, "-m", "limes", *arguments],
+            [self._limes, *arguments],
             env={**os.environ, **self._env},
             capture_output=True,
             text=True,
@@ -128,7 +134,7 @@ class DashboardCloud:
     @contextmanager
     def silent_storage(self) -> Iterator[None]:
         """Meanwhile the backend of `storage` neither says nor takes anything."""
-        path = self._folder / "storage.json"
+        path = self.folder / "storage.json"
         state = path.read_text()
         path.write_text("{")
         try:
@@ -141,13 +147,13 @@ class DashboardCloud:
         """Meanwhile the last attempt to ask for capacity has failed with this error; figures are two hours old."""
         columns = "scraped_at, checked_at, scrape_error"
         now = time.time()
-        with sqlite3.connect(self._folder / "limes.db") as database:
+        with sqlite3.connect(self.folder / "limes.db") as database:
             (before,) = database.execute(f"SELECT {columns} FROM capacitors").fetchall()
             database.execute(f"UPDATE capacitors SET ({columns}) = (?, ?, ?)", [now - 7200, now - 60, message])
         try:
             yield
         finally:
-            with sqlite3.connect(self._folder / "limes.db") as database:
+            with sqlite3.connect(self.folder / "limes.db") as database:
                 database.execute(f"UPDATE capacitors SET ({columns}) = (?, ?, ?)", before)
 
     def commit_cores(self, domain_id: str, project_id: str, az: str, amount: int, duration: str = "1 hour") -> int:
@@ -162,7 +168,7 @@ class DashboardCloud:
         """Looks back: for so many days until now, so many cores were in use all day long."""
         ids = "SELECT p.id, r.id FROM projects p, resources r WHERE p.name = ? AND r.name = 'cores'"
         today = int(time.time()) // 86400
-        with sqlite3.connect(self._folder / "limes.db") as database:
+        with sqlite3.connect(self.folder / "limes.db") as database:
             (key,) = database.execute(ids, [project_name]).fetchall()
             database.executemany(
                 "REPLACE INTO commitment_use (project_id, resource_id, az, day, looks, usage_sum, usage_min, usage_max,"
@@ -174,7 +180,7 @@ class DashboardCloud:
         """What the collector makes of 30 days in which the cores in use grew by so many a day; None: of no day yet."""
         now = int(time.time())
         hour = now - now % 3600
-        with sqlite3.connect(self._folder / "limes.db") as database:
+        with sqlite3.connect(self.folder / "limes.db") as database:
             database.execute(
                 "INSERT OR IGNORE INTO growth_series (scope, service_type, resource_name, az)"
                 " VALUES ('', 'compute', 'cores', '')"
@@ -196,11 +202,15 @@ class DashboardCloud:
 
     def set_usage(self, project_id: str, **usage: Any) -> None:
         """What the next scrape finds that a project uses of resources of `compute`."""
-        path = self._folder / "compute.json"
+        path = self.folder / "compute.json"
         state = json.loads(path.read_text()) if path.exists() else {}
         for name, amount in usage.items():
             state.setdefault(project_id, {}).setdefault(name, {})["usage"] = amount
         path.write_text(json.dumps(state))
+
+
+NewCloud = Callable[..., DashboardCloud]
+"""What the fixture `new_cloud` gives."""
 
 
 def _config(folder: Path, url: str) -> dict[str, Any]:
@@ -208,7 +218,7 @@ def _config(folder: Path, url: str) -> dict[str, Any]:
         "availability_zones": ["west-1", "west-2"],
         "database": {"url": f"sqlite:///{folder}/limes.db"},
         "api": {"listen": url.removeprefix("http://"), "workers": 1},
-        "discovery": {"method": "static", "params": {"domains": discovery_of(*_DOMAINS)}},
+        "discovery": {"method": "static", "params": {"domains": _discovery_of(*_DOMAINS)}},
         "services": [_compute(folder), _storage(folder)],
         "commitments": {"conversions": [{"compute/cores": 4096, "compute/ram": 1}]},
         "capacitors": [{"id": "all", "type": "manual", "params": {"values": _CAPACITY}}],
@@ -277,7 +287,7 @@ def _storage(folder: Path) -> dict[str, Any]:
     }
 
 
-def discovery_of(*domains: str) -> list[dict[str, Any]]:
+def _discovery_of(*domains: str) -> list[dict[str, Any]]:
     """What the discovery finds, if there are only these domains."""
     return [
         {
@@ -288,6 +298,10 @@ def discovery_of(*domains: str) -> list[dict[str, Any]]:
         for name, (domain_id, projects) in _DOMAINS.items()
         if name in domains
     ]
+
+
+FEW_PROJECTS = {"discovery": {"method": "static", "params": {"domains": _discovery_of("acme", "school")}}}
+"""A setting for clouds that need no domain with many projects."""
 
 
 def _sample() -> dict[str, Any]:

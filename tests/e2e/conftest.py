@@ -1,14 +1,19 @@
-"""One browser and one cloud for all journeys of a worker. Journeys change the cloud, each in a corner of its own."""
+"""One browser and one cloud for all journeys of a worker. Journeys change the cloud, each in a corner of its own.
+
+Those whose cloud has other settings make one with `new_cloud`, and a fixture `cloud` of their own.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
 from tests.e2e.browser import OpenPage, Watched, watched_page
-from tests.e2e.cloud import DashboardCloud
+from tests.e2e.cloud import DashboardCloud, NewCloud
 from tests.support.frontend import require_packages
+from tests.support.programs import programs as start_programs
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -26,13 +31,24 @@ def axe_core() -> None:
 
 
 @pytest.fixture(scope="session")
-def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardCloud]:
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with `limes` and `openstack`, which start at once."""
+    folder = tmp_path_factory.mktemp("programs")
+    with start_programs(folder, folder / "bin"):
+        yield folder / "bin"
+
+
+@pytest.fixture(scope="session")
+def new_cloud(browser: Browser, programs: Path, tmp_path_factory: pytest.TempPathFactory) -> NewCloud:
+    """`new_cloud(bursting={...})`: another cloud, with these sections of the configuration. Start it, and end it."""
+    return lambda **settings: DashboardCloud(tmp_path_factory.mktemp("cloud"), programs, **settings)
+
+
+@pytest.fixture(scope="session")
+def cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
     """This session's cloud, as `tests/e2e/cloud.py` says."""
-    made = DashboardCloud(tmp_path_factory.mktemp("cloud"))
-    try:
+    with new_cloud() as made:
         yield made.start()
-    finally:
-        made.process.stop()
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import os
 import re
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,12 @@ from tests.e2e.cloud import (
     ANALYTICS,
     ANALYTICS_ADMIN,
     CLOUD_ADMIN,
+    FEW_PROJECTS,
     SCHOOL,
     SHOP,
     SHOP_ADMIN,
     DashboardCloud,
+    NewCloud,
 )
 from tests.e2e.test_commitments import OF_ANALYTICS, OF_SHOP, commit, listed
 from tests.setup.needs import CURL
@@ -34,19 +35,16 @@ TOOLS = ["OpenStack client", "curl"]
 
 
 @pytest.fixture
-def paste(cloud: DashboardCloud, tmp_path: Path) -> Callable[..., str]:
+def paste(cloud: DashboardCloud, programs: Path, tmp_path: Path) -> Callable[..., str]:
     """Runs a command line in a shell, as the holder of a token who has `openstack` and `curl` at hand."""
     require(CURL)
-    client = tmp_path / "openstack"
-    client.write_text(f'#!/bin/sh\nexec {sys.executable} -m openstackclient.shell "$@"\n')
-    client.chmod(0o755)
 
     def run(command: str, token: str, **env: str) -> str:
         login = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": cloud.url, "OS_TOKEN": token}
-        path = os.pathsep.join([str(tmp_path), str(Path(shutil.which("curl") or "curl").parent), "/usr/bin", "/bin"])
+        path = os.pathsep.join([str(programs), str(Path(shutil.which("curl") or "curl").parent), "/usr/bin", "/bin"])
         done = subprocess.run(
             ["sh", "-c", command],
-            env={**login, **env, "PATH": path, "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)},
+            env={**login, **env, "PATH": path, "HOME": str(tmp_path)},
             capture_output=True,
             text=True,
             timeout=120,
@@ -196,33 +194,28 @@ def test_a_deletion(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..
     assert number not in listed(cloud)
 
 
-def test_bursting_on_and_off(
-    browser: Browser, paste: Callable[..., str], tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    cloud = DashboardCloud(tmp_path_factory.mktemp("bursting"), bursting={"max_multiplier": 0.2})
-    try:
-        cloud.start()
-        with watched_page(browser, cloud.url) as watched:
-            page = watched.page
-            page.goto(f"/ui/{QUOTA}")
-            page.get_by_label("Token").fill(ANALYTICS_ADMIN)
-            page.get_by_role("button", name="Sign in with this token").click()
-            for tool, button, is_on in zip(
-                TOOLS, ("Allow bursting", "Switch bursting off"), (True, False), strict=True
-            ):
-                page.get_by_role("main").get_by_role("button", name=button).click()
-                expect(page.get_by_role("dialog", name=button)).to_contain_text("20 %")
-                paste(copied(page, tool), ANALYTICS_ADMIN, OS_ENDPOINT=cloud.url)
-                bursting = cloud.request("GET", f"/v1/{QUOTA}").json()["project"]["bursting"]
-                assert bursting["enabled"] is is_on
-                page.keyboard.press("Escape")
-                expect(page).not_to_have_url(re.compile("do="))  # else the page is loaded anew with the dialog
-                page.reload()
-            page.get_by_role("main").get_by_role("button", name="Allow bursting").click()
-            page.get_by_role("dialog").get_by_role("button", name="Allow bursting").click()
-            expect(page.get_by_role("main").get_by_role("button", name="Switch bursting off")).to_be_visible()
-    finally:
-        cloud.process.stop()
+@pytest.fixture
+def bursting_cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
+    with new_cloud(**FEW_PROJECTS, bursting={"max_multiplier": 0.2}) as made:
+        yield made.start()
+
+
+def test_bursting_on_and_off(browser: Browser, bursting_cloud: DashboardCloud, paste: Callable[..., str]) -> None:
+    cloud = bursting_cloud
+    with watched_page(browser, cloud.url) as watched:
+        page = watched.sign_in(ANALYTICS_ADMIN, f"/ui/{QUOTA}")
+        for tool, button, is_on in zip(TOOLS, ("Allow bursting", "Switch bursting off"), (True, False), strict=True):
+            page.get_by_role("main").get_by_role("button", name=button).click()
+            expect(page.get_by_role("dialog", name=button)).to_contain_text("20 %")
+            paste(copied(page, tool), ANALYTICS_ADMIN, OS_ENDPOINT=cloud.url)
+            bursting = cloud.request("GET", f"/v1/{QUOTA}").json()["project"]["bursting"]
+            assert bursting["enabled"] is is_on
+            page.keyboard.press("Escape")
+            expect(page).not_to_have_url(re.compile("do="))  # else the page is loaded anew with the dialog
+            page.reload()
+        page.get_by_role("main").get_by_role("button", name="Allow bursting").click()
+        page.get_by_role("dialog").get_by_role("button", name="Allow bursting").click()
+        expect(page.get_by_role("main").get_by_role("button", name="Switch bursting off")).to_be_visible()
 
 
 @pytest.mark.parametrize("tool", TOOLS)

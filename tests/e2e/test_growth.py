@@ -3,23 +3,26 @@
 A cloud of its own, in which RAM grows, has no domain with many projects.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import OpenPage, watched_page
+from tests.e2e.browser import OpenPage
 from tests.e2e.cloud import (
     ACME,
     ACME_ADMIN,
     ANALYTICS,
+    FEW_PROJECTS,
     SHOP,
     SHOP_ADMIN,
     SHOP_MEMBER,
     DashboardCloud,
-    discovery_of,
+    NewCloud,
 )
+from tests.support.processes import eventually
 
 GROWING_RAM = {
     "resource": "compute/ram",
@@ -30,27 +33,12 @@ PROJECT = f"/ui/domains/{ACME}/projects/{SHOP}"
 
 
 @pytest.fixture(scope="module")
-def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardCloud]:
+def cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
     """This file's own."""
-    made = DashboardCloud(
-        tmp_path_factory.mktemp("growing"),
-        quota_distribution_configs=[GROWING_RAM],
-        discovery={"method": "static", "params": {"domains": discovery_of("acme", "school")}},
-    )
-    made.start(fill=False)
-    try:
-        for _ in range(2):  # capacity and usage, and then what follows from them
-            made.collect()
+    with new_cloud(**FEW_PROJECTS, quota_distribution_configs=[GROWING_RAM]) as made:
+        made.start(fill=False)
+        collect_until_quota(made, 60)
         yield made
-    finally:
-        made.process.stop()
-
-
-@pytest.fixture
-def open_as(browser: Browser, cloud: DashboardCloud) -> Iterator[Callable[..., Page]]:
-    """As `tests.e2e.conftest.open_as`, in this cloud."""
-    with watched_page(browser, cloud.url) as watched:
-        yield watched.sign_in
 
 
 def open_ram(page: Page) -> None:
@@ -59,7 +47,7 @@ def open_ram(page: Page) -> None:
 
 def test_a_project_admin_limits_growth_and_takes_the_limit_away(open_as: OpenPage, cloud: DashboardCloud) -> None:
     set_bound(cloud, "max-quota", max_quota=None)
-    cloud.collect()
+    collect_until_quota(cloud, 60)
     page = open_as(SHOP_ADMIN, PROJECT)
     open_ram(page)
     ram = page.locator(".resource-box").filter(has_text="ram")
@@ -78,7 +66,7 @@ def test_a_project_admin_limits_growth_and_takes_the_limit_away(open_as: OpenPag
     expect(dialog).to_be_hidden()
     expect(page.get_by_text("Saved. The quota of ram follows in a moment.")).to_be_visible()
     expect(ram).to_contain_text("Limit of growth")
-    cloud.collect()
+    collect_until_quota(cloud, 50)
     page.reload()
     expect(ram.get_by_text("/ 50 GiB").first).to_be_visible()
     open_ram(page)
@@ -94,6 +82,21 @@ def set_bound(cloud: DashboardCloud, what: str, **bound: object) -> None:
     document = {"project": {"services": [{"type": "compute", "resources": [{"name": "ram", **bound}]}]}}
     answer = cloud.request("PUT", f"/v1/domains/{ACME}/projects/{SHOP}/{what}", json=document)
     assert answer.status_code == 202, answer.text
+
+
+def ram_of(cloud: DashboardCloud, project: str) -> Any:
+    report = cloud.request("GET", f"/v1/domains/{ACME}/projects/{project}?service=compute&resource=ram").json()
+    return report["project"]["services"][0]["resources"][0]
+
+
+def collect_until_quota(cloud: DashboardCloud, gib: int) -> None:
+    """Quota follows usage, capacity and bounds, each of which is collected in its own time."""
+
+    def is_there() -> bool:
+        cloud.collect()
+        return bool(ram_of(cloud, SHOP).get("quota") == gib * 1024)
+
+    eventually(f"shop has {gib} GiB", is_there)
 
 
 def test_a_limit_that_is_too_low_is_said_to_wait(open_as: OpenPage, cloud: DashboardCloud) -> None:
@@ -136,8 +139,7 @@ def test_a_domain_admin_limits_all_projects(open_as: OpenPage, cloud: DashboardC
     dialog.get_by_role("button", name="Limit growth").click()
     expect(dialog).to_be_hidden()
     for project in (SHOP, ANALYTICS):
-        report = cloud.request("GET", f"/v1/domains/{ACME}/projects/{project}?service=compute&resource=ram").json()
-        assert report["project"]["services"][0]["resources"][0]["max_quota"] == 300 * 1024
+        assert ram_of(cloud, project)["max_quota"] == 300 * 1024
 
 
 def test_tables_and_forms_offer_no_quota_to_set(open_as: OpenPage) -> None:

@@ -7,29 +7,21 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.axe import violations
 from tests.e2e.browser import watched_page
-from tests.e2e.cloud import DashboardCloud
+from tests.e2e.cloud import DashboardCloud, NewCloud
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD
+from tests.support.processes import eventually
 
 
 @pytest.fixture(scope="module")
-def keystone_cloud(
-    browser: Browser, keystone: RealKeystone, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[DashboardCloud]:
+def keystone_cloud(new_cloud: NewCloud, keystone: RealKeystone) -> Iterator[DashboardCloud]:
     """A cloud whose people and projects are Keystone's."""
-    made = DashboardCloud(
-        tmp_path_factory.mktemp("keystone-cloud"),
+    with new_cloud(
         discovery={"method": "list", "only_domains": "north|south"},
         identity={"method": "keystone", "keystone": keystone.credentials("limes"), "cache": {"ttl": 1}},
         ui={"user_domain": "north", "title": "Real cloud"},
-    )
-    try:
-        made.limes("db", "upgrade")
-        made.collect()
-        made.process.start()
-        yield made
-    finally:
-        made.process.stop()
+    ) as made:
+        yield made.start(fill=False)
 
 
 @pytest.fixture
@@ -64,15 +56,18 @@ def test_a_wrong_password_then_the_right_one_then_a_scope(page: Page, keystone: 
     assert kept == '[{},{},""]'
 
 
-def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(page: Page, keystone: RealKeystone) -> None:
+def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(
+    page: Page, keystone: RealKeystone, keystone_cloud: DashboardCloud
+) -> None:
     page.goto(f"/ui/domains/{keystone.ids.domains['north']}/projects/{keystone.ids.projects['berlin']}/history")
     _sign_in(page, "berlin-admin")
     expect(page.get_by_role("heading", level=1)).to_have_text("History berlin")
     cookies = {one["name"]: one for one in page.context.cookies(f"{page.url.partition('/ui')[0]}/ui/session")}
     assert cookies.keys() == {"limes-session", "limes-browser"}
     assert all(one["httpOnly"] and one["sameSite"] == "Strict" for one in cookies.values())
-    keystone.revoke(cookies["limes-session"]["value"].split("|")[1])
-    page.wait_for_timeout(1100)  # Limes believes tokens for a second here
+    token = cookies["limes-session"]["value"].split("|")[1]
+    keystone.revoke(token)
+    eventually("Limes asks again", lambda: keystone_cloud.request("GET", "/v1/rights", token).status_code == 401)
     page.get_by_role("link", name="Overview").click()
     expect(page.get_by_text("Your session has ended.")).to_be_visible()
     _sign_in(page, "berlin-admin")

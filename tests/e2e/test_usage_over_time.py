@@ -5,11 +5,10 @@ A cloud of its own, of which the collector has seen nothing yet.
 
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from limes.actions.growth.sample import SampleGrowth
 from limes.actions.growth.trends import ComputeTrends
@@ -17,8 +16,8 @@ from limes.backends import ResourceDef, ServiceDef
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from tests.e2e.axe import violations
-from tests.e2e.browser import OpenPage, watched_page
-from tests.e2e.cloud import ACME, CLOUD_VIEWER, SHOP, SHOP_MEMBER, DashboardCloud, discovery_of
+from tests.e2e.browser import OpenPage
+from tests.e2e.cloud import ACME, CLOUD_VIEWER, FEW_PROJECTS, SHOP, SHOP_MEMBER, DashboardCloud, NewCloud
 from tests.support.clock import FrozenClock
 from tests.support.processes import eventually
 
@@ -29,34 +28,15 @@ SERVICES = [ServiceDef("storage", "storage", {"capacity": ResourceDef("capacity"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("newcomer")
+def cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
+    """This file's own."""
+    with new_cloud(**FEW_PROJECTS, resource_behavior=[]) as made:
+        yield made.start(fill=False)
 
 
-@pytest.fixture(scope="module")
-def cloud(browser: Browser, folder: Path) -> Iterator[DashboardCloud]:
-    made = DashboardCloud(
-        folder,
-        discovery={"method": "static", "params": {"domains": discovery_of("acme", "school")}},
-        resource_behavior=[],
-    )
-    made.start(fill=False)
-    try:
-        yield made
-    finally:
-        made.process.stop()
-
-
-@pytest.fixture
-def open_as(browser: Browser, cloud: DashboardCloud) -> Iterator[Callable[..., Page]]:
-    """As `tests.e2e.conftest.open_as`, in this cloud."""
-    with watched_page(browser, cloud.url) as watched:
-        yield watched.sign_in
-
-
-def sample(folder: Path, *ages: float) -> None:
+def sample(cloud: DashboardCloud, *ages: float) -> None:
     """What collectors have sampled of the present usage, so many seconds ago."""
-    engine = Engine(f"sqlite:///{folder}/limes.db")
+    engine = Engine(f"sqlite:///{cloud.folder}/limes.db")
     trends = ComputeTrends(engine, lambda series: [(0.0, 0.0, 0.0) for _ in series])
     for age in ages:
         clock = FrozenClock()
@@ -90,7 +70,7 @@ def test_a_newcomers_first_chart_comes_by_itself_and_is_a_day(open_as: OpenPage,
     assert violations(page) == []
 
 
-def test_ranges_follow_the_data(open_as: OpenPage, cloud: DashboardCloud, folder: Path) -> None:
+def test_ranges_follow_the_data(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(CLOUD_VIEWER, "/ui/usage")
     expect(page.get_by_role("img")).to_be_visible()
     for ages, offered, chosen, each in (
@@ -98,10 +78,10 @@ def test_ranges_follow_the_data(open_as: OpenPage, cloud: DashboardCloud, folder
         ([20 * DAY, 19 * DAY, 0], ["day", "7 days", "30 days"], "30", "day"),
         ([500 * DAY, 0], ["day", "7 days", "30 days", "90 days", "365 days", "10 years"], "30", "day"),
     ):
-        with sqlite3.connect(folder / "limes.db") as database:
+        with sqlite3.connect(cloud.folder / "limes.db") as database:
             for table in ("growth_hours", "growth_days", "growth_months"):
                 database.execute(f"DELETE FROM {table}")
-        sample(folder, *ages)
+        sample(cloud, *ages)
         page.goto(f"/ui/usage?{STORAGE}")
         expect(page.get_by_label("Over the last")).to_have_value(chosen)
         expect(page.get_by_role("img", name=f"Use of capacity {each} by {each}")).to_be_visible()
@@ -115,12 +95,12 @@ def test_ranges_follow_the_data(open_as: OpenPage, cloud: DashboardCloud, folder
     assert violations(page) == []
 
 
-def test_when_is_my_quota_full(open_as: OpenPage, cloud: DashboardCloud, folder: Path) -> None:
+def test_when_is_my_quota_full(open_as: OpenPage, cloud: DashboardCloud) -> None:
     for path, amount in ((f"/v1/domains/{ACME}", 500), (f"/v1/domains/{ACME}/projects/{SHOP}", 300)):
         cloud.put_quota(path, compute={}, storage={"capacity": amount})
     now = int(time.time())
     begun = now - now % DAY - 10 * DAY
-    with sqlite3.connect(folder / "limes.db") as database:
+    with sqlite3.connect(cloud.folder / "limes.db") as database:
         database.execute("UPDATE metering_state SET begun_at = ?, closed_until = ?", [begun, begun])
         database.execute("UPDATE metered_projects SET since = ?", [begun])
         database.execute("DELETE FROM usage_steps WHERE resource_name = 'capacity'")

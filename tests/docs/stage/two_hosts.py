@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from tests.docs.blocks import ROOT
-from tests.docs.programs import CLIENT, PROGRAMS
 from tests.docs.stage import guide
 from tests.docs.stage.database import Database
 from tests.docs.stage.machine import Machine, unit_of
@@ -18,6 +17,7 @@ from tests.support.keystone_server import ADMIN_PASSWORD
 from tests.support.nova import start_nova
 from tests.support.postgres import PostgresServer
 from tests.support.processes import ServerProcess, http_answers
+from tests.support.programs import programs
 from tests.support.real import RealVenv
 
 _NGINX = """\
@@ -56,7 +56,7 @@ class TwoHosts:
         self._keystone_url, self._venv, self._postgres = keystone_url, venv, postgres
         (folder / "db.example.com").mkdir()
         self.database = Database(folder / "db.example.com")
-        self._programs = self._serve_programs()
+        self._programs = programs(folder, folder / "bin").start()
         self.machines = {"workstation": self._machine("workstation"), "db": self._machine("db.example.com")}
         self.machines |= {"proxy": self._machine("cloud.example.com"), "nova": self._machine("nova.example.com")}
         self.machines |= {name: self._host(name, address) for name, address in HOSTS.items()}
@@ -110,21 +110,6 @@ class TwoHosts:
         shutil.copytree(ROOT / "config" / "systemd", machine.root / "opt" / "limes" / "share" / "limes" / "systemd")
         (machine.root / "etc" / "systemd" / "system").mkdir(parents=True)
         return machine
-
-    def _serve_programs(self) -> ServerProcess:
-        """`openstack`, which takes seconds to start otherwise."""
-        path = self.folder / "programs.socket"
-        (self.folder / "bin").mkdir()
-        for program in (self.folder / "bin" / name for name in PROGRAMS):
-            program.write_text(CLIENT.format(python=sys.executable, socket=str(path)))
-            program.chmod(0o755)
-        return ServerProcess(
-            [sys.executable, "-m", "tests.docs.programs", path],
-            ready=path.exists,
-            log=self.folder / "programs.log",
-            env={"PYTHONPATH": f"{ROOT}:{ROOT / 'plugins'}"},
-            cwd=ROOT,
-        ).start()
 
     # -- services ----------------------------------------------------------------------------------------------------
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser
 
-from tests.e2e.cloud import ACME, DashboardCloud, discovery_of
+from tests.e2e.cloud import ACME, FEW_PROJECTS, DashboardCloud, NewCloud
 from tests.e2e.requests.steps import API
 
 SIZES = {
@@ -15,14 +14,10 @@ SIZES = {
 
 
 @pytest.fixture(scope="package")
-def cloud(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardCloud]:
+def cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
     """This folder's own."""
-    domains = {"method": "static", "params": {"domains": discovery_of("acme", "school")}}
-    made = DashboardCloud(tmp_path_factory.mktemp("requests"), discovery=domains, quota_sets=SIZES)
-    try:
+    with new_cloud(**FEW_PROJECTS, quota_sets=SIZES) as made:
         yield made.start()
-    finally:
-        made.process.stop()
 
 
 @pytest.fixture(autouse=True)

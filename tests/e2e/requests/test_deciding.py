@@ -104,7 +104,7 @@ def test_a_domain_asks_for_itself(open_as: OpenPage, cloud: DashboardCloud) -> N
 
 
 def test_a_thousand_open_requests(open_as: OpenPage, cloud: DashboardCloud) -> None:
-    with sqlite3.connect(cloud._folder / "limes.db") as database:
+    with sqlite3.connect(cloud.folder / "limes.db") as database:
         (domain,) = database.execute("SELECT id FROM domains WHERE uuid = ?", [ACME]).fetchone()
         for _ in range(1000):
             insert = "INSERT INTO quota_requests (domain_id, status, reason, created_at, requester_id, requester_name)"
@@ -129,7 +129,7 @@ def test_a_thousand_open_requests(open_as: OpenPage, cloud: DashboardCloud) -> N
         assert [url.split("limit=")[1].split("&")[0] for url in limits] == ["100", "500", "500"]
         assert page.locator("tbody tr").count() < 60, "only the rows in sight are in the document"
     finally:
-        with sqlite3.connect(cloud._folder / "limes.db") as database:
+        with sqlite3.connect(cloud.folder / "limes.db") as database:
             ids = "SELECT id FROM quota_requests WHERE requester_id = 'u'"
             database.execute(f"DELETE FROM quota_request_amounts WHERE request_id IN ({ids})")
             database.execute("DELETE FROM quota_requests WHERE requester_id = 'u'")
