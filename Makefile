@@ -4,6 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 export LIMES_REAL_VENV := $(abspath $(or $(LIMES_REAL_VENV),.cache/real))
 PYTEST_ARGS ?=
+
+# Tests start hundreds of processes: each would compile its modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 FAULT_ROUNDS ?= 10
 
 # The first Python that is new enough. It is only looked for when something has to be set up.

@@ -1,18 +1,17 @@
 """Fixtures for all tests. The work is done in `tests/support/`."""
 
+import functools
 import logging
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
-from playwright.sync_api import Browser
 
 from limes import redaction
 from limes.db.engine import Engine
 from limes.memory import tune_garbage_collector
-from tests.e2e.browser import chromium
 from tests.setup.needs import POSTGRESQL, RABBITMQ, REAL
 from tests.support.databases import Databases, MigratedUrlFactory, PostgresDatabases, SQLiteDatabases, UrlFactory
 from tests.support.keystone import RealKeystone
@@ -27,6 +26,9 @@ from tests.support.rabbitmq import RabbitMQ, rabbitmq_server
 from tests.support.real import RealVenv
 from tests.support.scheduling import OneWorkerForTheCloud
 from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement, start_upstream_placement
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 settings.load_profile("ci")
 """Each run tries the same examples, however slow the machine is; `--hypothesis-profile=default` goes looking for others."""
@@ -69,9 +71,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whoever asks for a real component by its fixture is marked for it; slow folders come first."""
-    tests = Path(__file__).parent
     rank = {folder: number for number, folder in enumerate(SLOW_FOLDERS)}
-    items.sort(key=lambda item: rank.get(item.path.relative_to(tests).parts[0], len(rank)))
+    items.sort(key=lambda item: rank.get(_folder(item.path), len(rank)))
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & {"postgres", "postgres_url_factory"}:
@@ -80,7 +81,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("real")
         if "rabbitmq" in fixtures:
             item.add_marker("rabbitmq")
-        mark_level(item, item.path.relative_to(tests).parts[0])
+        mark_level(item, _folder(item.path))
+
+
+@functools.cache
+def _folder(file: Path) -> str:
+    return file.relative_to(Path(__file__).parent).parts[0]
 
 
 @pytest.hookimpl(trylast=True)
@@ -159,8 +165,10 @@ def _sqlite_templates(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
     """This session's Chromium. There can be only one: playwright runs a loop of events in this thread."""
+    from tests.e2e.browser import chromium  # takes a while, and few tests need it
+
     with chromium() as started:
         yield started
 

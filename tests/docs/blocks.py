@@ -3,6 +3,7 @@
 `python -m tests.docs.blocks` prints how many there are of each language, and those that are not run, with the reasons.
 """
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -64,6 +65,7 @@ def pages() -> list[Path]:
     ]
 
 
+@functools.cache
 def blocks_of(page: Path) -> list[Block]:
     """All blocks of a page but the tables of contents."""
     return list(_blocks(page, MarkdownIt().parse(page.read_text(encoding="utf-8"))))

@@ -15,6 +15,7 @@ from tests.setup.needs import POSTGRESQL
 from tests.support.machine import require
 from tests.support.postgres_cluster import PostgresCluster, postgres_cluster
 
+FOLDER = f"{Path(__file__).parent}{os.sep}"
 ROUNDS = int(os.environ.get("LIMES_FAULT_ROUNDS", "1"))
 
 
@@ -22,7 +23,7 @@ ROUNDS = int(os.environ.get("LIMES_FAULT_ROUNDS", "1"))
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests here are marked, and may take long when each fault is tried many times."""
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(FOLDER):
             item.add_marker("faults")
             item.add_marker(pytest.mark.timeout(500 + 60 * ROUNDS))
             if "cluster" in getattr(item, "fixturenames", ()):

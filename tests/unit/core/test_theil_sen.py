@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from scipy.stats import theilslopes
 
 from limes.actions.growth import theil_sen as program
 from limes.core.theil_sen import CONFIDENCE, Slope, slope
@@ -11,6 +10,8 @@ from limes.core.theil_sen import CONFIDENCE, Slope, slope
 
 @pytest.mark.parametrize("seed", range(40))
 def test_it_is_what_scipy_says(seed: int) -> None:
+    from scipy.stats import theilslopes  # takes a second, in each process that collects tests
+
     dice = random.Random(seed)
     days = [day - 90.5 for day in sorted(dice.sample(range(90), dice.choice([2, 3, 7, 8, 30, 89, 90])))]
     growth, noise = dice.uniform(-5, 50), dice.choice([0, 1, 3, 100, 10**6])  # few different amounts: many ties
