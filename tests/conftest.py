@@ -25,6 +25,7 @@ from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.rabbitmq import RabbitMQ, rabbitmq_server
 from tests.support.real import RealVenv
 from tests.support.scheduling import OneWorkerForTheCloud
+from tests.support.template import Template
 from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement, start_upstream_placement
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ def postgres() -> Iterator[PostgresServer]:
 
 
 @pytest.fixture(scope="session")
-def _postgres_templates() -> dict[str, str]:
+def _postgres_templates() -> dict[str, Template]:
     return {}
 
 
@@ -220,7 +221,7 @@ def engine(database_url: str) -> Iterator[Engine]:
 
 
 @pytest.fixture
-def postgres_url_factory(postgres: PostgresServer, _postgres_templates: dict[str, str]) -> Iterator[UrlFactory]:
+def postgres_url_factory(postgres: PostgresServer, _postgres_templates: dict[str, Template]) -> Iterator[UrlFactory]:
     """Gives the URL of a further fresh, empty PostgreSQL database with each call."""
     source = PostgresDatabases(postgres, _postgres_templates)
     yield source.empty

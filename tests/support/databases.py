@@ -11,6 +11,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations
 from tests.support.postgres import PostgresServer
+from tests.support.template import Copy, Template
 
 ON_POSTGRESQL = pytest.mark.parametrize(
     "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
@@ -26,7 +27,7 @@ class Databases(Protocol):
         ...
 
     def migrated(self, *migrations: Migrations) -> str:
-        """The URL of a new database with these migrations applied. Cheap: they run once a session."""
+        """The URL of a database with these migrations applied, and nothing else. Cheap: they run once a session."""
         ...
 
     def drop_all(self) -> None:
@@ -63,31 +64,34 @@ class SQLiteDatabases:
 
 
 class PostgresDatabases:
-    """Databases on the session's server; `templates` remembers those that can be copied, for the whole session."""
+    """Databases on the session's server; `templates` has what can be copied or used again, for the whole session."""
 
-    def __init__(self, server: PostgresServer, templates: dict[str, str]) -> None:
+    def __init__(self, server: PostgresServer, templates: dict[str, Template]) -> None:
         self._server = server
         self._templates = templates
-        self._given_out: list[str] = []
+        self._empty: list[str] = []
+        self._copies: list[tuple[Template, Copy]] = []
 
     def empty(self) -> str:
-        return self._give_out(self._server.create_database())
+        self._empty.append(self._server.create_database())
+        return self._server.url(self._empty[-1])
 
     def migrated(self, *migrations: Migrations) -> str:
         key = _key(migrations)
         if key not in self._templates:
             name = self._server.create_database()
             _upgrade(self._server.own_url(name), migrations)  # a pooler's connections would keep it from being copied
-            self._templates[key] = name
-        return self._give_out(self._server.create_database(self._templates[key]))
+            self._templates[key] = Template(self._server, name)
+        copy = self._templates[key].take()
+        self._copies.append((self._templates[key], copy))
+        return self._server.url(copy.name)
 
     def drop_all(self) -> None:
-        while self._given_out:
-            self._server.drop_database(self._given_out.pop())
-
-    def _give_out(self, name: str) -> str:
-        self._given_out.append(name)
-        return self._server.url(name)
+        while self._empty:
+            self._server.drop_database(self._empty.pop())
+        while self._copies:
+            template, copy = self._copies.pop()
+            template.give_back(copy)
 
 
 def _key(migrations: tuple[Migrations, ...]) -> str:

@@ -42,8 +42,7 @@ class PostgresServer:
         """Another one if there is a pooler in front of it."""
         self.socket_folder = socket_folder
         self._names = itertools.count(1)
-        self._admin = psycopg2.connect(host=str(socket_folder), port=port, user="postgres", dbname="postgres")
-        self._admin.autocommit = True
+        self._admin = self.connect("postgres")
 
     def create_database(self, template: str = "template0") -> str:
         """Makes a database as a copy of `template`, and answers its name."""
@@ -54,6 +53,12 @@ class PostgresServer:
     def drop_database(self, name: str) -> None:
         """Drops a database, even if somebody still uses it."""
         self.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+    def connect(self, name: str) -> Any:
+        """A connection of psycopg2 as superuser, in autocommit, without any pooler that the tests run with."""
+        connection = psycopg2.connect(host=str(self.socket_folder), port=self.port, user="postgres", dbname=name)
+        connection.autocommit = True
+        return connection
 
     def url(self, name: str) -> str:
         """The address of a database, over TCP."""
