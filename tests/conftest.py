@@ -1,6 +1,5 @@
 """Fixtures for all tests. The work is done in `tests/support/`."""
 
-import functools
 import logging
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -24,7 +23,7 @@ from tests.support.pgbouncer import BEHIND_POOLER, pgbouncer
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.rabbitmq import RabbitMQ, rabbitmq_server
 from tests.support.real import RealVenv
-from tests.support.scheduling import OneWorkerForTheCloud
+from tests.support.scheduling import FileByFile, folder_of, put_in_order
 from tests.support.template import Template
 from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement, start_upstream_placement
 
@@ -36,20 +35,6 @@ settings.load_profile("ci")
 
 pytest_plugins = ["tests.support.cloud"]
 """Fixtures of a whole cloud of real servers."""
-
-SLOW_FOLDERS = (
-    "placement",
-    "integration",
-    "hosts",
-    "faults",
-    "soak",
-    "backends",
-    "concurrency",
-    "e2e",
-    "prometheus",
-    "docs",
-)
-"""Whole files go to one worker each: with the long ones first, no worker is left with one of them at the end."""
 
 
 _MEMORY_FOLDER = pytest.StashKey[Path]()
@@ -71,9 +56,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whoever asks for a real component by its fixture is marked for it; slow folders come first."""
-    rank = {folder: number for number, folder in enumerate(SLOW_FOLDERS)}
-    items.sort(key=lambda item: rank.get(_folder(item.path), len(rank)))
+    """Whoever asks for a real component by its fixture is marked for it; what takes long comes first."""
+    put_in_order(items)
     for item in items:
         fixtures = set(getattr(item, "fixturenames", ()))
         if fixtures & {"postgres", "postgres_url_factory"}:
@@ -82,12 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("real")
         if "rabbitmq" in fixtures:
             item.add_marker("rabbitmq")
-        mark_level(item, _folder(item.path))
-
-
-@functools.cache
-def _folder(file: Path) -> str:
-    return file.relative_to(Path(__file__).parent).parts[0]
+        mark_level(item, folder_of(item))
 
 
 @pytest.hookimpl(trylast=True)
@@ -105,9 +84,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> OneWorkerForTheCloud:
-    """Like `--dist loadfile`, with the servers of the cloud started once."""
-    return OneWorkerForTheCloud(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileByFile:
+    """With the costly servers started once."""
+    return FileByFile(config, log)
 
 
 @pytest.fixture(autouse=True)
