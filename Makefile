@@ -40,7 +40,7 @@ test: ## after each change: linters, and all levels of the product, with real co
 	$(call pytest,3600) -m "not long and not again"
 
 test-all: ## before a release: every test, each on both databases
-	$(call set_up,test)
+	$(call set_up,test-all)
 	@$(MAKE) --no-print-directory lint
 	$(call pytest,7200)
 

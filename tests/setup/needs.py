@@ -190,11 +190,14 @@ ALL = (
     ETCD,
     PATRONI,
 )
+_LONG_ONLY = (FAKETIME, SYSTEMD, APACHE, ETCD, PATRONI)
+"""What no test needs outside of the folders whose tests are all long (tests/support/levels.py)."""
 GOALS: dict[str, tuple[Need, ...]] = {
     "run": (),
     "check": (),
     "docs": (),
-    "test": ALL,
+    "test": tuple(need for need in ALL if need not in _LONG_ONLY),
+    "test-all": ALL,
     "e2e": (CHROMIUM, NPM, REAL),
     "screenshots": (CHROMIUM,),
     "faults": (POSTGRESQL, REAL, FAKETIME, HAPROXY, ETCD, PATRONI),

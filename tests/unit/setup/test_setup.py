@@ -102,16 +102,16 @@ def run(laboratory: Laboratory, goal: str, *, root: bool) -> list[str]:
 
 def test_nothing_is_done_where_all_is_there(laboratory: Laboratory, installed: list[str]) -> None:
     laboratory.add_all()
-    assert run(laboratory, "test", root=True) == []
+    assert run(laboratory, "test-all", root=True) == []
     assert [one for one in installed if "dev" not in one] == []
     installed.clear()
-    assert run(laboratory, "test", root=True) == []
+    assert run(laboratory, "test-all", root=True) == []
     assert installed == [], "the second time, not even our own packages"
 
 
 def test_root_gets_the_rest_from_debian_in_one_run(laboratory: Laboratory, installed: list[str]) -> None:
     (laboratory.venv / "bin").mkdir(parents=True)
-    run(laboratory, "test", root=True)
+    run(laboratory, "test-all", root=True)
     assert (
         installed[0]
         == "apt: curl prometheus rabbitmq-server openssl libfaketime chromium systemd zsh fish apache2 libapache2-mod-wsgi-py3"
@@ -127,7 +127,7 @@ def test_root_gets_the_rest_from_debian_in_one_run(laboratory: Laboratory, insta
 
 
 def test_others_get_what_pypi_has_and_a_line_for_each_other_thing(laboratory: Laboratory, installed: list[str]) -> None:
-    lines = run(laboratory, "test", root=False)
+    lines = run(laboratory, "test-all", root=False)
     assert not [one for one in installed if one.startswith("apt")]
     names = ["curl", "Prometheus", "RabbitMQ", "openssl", "libfaketime", "Chromium", "systemd-analyze", "zsh", "fish"]
     names += ["Apache with mod_wsgi", "HAProxy", "nginx", "PgBouncer", "etcd", "Patroni"]
@@ -146,7 +146,7 @@ def test_one_missing_program_is_one_line(
     laboratory.add_all()
     laboratory.remove(f"path/{missing}")
     monkeypatch.setattr(install, "pip_install", lambda venv, *arguments: None)
-    (line,) = run(laboratory, "test", root=False)
+    (line,) = run(laboratory, "test-all", root=False)
     assert " is missing" in line
     assert "; not tested: " in line
 
@@ -166,7 +166,7 @@ def test_what_fails_to_install_says_why_and_nothing_else_suffers(
 
     monkeypatch.setattr(install, "apt_install", fail)
     monkeypatch.setattr(install, "pip_install", pip_install)
-    lines = run(laboratory, "test", root=True)
+    lines = run(laboratory, "test-all", root=True)
     assert [line.partition(";")[0] for line in lines] == [
         "the environment of real OpenStack components is missing (no network)",
         "npm is missing (no network)",
@@ -187,6 +187,13 @@ def test_our_own_environment_is_a_must(
         run(laboratory, "check", root=False)
 
 
+def test_what_only_long_tests_need_is_not_asked_for_by_others(laboratory: Laboratory, installed: list[str]) -> None:
+    laboratory.add_all()
+    laboratory.remove("path/etcd", "usr/sbin/apache2", "path/systemd-analyze")
+    assert run(laboratory, "test", root=False) == []
+    assert len(run(laboratory, "test-all", root=False)) == 3
+
+
 @pytest.mark.parametrize(("goal", "extra"), [("run", ""), ("check", "[dev]"), ("docs", "[docs]")])
 def test_what_needs_nothing_else_asks_for_nothing_else(
     laboratory: Laboratory, installed: list[str], goal: str, extra: str
@@ -199,7 +206,7 @@ def test_the_makefile_sets_up_for_each_of_its_goals() -> None:
     text = (CHECKOUT / "Makefile").read_text()
     asked = {line.rpartition(",")[2].rstrip(")") for line in text.splitlines() if "$(call set_up," in line}
     assert asked <= set(GOALS)
-    assert {"test", "e2e", "faults", "conformance", "bench-placement", "bench-limes", "bench-collector"} <= asked
+    assert {"test", "test-all", "e2e", "faults", "conformance", "bench-placement", "bench-limes", "bench-collector"} <= asked
     script = (CHECKOUT / ".ci" / "run").read_text()
     assert "make test" in script
     assert "apt" not in script
@@ -254,7 +261,7 @@ class TestAsACommand:
         )
 
     def test_the_plan(self, path: Path) -> None:
-        done = self.command(path, "test", "--plan")
+        done = self.command(path, "test-all", "--plan")
         assert (done.returncode, done.stderr) == (0, "")
         first, *missing = done.stdout.splitlines()
         assert first == "with apt: nothing"
