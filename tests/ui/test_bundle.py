@@ -51,6 +51,7 @@ def _packages() -> None:
     require_packages()
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("_packages")
 def test_building_again_gives_the_same(tmp_path: Path) -> None:
     copy = tmp_path / "ui" / "frontend"

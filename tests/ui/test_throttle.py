@@ -159,21 +159,21 @@ def test_many_at_once_gain_nothing(throttle: Throttle) -> None:
         try:
             with throttle.attempt("anna", HOME):
                 inside.append(1)
-                entered.wait(30)
-                may_end.wait(30)
+                entered.wait(200)
+                may_end.wait(200)
                 raise Unauthorized("wrong")
         except falcon.HTTPTooManyRequests:
-            entered.wait(30)
+            entered.wait(200)
         except Unauthorized:
             pass
 
     threads = [threading.Thread(target=guess) for _ in range(20)]
     for thread in threads:
         thread.start()
-    entered.wait(30)
+    entered.wait(200)
     may_end.set()
     for thread in threads:
-        thread.join(30)
+        thread.join(200)
     assert len(inside) == 5
 
 
