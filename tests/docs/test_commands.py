@@ -1,7 +1,7 @@
 """Every command of every page is run in the sample cloud; what it prints is what the page shows.
 
-Pages work in any order: all run one after the other in one cloud and one terminal, in three orders. Only a page that tells
-its readers to start with `limes serve --fresh` begins with fresh data.
+Pages work in any order: all run one after the other in one cloud and one terminal, in three orders (`make test`: in the
+first). Only a page that tells its readers to start with `limes serve --fresh` begins with fresh data.
 """
 
 import contextlib
@@ -55,7 +55,11 @@ def orders() -> Iterator[tuple[str, list[Path]]]:
     yield "left-overs", sorted([*shared[1::2], *shared[::2]], key=starts_anew, reverse=True)
 
 
-VISITS = [(name, page) for name, order in orders() for page in order]
+VISITS = [
+    pytest.param(name, page, marks=[] if name == "forwards" else pytest.mark.long)
+    for name, order in orders()
+    for page in order
+]
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +115,7 @@ def run_step(step: Step, shell: Shell, cloud: SampleCloud, code: int, output_is_
             return None
         if time.monotonic() > deadline:
             return result
-        time.sleep(0.5)
+        time.sleep(0.1)
 
 
 def run_block(block: Block, shell: Shell, cloud: SampleCloud) -> None:

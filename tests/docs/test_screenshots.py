@@ -63,6 +63,7 @@ def taken(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         cloud.stop()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", file_names())
 def test_a_picture(name: str, taken: Path, browser: Browser) -> None:
     check(browser, taken / name)

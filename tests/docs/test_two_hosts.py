@@ -23,7 +23,7 @@ from tests.support.postgres import PostgresServer
 from tests.support.processes import scratch_folder
 from tests.support.real import RealVenv
 
-pytestmark = [pytest.mark.site, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.site, pytest.mark.long, pytest.mark.timeout(900)]
 
 PROXIES = {"haproxy": HAPROXY, "nginx": NGINX}
 CLIENT = "127.0.0.77"
