@@ -1,4 +1,7 @@
-"""OpenStack Placement's own HTTP suite, whole, on both databases. Its YAML files come from the installed package."""
+"""OpenStack Placement's own HTTP suite. Its YAML files come from the installed package.
+
+`make test` runs it on PostgreSQL, without the roles of secure RBAC: `test_policy.py` tries each of their rules.
+"""
 
 from pathlib import Path
 
@@ -12,8 +15,16 @@ TOTALS = {"core": 857, "policy": 41, "cors": 4, "rbac": 414}
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("group", GROUPS)
+@pytest.mark.parametrize(
+    "databases",
+    [pytest.param("postgresql", marks=pytest.mark.postgresql), pytest.param("sqlite", marks=pytest.mark.long)],
+    indirect=True,
+)
+@pytest.mark.parametrize(
+    "group", [pytest.param(group, marks=pytest.mark.long) if group == "rbac" else group for group in GROUPS]
+)
 def test_the_upstream_suite_passes(group: str, real_venv: RealVenv, database_url: str, tmp_path: Path) -> None:
+    """Takes some seconds, for up to 857 tests."""
     suites = [suite for suite in find_suites(real_venv.folder) if suite.group == group]
     outcomes = run_suites(suites, database_url, tmp_path, lambda suite, outcomes: None)
     assert [one for one in outcomes if one.status == "fail"] == []

@@ -22,7 +22,10 @@ FIRST = int(os.environ.get("LIMES_DIFFERENTIAL_FIRST", "1"))
 SEEDS = range(FIRST, FIRST + int(os.environ.get("LIMES_DIFFERENTIAL_SEEDS", "4")))
 STEPS = 250
 STORIES = [
-    pytest.param("postgresql", seed, marks=pytest.mark.postgresql) if seed % 2 else ("sqlite", seed) for seed in SEEDS
+    pytest.param("postgresql", seed, marks=[pytest.mark.postgresql, *([pytest.mark.long] if number else [])])
+    if seed % 2
+    else pytest.param("sqlite", seed, marks=[pytest.mark.long] if number > 1 else [])
+    for number, seed in enumerate(SEEDS)
 ]
 
 
@@ -122,6 +125,7 @@ def wipe(call: Callable[[str, str], Any]) -> None:
         call("DELETE", f"/traits/{name}")
 
 
+@pytest.mark.sql
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("databases", "seed"), STORIES, indirect=["databases"])
 def test_the_same_answers(world: World, empty_upstream: UpstreamPlacement, seed: int) -> None:
