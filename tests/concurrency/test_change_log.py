@@ -143,7 +143,7 @@ def test_order_while_many_write_and_several_deliver(url: str) -> None:
         thread.join(200)
     writing.clear()
     for thread in deliverers:
-        thread.join(60)
+        thread.join(200)
     assert errors == []
     chains = defaultdict(list)
     for event in sink.got:

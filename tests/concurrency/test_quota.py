@@ -40,7 +40,8 @@ def at_once(*works: Callable[..., Any]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=300)
+        assert not thread.is_alive()
     if errors:
         raise errors[0]
 

@@ -9,6 +9,8 @@ import requests
 from tests.placement.world import World, uuid_of
 from tests.support.upstream_placement import UpstreamPlacement
 
+pytestmark = pytest.mark.sql
+
 A = f"/resource_providers/{uuid_of('a')}"
 DASHED = "a22e1a0c-6d97-436d-aff9-901cd1fa0179"
 HEX = DASHED.replace("-", "")

@@ -8,6 +8,8 @@ import pytest
 from tests.placement.world import World, all_rows, claim, stamps, uuid_of
 from tests.support.rows import changes
 
+pytestmark = pytest.mark.sql
+
 C, D = uuid_of("c"), uuid_of("d")
 
 

@@ -17,6 +17,8 @@ from tests.support.processes import ServerProcess, free_port, http_answers
 from tests.support.real import RealVenv
 from tests.support.upstream_placement import UpstreamPlacement
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(__file__).parent / "clients" / "allocation_calls.py"
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.placement.conformance.servers import make_database, running_server
+from tests.support.levels import few_of
 from tests.support.real import RealVenv
 from tests.support.upstream_placement import UpstreamPlacement
 
@@ -17,10 +18,17 @@ CLIENTS = Path(__file__).parent / "clients"
 _REQUEST_ID = re.compile(r"req-[0-9a-f-]{36}")
 
 
-@pytest.fixture
-def our_placement(database_url: str, tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(
+    scope="module", params=["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.again])]
+)
+def our_placement(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = tmp_path_factory.mktemp("placement")
+    database_url = f"sqlite:///{folder}/placement.db"
+    if request.param == "postgresql":
+        server = request.getfixturevalue("postgres")
+        database_url = server.url(server.create_database())
     make_database(database_url)
-    with running_server(database_url, tmp_path) as url:
+    with running_server(database_url, folder) as url:
         yield url
 
 
@@ -47,7 +55,7 @@ def test_openstack_client(real_venv: RealVenv, upstream_placement: UpstreamPlace
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("script", ["sdk_calls.py", "nova_report_client.py"])
+@pytest.mark.parametrize("script", few_of(["sdk_calls.py", "nova_report_client.py"], 1))
 def test_libraries(script: str, real_venv: RealVenv, upstream_placement: UpstreamPlacement, our_placement: str) -> None:
     theirs = answers(real_venv, script, upstream_placement.url)
     assert answers(real_venv, script, our_placement) == theirs

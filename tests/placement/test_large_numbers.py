@@ -9,6 +9,8 @@ import requests
 from tests.placement.world import World, uuid_of
 from tests.support.upstream_placement import UpstreamPlacement
 
+pytestmark = pytest.mark.sql
+
 MAX_INT = 2**31 - 1
 LARGE = {
     "VCPU": {"total": 8, "allocation_ratio": 2.4e18},

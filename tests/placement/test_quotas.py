@@ -1,6 +1,10 @@
 """Project quotas, our extension: what is refused, what always passes, and that nothing changes without them."""
 
+import pytest
+
 from tests.placement.world import World, claim, uuid_of
+
+pytestmark = pytest.mark.sql
 
 Q = "/quotas/project"
 C, D = uuid_of("c"), uuid_of("d")

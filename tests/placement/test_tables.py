@@ -10,6 +10,8 @@ from limes.placement.migrations import placement_migrations
 from limes.placement.objects import change
 from tests.support.databases import MigratedUrlFactory
 
+pytestmark = pytest.mark.sql
+
 INSERT = (
     "INSERT INTO placement_providers (uuid, name, parent_id, root_id, updated, changed)"
     " VALUES (%s, %s, %s, %s, 0, 0) RETURNING id"

@@ -10,6 +10,8 @@ import pytest
 from limes.db.engine import Engine
 from tests.placement.world import World, claim, uuid_of
 
+pytestmark = pytest.mark.sql
+
 ONE, TWO, POOL = uuid_of("one"), uuid_of("two"), uuid_of("pool")
 GROUPINGS = ("resource_provider", "root_provider", "aggregate", "consumer")
 

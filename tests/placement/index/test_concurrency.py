@@ -15,6 +15,8 @@ from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
 from tests.support.databases import MigratedUrlFactory, UrlFactory
 
+pytestmark = pytest.mark.sql
+
 
 @pytest.fixture
 def url(database_url_with: MigratedUrlFactory) -> str:

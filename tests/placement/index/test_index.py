@@ -15,6 +15,8 @@ from tests.placement.index.describe import describe
 from tests.placement.index.writer import Writer
 from tests.support.databases import MigratedUrlFactory
 
+pytestmark = pytest.mark.sql
+
 
 class LateClock(SystemClock):
     """A clock whose monotonic time can be moved on."""

@@ -122,6 +122,7 @@ def test_it_goes_on_where_it_failed(flaky: Flaky, command: Command) -> None:
 
 
 @ONE_TARGET
+@pytest.mark.long
 @pytest.mark.postgresql
 def test_a_comparison_goes_on_as_well(flaky: Flaky, command: Command) -> None:
     arguments = ("--from", flaky.url, "--token", "admin")
