@@ -32,6 +32,7 @@ def kinds(world: World, query: str = "", path: str = "/v1") -> list[tuple[str, s
     return [(alert["kind"], alert["severity"]) for alert in alerts(world, query, path=path)["alerts"]]
 
 
+@pytest.mark.sql
 def test_usage_near_and_above_quota(cloud: World) -> None:
     above = {
         "kind": "usage_above_quota",
@@ -110,6 +111,7 @@ def test_quota_that_grows_by_itself_is_always_nearly_used(
     assert kinds(cloud, "?resource=ram") == expected
 
 
+@pytest.mark.sql
 def test_commitments_that_end(cloud: World) -> None:
     run(cloud, "UPDATE project_resources SET usage = 0")
     made = commit(cloud, duration="1 year")
@@ -170,6 +172,7 @@ def test_commitments_that_could_not_be_confirmed(cloud: World) -> None:
     assert found["commitment"]["confirm_by"] == NOW - DAY
 
 
+@pytest.mark.sql
 def test_capacity_that_becomes_much_less(cloud: World) -> None:
     """For those who see the whole cloud."""
     run(cloud, "UPDATE project_resources SET usage = 0")
@@ -190,6 +193,7 @@ def test_capacity_that_becomes_much_less(cloud: World) -> None:
     assert kinds(cloud, path=f"/v1/domains/{GERMANY}") == kinds(cloud, path=PATHS["berlin"]) == []
 
 
+@pytest.mark.sql
 def test_backends_that_fail(cloud: World) -> None:
     run(cloud, "UPDATE project_resources SET usage = 0")
     fail_scrapes(cloud)

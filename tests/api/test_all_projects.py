@@ -51,6 +51,7 @@ def test_it_is_the_lists_of_the_domains_together(world: World, query: str) -> No
     assert [project["id"] for project in whole["projects"]] == [BERLIN, DRESDEN, PARIS]
 
 
+@pytest.mark.sql
 def test_one_project_a_line(world: World) -> None:
     result = world.request("GET", "/v1/projects")
     assert result.headers["content-type"] == "application/json"
@@ -65,6 +66,7 @@ def test_no_projects_at_all(world: World) -> None:
     assert world.get("/v1/projects?limit=5") == {"projects": [], "projects_links": []}
 
 
+@pytest.mark.sql
 def test_pages(world: World) -> None:
     add_projects(world.engine, 5)
     whole = world.get("/v1/projects?service=compute")["projects"]
@@ -77,6 +79,7 @@ def test_pages(world: World) -> None:
     assert (found, path) == (whole, "")
 
 
+@pytest.mark.sql
 def test_more_than_one_chunk(world: World) -> None:
     count = 2 * CHUNK + 17
     add_projects(world.engine, count)
@@ -105,6 +108,7 @@ def reading(world: World) -> Iterator[tuple[Iterator[ProjectReport], list[Any]]]
     world.engine.db.execute_sql = execute
 
 
+@pytest.mark.sql
 def test_only_a_chunk_is_read_ahead(reading: tuple[Iterator[ProjectReport], list[Any]]) -> None:
     """So that memory is bounded; and the number of statements is, too."""
     stream, statements = reading
@@ -119,6 +123,7 @@ def test_only_a_chunk_is_read_ahead(reading: tuple[Iterator[ProjectReport], list
     assert len(statements) <= 4 * of_a_chunk
 
 
+@pytest.mark.sql
 def test_it_is_one_state_of_the_database(world: World, reading: tuple[Iterator[ProjectReport], list[Any]]) -> None:
     stream, _ = reading
     next(stream)
@@ -132,6 +137,7 @@ def test_it_is_one_state_of_the_database(world: World, reading: tuple[Iterator[P
     assert engine.rows("SELECT DISTINCT quota FROM project_resources WHERE project_id > 3") == [(8,)]
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_the_connection_is_given_back(world: World, method: str) -> None:
     for _ in range(3):

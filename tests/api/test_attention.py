@@ -41,6 +41,7 @@ def fail_scrapes(world: World) -> None:
 # -- scrapes -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_the_state_of_all_scrapes(cloud: World) -> None:
     fail_scrapes(cloud)
     run(cloud, "UPDATE project_services SET push_error = 'no' WHERE project_id = 2")
@@ -111,6 +112,7 @@ def test_a_cloud_that_was_never_looked_at(cloud: World) -> None:
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_the_fullest_quotas_come_first(cloud: World) -> None:
     run(cloud, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
     run(cloud, "UPDATE project_resources SET usage = 1 WHERE quota = 0")
@@ -149,6 +151,7 @@ def test_the_fullest_quotas_come_first(cloud: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_the_largest_amounts_are_no_problem(cloud: World) -> None:
     run(cloud, "UPDATE project_resources SET quota = %s, usage = %s", 2**63 - 1, 2**63 - 2)
     assert cloud.get("/v1/projects/fullest")["counts"]["above_95"] == 6
@@ -162,6 +165,7 @@ def test_what_is_no_number_is_refused(cloud: World, query: str) -> None:
 # -- commitments -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_commitments_that_end_soon(cloud: World) -> None:
     soon = commit(cloud, amount=2)  # for an hour
     commit(cloud, amount=3, duration="1 year")
@@ -209,6 +213,7 @@ def test_a_commitment_shows_no_transfer_token(cloud: World) -> None:
 # -- usage over time ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_usage_by_day(cloud: World) -> None:
     commit(cloud, amount=10, duration="1 year")
     cloud.commitments.utilisation.take_sample()
@@ -232,6 +237,7 @@ def test_usage_by_day(cloud: World) -> None:
 # -- the number of queries ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize(
     "path",
     [

@@ -216,6 +216,7 @@ def test_what_time_brings_about_is_not_laid_to_the_users_account(audited: World)
     assert "requestPath" not in expired
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("table", ["quota_history", "audit_outbox"])
 def test_a_change_that_cannot_be_written_down_does_not_happen(audited: World, table: str) -> None:
     with audited.engine.connection():
@@ -230,6 +231,7 @@ def test_a_change_that_cannot_be_written_down_does_not_happen(audited: World, ta
     assert events(audited) == []
 
 
+@pytest.mark.sql
 def test_a_change_that_does_not_happen_is_not_written_down(audited: World) -> None:
     audited.engine.atomic(
         lambda: audited.engine.execute("UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL")
@@ -257,6 +259,7 @@ def test_what_a_client_makes_up_is_cut_to_size(audited: World) -> None:
     assert event["initiator"]["host"]["agent"] == "a" * 255
 
 
+@pytest.mark.sql
 def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(audited: World) -> None:
     counts = []
     for quotas in ({"cores": 21}, {"cores": 22, "ram": 1025}):

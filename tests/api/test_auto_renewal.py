@@ -37,6 +37,7 @@ def renewing(world: World, project: str = "berlin") -> list[tuple[int, str, bool
     return [(each["amount"], each["status"], each.get("auto_renew", False)) for each in listed(world, project)]
 
 
+@pytest.mark.sql
 def test_it_is_renewed_28_days_before_its_end(cloud: World) -> None:
     made = commit(cloud, duration="1 year", auto_renew=True)
     assert made["auto_renew"] is True
@@ -106,6 +107,7 @@ def test_it_is_renewed_late_if_no_collector_ran(cloud: World) -> None:
     assert listed(cloud)[0]["expires_at"] == NOW + 2 * YEAR
 
 
+@pytest.mark.sql
 def test_the_late_one_waits_if_others_have_the_capacity(cloud: World) -> None:
     commit(cloud, duration="1 year", amount=60, auto_renew=True)
     other = ask(cloud, "dresden", "new", duration="1 year", amount=60, confirm_by=NOW + 20 * DAY)

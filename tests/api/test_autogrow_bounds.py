@@ -167,6 +167,7 @@ def test_refusals(
     assert set(changed) <= {"audit_outbox"}, "refusals are events, and nothing else"
 
 
+@pytest.mark.sql
 def test_too_large_a_limit(world: World) -> None:
     result, changed = limit(world, PROJECT, 2**63 - 1)
     assert (result.status_code, set(changed)) == (422, {"audit_outbox"})
@@ -230,6 +231,7 @@ def test_it_takes_permission(world: World, token: str) -> None:
         assert (result.status_code, result.text, changed) == (403, "Forbidden\n", {})
 
 
+@pytest.mark.sql
 def test_if_match(world: World) -> None:
     """The tag is that of the bounds, not of a quota that changes by itself."""
 
@@ -258,6 +260,7 @@ def test_if_match(world: World) -> None:
 # -- of all projects of a domain ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_a_domain_admin_limits_all_projects(world: World) -> None:
     limit(world, PROJECT, 40)
     result, changed = limit(world, DOMAIN, 40, "germany-admin")
@@ -279,6 +282,7 @@ def test_a_domain_admin_forbids_growth_in_all_projects(world: World) -> None:
     assert forbid(world, DOMAIN, True)[1] == {}
 
 
+@pytest.mark.sql
 def test_projects_that_need_more_are_counted(world: World) -> None:
     result, _ = limit(world, DOMAIN, 6)
     assert (result.status_code, result.text) == (
@@ -289,6 +293,7 @@ def test_projects_that_need_more_are_counted(world: World) -> None:
     )
 
 
+@pytest.mark.sql
 def test_projects_that_were_never_scraped_are_counted(world: World) -> None:
     result, changed = limit(world, f"/v1/domains/{FRANCE}", 6)
     assert (result.status_code, changed) == (202, {})

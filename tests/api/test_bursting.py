@@ -28,6 +28,7 @@ def bursting(make: Callable[..., World]) -> World:
     return make(burst_multiplier=0.2, behaviors=[BehaviorRule(re.compile("volume/.*"), max_burst_multiplier=0)])
 
 
+@pytest.mark.sql
 def test_on_and_off(bursting: World) -> None:
     result, changed = switch(bursting, BERLIN_PATH, True, "berlin-admin")
     assert (result.status_code, result.text) == (202, "")
@@ -50,6 +51,7 @@ def test_the_same_value_changes_nothing(bursting: World) -> None:
     assert (result.status_code, changed, bursting.pushed) == (202, {}, [])
 
 
+@pytest.mark.sql
 def test_off_is_refused_while_something_is_bursted(bursting: World) -> None:
     assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
     for simulate in (False, True):

@@ -67,6 +67,7 @@ def test_a_resource_without_capacity_cannot_be_confirmed(cloud: World) -> None:
     assert ask(cloud, "berlin", "new", **fields).status_code == 409
 
 
+@pytest.mark.sql
 def test_what_has_expired_frees_its_capacity_at_once(cloud: World) -> None:
     commit(cloud, amount=69)
     cloud.clock.advance(3599)
@@ -75,6 +76,7 @@ def test_what_has_expired_frees_its_capacity_at_once(cloud: World) -> None:
     assert ask(cloud, "berlin", "can-confirm", amount=69).json["result"] is True
 
 
+@pytest.mark.sql
 def test_those_that_wait_come_first(cloud: World) -> None:
     """A new commitment does not take what a pending one can have."""
     commit(cloud, amount=60)

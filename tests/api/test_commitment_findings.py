@@ -59,6 +59,7 @@ def without_compute(world: World) -> tuple[Catalog, CommitmentUseCases]:
     return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, change_log)
 
 
+@pytest.mark.sql
 def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: World) -> None:
     made = commit(cloud, amount=10)
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
@@ -84,6 +85,7 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: W
     assert events(cloud)[-2:] == [("deleted", 3), ("expired", 10)]
 
 
+@pytest.mark.sql
 def test_a_service_without_promises_goes(cloud: World) -> None:
     made = commit(cloud, amount=10)
     cloud.clock.advance(3600)
@@ -145,6 +147,7 @@ def test_an_az_that_the_other_resource_does_not_have(make: Callable[..., World])
 # -- between the first look and the lock -------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize(
     ("what", "document"),
     [

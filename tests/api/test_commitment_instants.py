@@ -34,6 +34,7 @@ def test_confirm_by_may_be_now(cloud: World) -> None:
     assert amounts(cloud) == [(10, "confirmed"), (1, "confirmed")]
 
 
+@pytest.mark.sql
 def test_a_guarantee_holds_until_the_very_end(cloud: World) -> None:
     commit(cloud, amount=10)
     cloud.clock.advance(HOUR - 1)
@@ -42,6 +43,7 @@ def test_a_guarantee_holds_until_the_very_end(cloud: World) -> None:
     assert [lower(cloud, 9), amounts(cloud)] == [202, []]
 
 
+@pytest.mark.sql
 def test_an_offer_ends_with_the_commitment(cloud: World) -> None:
     made = commit(cloud, amount=10)
     token = offer(cloud, made["id"], 10, status="public").json["commitment"]["transfer_token"]

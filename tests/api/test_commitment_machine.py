@@ -216,6 +216,7 @@ class Life(RuleBasedStateMachine):
         assert self.cloud.worth(after) - self.cloud.worth(before) == made - gone
 
 
+@pytest.mark.sql
 @pytest.mark.timeout(600)  # a failure is made small before it is shown
 def test_lives(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)

@@ -61,6 +61,7 @@ def renewed_as(commitment: dict[str, Any], renewal: dict[str, Any]) -> str:
     return f"commitment {commitment['id']} was already renewed, as commitment {renewal['id']}"
 
 
+@pytest.mark.sql
 def test_merge(cloud: World) -> None:
     first, second = commit(cloud, amount=3), commit(cloud, amount=4, duration="1 year")
     result = post(cloud, "merge", {"commitment_ids": [first["id"], second["id"], first["id"]]})
@@ -152,6 +153,7 @@ def test_parts_of_what_was_renewed_are_not_renewed_again(cloud: World) -> None:
     assert amounts(cloud) == [(60, "confirmed"), (60, "planned")]
 
 
+@pytest.mark.sql
 def test_a_renewal_is_known_for_as_long_as_what_was_renewed(cloud: World) -> None:
     old = commit(cloud, amount=60, duration="1 year")
     cloud.clock.advance(276 * DAY)
@@ -211,6 +213,7 @@ def test_what_was_renewed_is_not_prolonged(cloud: World) -> None:
     assert post(cloud, f"{old['id']}/update-duration", {"duration": "2 years"}).status_code == 200
 
 
+@pytest.mark.sql
 def test_renewals_count_months_from_the_first_begin(make: Callable[..., World]) -> None:
     """Not from the end of February."""
     behaviors = [BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 month",))]
@@ -231,6 +234,7 @@ def wish(source: int, target: int, resource: str = "capacity", service: str = "v
     return {"commitment": part}
 
 
+@pytest.mark.sql
 def test_conversion(cloud: World) -> None:
     """Two cores are worth 8/6 of a volume's unit: 3 cores become 2."""
     rates = cloud.get("/v1/commitment-conversion/compute/cores", "berlin-member")

@@ -29,6 +29,7 @@ def rows(world: World, path: str = SUMMARY, token: str = "cloud-admin") -> dict[
     return {(row.pop("resource_name"), row.pop("availability_zone")): row for row in found}
 
 
+@pytest.mark.sql
 def test_by_resource_and_zone(cloud: World) -> None:
     assert list(rows(cloud)) == [("cores", "az-one"), ("cores", "az-two"), ("ram", "any")]
     assert rows(cloud)["cores", "az-one"] == {
@@ -64,6 +65,7 @@ def test_a_selection(cloud: World) -> None:
     assert rows(cloud, f"{SUMMARY}?resource=nothing") == {}
 
 
+@pytest.mark.sql
 def test_what_ends_within_so_many_days(cloud: World) -> None:
     assert rows(cloud, f"{SUMMARY}?days=366")["cores", "az-one"]["expiring"] == 35
     cloud.clock.advance(3600)

@@ -15,6 +15,7 @@ def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
+@pytest.mark.sql
 def test_the_whole(cloud: World) -> None:
     made = commit(cloud, amount=10)
     before = all_rows(cloud.engine)
@@ -34,6 +35,7 @@ def test_the_whole(cloud: World) -> None:
     assert tables == {"project_commitments", "commitment_events", "commitment_event_counter"}
 
 
+@pytest.mark.sql
 def test_a_part(cloud: World) -> None:
     made = commit(cloud, amount=10)
     part = offer(cloud, made["id"], 4).json["commitment"]
@@ -142,6 +144,7 @@ def test_a_move_frees_capacity_for_those_that_wait(cloud: World) -> None:
     assert amounts(cloud) == [(40, "confirmed")]
 
 
+@pytest.mark.sql
 def test_public_offers(cloud: World) -> None:
     cores, ram = commit(cloud), commit(cloud, resource_name="ram", availability_zone="any", duration="1 year")
     hidden = commit(cloud, amount=3)

@@ -53,6 +53,7 @@ def test_the_second_az_is_not_sold_out(cloud: World) -> None:
     assert ask(cloud, "dresden", "can-confirm", availability_zone="az-two", amount=1).json["result"] is False
 
 
+@pytest.mark.sql
 def test_the_cluster_says_how_much_is_left(cloud: World) -> None:
     """To a project that uses nothing there, as dresden in az-two, `plan` offers just what the cluster's report shows."""
 
@@ -96,6 +97,7 @@ def test_the_plan_says_what_is_missing(cloud: World) -> None:
     assert (never["missing_capacity"], len(never["blocked_by"])) == (1, 2)
 
 
+@pytest.mark.sql
 def test_who_waits_does_so_for_all_azs(cloud: World) -> None:
     """First come, first served: the older one in az-two gets what is left before the younger one in az-one."""
     commit(cloud, "dresden", amount=98)

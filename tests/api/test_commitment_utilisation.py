@@ -37,6 +37,7 @@ def report(world: World, query: str = "?service=compute&resource=cores", project
     }
 
 
+@pytest.mark.sql
 def test_several_looks_make_a_day(cloud: World) -> None:
     commit(cloud, amount=10, duration="1 year")
     commit(cloud, amount=4, availability_zone="az-two")
@@ -65,6 +66,7 @@ def test_several_looks_make_a_day(cloud: World) -> None:
     assert [day["date"] for day in report(cloud, "?resource=cores&days=1")["az-one"]["days"]] == ["2026-01-02"]
 
 
+@pytest.mark.sql
 def test_what_is_used_for_a_part_of_the_day_is_not_used_all_day(cloud: World) -> None:
     """Nothing is committed, so what is not used leaves no trace of its own."""
     use(cloud, "az-one", 0)
@@ -120,6 +122,7 @@ def test_nothing_is_recommended_where_nothing_can_be_bought(cloud: World) -> Non
     }
 
 
+@pytest.mark.sql
 def test_old_days_are_forgotten(cloud: World) -> None:
     look(cloud)
     cloud.clock.advance(91 * DAY)

@@ -150,6 +150,7 @@ def test_unknown_projects(cloud: World) -> None:
         assert (result.status_code, result.text[:15]) == (404, "no such project")
 
 
+@pytest.mark.sql
 def test_lists(cloud: World) -> None:
     commit(cloud, amount=1)
     commit(cloud, amount=2, resource_name="ram", availability_zone="any", duration="1 year")
@@ -166,6 +167,7 @@ def test_lists(cloud: World) -> None:
     ]
 
 
+@pytest.mark.sql
 def test_idempotency_key(cloud: World) -> None:
     headers = {"Idempotency-Key": "order-17"}
     first = ask(cloud, "berlin", "new", headers=headers)
@@ -183,6 +185,7 @@ def test_idempotency_key(cloud: World) -> None:
     assert ask(cloud, "berlin", "new", headers={"Idempotency-Key": "schl\u00fcssel"}).status_code == 400
 
 
+@pytest.mark.sql
 def test_events_are_seen_once(cloud: World) -> None:
     for amount in (1, 2, 3):
         commit(cloud, amount=amount)
@@ -203,6 +206,7 @@ def test_events_are_seen_once(cloud: World) -> None:
         assert cloud.request("GET", "/v1/commitments", query_string=query).status_code == 400
 
 
+@pytest.mark.sql
 def test_quota_is_not_lowered_below_what_was_guaranteed(cloud: World) -> None:
     commit(cloud, amount=8)
     commit(cloud, amount=4, availability_zone="az-two")

@@ -25,6 +25,7 @@ def due(world: World) -> list[float]:
     return [time for (time,) in world.engine.rows("SELECT quota_due_at FROM resources WHERE quota_due_at IS NOT NULL")]
 
 
+@pytest.mark.sql
 def test_create(world: World) -> None:
     before = quota(world)
     with world.engine.connection():
@@ -41,6 +42,7 @@ def test_create(world: World) -> None:
     assert f"committed {before + 30}" in rows[0][3]
 
 
+@pytest.mark.sql
 def test_transfer(world: World) -> None:
     made = commit(world, amount=40)
     shown = offer(world, made["id"], 40).json["commitment"]

@@ -69,6 +69,7 @@ def test_the_mail(cloud: World) -> None:
     assert text("en", of_project, of_project)[0] == "2 temporary quotas have ended"
 
 
+@pytest.mark.sql
 def test_it_waits_until_all_was_given_back(cloud: World) -> None:
     set_quota(cloud, "berlin", 50, until=3)
     use(cloud, 1, 32)
@@ -104,6 +105,7 @@ def test_a_kind_that_nobody_wants(cloud: World) -> None:
     assert (quota(cloud, "berlin"), told(cloud)) == (20, [])
 
 
+@pytest.mark.sql
 def test_many_ends_cost_as_many_statements_as_one(cloud: World) -> None:
     def statements(*names: str) -> int:
         day = (cloud.clock.now().timestamp() - START) / DAY

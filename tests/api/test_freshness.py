@@ -49,6 +49,7 @@ def test_projects(world: World) -> None:
     assert [(marks(service), "scraped_at" in service) for service in never] == [(FRESH, False)] * 2
 
 
+@pytest.mark.sql
 def test_domains_and_the_cluster_are_as_old_as_their_oldest_figures(world: World) -> None:
     assert services(world.get(f"/v1/domains/{GERMANY}")["domain"]) == {"compute": stale(7201), "volume": FRESH}
     assert services(world.get(f"/v1/domains/{FRANCE}")["domain"]) == {"compute": FRESH, "volume": FRESH}
@@ -160,6 +161,7 @@ def wish(**quotas: int) -> dict[Any, Any]:
     }
 
 
+@pytest.mark.sql
 def test_what_is_said_of_a_backend_that_fails_from_the_first(world: World) -> None:
     now = int(world.clock.now().timestamp())
     waiting = "no project report for resource {} (please retry in a few seconds after initial scraping is done)\n"

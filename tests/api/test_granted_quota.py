@@ -63,6 +63,7 @@ def test_the_limit_of_the_projects_admins_does_not_lower_it(world: World) -> Non
     assert explained(world)["computed_quota"] == 60
 
 
+@pytest.mark.sql
 def test_nothing_is_granted_that_others_need_or_were_granted(world: World) -> None:
     result, changed = grant(world, 171)
     assert result.status_code == 409
@@ -128,6 +129,7 @@ def test_a_request_for_quota_that_grows_grants_it(world: World) -> None:
     assert cores(world)["min_quota"] == 40
 
 
+@pytest.mark.sql
 def test_nothing_is_half_granted(world: World) -> None:
     id_ = asked(world, "berlin", compute={"cores": 171, "ram": 2048})
     before = all_rows(world.engine)
@@ -140,6 +142,7 @@ def test_nothing_is_half_granted(world: World) -> None:
     assert show(world, "berlin", id_)["status"] == "partly_approved"
 
 
+@pytest.mark.sql
 def test_a_larger_grant_of_meanwhile_stays(world: World) -> None:
     id_ = asked(world, "berlin", compute={"cores": 40})
     grant(world, 50)

@@ -39,6 +39,7 @@ def test_the_model_is_shown_on_each_level(world: World, path: str) -> None:
     assert models == {"cores": "autogrow", "ram": "hierarchical", "gpus": None}
 
 
+@pytest.mark.sql
 def test_a_domain_has_the_sum_of_its_projects(world: World) -> None:
     germany = cores(world, DOMAIN)
     assert (germany["quota"], germany["projects_quota"]) == (39, 39)
@@ -50,6 +51,7 @@ def test_a_domain_has_the_sum_of_its_projects(world: World) -> None:
     assert listed == {"germany": 39, "france": 0}
 
 
+@pytest.mark.sql
 def test_the_cloud_has_the_sum_of_all_projects(world: World) -> None:
     assert cores(world, CLUSTER)["domains_quota"] == 39
 
@@ -71,6 +73,7 @@ def test_quota_by_az_of_a_project(world: World) -> None:
         assert found == [expected, {"az-one": {"quota": 31, "usage": 31}}]
 
 
+@pytest.mark.sql
 def test_quota_in_no_particular_az(world: World) -> None:
     world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_quotas SET az = 'any' WHERE az = 'az-two'"))
     assert cores(world, PROJECT)["per_az"] == {
@@ -80,6 +83,7 @@ def test_quota_in_no_particular_az(world: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_quota_by_az_of_a_domain_and_the_cloud(world: World) -> None:
     """Only who asks for it gets it, as ever."""
     assert "per_az" not in cores(world, DOMAIN)

@@ -79,6 +79,7 @@ def grow(world: World, amounts: Sequence[int]) -> None:
 # -- history -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_days_of_the_cloud_and_of_a_domain(cloud: World) -> None:
     grow(cloud, [100, 200])
     cloud.clock.advance(HOUR)
@@ -101,6 +102,7 @@ def test_days_of_the_cloud_and_of_a_domain(cloud: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_hours_and_months(cloud: World) -> None:
     use(cloud, 100)
     for _ in range(40):
@@ -139,6 +141,7 @@ def test_days_before_the_first_sample_come_from_the_use_of_commitments(cloud: Wo
     assert (second["committed"], "quota" in second) == (10, True)
 
 
+@pytest.mark.sql
 def test_zones_of_a_project_are_added_up_before_they_are_rounded(cloud: World) -> None:
     cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [JANUARY]))
     CloseAccounts(cloud.engine, cloud.clock).run()
@@ -151,6 +154,7 @@ def test_zones_of_a_project_are_added_up_before_they_are_rounded(cloud: World) -
     assert cores["hours"][-1]["used"] == 1  # 1.33, of 0.67 in each
 
 
+@pytest.mark.sql
 def test_a_project_is_told_from_its_account(cloud: World) -> None:
     cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [JANUARY]))
     CloseAccounts(cloud.engine, cloud.clock).run()
@@ -232,6 +236,7 @@ def test_a_forecast_needs_a_week(cloud: World) -> None:
     assert all("at" not in limit for limit in cores["limits"] if limit["amount"] > cores["usage"])
 
 
+@pytest.mark.sql
 def test_when_a_domain_and_the_cloud_are_full(cloud: World) -> None:
     cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE domain_resources SET quota = 1000 WHERE domain_id = 1"))
     grow(cloud, range(100, 400, 10))
@@ -267,6 +272,7 @@ def test_domains_that_do_not_exist(cloud: World) -> None:
     assert forecasts(cloud, "", f"/v1/domains/{FRANCE}") == []
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize(
     "path", ["/v1/usage-history", f"{DOMAIN}/usage-history?per_az", "/v1/forecast", f"{DOMAIN}/forecast"]
 )

@@ -38,6 +38,7 @@ def test_a_newcomer_gets_hours(cloud: World) -> None:
     assert since(cloud) == JANUARY + 22 * HOUR
 
 
+@pytest.mark.sql
 def test_after_a_day_there_are_days_and_after_retention_months(cloud: World) -> None:
     grow(cloud, range(3))
     assert auto(cloud) == ("day", [f"2026-01-0{day}" for day in (1, 2, 3, 4)])

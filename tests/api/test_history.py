@@ -34,6 +34,7 @@ def values(changes: Any) -> list[Any]:
     return [(change.get("resource"), change["old"], change["new"]) for change in changes]
 
 
+@pytest.mark.sql
 def test_what_when_who_and_why(world: World) -> None:
     result = put(world, cores=25, ram=2000, token="germany-admin")
     world.clock.advance(60)
@@ -67,6 +68,7 @@ def test_domains_have_their_own(world: World) -> None:
     assert history(world, path=f"/v1/domains/{FRANCE}/projects/{PARIS}") == []
 
 
+@pytest.mark.sql
 def test_filters(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.2)
     put(world, cores=25, ram=2000)
@@ -78,6 +80,7 @@ def test_filters(make: Callable[..., World]) -> None:
     assert len(history(world)) == 3
 
 
+@pytest.mark.sql
 def test_pages(world: World) -> None:
     for cores in range(21, 28):
         put(world, cores=cores)

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Callable
 
+import pytest
+
 from limes.core.catalog import BehaviorRule
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 
@@ -11,6 +13,7 @@ PROJECT_BERLIN = {"id": BERLIN, "name": "berlin", "domain": IN_GERMANY}
 PROJECT_DRESDEN = {"id": DRESDEN, "name": "dresden", "domain": IN_GERMANY}
 
 
+@pytest.mark.sql
 def test_the_three_lists(world: World) -> None:
     assert world.get("/v1/inconsistencies") == {
         "inconsistencies": {
@@ -54,6 +57,7 @@ def test_filters_and_empty_lists(world: World) -> None:
     assert lists == {"domain_quota_overcommitted": [], "project_quota_overspent": [], "project_quota_mismatch": []}
 
 
+@pytest.mark.sql
 def test_bursting_projects_are_compared_with_what_they_may_use(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.2)
     world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s", [True]))
@@ -67,6 +71,7 @@ def test_bursting_projects_are_compared_with_what_they_may_use(make: Callable[..
     ]
 
 
+@pytest.mark.sql
 def test_scrape_errors_are_grouped(world: World) -> None:
     def fail() -> None:
         for project, service, message in ((1, "compute", "down"), (2, "compute", "down"), (1, "volume", "odd")):
@@ -93,6 +98,7 @@ def test_scrape_errors_are_grouped(world: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_the_message_is_the_first_projects_own(world: World) -> None:
     """Two projects have the same error, although the backend names each of them."""
 
@@ -122,6 +128,7 @@ def test_what_is_used_up_exactly_is_not_overspent(world: World) -> None:
         assert [item["backend_quota"] for item in found["project_quota_mismatch"]] == [19]
 
 
+@pytest.mark.sql
 def test_each_list_has_an_order(world: World) -> None:
     """By the names of domain, project, service and resource, whatever the ids are."""
     renames = (("germany", "a"), ("france", "b"))
@@ -159,6 +166,7 @@ def test_a_domain_may_give_away_all_that_it_has(world: World) -> None:
         assert [item["resource"] for item in found] == names
 
 
+@pytest.mark.sql
 def test_a_project_that_may_burst_less_than_others(make: Callable[..., World]) -> None:
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])

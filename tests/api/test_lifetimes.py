@@ -48,6 +48,7 @@ def test_periods_of_a_project(cloud: World) -> None:
     assert (b["id"], b["availability_zone"], b["seconds"]) == ("b", "az-two", DAY)
 
 
+@pytest.mark.sql
 def test_windows_add_up(cloud: World) -> None:
     at = now(cloud)
 
@@ -60,6 +61,7 @@ def test_windows_add_up(cloud: World) -> None:
     assert seconds(1, -50) == 2 * DAY, "nobody knows the future"
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -102,6 +104,7 @@ def test_the_last_thirty_days_are_the_default(cloud: World) -> None:
     assert (document["from"], document["until"]) == (now(cloud) - 30 * DAY, now(cloud))
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("accept", ["application/json", "text/csv"])
 def test_pages(cloud: World, accept: str) -> None:
     found: list[str] = []
@@ -187,6 +190,7 @@ def test_a_project_without_any(world: World) -> None:
     assert (document["subresources"], document["subresources_links"]) == ([], [])
 
 
+@pytest.mark.sql
 def test_a_renamed_project(cloud: World) -> None:
     cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE projects SET name = 'mitte' WHERE uuid = %s", [BERLIN]))
     assert {one["project"]["name"] for one in cloud.get(OF_BERLIN)["subresources"]} == {"mitte"}

@@ -3,6 +3,8 @@
 import re
 from typing import Any
 
+import pytest
+
 from limes.actions.mails.queue_mails import Languages, Recipients
 from limes.actions.mails.send_mails import Sent
 from limes.actions.mails.subscriptions import Subscriptions
@@ -59,6 +61,7 @@ def test_rules_say_who_gets_what(post: Post) -> None:
     }
 
 
+@pytest.mark.sql
 def test_addresses_that_differ_in_case_are_one_recipient(post: Post) -> None:
     """Rules, Keystone, links to unsubscribe and the settings of users may all write them in their own way."""
     first, second = RecipientRule(["Ops@Example.com"]), RecipientRule(["ops@example.COM", "OPS@example.com"])

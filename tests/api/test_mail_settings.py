@@ -76,6 +76,7 @@ def test_none_at_all(world: World) -> None:
     assert stored(world) == []
 
 
+@pytest.mark.sql
 def test_the_same_twice_changes_nothing(world: World) -> None:
     put(world, sent=False, kinds=[kind("quota_used")])
     before = all_rows(world.engine)
@@ -93,6 +94,7 @@ def test_links_do_the_same(world: World) -> None:
     assert stored(world) == []
 
 
+@pytest.mark.sql
 def test_mails_follow(post: Post) -> None:
     post.recipients = Recipients([RecipientRule(["U7@example.com"])])
     put(post.world, kinds=[kind("quota_used")])
@@ -159,6 +161,7 @@ def test_operators_may_forbid_it(make: Callable[..., World]) -> None:
     assert {world.request(method, PATH, json={}).status_code for method in ("GET", "PUT")} == {403}
 
 
+@pytest.mark.sql
 def test_many_at_once(world: World) -> None:
     statuses: list[int] = []
 

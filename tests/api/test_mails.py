@@ -31,6 +31,7 @@ from tests.support.statements import count_statements
 __all__ = ["post", "receiver", "server"]
 
 
+@pytest.mark.sql
 def test_one_mail_a_day_for_each_kind(post: Post) -> None:
     for usage in (900, 950):
         post.notify("quota_used", usage=usage)
@@ -92,6 +93,7 @@ def test_a_clock_that_was_wrong_delays_nothing_for_long(post: Post) -> None:
     assert post.send() == Sent(sent=1)
 
 
+@pytest.mark.sql
 def test_a_notification_that_is_delivered_twice_is_queued_once(post: Post) -> None:
     post.notify("quota_used")
     post.world.engine.execute("UPDATE audit_outbox SET delivered_at = NULL")  # a collector died before it noted it
@@ -100,6 +102,7 @@ def test_a_notification_that_is_delivered_twice_is_queued_once(post: Post) -> No
     assert post.subjects == [(ALICE, "berlin: 80 % of compute/ram used")]
 
 
+@pytest.mark.sql
 def test_the_queries_do_not_grow_with_the_notifications(post: Post) -> None:
     counts = []
     for number in (1, 40):
@@ -174,6 +177,7 @@ class Killed(BaseException):
     """Ends a run anywhere."""
 
 
+@pytest.mark.sql
 def test_a_collector_that_dies_after_sending(post: Post) -> None:
     post.notify("quota_used")
     job = post.job()
@@ -207,6 +211,7 @@ def test_a_collector_that_dies_after_sending(post: Post) -> None:
     assert len(set(post.server.ids())) == 1
 
 
+@pytest.mark.sql
 def test_two_collectors_make_one_mail(post: Post) -> None:
     for _ in range(20):
         post.append("quota_used")
@@ -223,6 +228,7 @@ def test_two_collectors_make_one_mail(post: Post) -> None:
     assert post.subjects == [(ALICE, "20 quotas are nearly used up")]
 
 
+@pytest.mark.sql
 def test_who_has_lost_its_claim_makes_no_mails(post: Post) -> None:
     post.notify("quota_used")
     post.world.clock.advance(61)
@@ -231,6 +237,7 @@ def test_who_has_lost_its_claim_makes_no_mails(post: Post) -> None:
     assert post.world.engine.rows("SELECT id FROM mails") == []
 
 
+@pytest.mark.sql
 def test_old_mails_are_forgotten(post: Post) -> None:
     post.notify("quota_used")
     post.send()

@@ -73,6 +73,7 @@ def use(world: World, usage: int) -> None:
     run(world, "UPDATE project_resources SET usage = %s WHERE quota = 1024", usage)
 
 
+@pytest.mark.sql
 def test_quota_is_told_once_for_each_threshold(cloud: World) -> None:
     job = notify(cloud)
     assert job.run() == 0
@@ -131,6 +132,7 @@ def test_kinds_that_nobody_wants(cloud: World) -> None:
     assert notify(cloud, except_kinds=frozenset({"quota_used"})).run() == 0
 
 
+@pytest.mark.sql
 def test_the_end_of_a_commitment_is_told_twice(cloud: World) -> None:
     job = notify(cloud)
     commit(cloud, duration="1 year")
@@ -160,6 +162,7 @@ def test_events_of_commitments(cloud: World) -> None:
     assert told(cloud)[-1]["kind"] == "commitment_renewed"
 
 
+@pytest.mark.sql
 def test_renewals_are_told_wherever_a_batch_ends(cloud: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes the place of others is made of them, too, and may renew itself, but is no renewal. One that was
     renewed may be divided right after it."""
@@ -185,6 +188,7 @@ def test_renewals_are_told_wherever_a_batch_ends(cloud: World, monkeypatch: pyte
         assert (found["kind"], found["commitment"]["amount"]) == ("commitment_renewed", 2)
 
 
+@pytest.mark.sql
 def test_a_backend_is_told_after_an_hour(cloud: World) -> None:
     job = notify(cloud)
     run(cloud, "UPDATE project_services SET scrape_error = 'no', failing_since = %s", NOW)
@@ -224,6 +228,7 @@ def test_capacity_that_becomes_much_less(cloud: World) -> None:
     assert job.run() == 1
 
 
+@pytest.mark.sql
 def test_two_that_decide_at_once_tell_once(cloud: World) -> None:
     notify(cloud).run()
     use(cloud, 900)

@@ -9,6 +9,7 @@ from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 PROJECTS = f"/v1/domains/{GERMANY}/projects"
 
 
+@pytest.mark.sql
 def test_pages_of_projects_together_are_the_whole_list(world: World) -> None:
     whole = world.get(PROJECTS)
     assert "projects_links" not in whole
@@ -25,6 +26,7 @@ def test_pages_of_projects_together_are_the_whole_list(world: World) -> None:
     assert pages[0] + pages[1] == whole["projects"]
 
 
+@pytest.mark.sql
 def test_pages_of_domains(world: World) -> None:
     whole = world.get("/v1/domains")["domains"]
     first = world.get("/v1/domains?limit=1")
@@ -54,6 +56,7 @@ def test_the_next_page_is_of_the_same_query(world: World, path: str) -> None:
         assert pages[0]["services"][0]["resources"][0]["subresources"] == [{"id": "gpu-1"}]
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize(("marker", "found"), [("", [BERLIN, DRESDEN]), (BERLIN, [DRESDEN]), (PARIS, [])])
 def test_any_text_may_be_a_marker(world: World, marker: str, found: list[Any]) -> None:
     """What comes behind it in the order of ids: the item itself may be gone meanwhile, or belong to another domain."""

@@ -30,6 +30,7 @@ def passed_on(world: World, cores: int = 90) -> tuple[int, int]:
     return below, int(above["id"])
 
 
+@pytest.mark.sql
 def test_one_decision_above_releases_the_one_below(world: World) -> None:
     """100 cores in the domain, 30 in dresden: 90 in berlin need 120."""
     below, above = passed_on(world)
@@ -47,6 +48,7 @@ def test_one_decision_above_releases_the_one_below(world: World) -> None:
     assert world.pushed == [(1, ("compute",))]
 
 
+@pytest.mark.sql
 def test_a_list_of_what_waits_for_another(world: World) -> None:
     """A request that came back from above waits for the domain again."""
     below, above = passed_on(world)
@@ -70,6 +72,7 @@ def test_less_above_is_less_below(world: World) -> None:
     assert status(world, "berlin", below) == status(world, "germany", above) == "partly_approved"
 
 
+@pytest.mark.sql
 def test_what_others_got_meanwhile_is_added(world: World) -> None:
     below, above = passed_on(world)
     document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 60}]}]}}
@@ -98,6 +101,7 @@ def test_a_decision_below_closes_what_was_passed_on(world: World, verb: str) -> 
     assert status(world, "germany", above) == "superseded"
 
 
+@pytest.mark.sql
 def test_the_request_of_a_domain_outlives_the_project_that_it_was_made_for(make: Callable[..., World]) -> None:
     world = make(sinks=("log",))
     (_, decided), (below, above) = passed_on(world, 90), passed_on(world, 120)  # the second request replaces the first

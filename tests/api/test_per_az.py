@@ -31,6 +31,7 @@ def resources(world: World, path: str, query: str = "", headers: dict[str, str] 
     return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
 
 
+@pytest.mark.sql
 def test_project(world: World) -> None:
     found = resources(world, PROJECT)
     assert found["cores"]["per_az"] == {
@@ -59,6 +60,7 @@ def test_lists_show_the_same(world: World) -> None:
     assert resources(world, "/v1/domains", "limit=1&marker=uuid-for-france") == resources(world, DOMAIN)
 
 
+@pytest.mark.sql
 def test_domain(world: World) -> None:
     found = resources(world, DOMAIN)
     assert found["cores"]["per_az"] == {
@@ -75,6 +77,7 @@ def test_domain(world: World) -> None:
     assert elsewhere["cores"]["per_az"] == {"any": {"usage": 0}}
 
 
+@pytest.mark.sql
 def test_cluster(world: World) -> None:
     found = resources(world, "/v1/clusters/current", "detail")
     assert found["cores"]["per_az"] == {
@@ -104,6 +107,7 @@ def test_cluster(world: World) -> None:
     assert "subcapacities" not in without_rights.text
 
 
+@pytest.mark.sql
 def test_no_projects_usage_is_left_out(world: World) -> None:
     world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-two'"))
     zone = resources(world, "/v1/clusters/current")["cores"]["per_az"]["az-two"]
@@ -111,6 +115,7 @@ def test_no_projects_usage_is_left_out(world: World) -> None:
     assert zone["committed"] == {"1 hour": 4}
 
 
+@pytest.mark.sql
 def test_a_project_without_physical_usage_counts_with_its_usage(world: World) -> None:
     ram = "SELECT 2, id, 'any', 7, '' FROM resources WHERE name = 'ram'"
     insert = f"INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) {ram}"
@@ -119,6 +124,7 @@ def test_a_project_without_physical_usage_counts_with_its_usage(world: World) ->
     assert (found["projects_usage"], found["physical_usage"]) == (519, 135)
 
 
+@pytest.mark.sql
 def test_what_was_made_of_others_counts_once(world: World) -> None:
     ids = [
         commitment["id"]

@@ -28,6 +28,7 @@ def tag_of(world: World, path: str, query: str = "") -> Any:
     return result.headers["etag"]
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("path", [DOMAIN, PROJECT])
 def test_who_comes_second_is_refused(world: World, path: str) -> None:
     seen = tag_of(world, path)
@@ -54,6 +55,7 @@ def test_the_tag_is_of_all_quotas_whatever_is_shown(world: World, path: str) -> 
     assert len({whole, *(tag_of(world, path, query) for query in filters)}) == 2
 
 
+@pytest.mark.sql
 def test_the_tag_follows_quota_and_nothing_else(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.5)
     run = world.engine.execute

@@ -67,6 +67,7 @@ def limit(document: Any, name: str) -> Any:
     return found
 
 
+@pytest.mark.sql
 def test_when_is_my_quota_full(cloud: World) -> None:
     step(cloud, 0, "az-two")
     use_by_day(cloud, range(1, 11))
@@ -148,6 +149,7 @@ def test_what_is_granted_and_never_used_is_not_full_soon(cloud: World) -> None:
     assert "at" not in limit(found, "quota")
 
 
+@pytest.mark.sql
 def test_days_of_which_nothing_is_known_are_left_out(cloud: World) -> None:
     use_by_day(cloud, range(1, 6))
     now = int(cloud.clock.now().timestamp())
@@ -183,6 +185,7 @@ def test_days_that_are_not_kept_are_not_made_up(cloud: World) -> None:
     assert cores(cloud)["days"] == 90
 
 
+@pytest.mark.sql
 def test_history_has_no_days_that_are_not_kept(cloud: World) -> None:
     use_by_day(cloud, range(1, 5))
     cloud.clock.advance(420 * DAY)
@@ -201,6 +204,7 @@ def test_bad_questions(cloud: World) -> None:
     assert forecasts(cloud, "service=", PATH) == []
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("query", ["", "?per_az", "?service=compute&resource=cores"])
 def test_the_number_of_queries_is_fixed(cloud: World, query: str) -> None:
     def ask() -> None:

@@ -32,6 +32,7 @@ def both(world: World, **quotas: int) -> tuple[Any, Any]:
     return simulated.json, result.text
 
 
+@pytest.mark.sql
 def test_what_is_given_beyond_the_capacity(world: World) -> None:
     """france has 50."""
     assert both(world, cores=151) == ({"success": True}, "")
@@ -66,6 +67,7 @@ def test_where_no_capacity_is_known_nothing_is_said(world: World) -> None:
     assert (result.status_code, result.text) == (202, "")
 
 
+@pytest.mark.sql
 def test_overcommitted_capacity_counts_as_it_is(make: Callable[..., World]) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/cores"), overcommit_factor=2)])
     assert both(world, cores=352) == ({"success": True}, "")

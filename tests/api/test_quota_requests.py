@@ -28,6 +28,7 @@ def conversation(world: World, path: str) -> list[str]:
     return texts
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("limit", [13, 99, 100])
 def test_a_long_conversation_comes_in_pages(world: World, limit: int) -> None:
     id_ = asked(world, "berlin", compute={"cores": 40})
@@ -41,6 +42,7 @@ def test_a_long_conversation_comes_in_pages(world: World, limit: int) -> None:
     assert conversation(world, answer["conversation_links"][0]["href"])[-1] == texts[-20]
 
 
+@pytest.mark.sql
 def test_so_many_requests_in_a_day(make: Callable[..., World]) -> None:
     world = make(requests_per_day=3)
     for cores in (40, 41, 42):
@@ -128,6 +130,7 @@ def test_what_is_answered(world: World) -> None:
     assert show(world, "berlin", request["id"], "berlin-reader") == request
 
 
+@pytest.mark.sql
 def test_approval_is_a_change_of_quota_that_names_the_request(world: World) -> None:
     id_ = asked(world, "berlin", compute={"cores": 40})
     result = act(world, "berlin", id_, "approve", "germany-admin", comment="have fun")
@@ -172,6 +175,7 @@ def test_approval_never_lowers(world: World) -> None:
     assert status(world, "berlin", id_) == "approved"
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("first", ["approve", "reject", "withdraw"])
 @pytest.mark.parametrize("second", ["approve", "reject", "withdraw"])
 def test_a_closed_request_stays_closed(world: World, first: str, second: str) -> None:
@@ -200,6 +204,7 @@ def test_a_conversation(world: World) -> None:
     ]
 
 
+@pytest.mark.sql
 def test_a_newer_request_replaces_one_for_the_same_resources(world: World) -> None:
     first = asked(world, "berlin", compute={"cores": 40})
     second = asked(world, "berlin", compute={"cores": 45, "ram": 2048})
@@ -309,6 +314,7 @@ def test_who_may_decide_but_not_raise(make: Callable[..., World]) -> None:
 # -- lists -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_lists(world: World) -> None:
     one = asked(world, "berlin", compute={"cores": 40})
     two = asked(world, "dresden", "dresden-admin", compute={"ram": 40})

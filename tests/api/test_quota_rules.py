@@ -101,6 +101,7 @@ def test_a_smallest_quota_of_one_project(make: Callable[..., World]) -> None:
     assert put(world, DOMAIN, 59) == (202, "")
 
 
+@pytest.mark.sql
 def test_a_new_quota_is_not_made_to_wait_for_what_failed_before(world: World) -> None:
     def failures() -> set[Any]:
         return {

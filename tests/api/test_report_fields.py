@@ -100,6 +100,7 @@ def test_scaling_is_shown_to_who_sets_quota(make: Callable[..., World]) -> None:
 # -- bursting ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burst(make: Callable[..., World]) -> None:
     """As soon as the cluster has bursting; the project itself shows none."""
     world = make(burst_multiplier=0.2)
@@ -131,12 +132,14 @@ def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make: Callabl
 # -- what backends measure ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_a_physical_usage_of_zero_is_one(world: World) -> None:
     run(world, "UPDATE project_resources SET physical_usage = 0 WHERE usage = 3")  # berlin's capacity
     for path in (CLUSTER, DOMAIN, PROJECT):
         assert resources(world, path)["capacity"]["physical_usage"] == 0
 
 
+@pytest.mark.sql
 def test_one_backend_without_limit_among_others(world: World) -> None:
     run(world, "UPDATE project_resources SET backend_quota = -1 WHERE quota = 0")  # dresden's ram
     ram = resources(world, DOMAIN)["ram"]
@@ -147,6 +150,7 @@ def test_one_backend_without_limit_among_others(world: World) -> None:
 # -- capacity and AZs --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sql
 def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make: Callable[..., World]) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
     cores = "(SELECT id FROM resources WHERE name = 'cores')"

@@ -10,6 +10,7 @@ from limes.core.catalog import BehaviorRule
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 
+@pytest.mark.sql
 def test_cluster(world: World) -> None:
     assert world.get("/v1/clusters/current") == {
         "cluster": {
@@ -67,6 +68,7 @@ def test_cluster(world: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_cluster_with_overcommit(make: Callable[..., World]) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
     cores, _, ram = world.get("/v1/clusters/current?service=compute")["cluster"]["services"][0]["resources"]
@@ -106,6 +108,7 @@ def test_subcapacities_need_detail_and_permission(world: World) -> None:
     assert subcapacities("?detail", "berlin-member") == [None, None, None]
 
 
+@pytest.mark.sql
 def test_domain(world: World) -> None:
     document = world.get(f"/v1/domains/{GERMANY}", "germany-viewer")
     assert document == {
@@ -163,6 +166,7 @@ def test_domain(world: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_domains_are_listed_by_uuid_and_show_quota_before_any_scrape(world: World) -> None:
     france, germany = world.get("/v1/domains?service=compute&resource=cores")["domains"]
     assert (france["id"], germany["id"]) == (FRANCE, GERMANY)
@@ -228,6 +232,7 @@ BERLIN_DOCUMENT = {
 }
 
 
+@pytest.mark.sql
 def test_project(world: World) -> None:
     assert world.get(f"/v1/domains/{GERMANY}/projects/{BERLIN}", "berlin-member") == {"project": BERLIN_DOCUMENT}
 
@@ -256,6 +261,7 @@ def test_subresources_need_detail(world: World) -> None:
     ]
 
 
+@pytest.mark.sql
 def test_bursting_project(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.2)
     world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s WHERE id <> 3", [True]))

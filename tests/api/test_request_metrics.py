@@ -1,5 +1,7 @@
 """The metrics of open requests for quota."""
 
+import pytest
+
 from limes.metrics.requests import RequestGauges
 from tests.api.quota_requests import act, asked
 from tests.api.temporary import DAY
@@ -14,6 +16,7 @@ def figures(world: World) -> dict[tuple[str, ...], float]:
     return {(sample.name, *sample.labels.values()): sample.value for family in families for sample in family.samples}
 
 
+@pytest.mark.sql
 def test_without_requests_all_are_0(world: World) -> None:
     assert figures(world) == {
         (NUMBER, "project", "waiting"): 0,
@@ -24,6 +27,7 @@ def test_without_requests_all_are_0(world: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_they_are_counted_by_where_they_wait(world: World) -> None:
     passed_on = asked(world, "berlin", compute={"cores": 90})
     world.clock.advance(DAY)
@@ -50,6 +54,7 @@ def test_they_are_counted_by_where_they_wait(world: World) -> None:
     assert set(figures(world).values()) == {0}
 
 
+@pytest.mark.sql
 def test_many_cost_as_many_queries_as_none(world: World) -> None:
     def statements() -> int:
         return count_statements(world.engine, lambda: figures(world))

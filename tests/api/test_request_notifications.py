@@ -157,6 +157,7 @@ def test_a_refused_decision_tells_nothing(cloud: World) -> None:
     assert len(told(cloud)) == 1
 
 
+@pytest.mark.sql
 def test_two_decisions_at_once_tell_of_one(cloud: World) -> None:
     id_ = asked(cloud, "berlin", compute={"cores": 40})
     statuses: list[int] = []
@@ -176,6 +177,7 @@ def test_two_decisions_at_once_tell_of_one(cloud: World) -> None:
     assert [kind for kind, *_ in steps(cloud)] == ["request_opened", "request_decided"]
 
 
+@pytest.mark.sql
 def test_who_decides_is_reminded_once(cloud: World) -> None:
     job = notify(cloud)
     job.run()

@@ -28,6 +28,7 @@ def asked_for(world: World, where: str, cores: int, token: str = "berlin-admin",
     return int(result.json["quota_request"]["id"])
 
 
+@pytest.mark.sql
 def test_an_approval_gives_quota_for_a_time(world: World) -> None:
     id_ = asked_for(world, "berlin", 50, until=5)
     found = show(world, "berlin", id_)
@@ -168,6 +169,7 @@ def test_its_time_has_passed(world: World, is_stored: bool) -> None:
     assert quota(world, "berlin") == 20
 
 
+@pytest.mark.sql
 def test_nobody_has_decided(world: World) -> None:
     old = asked(world, "berlin", compute={"cores": 50})
     later(world, 60)
@@ -181,6 +183,7 @@ def test_nobody_has_decided(world: World) -> None:
     assert [each["id"] for each in world.get("/v1/quota-requests?status=expired")["quota_requests"]] == [old]
 
 
+@pytest.mark.sql
 def test_what_was_passed_on_goes_with_it(world: World) -> None:
     below = asked_for(world, "berlin", 90, until=5)
     above = act(world, "berlin", below, "pass-on", "germany-admin").json["quota_request"]["id"]

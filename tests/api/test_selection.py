@@ -43,6 +43,7 @@ SELECTIONS = {
 }
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("query", SELECTIONS)
 def test_scrape_errors(world: World, query: str) -> None:
     fail = "UPDATE project_services SET scrape_error = 'down', checked_at = 1234"
@@ -53,6 +54,7 @@ def test_scrape_errors(world: World, query: str) -> None:
     ]
 
 
+@pytest.mark.sql
 def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world: World) -> None:
     def fill() -> None:
         world.engine.execute(
@@ -78,6 +80,7 @@ def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world: World) 
     assert range_of("service=nothing") == (None, None)
 
 
+@pytest.mark.sql
 def test_changes_of_commitments(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS)
     for _ in range(3):
@@ -96,6 +99,7 @@ def test_changes_of_commitments(make: Callable[..., World]) -> None:
     assert changes("area=storage&since=6") == ([], 6)
 
 
+@pytest.mark.sql
 def test_changes_of_commitments_by_what_they_are(make: Callable[..., World]) -> None:
     world = make(behaviors=BEHAVIORS)
     berlin = commit(world)
@@ -147,6 +151,7 @@ def test_a_filter_that_makes_no_sense(make: Callable[..., World], query: str, te
     assert (result.status_code, text in result.text) == (400, True)
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("path", ["/v1/usage-reports", "/v1/usage-history", "/v1/subresources"])
 @pytest.mark.parametrize(
     ("times", "name"),

@@ -9,6 +9,7 @@ from tests.api.world import FRANCE, PARIS, World
 from tests.support.rows import all_rows, changes
 
 
+@pytest.mark.sql
 def test_domain_admin_gives_quota_to_projects(world: World) -> None:
     result, changed = put(world, PROJECT, body("project", compute={"cores": 70, "ram": (2, "GiB")}), "germany-admin")
     assert (result.status_code, result.text) == (202, "")
@@ -35,6 +36,7 @@ def test_cloud_admin_gives_quota_to_domains(world: World) -> None:
     assert world.pushed == []
 
 
+@pytest.mark.sql
 def test_quota_for_a_domain_without_a_row_yet(world: World) -> None:
     result, changed = put(world, f"/v1/domains/{FRANCE}", body("domain", volume={"capacity": 7}))
     assert result.status_code == 202

@@ -12,6 +12,7 @@ from tests.api.quotas import DOMAIN, PROJECT, body, put
 from tests.api.world import DRESDEN, World
 
 
+@pytest.mark.sql
 def test_constraints_and_minimum(make: Callable[..., World]) -> None:
     world = make(
         constraints=ConstraintSet(

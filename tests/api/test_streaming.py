@@ -39,6 +39,7 @@ def begin(port: int) -> socket.socket:
     return client
 
 
+@pytest.mark.sql
 def test_clients_that_go_away(server: tuple[int, Engine]) -> None:
     """More of them than there are connections to the database."""
     port, _ = server

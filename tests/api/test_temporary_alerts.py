@@ -95,6 +95,7 @@ def test_the_domains_own(cloud: World) -> None:
     assert kinds(cloud, "berlin") == []
 
 
+@pytest.mark.sql
 def test_they_are_counted(cloud: World) -> None:
     set_quota(cloud, "germany", 150, until=10)
     set_quota(cloud, "berlin", 50, until=10)
@@ -103,6 +104,7 @@ def test_they_are_counted(cloud: World) -> None:
     assert cloud.get("/v1/alerts?limit=1")["counts"]["warning"] == before + 2
 
 
+@pytest.mark.sql
 def test_a_list_costs_as_much_as_without(cloud: World) -> None:
     def statements() -> int:
         return count_statements(cloud.engine, lambda: cloud.get("/v1/alerts"))
@@ -114,6 +116,7 @@ def test_a_list_costs_as_much_as_without(cloud: World) -> None:
     assert statements() == before
 
 
+@pytest.mark.sql
 def test_people_are_told_once(cloud: World) -> None:
     """And again after another end was set."""
     job = notify(cloud)

@@ -138,6 +138,7 @@ def test_lowering_drops_the_end_without_a_warning(world: World) -> None:
     assert (quota(world, "berlin"), temporary(world, "berlin")) == (10, None)
 
 
+@pytest.mark.sql
 def test_another_end(world: World) -> None:
     set_quota(world, "berlin", 50, until=3)
     set_quota(world, "berlin", 50, until=5)
@@ -188,6 +189,7 @@ def test_a_plan_is_cancelled_or_replaced(world: World) -> None:
     assert temporary(world, "berlin") is None
 
 
+@pytest.mark.sql
 def test_one_at_a_time(world: World) -> None:
     set_quota(world, "berlin", 50, until=3)
     result = set_quota(world, "berlin", 60, start=4, until=5)

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
+
 from limes.core.catalog import Catalog
 from limes.core.constraints import Constraint, ConstraintSet
 from tests.api.growing import GROWING_CORES
@@ -14,6 +16,7 @@ from tests.support.rows import all_rows, changes
 from tests.support.statements import count_statements
 
 
+@pytest.mark.sql
 def test_it_goes_back_by_itself(world: World) -> None:
     result = set_quota(world, "berlin", 50, "germany-admin", until=3)
     assert (result.status_code, result.text) == (202, "")
@@ -76,6 +79,7 @@ def test_usage_above_the_temporary_quota(world: World) -> None:
     assert len(history(world, "berlin")) == 2  # it is noted once that nothing can be given back
 
 
+@pytest.mark.sql
 def test_only_as_far_as_commitments_allow(make: Callable[..., World]) -> None:
     world = make()
     set_quota(world, "berlin", 50, until=3)
@@ -133,6 +137,7 @@ def test_a_raise_that_is_planned(world: World) -> None:
     ]
 
 
+@pytest.mark.sql
 def test_a_domain_and_its_project_begin_together(world: World) -> None:
     set_quota(world, "germany", 150, start=2, until=5)
     request_quotas(world, PATHS["germany"], {"cores": 100})
@@ -232,6 +237,7 @@ def test_reports_explanations_and_lists(world: World) -> None:
     assert resource_of(world, "berlin", query="?detail")["temporary_quota"]["quota"] == 50
 
 
+@pytest.mark.sql
 def test_reports_cost_no_more(world: World) -> None:
     """One project takes the same statement as before."""
 
@@ -244,6 +250,7 @@ def test_reports_cost_no_more(world: World) -> None:
     assert statements() == before == 1
 
 
+@pytest.mark.sql
 def test_the_job_takes_a_fixed_number_of_statements(world: World) -> None:
     """For each project, however many quotas end; and one if nothing is due."""
     assert count_statements(world.engine, world.temporary.run) <= 3  # with begin and commit
@@ -271,6 +278,7 @@ def test_quota_that_grows_by_itself(make: Callable[..., World]) -> None:
     assert quota(world, "berlin") == 50
 
 
+@pytest.mark.sql
 def test_a_resource_that_left_the_configuration(make: Callable[..., World]) -> None:
     """It may come back, and then its temporary quota ends."""
     world = make()

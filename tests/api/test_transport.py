@@ -76,6 +76,7 @@ def test_head_where_there_is_no_get(world: World) -> None:
         assert (path, result.status_code) == (path, 405)
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("method", ["GET", "PUT"])
 @pytest.mark.parametrize("path", ["/v1/domains/a%00b", f"/v1/domains/{GERMANY}/projects/a%00b"])
 def test_ids_with_a_nul_are_unknown(world: World, method: str, path: str) -> None:

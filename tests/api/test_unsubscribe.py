@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from limes.actions.mails.queue_mails import Recipients
 from limes.actions.mails.send_mails import Sent
 from limes.core.recipients import RecipientRule
@@ -25,6 +27,7 @@ def test_mails_have_a_link_that_works_without_login(post: Post) -> None:
     assert f"?token={token}" in text_of(message)
 
 
+@pytest.mark.sql
 def test_who_has_unsubscribed_gets_no_mail(post: Post) -> None:
     post.recipients = Recipients([RecipientRule(["Alice@example.com", BOB])])
     engine = post.world.engine
@@ -50,6 +53,7 @@ def ask(world: World, method: str, path: str, body: str = "") -> Any:
     return world.request(method, path, None, query_string=query, body=body, headers=headers)
 
 
+@pytest.mark.sql
 def test_a_click_unsubscribes_and_another_one_undoes_it(post: Post) -> None:
     engine, path = post.world.engine, unsubscribe_path()
     page = ask(post.world, "GET", path)

@@ -67,6 +67,7 @@ def metered(world: World) -> World:
     return world
 
 
+@pytest.mark.sql
 def test_what_was_billed_can_be_read_again(metered: World) -> None:
     """Byte by byte, after each of several corrections: of a usage, of one that was nothing, of several days at once."""
     told = {now(metered): answers(metered)}
@@ -80,6 +81,7 @@ def test_what_was_billed_can_be_read_again(metered: World) -> None:
     assert answers(metered, now(metered)) == answers(metered)
 
 
+@pytest.mark.sql
 def test_it_has_the_version_and_the_reasons_of_that_time(metered: World) -> None:
     correct(metered, FEBRUARY - DAY, 7)
     first = now(metered)

@@ -54,6 +54,7 @@ def refused(world: World, query: str, path: str = "/v1") -> str:
     return str(result.text).strip()
 
 
+@pytest.mark.sql
 def test_a_month_of_a_project(metered: World) -> None:
     use(metered, 7)
     metered.clock.advance(10 * HOUR)
@@ -81,6 +82,7 @@ def test_a_month_of_a_project(metered: World) -> None:
     }
 
 
+@pytest.mark.sql
 def test_zones_add_up_to_the_whole(metered: World) -> None:
     """Without `per_az`, zones are not told apart: in open and closed months, as JSON and CSV."""
     use(metered, 7)
@@ -106,6 +108,7 @@ def test_zones_add_up_to_the_whole(metered: World) -> None:
         assert int(row["used"]) == entry["used"]
 
 
+@pytest.mark.sql
 def test_hours_days_and_the_total_add_up_to_the_same(metered: World) -> None:
     for amount in (3, 9, 1, 4):
         use(metered, amount)
@@ -132,6 +135,7 @@ def test_what_is_not_closed_yet_says_so(metered: World) -> None:
     assert (second["closed"], second["open"]) == ({}, {"day": 1})
 
 
+@pytest.mark.sql
 def test_a_closed_month_is_the_same_bytes_for_ever(metered: World) -> None:
     metered.clock.advance(32 * DAY)
     close(metered)
@@ -185,6 +189,7 @@ def test_csv_has_a_row_for_each_entry_and_runs_no_formula(metered: World) -> Non
     }
 
 
+@pytest.mark.sql
 def test_totals_may_have_more_than_64_bits(metered: World) -> None:
     use(metered, 2**60)
     metered.clock.advance(30 * DAY)
@@ -198,6 +203,7 @@ def test_totals_may_have_more_than_64_bits(metered: World) -> None:
     assert entry["used"] == 2**60 * 30 * DAY
 
 
+@pytest.mark.sql
 def test_pages_of_projects(metered: World) -> None:
     use(metered, 5, project=PARIS)
     metered.clock.advance(HOUR)
@@ -214,6 +220,7 @@ def test_pages_of_projects(metered: World) -> None:
     assert [entry for page in pages for entry in page] == whole
 
 
+@pytest.mark.sql
 def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A page has at most so many hours of projects, whatever `limit` says."""
     monkeypatch.setattr("limes.actions.metering.report._BUCKETS", 700)
@@ -310,6 +317,7 @@ def test_each_level_shows_its_own(metered: World) -> None:
     assert projects(DOMAIN, "germany-viewer", f"&project_id={PARIS}") == set()
 
 
+@pytest.mark.sql
 def test_a_vanished_project_is_still_told_of(metered: World) -> None:
     metered.clock.advance(HOUR)
     close(metered)

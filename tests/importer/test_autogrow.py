@@ -67,6 +67,7 @@ def by_project(target: Engine, columns: str, table: str) -> list[tuple[Any, ...]
     )
 
 
+@pytest.mark.sql
 @pytest.mark.postgresql
 @pytest.mark.parametrize("version", VERSIONS)
 def test_all_of_it_comes_along(go_limes: Callable[..., Any], target: Engine, version: int) -> None:

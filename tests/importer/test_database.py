@@ -32,6 +32,7 @@ def commitments(world: World, project: str, domain: str = GERMANY) -> Any:
     return world.get(f"/v1/domains/{domain}/projects/{project}/commitments")["commitments"]
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("version", VERSIONS)
 def test_reports_show_the_same_numbers(
     go_limes: Callable[..., Any], target: Engine, database_url_with: MigratedUrlFactory, version: int
@@ -57,6 +58,7 @@ def test_reports_show_the_same_numbers(
     assert figures["germany"]["quota"] == (100 if version <= 39 else 50), "without one of its own: that of its projects"
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize("version", VERSIONS)
 def test_commitments_keep_number_state_and_times(go_limes: Callable[..., Any], target: Engine, version: int) -> None:
     case = Case(go_limes(version), target)
@@ -143,6 +145,7 @@ def test_a_target_with_other_data_is_left_alone(go_limes: Callable[..., Any], ta
     assert all_rows(target) == before
 
 
+@pytest.mark.sql
 def test_a_failure_in_the_middle_leaves_nothing(go_limes: Callable[..., Any], target: Engine) -> None:
     source = go_limes()
     source.run("UPDATE project_commitments SET amount = 0 WHERE id = 8")
