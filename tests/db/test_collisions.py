@@ -4,6 +4,7 @@ import threading
 
 import pytest
 
+from limes.db import connections
 from limes.db.compiled import compiled, lock
 from limes.db.engine import Engine
 from limes.errors import Unavailable
@@ -110,8 +111,12 @@ def test_waiting_for_a_lock_ends(engine: Engine, database_url: str) -> None:
 
 
 @on_postgresql
-def test_a_transaction_that_rests_makes_nobody_fail(engine: Engine, database_url: str) -> None:
-    """As on a host that is frozen, with the settings that everybody has."""
+@pytest.mark.parametrize("seconds", [1.0, pytest.param(connections._RESTING, marks=pytest.mark.long)])
+def test_a_transaction_that_rests_makes_nobody_fail(
+    engine: Engine, database_url: str, seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a host that is frozen."""
+    monkeypatch.setattr(connections, "_RESTING", seconds)
     frozen, has_locked, is_over = Engine(database_url), threading.Event(), threading.Event()
 
     def rest() -> None:

@@ -67,7 +67,8 @@ def test_the_primary_answers_for_a_standby_that_hangs(make_engine: Callable[...,
         with engine.reading():
             return engine.rows(ON_STANDBY)
 
-    eventually("the standby is read", lambda: read() == [(True,)])
+    move = "SELECT pg_logical_emit_message(true, 'limes', '')"  # which it has to do once, so that it is read
+    eventually("the standby is read", lambda: pair.primary.execute(move) and read() == [(True,)])
     waiting = threading.Barrier(4)
 
     def report() -> Any:

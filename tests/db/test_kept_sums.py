@@ -18,6 +18,7 @@ from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.kept_sums import are_kept
 from limes.db.queries.project_quotas import write_backend_quotas, write_project_quotas
 from tests.support.databases import MigratedUrlFactory
+from tests.support.levels import few_of
 
 NOW = 1_800_000_000.0
 AZS = ("az-one", "az-two", "any", "unknown")
@@ -235,11 +236,12 @@ class Writes(RuleBasedStateMachine):
                 assert self.engine.rows(f"SELECT * FROM {table}") == []
 
 
-def test_after_any_writes(engine: Engine) -> None:
+@pytest.mark.parametrize("histories", few_of([8, 25], 1))
+def test_after_any_writes(engine: Engine, histories: int) -> None:
     run_state_machine_as_test(  # type: ignore[no-untyped-call]
         lambda: Writes(engine),
         settings=settings(
-            max_examples=25,
+            max_examples=histories,
             stateful_step_count=25,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

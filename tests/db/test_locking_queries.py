@@ -238,7 +238,9 @@ def _place(frame: FrameType) -> tuple[str, int]:
 
 def _locks_in_source() -> Iterator[tuple[str, int]]:
     for file in Path(limes.__path__[0]).rglob("*.py"):
-        nodes = list(ast.walk(ast.parse(file.read_text())))
+        if "from limes.db.compiled import" not in (text := file.read_text()):
+            continue
+        nodes = list(ast.walk(ast.parse(text)))
         imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == "limes.db.compiled"]
         names = {one.asname or one.name for each in imports for one in each.names if one.name in HOW}
         calls = [node for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
