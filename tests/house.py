@@ -5,6 +5,7 @@ import re
 import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from pathlib import Path
 
@@ -36,6 +37,7 @@ class Size:
         return f"{self.lines} {self.name}"
 
 
+@cache
 def files() -> dict[Path, str]:
     """The text of each Python file of the product."""
     return {path: path.read_text() for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))}
@@ -47,31 +49,32 @@ def file_sizes() -> list[Size]:
     return sorted(sizes, key=lambda size: -size.lines)
 
 
+@cache
+def trees() -> dict[Path, ast.Module]:
+    """The same, parsed."""
+    return {path: ast.parse(text) for path, text in files().items() if "migrations" not in path.parts}
+
+
 def function_sizes() -> list[Size]:
     """All functions with their docstrings, but those of migrations, the longest first."""
     sizes = [
         Size((node.end_lineno or 0) - node.lineno + 1, f"{path.relative_to(ROOT)}:{node.lineno} {node.name}")
-        for path, text in files().items()
-        if "migrations" not in path.parts
-        for node in ast.walk(ast.parse(text))
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     return sorted(sizes, key=lambda size: -size.lines)
 
 
+@cache
 def sql_texts() -> list[str]:
     """Where SQL stands as text, besides migrations: statements, and whatever is given to the database as text."""
-    return [
-        f"{path.relative_to(ROOT)}:{line}"
-        for path, text in files().items()
-        if "migrations" not in path.parts
-        for line in sql_lines(text)
-    ]
+    return [f"{path.relative_to(ROOT)}:{line}" for path, tree in trees().items() for line in sql_lines(tree)]
 
 
-def sql_lines(source: str) -> list[int]:
+def sql_lines(tree: ast.Module) -> list[int]:
     """The lines of some Python on which SQL begins."""
-    return sorted({sql.lineno for node in ast.walk(ast.parse(source)) for sql in _sql_in(node)})
+    return sorted({sql.lineno for node in ast.walk(tree) for sql in _sql_in(node)})
 
 
 def _sql_in(node: ast.AST) -> Iterator[ast.expr]:

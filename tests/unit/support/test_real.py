@@ -12,7 +12,11 @@ from tests.support.keystone import RealKeystone
 from tests.support.processes import ServerProcess, free_port, http_answers
 from tests.support.upstream_placement import PlacementFactory, UpstreamPlacement
 
+LONG = pytest.mark.long
+"""Whatever else starts these servers shows the same."""
 
+
+@LONG
 def test_keystone_is_seeded(keystone: RealKeystone) -> None:
     token = keystone.project_token("berlin-admin", "berlin")
     answer = keystone.api.get("/auth/tokens", headers={"X-Subject-Token": token}).json()["token"]
@@ -21,6 +25,7 @@ def test_keystone_is_seeded(keystone: RealKeystone) -> None:
     assert {"resources", "placement", "identity"} <= {service["type"] for service in answer["catalog"]}
 
 
+@LONG
 def test_projects_can_come_and_go(keystone: RealKeystone) -> None:
     project_id = keystone.create_project("rostock", "north", parent="berlin")
     assert keystone.api.get(f"/projects/{project_id}").json()["project"]["parent_id"] == keystone.ids.projects["berlin"]
@@ -28,6 +33,7 @@ def test_projects_can_come_and_go(keystone: RealKeystone) -> None:
     assert keystone.api.get(f"/projects/{project_id}", raise_exc=False).status_code == 404
 
 
+@LONG
 def test_a_copied_keystone_can_be_stopped(keystone: RealKeystone, own_keystone: RealKeystone) -> None:
     token = keystone.project_token("berlin-admin", "berlin")
     assert own_keystone.api.get("/auth/tokens", headers={"X-Subject-Token": token}).status_code == 200
@@ -37,12 +43,14 @@ def test_a_copied_keystone_can_be_stopped(keystone: RealKeystone, own_keystone: 
     assert requests.get(keystone.url, timeout=200).status_code == 200
 
 
+@LONG
 def test_placement_without_keystone(upstream_placement: UpstreamPlacement) -> None:
     url = f"{upstream_placement.url}/resource_providers"
     assert requests.get(url, timeout=30).status_code == 401
     assert "resource_providers" in requests.get(url, headers={"X-Auth-Token": "admin"}, timeout=30).json()
 
 
+@LONG
 def test_placement_with_keystone(upstream_placement_with_keystone: UpstreamPlacement, keystone: RealKeystone) -> None:
     url = f"{upstream_placement_with_keystone.url}/resource_providers"
     assert requests.get(url, headers={"X-Auth-Token": "admin"}, timeout=30).status_code == 401
@@ -50,6 +58,7 @@ def test_placement_with_keystone(upstream_placement_with_keystone: UpstreamPlace
     assert requests.get(url, headers={"X-Auth-Token": token}, timeout=30).status_code == 200
 
 
+@LONG
 def test_placement_on_postgresql(
     upstream_placement_factory: PlacementFactory, postgres_url_factory: UrlFactory
 ) -> None:
