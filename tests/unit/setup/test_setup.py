@@ -206,7 +206,16 @@ def test_the_makefile_sets_up_for_each_of_its_goals() -> None:
     text = (CHECKOUT / "Makefile").read_text()
     asked = {line.rpartition(",")[2].rstrip(")") for line in text.splitlines() if "$(call set_up," in line}
     assert asked <= set(GOALS)
-    assert {"test", "test-all", "e2e", "faults", "conformance", "bench-placement", "bench-limes", "bench-collector"} <= asked
+    assert {
+        "test",
+        "test-all",
+        "e2e",
+        "faults",
+        "conformance",
+        "bench-placement",
+        "bench-limes",
+        "bench-collector",
+    } <= asked
     script = (CHECKOUT / ".ci" / "run").read_text()
     assert "make test" in script
     assert "apt" not in script
