@@ -1,5 +1,7 @@
 """`limes db upgrade` beside processes at work, on PostgreSQL: it gives way, says what it waits for, and may be killed."""
 
+import contextlib
+import random
 import shutil
 import threading
 import time
@@ -14,11 +16,13 @@ from playhouse.schema_diff import diff_models
 from limes.db import models
 from limes.db.base import bind
 from limes.db.engine import Engine
+from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import Migrations, limes_migrations
 from limes.db.queries.compare_sums import wrong_sums
 from limes.db.upgrade import Upgrade
 from limes.errors import StartupError
 from tests.support.databases import ON_POSTGRESQL
+from tests.support.levels import few_of
 
 LAST_OF_PREVIOUS = "0010"
 FILL = """
@@ -42,6 +46,52 @@ WAITS = """
     SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = 'project_resources'::regclass
     AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())
 """
+COUNTING = "0011_kept_sums/7"
+COMMITMENT = """
+    INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,
+        creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)
+    SELECT md5(random()::text), id, {r}, 'az-one', 1 + {x}, '1 year', 'confirmed', 1, 'u', 'u', 1, 2e9, ''
+    FROM projects WHERE id = {p}
+"""
+AZ = """
+    INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)
+    SELECT project_id, resource_id, 'az-two', {x}, '' FROM project_resources WHERE project_id = {p} AND resource_id = {r}
+    ON CONFLICT DO NOTHING
+"""
+RESOURCE = """
+    INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)
+    SELECT id, {r}, 10, 100, {x} FROM projects WHERE id = {p} ON CONFLICT DO NOTHING
+"""
+PROJECT = """
+    INSERT INTO projects (uuid, name, parent_uuid, domain_id, has_bursting)
+    VALUES (md5(random()::text), 'n', 'd1', 1, false);
+    INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)
+    SELECT max(id), {r}, 10, 100, {x} FROM projects
+"""
+RANDOM_WRITES = (
+    "UPDATE project_resources SET usage = {x}, quota = 2 * {x} WHERE project_id = {p}",
+    "UPDATE project_az_resources SET usage = {x} WHERE project_id IN ({p}, {q})",
+    "UPDATE project_commitments SET project_id = {q} WHERE project_id = {p}",
+    "UPDATE project_commitments SET status = 'expired' WHERE project_id = {p}",
+    "DELETE FROM project_resources WHERE project_id = {p} AND resource_id = {r}",
+    "DELETE FROM projects WHERE id = {p} AND id %% 7 = 0",
+    RESOURCE,
+    AZ,
+    COMMITMENT,
+    PROJECT,
+)
+ONE = {"p": 3, "q": 4, "r": 2, "x": 8}
+WRITES = (
+    "DELETE FROM projects WHERE id = 3",
+    "INSERT INTO resources (id, service_id, name, is_known) VALUES (10, 1, 'r10', true);"
+    + RESOURCE.format(**{**ONE, "r": 10}),
+    *(text.format(**ONE) for text in (*RANDOM_WRITES[:5], AZ, COMMITMENT)),
+)
+MANY = (
+    FILL[FILL.index("INSERT INTO projects ") :]
+    .replace("(1, 10)", "(11, 410)")
+    .replace("FROM projects p", "FROM (SELECT * FROM projects WHERE id > 10) p")
+)
 
 pytestmark = ON_POSTGRESQL
 
@@ -180,9 +230,77 @@ def test_it_may_be_killed_at_any_step(old: Engine, monkeypatch: pytest.MonkeyPat
         except Killed:
             continue
     assert {name.partition(",")[0] for name in killed} >= {
-        f"{when} 0011_kept_sums/{number}" for when in ("in", "after") for number in range(7)
+        f"{when} 0011_kept_sums/{number}" for when in ("in", "after") for number in range(8)
     }
     check_schema(old)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_sums_are_right_if_somebody_writes_what_is_counted(
+    old: Engine, other: Engine, monkeypatch: pytest.MonkeyPatch, write: str
+) -> None:
+    """The writer is not done when the upgrade comes to that project, which waits, and counts what was written."""
+    do, told, has_written = Upgrade._do, list[str](), threading.Event()
+
+    def hold() -> None:
+        other.execute(write)
+        has_written.set()
+        wait_for(lambda: told)
+
+    with ThreadPoolExecutor(1) as pool:
+        writers = []
+
+        def do_after_the_write(upgrade: Upgrade, step: Any, name: str) -> bool:
+            if name == COUNTING and not writers:
+                writers.append(pool.submit(other.atomic, hold))
+                assert has_written.wait(100)
+            return do(upgrade, step, name)
+
+        monkeypatch.setattr(Upgrade, "_do", do_after_the_write)
+        limes_migrations.upgrade(old, told.append)
+        writers[0].result(100)
+    assert told[0].startswith("0011_kept_sums waits for rows")
+    assert wrong_sums(old, time.time()) == []
+
+
+@pytest.mark.parametrize("seed", few_of(range(6), 1))
+def test_sums_are_right_beside_writers(
+    old: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    """Of 400 projects, which are counted in pieces, and of others that come and go meanwhile."""
+    old.execute(MANY)
+    do, is_counting, is_over = Upgrade._do, threading.Event(), threading.Event()
+
+    def do_beside_writers(upgrade: Upgrade, step: Any, name: str) -> bool:
+        if name == COUNTING:
+            is_counting.set()
+        elif is_counting.is_set():
+            is_over.set()
+        return do(upgrade, step, name)
+
+    def write(number: int) -> int:
+        dice, engine, done = random.Random(f"{seed} {number}"), Engine(database_url, lock_timeout=5), 0
+        assert is_counting.wait(100)
+        while not is_over.is_set():
+            values = {"p": dice.randint(11, 410), "q": dice.randint(11, 410), "r": dice.randint(1, 9), "n": number}
+            texts = [text.format(**values, x=dice.randint(0, 50)) for text in dice.sample(RANDOM_WRITES, 2)]
+            with contextlib.suppress(*DATABASE_ERRORS):  # a collision, or somebody else has deleted the project
+                engine.atomic(lambda texts=texts: [engine.execute(text) for text in texts])
+                done += 1
+        engine.close()
+        return done
+
+    monkeypatch.setattr(Upgrade, "_do", do_beside_writers)
+    with ThreadPoolExecutor(2) as pool:
+        writers = [pool.submit(write, number) for number in range(2)]
+        try:
+            limes_migrations.upgrade(old)
+        finally:
+            is_counting.set()
+            is_over.set()
+        assert all(writer.result(100) for writer in writers)
+    assert wrong_sums(old, time.time()) == []
+    assert old.rows("SELECT * FROM uncounted_projects") == []
 
 
 def test_the_planner_knows_the_tables(old: Engine) -> None:

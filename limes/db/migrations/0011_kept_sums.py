@@ -1,5 +1,6 @@
 """Sums over projects that PostgreSQL keeps by triggers (docs/adr/0024), and indexes for a large cloud."""
 
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -25,11 +26,19 @@ def fill_domains(db: peewee.Database, after: int) -> int | None:
 
 
 def keep_sums(migrator: Any, db: peewee.Database) -> None:
-    """On PostgreSQL, makes the tables with their triggers, and fills them from what there is."""
+    """On PostgreSQL, makes the tables with their triggers. These leave out projects that are not counted yet."""
     if _is_kept(db):
-        for text in (*TABLES, *_functions(), *TRIGGERS, *STORAGE):
+        for text in (*TABLES, *_functions(), *TRIGGERS, *STORAGE, *UNCOUNTED):
             db.execute_sql(text)
-        db.execute_sql("SELECT limes_rebuild_sums()")
+
+
+def count_projects(db: peewee.Database, after: int) -> int | None:
+    """Counts some of the projects that were there before."""
+    rows = f"SELECT project_id FROM uncounted_projects WHERE project_id > {after} ORDER BY project_id LIMIT 50"
+    ids = [id_ for (id_,) in db.execute_sql(rows).fetchall()] if _is_kept(db) else []
+    for text in _count() if ids else ():
+        db.execute_sql(text.format(f"({', '.join(map(str, ids))})"))
+    return ids[-1] if ids else None
 
 
 def _is_kept(db: peewee.Database) -> bool:
@@ -88,6 +97,12 @@ TABLES = (
     " PRIMARY KEY (project_id, resource_id))",
 )
 
+UNCOUNTED = (
+    "CREATE TABLE uncounted_projects (project_id INTEGER PRIMARY KEY)",
+    "INSERT INTO uncounted_projects SELECT id FROM projects; ANALYZE uncounted_projects",
+)
+"""Projects that were there before, and whose rows triggers leave out until they are counted; later it stays empty."""
+COUNTED = "WHERE NOT EXISTS (SELECT 1 FROM uncounted_projects u WHERE u.project_id = rows.project_id)"
 
 # -- what is summed up -------------------------------------------------------------------------------------------------
 
@@ -129,7 +144,7 @@ SUMMED = (
 """Table, where its sums are kept, their figures, by what they are grouped, what one row adds, and which rows count."""
 
 
-def _add(source: str, signs: dict[str, int], table: Any) -> str:
+def _add(source: str, signs: dict[str, int], table: Any, projects: str = "") -> str:
     """Adds a row for each sum that changes: those rows of `source`, a format, with these signs."""
     _, target, columns, key, figures, condition = table
     parts = [
@@ -143,7 +158,7 @@ def _add(source: str, signs: dict[str, int], table: Any) -> str:
     keys = ", ".join(["domain_id", *key])
     return (
         f"INSERT INTO {target} ({keys}, {', '.join(columns)}) SELECT {keys}, {added}"
-        f" FROM ({' UNION ALL '.join(parts)}) rows JOIN projects ON projects.id = rows.project_id"
+        f" FROM ({' UNION ALL '.join(parts)}) rows JOIN projects ON projects.id = rows.project_id {projects}"
         f" GROUP BY {keys} HAVING ROW({sums}) <> ROW({', '.join('0' for _ in figures)});"
     )
 
@@ -158,17 +173,11 @@ def _for_each_operation(insert: str, update: str, delete: str) -> str:
 
 
 def _functions() -> list[str]:
-    functions = [
-        _function(
-            f"limes_sum_{table[0]}",
-            _for_each_operation(
-                _add("{}_rows", {"new": 1}, table),
-                _add("{}_rows", {"new": 1, "old": -1}, table),
-                _add("{}_rows", {"old": -1}, table),
-            ),
-        )
-        for table in SUMMED
-    ]
+    functions = []
+    for table in SUMMED:
+        which = "" if table[0] == "unused_commitments" else COUNTED  # those are written by triggers, and from the first
+        operations = (_add("{}_rows", each, table, which) for each in ({"new": 1}, {"new": 1, "old": -1}, {"old": -1}))
+        functions.append(_function(f"limes_sum_{table[0]}", _for_each_operation(*operations)))
     find = FIND_SUSPICIOUS.format("new_rows")
     suspect = _for_each_operation(find, FORGET_SUSPICIOUS + find, FORGET_SUSPICIOUS)
     functions.append(_function("limes_suspect_project_resources", suspect))
@@ -177,7 +186,7 @@ def _functions() -> list[str]:
     functions.append(_function("limes_delete_rows_of_project", DELETE_ROWS_OF_PROJECT))
     functions.append(_function("limes_keep_domain", KEEP_DOMAIN))
     rebuilt = [*REBUILD, *(_add("{}", {table[0]: 1}, table) for table in SUMMED if table[0] != "unused_commitments")]
-    rebuilt += [FIND_SUSPICIOUS.format("project_resources"), FIND_ALL_UNUSED]
+    rebuilt += [FIND_SUSPICIOUS.format("project_resources"), FIND_ALL_UNUSED.format("")]
     return [*functions, _function("limes_rebuild_sums", " ".join(rebuilt), returns="void")]
 
 
@@ -197,8 +206,7 @@ PERFORM 1 FROM project_resources r WHERE (r.project_id, r.resource_id) IN (
     SELECT * FROM unnest(project_ids, resource_ids)
 ) ORDER BY r.project_id, r.resource_id FOR NO KEY UPDATE;
 WITH pairs AS MATERIALIZED (
-    SELECT DISTINCT k.project_id, k.resource_id
-    FROM unnest(project_ids, resource_ids) k (project_id, resource_id)
+    SELECT DISTINCT k.project_id, k.resource_id FROM unnest(project_ids, resource_ids) k (project_id, resource_id)
     WHERE EXISTS (
         SELECT 1 FROM project_commitments c
         WHERE c.project_id = k.project_id AND c.resource_id = k.resource_id AND c.status = 'confirmed'
@@ -305,25 +313,38 @@ STORAGE = tuple(
 
 # -- all of it anew ----------------------------------------------------------------------------------------------------
 
+_TABLES = ("projects", "project_resources", "project_az_resources", "project_commitments")
+_KEPT = ("unused_commitments", "suspicious_resources", "project_sums", "commitment_sums")
 REBUILD = (
-    "LOCK TABLE projects, project_resources, project_az_resources, project_commitments IN SHARE ROW EXCLUSIVE MODE;",
-    "LOCK TABLE unused_commitments, suspicious_resources, project_sums, commitment_sums IN EXCLUSIVE MODE;",
-    "DELETE FROM suspicious_resources;",
-    "DELETE FROM unused_commitments;",
-    "DELETE FROM project_sums;",
-    "DELETE FROM commitment_sums;",
+    f"LOCK TABLE {', '.join(_TABLES)} IN SHARE ROW EXCLUSIVE MODE;",
+    f"LOCK TABLE {', '.join(_KEPT)} IN EXCLUSIVE MODE;",
+    *(f"DELETE FROM {table};" for table in _KEPT),
 )
 
 FIND_ALL_UNUSED = """
 PERFORM limes_find_unused(array_agg(project_id), array_agg(resource_id)) FROM (
-    SELECT DISTINCT project_id, resource_id FROM project_commitments WHERE status = 'confirmed'
+    SELECT DISTINCT project_id, resource_id FROM project_commitments WHERE status = 'confirmed' {}
 ) pairs HAVING count(*) > 0;
 """
 
-_TABLES = ("projects", "project_resources", "project_az_resources", "project_commitments")
+
+def _count() -> Iterator[str]:
+    """Nobody changes or inserts what belongs to these projects meanwhile: who inserts locks the row above it."""
+    yield "SELECT FROM projects WHERE id IN {0} ORDER BY id FOR UPDATE"
+    yield "SELECT FROM project_resources WHERE project_id IN {0} ORDER BY project_id, resource_id FOR UPDATE"
+    yield "SELECT FROM project_az_resources WHERE project_id IN {0} ORDER BY project_id, resource_id FOR NO KEY UPDATE"
+    yield "SELECT FROM project_commitments WHERE project_id IN {0} ORDER BY id FOR NO KEY UPDATE"
+    rows = "(SELECT * FROM {} WHERE project_id IN {{0}}) counted"
+    yield from (_add("{}", {rows.format(each[0]): 1}, each) for each in SUMMED if each[0] != "unused_commitments")
+    yield FIND_SUSPICIOUS.format(rows.format("project_resources"))
+    yield f"DO $$ BEGIN {FIND_ALL_UNUSED.format('AND project_id IN {0}')} END $$"
+    yield "DELETE FROM uncounted_projects WHERE project_id IN {0}"
+
+
 STEPS = (
     Step(add_domain, {"project_services": AGAINST_ALL}),
     Fill(fill_domains),
     *(Step(partial(_run, f"CREATE INDEX {index}"), {table: AGAINST_WRITERS}) for table, index in INDEXES),
     Step(keep_sums, dict.fromkeys(_TABLES, AGAINST_WRITERS)),
+    Fill(count_projects),
 )
