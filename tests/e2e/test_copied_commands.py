@@ -27,6 +27,7 @@ from tests.e2e.cloud import (
 )
 from tests.e2e.test_commitments import OF_ANALYTICS, OF_SHOP, commit, listed
 from tests.setup.needs import CURL
+from tests.support.levels import few_of
 from tests.support.machine import require
 
 CORES = {"service_type": "compute", "resource_name": "cores", "availability_zone": "west-1", "duration": "1 hour"}
@@ -78,7 +79,7 @@ def _quota(cloud: DashboardCloud, path: str) -> Any:
     return (document.get("project") or document["domain"])["services"][0]["resources"][0]["quota"]
 
 
-@pytest.mark.parametrize(("tool", "quota"), [*zip(TOOLS, (66, 67), strict=True)])
+@pytest.mark.parametrize(("tool", "quota"), [(TOOLS[0], 66), pytest.param(TOOLS[1], 67, marks=pytest.mark.long)])
 def test_quota_of_a_project(
     open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
 ) -> None:
@@ -88,6 +89,7 @@ def test_quota_of_a_project(
     assert _quota(cloud, QUOTA) == quota
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("tool", "quota"), [*zip(TOOLS, (71, 72), strict=True)])
 def test_quota_of_a_domain(
     open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
@@ -98,6 +100,7 @@ def test_quota_of_a_domain(
     assert _quota(cloud, f"domains/{SCHOOL}") == quota
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_purchase_now_and_later(
     open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str
@@ -116,6 +119,7 @@ def test_a_purchase_now_and_later(
         assert (made["resource_name"], made["availability_zone"]) == ("ram", "west-1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_changes_of_a_commitment(
     open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str
@@ -144,6 +148,7 @@ def test_changes_of_a_commitment(
     assert {(one["resource_name"], one["amount"]) for one in newest} == {("cores", 1), ("ram", 4096)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_transfer_and_its_end(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
     number = commit(cloud, amount=3)["id"]
@@ -166,6 +171,7 @@ def test_a_transfer_and_its_end(open_as: OpenPage, cloud: DashboardCloud, paste:
     assert number in listed(cloud, OF_ANALYTICS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_an_offer_to_everybody(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
     number = commit(cloud, amount=17)["id"]
@@ -177,6 +183,7 @@ def test_an_offer_to_everybody(open_as: OpenPage, cloud: DashboardCloud, paste: 
     assert number in listed(cloud, OF_ANALYTICS)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_new_figures(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
     page = open_as(ANALYTICS_ADMIN, f"/ui/{QUOTA}?do=refresh")
@@ -186,6 +193,7 @@ def test_new_figures(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[.
     expect(page.get_by_text("Limes is reading the backends")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_deletion(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
     number = commit(cloud, amount=1, **CORES, confirm_by=4_000_000_000)["id"]
@@ -200,6 +208,7 @@ def bursting_cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
         yield made.start()
 
 
+@pytest.mark.long
 def test_bursting_on_and_off(browser: Browser, bursting_cloud: DashboardCloud, paste: Callable[..., str]) -> None:
     cloud = bursting_cloud
     with watched_page(browser, cloud.url) as watched:
@@ -218,7 +227,7 @@ def test_bursting_on_and_off(browser: Browser, bursting_cloud: DashboardCloud, p
         expect(page.get_by_role("main").get_by_role("button", name="Switch bursting off")).to_be_visible()
 
 
-@pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.parametrize("tool", few_of(reversed(TOOLS), 1))
 def test_a_request_for_quota(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str) -> None:
     page = open_as(SHOP_ADMIN, f"/ui/domains/{ACME}/projects/{SHOP}/requests/new?ask=compute/cores=90")
     page.get_by_label("Reason").fill("it's a launch & more")

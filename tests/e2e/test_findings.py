@@ -66,6 +66,7 @@ def test_scrape_errors_are_grouped_and_explained(open_as: OpenPage) -> None:
     expect(page).to_have_url(re.compile(f"/ui/domains/{CAMPUS}/projects/{UNREADABLE[0]}$"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", ["/ui/inconsistencies", "/ui/scrape-errors", "/ui/commitments"])
 def test_other_roles_see_neither(open_as: OpenPage, path: str) -> None:
     for token in (SHOP_ADMIN, ACME_ADMIN):
@@ -77,6 +78,7 @@ def test_other_roles_see_neither(open_as: OpenPage, path: str) -> None:
         assert violations(page) == []
 
 
+@pytest.mark.long
 def test_a_tile_whose_figures_do_not_come_says_so(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, "/ui/domains")
     for path in ("**/v1/admin/scrape-status", "**/v1/inconsistencies"):
@@ -90,6 +92,7 @@ def test_a_tile_whose_figures_do_not_come_says_so(open_as: OpenPage) -> None:
     assert violations(page) == []
 
 
+@pytest.mark.long
 def test_a_failing_api_is_told_and_asked_again(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
     page.route(
@@ -102,6 +105,7 @@ def test_a_failing_api_is_told_and_asked_again(open_as: OpenPage) -> None:
     expect(page.get_by_text("1 kind of error, 2 failing scrapes")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_failing_capacitor_is_on_the_first_page_and_in_the_navigation(
     open_as: OpenPage, cloud: DashboardCloud
 ) -> None:
@@ -122,6 +126,7 @@ def test_a_failing_capacitor_is_on_the_first_page_and_in_the_navigation(
         assert violations(page) == []
 
 
+@pytest.mark.long
 def test_a_domain_sees_that_backends_fail_and_not_why(open_as: OpenPage, cloud: DashboardCloud) -> None:
     with cloud.failing_capacitor("no route to https://10.1.2.3:8778"):
         page = open_as(CLOUD_VIEWER, f"/ui/domains/{CAMPUS}/backends")
@@ -134,6 +139,7 @@ def test_a_domain_sees_that_backends_fail_and_not_why(open_as: OpenPage, cloud: 
         assert violations(page) == []
 
 
+@pytest.mark.long
 def test_empty_lists_say_when_somebody_looked(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
     found = page.request.get("/v1/inconsistencies", headers={"X-Auth-Token": CLOUD_ADMIN}).json()["inconsistencies"]
@@ -153,6 +159,7 @@ def test_empty_lists_say_when_somebody_looked(open_as: OpenPage) -> None:
     assert violations(page) == []
 
 
+@pytest.mark.long
 def test_a_project_says_why_figures_are_missing_and_not_what_the_backend_answered(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{CAMPUS}/projects/{UNREADABLE[0]}")
     problem = page.get_by_text("the backend of service storage has been failing since")

@@ -99,6 +99,7 @@ def collect_until_quota(cloud: DashboardCloud, gib: int) -> None:
     eventually(f"shop has {gib} GiB", is_there)
 
 
+@pytest.mark.long
 def test_a_limit_that_is_too_low_is_said_to_wait(open_as: OpenPage, cloud: DashboardCloud) -> None:
     set_bound(cloud, "max-quota", max_quota=None)
     page = open_as(SHOP_ADMIN, f"{PROJECT}?do=limit-growth&of=compute/ram")
@@ -107,6 +108,7 @@ def test_a_limit_that_is_too_low_is_said_to_wait(open_as: OpenPage, cloud: Dashb
     expect(page.get_by_text("the limit of 1 GiB takes effect when they need no more than that")).to_be_visible()
 
 
+@pytest.mark.long
 def test_growth_is_stopped_and_allowed_again(open_as: OpenPage, cloud: DashboardCloud) -> None:
     set_bound(cloud, "forbid-autogrowth", forbid_autogrowth=False)
     page = open_as(SHOP_ADMIN, PROJECT)
@@ -122,6 +124,7 @@ def test_growth_is_stopped_and_allowed_again(open_as: OpenPage, cloud: Dashboard
     expect(ram).to_contain_text("It grows by itself")
 
 
+@pytest.mark.long
 def test_who_may_only_look_is_offered_nothing(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, PROJECT)
     open_ram(page)
@@ -129,6 +132,7 @@ def test_who_may_only_look_is_offered_nothing(open_as: OpenPage) -> None:
     expect(page.get_by_role("button", name="growth")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_domain_admin_limits_all_projects(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}")
     open_ram(page)
@@ -142,6 +146,7 @@ def test_a_domain_admin_limits_all_projects(open_as: OpenPage, cloud: DashboardC
         assert ram_of(cloud, project)["max_quota"] == 300 * 1024
 
 
+@pytest.mark.long
 def test_tables_and_forms_offer_no_quota_to_set(open_as: OpenPage) -> None:
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects?resource=compute/ram")
     expect(page.get_by_role("button", name="Limit growth of shop", exact=True)).to_be_visible()
@@ -156,6 +161,7 @@ def test_tables_and_forms_offer_no_quota_to_set(open_as: OpenPage) -> None:
     expect(page.get_by_label("ram")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_the_explanation_says_what_it_is_made_of(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, f"{PROJECT}/history?resource=compute/ram")
     explained = page.get_by_role("region", name="Explanation")

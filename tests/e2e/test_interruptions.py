@@ -45,6 +45,7 @@ def test_what_was_typed_is_there_after_signing_in_again(open_as: OpenPage) -> No
     expect(page.get_by_label("ram")).to_have_value("+20 GiB")
 
 
+@pytest.mark.long
 def test_somebody_else_who_signs_in_does_not_see_it(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, NEW_REQUEST)
     fill(page)
@@ -54,6 +55,7 @@ def test_somebody_else_who_signs_in_does_not_see_it(open_as: OpenPage) -> None:
     expect(page.get_by_label("ram")).to_have_value("")
 
 
+@pytest.mark.long
 def test_what_was_typed_into_a_dialog_is_there_again_too(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, f"{DOMAIN}/projects/{SHOP}/commitments?do=buy&of=compute/ram")
     page.get_by_role("dialog").get_by_label("Amount").fill("3 GiB")
@@ -66,6 +68,7 @@ def test_what_was_typed_into_a_dialog_is_there_again_too(open_as: OpenPage) -> N
     expect(page.get_by_role("dialog").get_by_label("Amount")).to_have_value("4 GiB")
 
 
+@pytest.mark.long
 def test_leaving_a_page_with_something_typed_asks(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN)
     page.get_by_role("navigation", name="Main").get_by_role("link", name="Requests").click()
@@ -104,6 +107,7 @@ def _new_version(page: Page) -> None:
     page.route(re.compile("/ui$"), lambda route: route.fulfill(body=other, content_type="text/html"))
 
 
+@pytest.mark.long
 def test_a_page_that_is_open_during_an_upgrade_reloads_itself(open_as: OpenPage) -> None:
     page = open_as(ACME_ADMIN)
     gone: list[str] = []
@@ -122,6 +126,7 @@ def test_a_page_that_is_open_during_an_upgrade_reloads_itself(open_as: OpenPage)
     assert len(gone) == 2
 
 
+@pytest.mark.long
 def test_if_that_does_not_help_the_page_says_so(open_as: OpenPage) -> None:
     page = open_as(ACME_ADMIN)
     page.route("**/ui/assets/Fullest-*.js", lambda route: route.fulfill(status=404))
@@ -134,6 +139,7 @@ def test_if_that_does_not_help_the_page_says_so(open_as: OpenPage) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Quotas nearly full acme")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "path", ["/ui/domains", "/ui/projects", f"{DOMAIN}/projects", "/ui/commitments"], ids=lambda path: path[4:]
 )

@@ -56,6 +56,7 @@ def test_a_wrong_password_then_the_right_one_then_a_scope(page: Page, keystone: 
     assert kept == '[{},{},""]'
 
 
+@pytest.mark.long
 def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(
     page: Page, keystone: RealKeystone, keystone_cloud: DashboardCloud
 ) -> None:
@@ -74,6 +75,7 @@ def test_one_scope_needs_no_choice_and_an_ended_token_a_new_sign_in(
     expect(page.get_by_role("heading", level=1)).to_have_text("berlin project")
 
 
+@pytest.mark.long
 def test_an_application_credential(page: Page, keystone: RealKeystone) -> None:
     made = keystone.application_credential("berlin-admin", "berlin")
     page.get_by_role("radio", name="Application credential").check()
@@ -87,6 +89,7 @@ def test_an_application_credential(page: Page, keystone: RealKeystone) -> None:
     expect(page.get_by_text("You have signed out.")).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_token(page: Page, keystone: RealKeystone) -> None:
     page.get_by_role("radio", name="Token").check()
     page.get_by_label("Token", exact=True).last.fill(keystone.project_token("operator", "service"))

@@ -13,6 +13,11 @@ from tests.e2e.layout import clipped
 from tests.e2e.test_commitments import OF_SHOP, commit
 
 WIDTHS = [390, 1280, 1440, 1920]
+SCREENS = [
+    (390, "dark"),
+    *(pytest.param(width, "light", marks=pytest.mark.long) for width in WIDTHS),
+]
+"""Colours are looked at on the smallest one only."""
 LONG = "https://backend.example.com/" + "v3/quota-sets/" * 6 + " said that it has another quota than before"
 
 
@@ -53,9 +58,9 @@ DIALOGS: list[tuple[str, str, Callable[[Locator], None]]] = [
 ]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_dialogs_are_shown_as_a_whole(open_as: OpenPage, commitment: int, width: int, scheme: str) -> None:
+    """Ten dialogs, each with a page below it."""
     size = {"width": width, "height": 844}
     pages: dict[str, Page] = {}
     for token, path, work in DIALOGS:
@@ -76,6 +81,7 @@ def test_dialogs_are_shown_as_a_whole(open_as: OpenPage, commitment: int, width:
             assert (path, violations(page)) == (path, [])
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("commitment")
 @pytest.mark.parametrize("path", ["/ui/commitments", f"/ui/domains/{ACME}/commitments"], ids=["cloud", "domain"])
 def test_sums_of_commitments_need_no_scrolling_sideways(open_as: OpenPage, path: str) -> None:
@@ -86,6 +92,7 @@ def test_sums_of_commitments_need_no_scrolling_sideways(open_as: OpenPage, path:
     assert table.evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("width", WIDTHS[1:])
 def test_why_a_quota_was_changed_is_there_to_the_last_word(open_as: OpenPage, width: int) -> None:
     def at_length(route: Route) -> None:
@@ -105,6 +112,7 @@ def test_why_a_quota_was_changed_is_there_to_the_last_word(open_as: OpenPage, wi
     assert cell.evaluate("cell => cell.scrollWidth <= cell.clientWidth + 1")
 
 
+@pytest.mark.long
 def test_a_phone_shows_that_there_are_more_columns_and_keeps_names_in_sight(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, "/ui/domains?resource=compute/cores", viewport=PHONE)
     hint = page.get_by_text("Scroll sideways for more columns")
@@ -118,6 +126,7 @@ def test_a_phone_shows_that_there_are_more_columns_and_keeps_names_in_sight(open
     expect(page.get_by_text("More columns")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_no_bar_covers_the_field_that_one_types_into(open_as: OpenPage) -> None:
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects/{SHOP}/quota", viewport={"width": 360, "height": 560})
     fields = page.get_by_role("main").get_by_role("textbox")
@@ -135,6 +144,7 @@ def test_no_bar_covers_the_field_that_one_types_into(open_as: OpenPage) -> None:
     expect(page.locator(":focus")).to_be_in_viewport()
 
 
+@pytest.mark.long
 def test_bars_and_colours_are_explained(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, "/ui/cloud")
     expect(page.get_by_role("list", name="Colours of the bars")).to_contain_text("domain quota above capacity")

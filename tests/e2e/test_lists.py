@@ -1,5 +1,6 @@
 """Long lists: the rows are asked for at once, and come in pages."""
 
+import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.e2e.axe import violations
@@ -30,6 +31,7 @@ def test_a_list_of_projects_waits_for_no_report(open_as: OpenPage) -> None:
     expect(page.get_by_label("Resource").locator("option", has_text="Virtual cores")).to_have_count(1)
 
 
+@pytest.mark.long
 def test_a_list_of_a_domain_asks_for_its_name_once(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
     paths = asked(page)
@@ -39,6 +41,7 @@ def test_a_list_of_a_domain_asks_for_its_name_once(open_as: OpenPage) -> None:
     assert [path for path in paths if path.startswith(f"domains/{CAMPUS}?")] == [f"domains/{CAMPUS}?service="]
 
 
+@pytest.mark.long
 def test_a_name_is_the_same_on_each_level(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
     for path in ("/ui/cloud", f"/ui/domains/{CAMPUS}"):
@@ -46,6 +49,7 @@ def test_a_name_is_the_same_on_each_level(open_as: OpenPage) -> None:
         expect(page.get_by_text("Virtual cores").first).to_be_visible()
 
 
+@pytest.mark.long
 def test_resources_of_the_same_name_are_told_apart(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN)
 

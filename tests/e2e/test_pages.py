@@ -19,6 +19,7 @@ from tests.e2e.cloud import (
     SHOP_MEMBER,
     DashboardCloud,
 )
+from tests.support.levels import few_of
 
 DOMAIN, PROJECT = f"/ui/domains/{ACME}", f"/ui/domains/{ACME}/projects/{SHOP}"
 
@@ -69,8 +70,15 @@ PAGES = [
 ]
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", DESKTOP), ("dark", PHONE)], ids=["desktop-light", "phone-dark"])
+@pytest.mark.parametrize(
+    ("scheme", "size"),
+    [
+        pytest.param("light", DESKTOP, id="desktop-light"),
+        pytest.param("dark", PHONE, id="phone-dark", marks=pytest.mark.long),
+    ],
+)
 def test_everybody_can_use_every_page(open_as: OpenPage, scheme: str, size: dict[str, int]) -> None:
+    """It takes long because it opens all pages, and looks at every element of each."""
     pages = {}
     for token, path, title in PAGES:
         if token not in pages:
@@ -87,7 +95,9 @@ def test_everybody_can_use_every_page(open_as: OpenPage, scheme: str, size: dict
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], path
 
 
-@pytest.mark.parametrize("path", [f"/ui/domains/{SCHOOL}", f"/ui/domains/{SCHOOL}/projects/{LIBRARY}", "/ui/domains"])
+@pytest.mark.parametrize(
+    "path", few_of([f"/ui/domains/{SCHOOL}", f"/ui/domains/{SCHOOL}/projects/{LIBRARY}", "/ui/domains"], 1)
+)
 def test_what_is_not_for_a_role_says_so(open_as: OpenPage, path: str) -> None:
     page = open_as(SHOP_MEMBER, viewport=PHONE)
     page.goto(path)
@@ -123,6 +133,7 @@ def test_thousands_of_projects_are_sorted_and_searched(open_as: OpenPage) -> Non
     expect(page.get_by_label("Resource")).to_have_value("compute/ram")
 
 
+@pytest.mark.long
 def test_the_keyboard_reaches_everything(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER)
     # all is there, and what a new page does with the focus is done
@@ -143,6 +154,7 @@ def test_the_keyboard_reaches_everything(open_as: OpenPage) -> None:
     expect(page.get_by_role("list", name="Availability zones of Virtual cores")).to_be_visible()
 
 
+@pytest.mark.long
 def test_light_and_dark_is_remembered(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER, color_scheme="light")
     ground = "getComputedStyle(document.documentElement).backgroundColor"
@@ -156,6 +168,7 @@ def test_light_and_dark_is_remembered(open_as: OpenPage) -> None:
     assert page.evaluate("JSON.stringify({...localStorage})") == '{"limes-theme":"dark"}'
 
 
+@pytest.mark.long
 def test_what_was_used_of_commitments_day_by_day(open_as: OpenPage, cloud: DashboardCloud) -> None:
     cloud.use_commitments("shop", "west-2", days=3, used=5)
     cloud.use_commitments("shop", "west-1", days=3, used=15)

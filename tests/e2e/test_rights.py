@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, Response, expect
 
 from tests.e2e.browser import OpenPage
@@ -48,6 +49,7 @@ def test_a_member_is_offered_nothing_to_change(open_as: OpenPage) -> None:
     assert refused == []
 
 
+@pytest.mark.long
 def test_an_admin_of_a_project_is_offered_what_works(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN)
     refused = refusals(page)
@@ -60,6 +62,7 @@ def test_an_admin_of_a_project_is_offered_what_works(open_as: OpenPage) -> None:
     assert refused == []
 
 
+@pytest.mark.long
 def test_a_viewer_of_the_cloud_is_offered_no_quota_to_set(open_as: OpenPage) -> None:
     page = open_as(CLOUD_VIEWER)
     refused = refusals(page)
@@ -73,6 +76,7 @@ def test_a_viewer_of_the_cloud_is_offered_no_quota_to_set(open_as: OpenPage) -> 
     assert refused == []
 
 
+@pytest.mark.long
 def test_a_page_that_is_refused_leads_nowhere_else_that_is(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER)
     page.goto(f"/ui/domains/{SCHOOL}")

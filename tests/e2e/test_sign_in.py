@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.axe import violations
@@ -23,6 +24,7 @@ def test_a_sample_identity_is_one_click_away(watched: Callable[..., Watched]) ->
     assert violations(page) == []
 
 
+@pytest.mark.long
 def test_a_wrong_token_is_refused_in_words(watched: Callable[..., Watched]) -> None:
     page = watched().page
     page.goto("/ui")
@@ -32,6 +34,7 @@ def test_a_wrong_token_is_refused_in_words(watched: Callable[..., Watched]) -> N
     assert violations(page) == []
 
 
+@pytest.mark.long
 def test_reloads_keep_the_session_but_no_script_can_read_it(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN)
     expect(page.get_by_role("heading", level=1)).to_contain_text("shop")
@@ -56,6 +59,7 @@ def test_a_token_that_has_ended_leads_back_to_the_same_page(open_as: OpenPage) -
     assert page.url == here
 
 
+@pytest.mark.long
 def test_signing_out_forgets_everything(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN)
     page.locator(".menu summary").click()
@@ -67,6 +71,7 @@ def test_signing_out_forgets_everything(open_as: OpenPage) -> None:
     assert page.context.cookies() == []
 
 
+@pytest.mark.long
 def test_who_goes_on_before_the_first_page_is_there_is_not_taken_back(watched: Callable[..., Watched]) -> None:
     """The navigation is there first. Neither what the user may do nor the code of the chosen page has come yet."""
     page = watched().page
@@ -89,6 +94,7 @@ def test_who_goes_on_before_the_first_page_is_there_is_not_taken_back(watched: C
     expect(page.get_by_role("heading", level=1)).to_have_text("Projects of acme")
 
 
+@pytest.mark.long
 def test_another_scope_of_the_same_user(open_as: OpenPage) -> None:
     page = open_as("acme-admin")
     page.locator(".menu summary").click()
@@ -97,6 +103,7 @@ def test_another_scope_of_the_same_user(open_as: OpenPage) -> None:
     expect(page.get_by_role("heading", level=1)).to_contain_text("analytics")
 
 
+@pytest.mark.long
 def test_good_news_stays_until_somebody_is_there(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, f"{PROJECT}?do=refresh")
     page.clock.install()

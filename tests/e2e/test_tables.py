@@ -4,6 +4,7 @@ import csv
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import OpenPage
@@ -36,6 +37,7 @@ def test_projects_as_a_file(open_as: OpenPage, tmp_path: Path) -> None:
     assert rows[0][3] == str(40 * _GIB)
 
 
+@pytest.mark.long
 def test_all_rows_are_in_the_file_not_only_those_in_sight(open_as: OpenPage, tmp_path: Path) -> None:
     page = open_as(CLOUD_ADMIN, "/ui/projects?resource=compute/cores")
     expect(page.get_by_text(f"{PROJECTS + 4:,} in all")).to_be_visible()
@@ -44,6 +46,7 @@ def test_all_rows_are_in_the_file_not_only_those_in_sight(open_as: OpenPage, tmp
     assert header[:4] == ["Project", "Project ID", "Domain", "Domain ID"]
 
 
+@pytest.mark.long
 def test_commitments_as_a_file(open_as: OpenPage, cloud: DashboardCloud, tmp_path: Path) -> None:
     made = commit(cloud, amount=17)
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}?search={made['uuid']}")
@@ -55,6 +58,7 @@ def test_commitments_as_a_file(open_as: OpenPage, cloud: DashboardCloud, tmp_pat
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", found["Ends"])
 
 
+@pytest.mark.long
 def test_the_history_as_a_file(open_as: OpenPage, tmp_path: Path) -> None:
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects/{SHOP}/history?resource=compute/ram")
     expect(page.get_by_role("row").nth(1)).to_be_visible()
@@ -84,6 +88,7 @@ def test_a_link_leads_to_the_same_rows_and_dialog(open_as: OpenPage) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_link_leads_to_what_one_is_about_to_do(open_as: OpenPage, cloud: DashboardCloud) -> None:
     number = commit(cloud, amount=18)["id"]
     page = open_as(SHOP_ADMIN, f"/ui{OF_SHOP}")
@@ -96,6 +101,7 @@ def test_a_link_leads_to_what_one_is_about_to_do(open_as: OpenPage, cloud: Dashb
     expect(page.get_by_role("dialog")).to_be_visible()
 
 
+@pytest.mark.long
 def test_resources_with_different_units_have_a_column_for_them(open_as: OpenPage, tmp_path: Path) -> None:
     page = open_as(CLOUD_ADMIN, "/ui/inconsistencies?list=overspent")
     expect(page.get_by_role("row").nth(1)).to_be_visible()

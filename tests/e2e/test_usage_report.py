@@ -45,11 +45,14 @@ def downloaded(page: Page, folder: Path) -> tuple[str, Rows]:
 @pytest.mark.parametrize(
     ("token", "path", "name", "some"),
     [
-        (CLOUD_VIEWER, "/ui/usage-report", "cloud", {"shop", "library", "lab-0004"}),
-        (ACME_ADMIN, f"{DOMAIN}/usage-report", "acme", {"shop", "analytics"}),
-        (SHOP_MEMBER, f"{PROJECT}/usage-report", "acme-shop", {"shop"}),
+        pytest.param(CLOUD_VIEWER, "/ui/usage-report", "cloud", {"shop", "library", "lab-0004"}, id="cloud"),
+        pytest.param(
+            ACME_ADMIN, f"{DOMAIN}/usage-report", "acme", {"shop", "analytics"}, id="domain", marks=pytest.mark.long
+        ),
+        pytest.param(
+            SHOP_MEMBER, f"{PROJECT}/usage-report", "acme-shop", {"shop"}, id="project", marks=pytest.mark.long
+        ),
     ],
-    ids=["cloud", "domain", "project"],
 )
 def test_the_month_in_which_metering_began(
     open_as: OpenPage, tmp_path: Path, token: str, path: str, name: str, some: set[str]
@@ -73,6 +76,7 @@ def test_the_month_in_which_metering_began(
     expect(page.get_by_text(f"{len(rows):,} rows. The time is not closed yet")).to_be_visible()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("token", "path", "name"),
     [(ACME_ADMIN, DOMAIN, "acme"), (SHOP_MEMBER, PROJECT, "acme-shop")],
@@ -99,6 +103,7 @@ def test_the_last_month_is_offered_first_where_there_is_an_account_of_it(
     expect(page).to_have_url(re.compile(f"month={THIS_MONTH}"))
 
 
+@pytest.mark.long
 def test_pages_become_one_file_with_one_header(open_as: OpenPage, tmp_path: Path) -> None:
     page = open_as(ACME_ADMIN)
     page.goto(f"{DOMAIN}/usage-report")
@@ -118,6 +123,7 @@ def test_pages_become_one_file_with_one_header(open_as: OpenPage, tmp_path: Path
     assert markers == [[], [SHOP], [STAGING]]
 
 
+@pytest.mark.long
 def test_days_of_many_projects(open_as: OpenPage, tmp_path: Path) -> None:
     """Then a page has a few hundred projects. Most of them have used nothing."""
     today = datetime.now(UTC).date()
@@ -134,6 +140,7 @@ def test_days_of_many_projects(open_as: OpenPage, tmp_path: Path) -> None:
     assert {(row["service_type"], row["resource_name"]) for row in rows} == {("compute", "cores")}
 
 
+@pytest.mark.long
 def test_what_is_refused_is_said_and_can_be_corrected(open_as: OpenPage, tmp_path: Path) -> None:
     page = open_as(ACME_ADMIN)
     page.goto(f"{DOMAIN}/usage-report")
@@ -152,6 +159,7 @@ def test_what_is_refused_is_said_and_can_be_corrected(open_as: OpenPage, tmp_pat
     expect(page.get_by_text("the account of usage begins on")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_an_answer_that_breaks_off_is_not_saved(open_as: OpenPage) -> None:
     page = open_as(ACME_ADMIN)
     page.goto(f"{DOMAIN}/usage-report")
@@ -166,6 +174,7 @@ def test_an_answer_that_breaks_off_is_not_saved(open_as: OpenPage) -> None:
     assert downloads == []
 
 
+@pytest.mark.long
 def test_a_download_can_be_cancelled(open_as: OpenPage, tmp_path: Path) -> None:
     page = open_as(ACME_ADMIN)
     page.goto(f"{DOMAIN}/usage-report")
@@ -181,6 +190,7 @@ def test_a_download_can_be_cancelled(open_as: OpenPage, tmp_path: Path) -> None:
     assert downloaded(page, tmp_path)[1]
 
 
+@pytest.mark.long
 def test_who_may_not_read_it_is_told_so(open_as: OpenPage) -> None:
     page = open_as(SHOP_MEMBER)
     for path in ("/ui/usage-report", f"{DOMAIN}/usage-report"):
@@ -191,6 +201,7 @@ def test_who_may_not_read_it_is_told_so(open_as: OpenPage) -> None:
     assert {link.get_attribute("href") for link in links.all()} <= {f"{PROJECT}/usage-report"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize(
     ("token", "path"),

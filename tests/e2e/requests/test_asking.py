@@ -3,6 +3,7 @@
 import re
 from datetime import datetime, timedelta
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
@@ -37,6 +38,7 @@ def test_a_refused_quota_becomes_a_request(open_as: OpenPage) -> None:
     expect(page.get_by_role("row", name="Virtual cores: 40 to 60")).to_contain_text("Bert")
 
 
+@pytest.mark.long
 def test_a_preset_size_is_asked_for(open_as: OpenPage) -> None:
     """Of which there is enough RAM already."""
     page = open_as(SHOP_ADMIN, f"{PROJECT}/requests/new")
@@ -50,6 +52,7 @@ def test_a_preset_size_is_asked_for(open_as: OpenPage) -> None:
     expect(page.get_by_role("row", name="ram")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_a_preset_size_is_set(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, f"{PROJECT}/quota")
     page.get_by_label("Preset size").select_option("small")
@@ -63,6 +66,7 @@ def test_a_preset_size_is_set(open_as: OpenPage, cloud: DashboardCloud) -> None:
     cloud.put_quota(API, compute={"ram": 80 * 1024})
 
 
+@pytest.mark.long
 def test_a_preset_size_in_the_dialog_of_one_quota(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects")
     page.get_by_role("button", name="Set quota of shop", exact=True).click()
@@ -79,6 +83,7 @@ def test_a_preset_size_in_the_dialog_of_one_quota(open_as: OpenPage, cloud: Dash
     cloud.put_quota(API, compute={"cores": 40})
 
 
+@pytest.mark.long
 def test_quota_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, f"{PROJECT}/quota")
     page.get_by_label("Virtual cores").fill("50")
@@ -93,6 +98,7 @@ def test_quota_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
     expect(page.get_by_text(re.compile(r"50 until .*, 10:00 \S+, then 40"))).to_be_visible()
 
 
+@pytest.mark.long
 def test_a_request_is_about_the_quota_after_one_for_a_time(open_as: OpenPage, cloud: DashboardCloud) -> None:
     until = int((datetime.now() + timedelta(days=14)).timestamp())
     cores = {"name": "cores", "quota": 50, "until": until}
@@ -110,6 +116,7 @@ def test_a_request_is_about_the_quota_after_one_for_a_time(open_as: OpenPage, cl
     expect(page.get_by_role("row", name="Virtual cores")).to_contain_text("50")
 
 
+@pytest.mark.long
 def test_who_may_not_ask_is_not_offered_it(open_as: OpenPage, cloud: DashboardCloud) -> None:
     number = asked(cloud, 60)
     page = open_as(SHOP_MEMBER, PROJECT)
@@ -122,6 +129,7 @@ def test_who_may_not_ask_is_not_offered_it(open_as: OpenPage, cloud: DashboardCl
     expect(page.get_by_role("form", name="Answer")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_who_has_asked_comments_and_withdraws(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(SHOP_ADMIN, f"{PROJECT}/requests/{asked(cloud, 60)}")
     answer(page, "Comment", "it is <i>urgent</i>", "Comment")
@@ -132,6 +140,7 @@ def test_who_has_asked_comments_and_withdraws(open_as: OpenPage, cloud: Dashboar
     expect(page.get_by_role("form", name="Answer").get_by_label("Answer")).to_have_count(0)
 
 
+@pytest.mark.long
 def test_asking_on_a_phone_by_keyboard(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, PROJECT, viewport=PHONE, color_scheme="dark")
     page.get_by_role("link", name="Request more", exact=True).click()

@@ -4,6 +4,7 @@ import re
 import sqlite3
 import time
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.e2e.axe import violations
@@ -34,6 +35,7 @@ def test_a_domain_admin_grants_a_part(open_as: OpenPage, cloud: DashboardCloud) 
     assert cores_of(cloud) == 50
 
 
+@pytest.mark.long
 def test_a_rejection_needs_a_reason(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, f"{DOMAIN}/projects/{SHOP}/requests/{asked(cloud, 60)}")
     form = page.get_by_role("form", name="Answer")
@@ -44,6 +46,7 @@ def test_a_rejection_needs_a_reason(open_as: OpenPage, cloud: DashboardCloud) ->
     expect(page.get_by_role("list", name="Conversation")).to_contain_text("please clean up first")
 
 
+@pytest.mark.long
 def test_somebody_else_was_faster(open_as: OpenPage, cloud: DashboardCloud) -> None:
     number = asked(cloud, 60)
     page = open_as(ACME_ADMIN, f"{PROJECT}/requests/{number}")
@@ -87,6 +90,7 @@ def test_what_does_not_fit_is_passed_on(open_as: OpenPage, cloud: DashboardCloud
     cloud.put_quota(API, compute={"cores": 40})
 
 
+@pytest.mark.long
 def test_a_domain_asks_for_itself(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(ACME_ADMIN, DOMAIN)
     page.get_by_role("link", name="Request more", exact=True).first.click()
@@ -103,6 +107,7 @@ def test_a_domain_asks_for_itself(open_as: OpenPage, cloud: DashboardCloud) -> N
     assert cores_of(cloud, f"/v1/domains/{ACME}") == 300
 
 
+@pytest.mark.long
 def test_a_thousand_open_requests(open_as: OpenPage, cloud: DashboardCloud) -> None:
     with sqlite3.connect(cloud.folder / "limes.db") as database:
         (domain,) = database.execute("SELECT id FROM domains WHERE uuid = ?", [ACME]).fetchone()
