@@ -3,18 +3,20 @@
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 import yaml
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page
 
 from limes.api.policy import RULES
 from limes.api.routes import ROUTES
 from limes.backends.loader import Plugins
 from limes.placement.policy import rules as placement_rules
 from tests.e2e.axe import violations
+from tests.e2e.browser import PATIENCE_MS
 from tests.support.frontend import require_packages
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +41,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_page_is_in_the_site_and_in_its_search_index(site: Path) -> None:
+    """The first test waits for the build of the site, of a hundred pages."""
     index = (site / "searchindex.js").read_text(encoding="utf-8")
     for page in DOCS.rglob("*.md"):
         name = page.relative_to(DOCS).with_suffix("")
@@ -46,66 +49,61 @@ def test_every_page_is_in_the_site_and_in_its_search_index(site: Path) -> None:
         assert f'"{name}"' in index, name
 
 
-def search(site: Path, browser: Browser, words: str) -> tuple[list[str], list[str]]:
-    """The titles that the site finds, and what the browser has asked for meanwhile."""
-    asked: list[str] = []
+@pytest.fixture
+def tab(browser: Browser) -> Iterator[Page]:
     page = browser.new_page()
-    page.on("request", lambda request: asked.append(request.url))
-    page.goto(f"{site.as_uri()}/index.html")
-    page.get_by_role("textbox", name="Search").fill(words)
-    page.keyboard.press("Enter")
-    page.get_by_text("Search finished, found").wait_for()  # before, the list grows
-    found = page.locator("ul.search li a").all_inner_texts()
+    page.set_default_timeout(PATIENCE_MS)
+    yield page
     page.close()
-    return found, asked
+
+
+def search(site: Path, tab: Page, words: str) -> list[str]:
+    """The titles that the site finds."""
+    tab.goto(f"{site.as_uri()}/index.html")
+    tab.get_by_role("textbox", name="Search").fill(words)
+    tab.keyboard.press("Enter")
+    tab.get_by_text("Search finished, found").wait_for()  # before, the list grows
+    return tab.locator("ul.search li a").all_inner_texts()
 
 
 @pytest.mark.browser
-def test_search_works_without_a_server_and_without_other_hosts(site: Path, browser: Browser) -> None:
-    found, asked = search(site, browser, "commitment")
-    assert "Commitments" in found
+def test_search_works_without_a_server_and_without_other_hosts(site: Path, tab: Page) -> None:
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url))
+    assert "Commitments" in search(site, tab, "commitment")
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    "text",
-    [
-        "quota of project was not written",
-        "no project report for resource please retry after a scrape has succeeded",
-        "the database took too long over this request",
-    ],
-)
-def test_a_message_leads_to_troubleshooting(site: Path, browser: Browser, text: str) -> None:
-    found, _ = search(site, browser, text)
-    assert any(title.startswith("Troubleshooting") for title in found), found
+def test_what_users_look_for_is_found(site: Path, tab: Page) -> None:
+    for words, title in (
+        ("quota of project was not written", "Troubleshooting"),
+        ("no project report for resource please retry after a scrape has succeeded", "Troubleshooting"),
+        ("the database took too long over this request", "Troubleshooting"),
+        ("423", "Troubleshooting"),
+        ("HTTP 423", "Troubleshooting"),
+        ("invoice", "For billing systems"),
+    ):
+        found = search(site, tab, words)
+        assert any(one.startswith(title) for one in found), (words, found)
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    ("words", "page"), [("423", "Troubleshooting"), ("HTTP 423", "Troubleshooting"), ("invoice", "For billing systems")]
-)
-def test_what_users_look_for_is_found(site: Path, browser: Browser, words: str, page: str) -> None:
-    found, _ = search(site, browser, words)
-    assert any(title.startswith(page) for title in found), found
-
-
-@pytest.mark.browser
-def test_decisions_come_after_pages_for_users(site: Path, browser: Browser) -> None:
-    found, _ = search(site, browser, "autogrow")
+def test_decisions_come_after_pages_for_users(site: Path, tab: Page) -> None:
+    found = search(site, tab, "autogrow")
     decisions = [number for number, title in enumerate(found) if re.match(r"\d+\. ", title)]
     assert decisions, found
     assert decisions == list(range(len(found) - len(decisions), len(found))), found
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("page", ["index", "dashboard", "guides/billing", "reference/api"])
-def test_everybody_can_use_the_site(site: Path, browser: Browser, page: str) -> None:
+@pytest.mark.parametrize(
+    "page", ["index", "dashboard", "guides/billing", pytest.param("reference/api", marks=pytest.mark.long)]
+)
+def test_everybody_can_use_the_site(site: Path, tab: Page, page: str) -> None:
     require_packages()
-    tab = browser.new_page()
     tab.goto(f"{site.as_uri()}/{page}.html")
     assert violations(tab) == []
-    tab.close()
 
 
 def test_commands_are_highlighted(site: Path) -> None:
