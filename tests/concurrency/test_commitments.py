@@ -16,7 +16,6 @@ from limes.db.migrate import limes_migrations
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, ask, commit, listed, offer, take
 from tests.api.world import SERVICES, World, make_world
-from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.databases import MigratedUrlFactory
 
@@ -56,7 +55,7 @@ def test_two_that_fit_only_alone(world: World) -> None:
         world.clock.advance(3600)
 
 
-def test_storm(world: World, rounds: Rounds) -> None:
+def test_storm(world: World) -> None:
     """16 clients commit, split, transfer and merge; a watcher never sees more claimed than there is."""
     done = threading.Event()
     statuses: list[int] = []
@@ -66,7 +65,7 @@ def test_storm(world: World, rounds: Rounds) -> None:
 
     def client(seed: int) -> None:
         dice = random.Random(seed)
-        for _ in range(rounds(12)):
+        for _ in range(8):
             project, other = dice.sample(["berlin", "dresden"], 2)
             deed = dice.random()
             if deed < 0.5:
