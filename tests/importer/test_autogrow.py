@@ -25,6 +25,7 @@ from tests.collector.lab import NoJitter
 from tests.importer.conftest import Case
 from tests.importer.go_limes import GoLimes
 from tests.support.clock import FrozenClock
+from tests.support.levels import few_of
 from tests.support.rows import all_rows
 
 HOUR = 3600
@@ -32,7 +33,7 @@ NOW = 1767225600
 """2026-01-01, where the tests' clock stands."""
 RULE = AutogrowRule(1.2, project_base_quota=10, retention=48 * HOUR)
 DISTRIBUTIONS = [DistributionRule(re.compile("compute/.*"), "autogrow", autogrow=RULE)]
-VERSIONS = (36, 38, 44, 49, 58, 60, 64, 69, 70, 82)
+VERSIONS = few_of((38, 60, 82, 36, 44, 49, 58, 64, 69, 70), 3)
 
 
 def fill(source: GoLimes) -> None:
