@@ -84,7 +84,7 @@ class Cloud:
     def ask(self, method: str, path: str, body: Any) -> requests.Response:
         """A request of the cloud's admin, without the client."""
         url, headers = f"{self.url}/v1/domains/{GERMANY}{path}", {"X-Auth-Token": "cloud-admin"}
-        answer = requests.request(method, url, json=body, headers=headers, timeout=20)
+        answer = requests.request(method, url, json=body, headers=headers, timeout=200)
         assert answer.ok, answer.text
         return answer
 
@@ -133,7 +133,7 @@ class Cloud:
 
 on_both_databases = pytest.mark.parametrize(
     "running_cloud",
-    ["sqlite", pytest.param("postgresql", marks=pytest.mark.postgresql)],
+    ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.again])],
     indirect=True,
     scope="session",
 )
