@@ -65,7 +65,7 @@ class Post:
         return outcome
 
     def job(self, **options: Any) -> SendMails:
-        mailer = SmtpMailer(SmtpServer("127.0.0.1", self.server.port, "none", timeout=20), Sender("limes@example.com"))
+        mailer = SmtpMailer(SmtpServer("127.0.0.1", self.server.port, "none", timeout=60), Sender("limes@example.com"))
         contents = Contents(Templates(), "", UNSUBSCRIBE_LINKS)
         options = {"urgent": frozenset({"request_opened"}), **options}
         return SendMails(

@@ -64,7 +64,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
             self.cfg.set(key, value)
 
     def load(self) -> Any:
-        return cloud(Engine(os.environ["DATABASE_URL"], pool_size=THREADS, pool_timeout=5), fill=False).app
+        return cloud(Engine(os.environ["DATABASE_URL"], pool_size=THREADS, pool_timeout=60), fill=False).app
 
 
 def main() -> None:

@@ -297,7 +297,7 @@ def deliver(world: World, sink: Sink) -> DeliverEvents:
 
 
 def test_a_webhook_that_fails_and_comes_back(cloud: World, receiver: Receiver) -> None:
-    sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=5, name="notify:webhook")
+    sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=60, name="notify:webhook")
     delivery = deliver(cloud, sink)
     job = notify(cloud, "webhook")
     for usage in (900, 1000):
@@ -323,7 +323,7 @@ def test_a_webhook_that_fails_and_comes_back(cloud: World, receiver: Receiver) -
 
 
 def test_what_a_webhook_refuses_holds_up_only_its_project(cloud: World, receiver: Receiver) -> None:
-    sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=5, name="notify:webhook")
+    sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=60, name="notify:webhook")
     job = notify(cloud, "webhook")
     for usage in (900, 1000):
         use(cloud, usage)
@@ -346,7 +346,7 @@ def test_a_webhook_that_hangs(cloud: World, receiver: Receiver) -> None:
     use(cloud, 900)
     notify(cloud, "webhook").run()
     receiver.answers.clear()
-    for timeout, delivered in ((0.2, 0), (20, 1)):
+    for timeout, delivered in ((0.2, 0), (60, 1)):
         sink = WebhookSink(receiver.url, SECRET, GuardedSession(), cloud.clock, timeout=timeout, name="notify:webhook")
         outcome = deliver(cloud, sink).run_if_due()
         assert outcome is not None
@@ -360,7 +360,7 @@ def test_a_webhook_that_nobody_answers(cloud: World) -> None:
     url = "http://127.0.0.1:9/hook"
     use(cloud, 900)
     notify(cloud, "webhook").run()
-    sink = WebhookSink(url, SECRET, GuardedSession(), cloud.clock, timeout=5, name="notify:webhook")
+    sink = WebhookSink(url, SECRET, GuardedSession(), cloud.clock, timeout=60, name="notify:webhook")
     outcome = deliver(cloud, sink).run_if_due()
     assert outcome is not None
     assert (outcome.delivered, outcome.failed) == (0, True)

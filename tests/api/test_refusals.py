@@ -28,7 +28,7 @@ def server(database_url_with: MigratedUrlFactory, tmp_path: Path) -> Iterator[tu
 
 def answer_to(port: int, request: bytes) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body."""
-    with socket.create_connection(("127.0.0.1", port), timeout=30) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=200) as client:
         client.sendall(request)
         received = b""
         while part := client.recv(65536):
