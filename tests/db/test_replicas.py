@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from limes.db import replicas
 from limes.db.engine import Engine
 from limes.db.replica_metrics import PASSED_OVER
 from limes.db.replicas import ReplicatedEngine
@@ -38,6 +39,12 @@ def pair(servers: Replicated) -> Replicated:
     servers.primary.execute("TRUNCATE counters")
     servers.catch_up()
     return servers
+
+
+@pytest.fixture(autouse=True)
+def _tried_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A standby that has not answered is tried again after a tenth of a second."""
+    monkeypatch.setattr(replicas, "_PAUSE", 0.1)
 
 
 @pytest.fixture
@@ -216,7 +223,10 @@ def test_a_standby_that_is_promoted(make_engine: Callable[..., ReplicatedEngine]
 
 
 def test_a_standby_has_to_follow_the_new_primary(engine: ReplicatedEngine, pair: Replicated) -> None:
-    """A restart of the primary looks like a fail-over: a position of before proves nothing any more."""
+    """A restart of the primary looks like a fail-over: a position of before proves nothing any more.
+
+    It takes five seconds, the pause after which a standby connects again.
+    """
     pair.primary.stop()
     pair.primary.start()
     write(engine, "a", 1)
