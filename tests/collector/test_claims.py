@@ -14,6 +14,8 @@ from limes.db.engine import Engine
 from limes.db.queries import tasks
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 
+pytestmark = pytest.mark.sql
+
 PROJECTS = 40
 COLLECTORS = 6
 

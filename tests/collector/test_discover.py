@@ -13,6 +13,8 @@ from limes.errors import NotFound
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab, each_name, once
 from tests.support.rows import all_rows, changes
 
+pytestmark = pytest.mark.sql
+
 PROJECTS = (
     "SELECT p.name, p.uuid, p.parent_uuid, d.name FROM projects p JOIN domains d ON d.id = p.domain_id ORDER BY 1"
 )

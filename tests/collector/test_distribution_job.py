@@ -31,6 +31,8 @@ from tests.collector.growing import (
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 from tests.support.rows import all_rows, changes
 
+pytestmark = pytest.mark.sql
+
 CORES = ("compute", "cores")
 
 

@@ -15,7 +15,9 @@ from limes.errors import Unavailable
 from tests.collector.growth import HOURS, SUMMARIES, commit, job, set_capacity, set_domain_quota, stored, use
 from tests.collector.lab import Lab
 from tests.support.databases import ON_POSTGRESQL
+from tests.support.levels import few_of
 
+pytestmark = pytest.mark.sql
 Figures = tuple[int, int, int | None, int | None]
 """Usage, committed, quota and capacity."""
 LONG = Retention(hours=1000)
@@ -90,7 +92,7 @@ def expect(lab: Lab, truth: Truth) -> None:
     assert stored(lab, "growth_months", SUMMARIES, "d-germany") == truth.summaries(month_of, next_month)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few_of(range(4), 2))
 def test_days_and_months_are_what_was_sampled(lab: Lab, seed: int) -> None:
     """Over some weeks, with collectors that are late, killed, or have their clock put back."""
     dice, truth = random.Random(seed), Truth()

@@ -12,6 +12,8 @@ from limes.core.units import MAX_AMOUNT
 from tests.api.world import World, make_world
 from tests.collector.lab import Lab
 
+pytestmark = pytest.mark.sql
+
 PROJECT = "/v1/domains/d-germany/projects/p-berlin"
 PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
 MAX_SHOWN = 2**64 - 1

@@ -10,6 +10,8 @@ from limes.errors import Unavailable
 from tests.collector.lab import Lab
 from tests.collector.metering import CORES, START, entries, job, scrape
 
+pytestmark = pytest.mark.sql
+
 PROJECTS = ("p-berlin", "p-dresden", "p-paris")
 
 

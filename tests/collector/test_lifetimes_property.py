@@ -15,7 +15,9 @@ from limes.backends import BackendError, ProjectInfo
 from limes.core.lifetimes import find
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, FakeKeystone, Lab
 from tests.collector.lifetimes import FOLLOWED, billed, clean_up, periods, report, scrape, scraper, server
+from tests.support.levels import few_of
 
+pytestmark = pytest.mark.sql
 Present = tuple[tuple[str, str, str], ...]
 """Of each server: AZ, id and flavor."""
 
@@ -114,7 +116,7 @@ def random_step(chance: random.Random) -> tuple[Any, ...]:
     return step
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", few_of(SEEDS, 3))
 def test_random_histories(make_lab: Callable[..., Lab], seed: int) -> None:
     chance = random.Random(seed)
     lab = make_lab(keystone=FakeKeystone(BERLIN, DRESDEN))

@@ -14,6 +14,8 @@ from limes.db.queries.usage_sources import Only
 from tests.collector.lab import BERLIN, GERMANY, FakeKeystone, Lab
 from tests.collector.metering import CORES, START, entries, job, scrape
 
+pytestmark = pytest.mark.sql
+
 
 @pytest.fixture
 def metered(lab: Lab) -> Lab:

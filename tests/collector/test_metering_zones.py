@@ -18,7 +18,9 @@ from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, L
 from tests.collector.metering import entries, job, scrape
 from tests.collector.previous_release import PreviousJob
 from tests.collector.test_metering_histories import SLOT, VALID_FOR, commitment_event
+from tests.support.levels import few_of
 
+pytestmark = pytest.mark.sql
 ZONES = ("any", "az-one", "az-two")
 Usage = Mapping[str, int]
 Figures = tuple[int, int, int, int]
@@ -248,7 +250,7 @@ class History:
         return told
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", few_of(range(8), 2))
 @pytest.mark.parametrize("zones", [("any",), ("az-one", "az-two"), ZONES], ids=["pooled", "by-zone", "both"])
 def test_random_histories_of_zones(
     lab: Lab, zones: tuple[str, ...], seed: int, monkeypatch: pytest.MonkeyPatch

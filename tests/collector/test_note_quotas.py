@@ -13,6 +13,8 @@ from tests.collector.growth import job
 from tests.collector.lab import GERMANY, Lab
 from tests.support.databases import ON_POSTGRESQL
 
+pytestmark = pytest.mark.sql
+
 PROJECTS = 7
 Times = list[tuple[str, int, int | None, int]]
 

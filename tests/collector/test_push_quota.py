@@ -11,6 +11,8 @@ from limes.db.queries import tasks
 from tests.collector.lab import Lab, once
 from tests.support.rows import all_rows, changes
 
+pytestmark = pytest.mark.sql
+
 MARK = ("quota_desynced_at", "next_push_at", "push_failures", "push_error")
 SYNCED = (None, None, 0, "")
 

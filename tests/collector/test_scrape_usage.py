@@ -12,6 +12,8 @@ from limes.core.quota import Unlimited
 from tests.collector.lab import Lab, NoJitter
 from tests.support.rows import all_rows, changes
 
+pytestmark = pytest.mark.sql
+
 USAGE = (
     "SELECT r.name, pa.az, pa.usage, pa.physical_usage, pa.subresources FROM project_az_resources pa"
     " JOIN resources r ON r.id = pa.resource_id JOIN projects p ON p.id = pa.project_id"

@@ -18,6 +18,8 @@ from tests.collector.lab import COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKe
 from tests.collector.metering import CORES, START, entries, job, scrape
 from tests.support.databases import ON_POSTGRESQL
 
+pytestmark = pytest.mark.sql
+
 LAST_STEP = "SELECT usage FROM usage_steps WHERE project_uuid = 'p-berlin' AND resource_name = 'cores' ORDER BY at DESC"
 
 
