@@ -75,11 +75,12 @@ def test_who_waits_while_it_fails_does_not_ask_again(monkeypatch: pytest.MonkeyP
     clock = time.monotonic
 
     def look() -> float:
-        looks.append(clock())
-        return looks[-1]
+        if threading.current_thread().name.startswith("asks"):  # others may look at the clock, too
+            looks.append(clock())
+        return clock()
 
     monkeypatch.setattr(time, "monotonic", look)
-    with ThreadPoolExecutor(8) as pool:
+    with ThreadPoolExecutor(8, thread_name_prefix="asks") as pool:
         first = pool.submit(text, figures)
         while not database.readings:
             time.sleep(0.01)

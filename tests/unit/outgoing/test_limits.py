@@ -7,6 +7,7 @@ import time
 import tracemalloc
 import zlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import requests
@@ -17,7 +18,8 @@ from limes.backends import BackendError, BackendOutage
 from limes.backends.loader import BackendSpec, load
 from limes.composition.identity import build_authenticator
 from limes.errors import StartupError, Unavailable
-from limes.outgoing import AnswerLimits, GuardedSession, keystone_session
+from limes.outgoing import AnswerLimits, GuardedSession, keystone_session, session
+from limes.outgoing.answers import read_body
 from limes.outgoing.contents import Contents
 from limes.placement.transfer.api import RemoteApi
 from limes.settings.identity import IdentitySettings
@@ -149,10 +151,18 @@ def trickle(head: bytes) -> Iterator[bytes]:
         yield b" "
 
 
-@pytest.mark.parametrize("timeout", [0.5, (0.2, 0.3)])
-def test_time(timeout: object, server: WebServer) -> None:
+@pytest.mark.parametrize("timeout", [100, (40, 60)])
+def test_time(timeout: object, server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is over while the body arrives."""
+
+    def read_late(*arguments: Any) -> Any:
+        clock = time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: clock() + 100)
+        return read_body(*arguments)
+
+    monkeypatch.setattr(session, "read_body", read_late)
     server.answer = lambda _: Answer(200, trickle(b"{"))
-    with pytest.raises(BackendOutage, match=r"not complete after 0.5 s"):
+    with pytest.raises(BackendOutage, match=r"not complete after 100 s"):
         GuardedSession(SMALL).get(server.url, timeout=timeout)
 
 
