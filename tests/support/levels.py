@@ -1,6 +1,6 @@
 """Which tests `make test` runs: all but those marked `long`, and each on one database unless two can differ."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
@@ -22,8 +22,13 @@ def mark_level(item: pytest.Item, folder: str) -> None:
     params = getattr(getattr(item, "callspec", None), "params", {})
     if params.get("databases") != "postgresql" or folder in SQL_FOLDERS or item.get_closest_marker("sql"):
         return
-    if not any(mark.args[0] == "databases" for mark in item.iter_markers("parametrize")):
+    if not any("databases" in _names(mark.args[0]) for mark in item.iter_markers("parametrize")):
         item.add_marker("again")
+
+
+def _names(parameters: str | Sequence[str]) -> list[str]:
+    """The names in the first argument of `parametrize`."""
+    return [name.strip() for name in parameters.split(",")] if isinstance(parameters, str) else list(parameters)
 
 
 def few_of(values: Iterable[Any], few: int) -> list[Any]:
