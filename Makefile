@@ -31,6 +31,7 @@ help: ## this list
 run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sample data, on this machine
 	@exec $(BIN)/limes serve --config config/quickstart.yaml $(ARGS)
 
+check: export LIMES_TEST_SERVERS = no
 check: lint ## the inner loop: linters, and the tests that need no other server (under 2 minutes)
 	$(call pytest,900) -m "not long and not again and not postgresql and not real and not rabbitmq and not browser and not package and not site"
 

@@ -29,6 +29,7 @@ from tests.support.machine import require
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import children_of, eventually
 
+pytestmark = pytest.mark.postgresql
 DISASTERS = pytest.mark.parametrize("disasters", few_of([2, 6], 1))
 WRITES = 30
 """What has to be acknowledged before the next disaster."""

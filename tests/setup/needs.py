@@ -190,6 +190,8 @@ ALL = (
     ETCD,
     PATRONI,
 )
+SERVERS = (POSTGRESQL, REAL, RABBITMQ, CHROMIUM, HAPROXY, NGINX, PGBOUNCER, ETCD, PATRONI, APACHE, UWSGI)
+"""What `make check` runs without. Prometheus is not among them: tests of rules use its promtool."""
 _LONG_ONLY = (FAKETIME, SYSTEMD, APACHE, ETCD, PATRONI)
 """What no test needs outside of the folders whose tests are all long (tests/support/levels.py)."""
 GOALS: dict[str, tuple[Need, ...]] = {

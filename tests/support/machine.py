@@ -7,13 +7,15 @@ from typing import NoReturn
 
 import pytest
 
-from tests.setup.needs import Need, must_have_all, this_machine
+from tests.setup.needs import SERVERS, Need, must_have_all, this_machine
 
 MACHINE = this_machine(Path(sys.prefix))
 
 
 def require(need: Need) -> Path:
-    """Where it is. Skips the test where it is missing, or fails it in CI."""
+    """Where it is. Skips the test where it is missing, or fails it in CI. In `make check`, servers fail it."""
+    if need in SERVERS and os.environ.get("LIMES_TEST_SERVERS") == "no":
+        pytest.fail(f"make check runs nothing that needs {need.name}: mark this test", pytrace=False)
     path = need.find(MACHINE)
     if path is None:
         give_up(need.story())

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.setup.needs import Need
+from tests.setup.needs import CHECKOUT, POSTGRESQL, Need
 from tests.support import machine
 
 NEED = Need("a unicorn", lambda place: None, "rides on it", ("unicorn",))
@@ -29,6 +29,15 @@ def test_the_test_fails(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     with pytest.raises(pytest.fail.Exception) as raised:
         machine.require(NEED)
     assert raised.value.msg == STORY
+
+
+def test_make_check_runs_nothing_that_needs_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "\ncheck: export LIMES_TEST_SERVERS = no\n" in (CHECKOUT / "Makefile").read_text()
+    monkeypatch.setenv("LIMES_TEST_SERVERS", "no")
+    with pytest.raises(pytest.fail.Exception, match="make check runs nothing that needs PostgreSQL: mark this test"):
+        machine.require(POSTGRESQL)
+    with pytest.raises(machine.Missing):
+        machine.require(NEED)
 
 
 def test_all_such_tests_are_one_line() -> None:
