@@ -1,5 +1,6 @@
 """When commitments end and are renewed, by the calendar."""
 
+import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
@@ -50,6 +51,20 @@ def test_renewals_count_months_from_the_first_begin(begin: str, duration: str, d
         renewed = reshaping.renew(made, made.expires_at - 1, "r", DAY)
         made = life.confirm(life.advance(renewed, made.expires_at), made.expires_at)
     assert ends == days
+
+
+def test_the_hosts_time_zone_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In Tokyo, the last hours of 31 January are in February already."""
+    start = datetime(2026, 1, 31, 20, tzinfo=UTC).timestamp()
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        end = life.end_of(start, "1 month")
+        made = make(duration="1 month", created_at=start, confirmed_at=start, expires_at=end)
+        renewed = reshaping.renew(made, end - 1, "r", DAY)
+    time.tzset()
+    days = [datetime(2026, month, day, 20, tzinfo=UTC).timestamp() for month, day in ((2, 28), (3, 31))]
+    assert [end, renewed.expires_at] == days
 
 
 def test_a_longer_renewal_counts_from_the_first_begin_too() -> None:
