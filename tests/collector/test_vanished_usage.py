@@ -13,8 +13,9 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.backends import ServiceDef
 from limes.core.catalog import Catalog
 from limes.core.metering.calendar import DAY, HOUR, Granularity
+from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
-from tests.collector.lab import COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab
+from tests.collector.lab import BERLIN, COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab
 from tests.collector.metering import CORES, START, entries, job, scrape
 from tests.support.databases import ON_POSTGRESQL
 
@@ -63,9 +64,13 @@ def test_a_resource_that_is_offered_no_more_while_it_is_scraped(lab: Lab) -> Non
 
 @pytest.mark.parametrize("forgotten", ["row", "metered_usage"])
 def test_a_resource_that_the_previous_release_has_scraped_last(lab: Lab, forgotten: str) -> None:
-    """It deletes rows of AZs in which nothing is used any more, or writes new ones, and the account does not hear of it."""
+    """It deletes rows of AZs in which nothing is used any more, or writes new ones, and the account does not hear of it.
+
+    A resource of the same name in another service goes on.
+    """
     scrape(lab, {"az-one": 4, "az-two": 3})
     job(lab).run()
+    metering.add_steps(lab.engine, [StepRow(BERLIN.id, "volume", "cores", "az-one", START, 9, START)])
     lab.clock.advance(HOUR)
     where = "az = 'az-two' AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
     if forgotten == "row":
@@ -82,7 +87,8 @@ def test_a_resource_that_the_previous_release_has_scraped_last(lab: Lab, forgott
     ]
     lab.clock.advance(2 * DAY)
     job(lab).run()
-    assert {entry.account.last for entry in entries(lab, START, START + DAY, Granularity.DAY)} == {0}
+    found = entries(lab, START, START + DAY, Granularity.DAY)
+    assert {(entry.meter.service, entry.account.last) for entry in found} == {("compute", 0), ("volume", 9)}
 
 
 @ON_POSTGRESQL  # SQLite has one writer at a time
