@@ -280,6 +280,18 @@ def test_a_conversion_frees_capacity_for_those_that_wait(cloud: World) -> None:
     assert events(cloud)[-1] == ("confirmed", 67)
 
 
+def test_a_conversion_begins_now(cloud: World, make: Callable[..., World]) -> None:
+    """So it is the present that has to be after the earliest date of the target, not the begin of what is converted."""
+    made = commit(cloud, amount=6, duration="1 year")
+    rule = BehaviorRule(re.compile("volume/capacity"), commitment_min_confirm_date=float(NOW + 1000))
+    later = make(fill=False, behaviors=[*BEHAVIORS, rule], commitment_rules=RULES)
+    later.clock.advance(999)
+    too_early = "this commitment needs a `confirm_by` timestamp at or after 2026-01-01T00:16:40Z"
+    refused(later, f"{made['id']}/convert", wish(6, 4), 422, too_early)
+    later.clock.advance(1)
+    assert post(later, f"{made['id']}/convert", wish(6, 4)).status_code == 202
+
+
 def test_what_is_not_converted(cloud: World) -> None:
     made, short = commit(cloud, amount=60, duration="1 year"), commit(cloud, amount=3)
     path = f"{made['id']}/convert"

@@ -108,6 +108,15 @@ def test_zones_add_up_to_the_whole(metered: World) -> None:
         assert int(row["used"]) == entry["used"]
 
 
+def test_a_total_says_how_many_months_are_closed(metered: World) -> None:
+    use(metered, 7)
+    metered.clock.advance(70 * DAY)
+    close(metered)
+    query = "from=2026-01-01&until=2026-03-01&granularity=total&service=shared&resource=capacity"
+    (entry,) = report(metered, query, PROJECT)
+    assert (entry["closed"], entry["used"]) == ({"month": 2}, 7 * (31 + 28) * DAY)
+
+
 @pytest.mark.sql
 def test_hours_days_and_the_total_add_up_to_the_same(metered: World) -> None:
     for amount in (3, 9, 1, 4):
