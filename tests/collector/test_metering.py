@@ -261,9 +261,13 @@ def test_days_that_a_wrong_clock_has_closed_are_opened_again(metered: Lab) -> No
     metered.clock.advance(40 * DAY)  # wrong
     scrape(metered, 70)
     job(metered).run()
+    (said,) = [entry for entry in entries(metered, START, next_month(START), Granularity.MONTH) if entry.meter == CORES]
     metered.clock.advance(-40 * DAY)
     scrape(metered, 5)
     job(metered).run()
+    found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
+    kept = {row.begins: row.account.used for row in found if (row.granularity, row.meter) == ("month", CORES)}
+    assert kept == {START: said.account.used}
     keep_scraping(metered, 5, START + 3 * DAY + HOUR)
     job(metered).run()
     expected = [4 * DAY, 4 * 6 * HOUR + 5 * 18 * HOUR, 5 * DAY]
