@@ -31,6 +31,7 @@ CATALOG = Catalog(
         ("at least 5, at most 10", Unit.COUNT, None, Constraint(5, 10)),
         ("exactly 7", Unit.COUNT, None, Constraint(7, 7)),
         ("at least 5 more than project constraints", Unit.COUNT, 20, Constraint(25, None)),
+        ("at least 5 more than project constraints", Unit.COUNT, 2**63 - 7, Constraint(2**63 - 2, None)),
         ("at least 5, at least 8", Unit.COUNT, None, Constraint(8, None)),
         ("at least 8, at least 5", Unit.COUNT, None, Constraint(8, None)),
         ("at most 5, at most 8", Unit.COUNT, None, Constraint(None, 5)),
