@@ -125,6 +125,10 @@ def test_values_are_stripped() -> None:
     assert groups(f"resources=VCPU:1&in_tree=%20{A}%20") == groups(f"resources=VCPU:1&in_tree={A}")
 
 
+def test_forbidden_aggregates_from_the_first_version_that_has_them() -> None:
+    assert groups(f"resources=VCPU:1&member_of=!{A}", 32)[""].aggregates.forbidden == {A}
+
+
 def test_which_of_repeated_parameters_counts() -> None:
     assert read("resources=VCPU:1&limit=3&limit=5").limit == 3
     assert read("resources1=VCPU:1&resources2=VCPU:1&group_policy=isolate&group_policy=none").isolate
