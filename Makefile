@@ -40,6 +40,7 @@ test: ## after each change: linters, and all levels of the product, with real co
 	@$(MAKE) --no-print-directory lint
 	$(call pytest,3600) -m "not long and not again"
 
+test-all: export LIMES_FAULT_ROUNDS = 1
 test-all: ## before a release: every test, each on both databases
 	$(call set_up,test-all)
 	@$(MAKE) --no-print-directory lint

@@ -14,7 +14,6 @@ import yaml
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from tests.support.levels import few_of
 from tests.support.processes import ServerProcess, eventually, free_port, http_answers
 from tests.support.web_server import Answer, Request, web_server
 
@@ -95,7 +94,8 @@ def peak(pid: int) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc")
-@pytest.mark.parametrize("kind", few_of(BODIES, 1))
+@pytest.mark.long
+@pytest.mark.parametrize("kind", BODIES)
 @pytest.mark.parametrize("databases", ["sqlite"], indirect=True)
 def test_the_collector_works_on(kind: str, tmp_path: Path, database_url_with: Callable[..., str]) -> None:
     """Some ten seconds each: a collector is started, and unpacks hundreds of MiB."""

@@ -222,6 +222,7 @@ def test_a_standby_that_is_promoted(make_engine: Callable[..., ReplicatedEngine]
     assert passed_over("no standby") > 0
 
 
+@pytest.mark.long
 def test_a_standby_has_to_follow_the_new_primary(engine: ReplicatedEngine, pair: Replicated) -> None:
     """A restart of the primary looks like a fail-over: a position of before proves nothing any more.
 

@@ -22,7 +22,11 @@ from tests.support.frontend import require_packages
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 
-pytestmark = [pytest.mark.site, pytest.mark.timeout(600)]  # a build takes 12 s of a core, which others may want too
+pytestmark = [
+    pytest.mark.site,
+    pytest.mark.long,
+    pytest.mark.timeout(600),
+]  # a build takes 12 s of a core, which others may want too
 
 BUILD_ANOTHER = "import sys, pathlib; from build import build; sys.exit(build(*map(pathlib.Path, sys.argv[1:])))"
 
@@ -97,9 +101,7 @@ def test_decisions_come_after_pages_for_users(site: Path, tab: Page) -> None:
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize(
-    "page", ["index", "dashboard", "guides/billing", pytest.param("reference/api", marks=pytest.mark.long)]
-)
+@pytest.mark.parametrize("page", ["index", "dashboard", "guides/billing", "reference/api"])
 def test_everybody_can_use_the_site(site: Path, tab: Page, page: str) -> None:
     require_packages()
     tab.goto(f"{site.as_uri()}/{page}.html")

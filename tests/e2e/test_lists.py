@@ -10,6 +10,7 @@ from tests.e2e.cloud import ACME, CAMPUS, CLOUD_ADMIN, SHOP, SHOP_ADMIN
 
 def asked(page: Page) -> list[str]:
     """From now on, the addresses that the page asks the API for."""
+    page.goto("about:blank")  # so that nothing is asked for by the page before any more
     found: list[str] = []
 
     def note(request: Request) -> None:

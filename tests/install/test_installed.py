@@ -14,6 +14,8 @@ from limes import __version__
 from tests.install.installation import Installation
 from tests.support.processes import ServerProcess, free_port, http_answers
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

@@ -209,6 +209,7 @@ def test_a_token_that_expires_while_it_is_remembered(keystone: RealKeystone) -> 
     assert [verdict(one, environ) for one in both] == ["Unauthorized"] * 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("validator", few_of(VALIDATORS, 1))
 def test_a_keystone_that_is_down(own_keystone: RealKeystone, validator: str) -> None:
     authenticator = make(own_keystone, validator)

@@ -18,6 +18,8 @@ from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import REGION
 from tests.support.processes import ServerProcess, free_port, http_answers
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 CORES = "-f value -c Quota --resource cores"
 

@@ -9,6 +9,7 @@ from xdist.scheduler import LoadGroupScheduling
 _COSTLY = {
     "cloud": frozenset({"cloud_house", "neutron", "cinder", "swift"}),
     "rabbitmq": frozenset({"rabbitmq"}),
+    "browser": frozenset({"browser"}),
 }
 """Fixtures of servers that each worker would start again."""
 

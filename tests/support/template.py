@@ -67,7 +67,7 @@ END $do$;
 {deletes};
 {rows}
 SELECT setval(oid::regclass, value, used) FROM (VALUES {sequences}) AS sequence (oid, value, used)
-    WHERE pg_sequence_last_value(oid) IS DISTINCT FROM CASE WHEN used THEN value END;
+    WHERE NOT used OR pg_sequence_last_value(oid) IS DISTINCT FROM value;
 DELETE FROM pg_statistic WHERE starelid >= {first} AND starelid::bigint <> ALL ('{{{analyzed}}}');
 DELETE FROM pg_statistic_ext_data;
 UPDATE pg_class SET relpages = pages, reltuples = tuples, relallvisible = visible
@@ -149,7 +149,11 @@ def _statement(connection: Any) -> str:
     tables = [
         name for (name,) in _rows(connection, f"SELECT oid::regclass::text FROM pg_class WHERE relkind = 'r' AND {own}")
     ]
-    sequences = "coalesce(pg_sequence_last_value(seqrelid), seqstart), pg_sequence_last_value(seqrelid) IS NOT NULL"
+    sequences = [
+        row
+        for number, name in _rows(connection, "SELECT seqrelid, seqrelid::regclass::text FROM pg_sequence")
+        for row in _rows(connection, f"SELECT {number}, last_value, is_called FROM {name}")
+    ]
     sizes = f"relpages, reltuples, relallvisible FROM pg_class WHERE relkind IN ('r', 'i', 't') AND {own}"
     analyzed = f"SELECT DISTINCT starelid::text FROM pg_statistic WHERE starelid >= {_FIRST_OF_OURS}"
     return _EMPTY.format(
@@ -157,9 +161,9 @@ def _statement(connection: Any) -> str:
         large=_LARGE,
         deletes=";\n".join(f"DELETE FROM {table}" for table in tables),
         rows="\n".join(_insert(connection, table) for table in tables),
-        sequences=_values(connection, f"SELECT seqrelid, {sequences} FROM pg_sequence"),
+        sequences=_values(sequences),
         analyzed=", ".join(number for (number,) in _rows(connection, analyzed)),
-        sizes=_values(connection, f"SELECT oid, {sizes}"),
+        sizes=_values(_rows(connection, f"SELECT oid, {sizes}")),
     )
 
 
@@ -172,8 +176,8 @@ def _insert(connection: Any, table: str) -> str:
     return f"INSERT INTO {table} OVERRIDING SYSTEM VALUE SELECT * FROM json_populate_recordset(NULL::{table}, {documents});"
 
 
-def _values(connection: Any, query: str) -> str:
-    return ", ".join(f"({', '.join(map(str, row))})" for row in _rows(connection, query))
+def _values(rows: list[tuple[Any, ...]]) -> str:
+    return ", ".join(f"({', '.join(map(str, row))})" for row in rows)
 
 
 def _rows(connection: Any, sql: str) -> list[tuple[Any, ...]]:

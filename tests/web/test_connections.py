@@ -202,6 +202,7 @@ def test_a_client_that_takes_nothing_is_left(serve: Server) -> None:
         eventually("it is told", lambda: "too slow in taking its answer" in process.log_text())
 
 
+@pytest.mark.long
 def test_it_ends_in_time_whatever_clients_do(serve: Server) -> None:
     """The limit is gunicorn's graceful_timeout; afterwards it would have to kill its worker. It takes the five seconds
     that clients have to take their answers."""

@@ -82,6 +82,7 @@ def flaky(on_postgresql: Source) -> Iterator[Flaky]:
     proxy.stop()
 
 
+@pytest.mark.long
 @ONE_TARGET
 @pytest.mark.postgresql
 def test_upstream_on_postgresql(on_postgresql: Source, command: Command) -> None:

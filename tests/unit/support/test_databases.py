@@ -8,8 +8,11 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
+from limes.placement.migrations import placement_migrations
 from tests.support.databases import MigratedUrlFactory, PostgresDatabases, UrlFactory
 from tests.support.postgres import PostgresServer
+
+pytestmark = pytest.mark.long
 
 
 @pytest.mark.parametrize("round_", [1, 2])
@@ -95,6 +98,16 @@ class TestPostgreSQLCopies:
         assert self.state(source, postgres) == new
         assert self.use(source, "INSERT INTO services (type) VALUES ('compute')") == first
         assert self.state(source, postgres) == new
+
+    def test_numbers_begin_where_migrations_say(self, source: PostgresDatabases) -> None:
+        insert = "INSERT INTO placement_traits (name, updated) VALUES ('CUSTOM_X', 0) RETURNING id"
+        for _ in range(2):
+            with contextlib.closing(psycopg2.connect(source.migrated(placement_migrations))) as connection:
+                with connection.cursor() as cursor:
+                    cursor.execute(insert)
+                    assert cursor.fetchone() == (100_000,)
+                connection.commit()
+            source.drop_all()
 
     @pytest.mark.parametrize(
         "change",
