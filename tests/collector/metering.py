@@ -4,13 +4,17 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import orjson
+
 from limes.actions.metering.close import CloseAccounts
 from limes.actions.metering.entries import UsageEntry
 from limes.actions.metering.report import ReportUsage
 from limes.actions.metering.usage_query import UsageQuery
-from limes.core.metering.calendar import Granularity
+from limes.core.metering.calendar import HOUR, Granularity
+from limes.db.queries import commitment_events
+from limes.db.queries.commitment_events import EventRow
 from limes.errors import BackendError
-from tests.collector.lab import BERLIN, AZUsage, Lab
+from tests.collector.lab import BERLIN, GERMANY, AZUsage, Lab
 
 CORES = (BERLIN.id, "compute", "cores", "az-one")
 START = 1767225600
@@ -26,6 +30,12 @@ def entries(lab: Lab, begin: int, end: int, granularity: Granularity, **options:
     page = report.page(replace(UsageQuery(begin, end, granularity, every_az=True), **options))
     assert page.next is None
     return [entry for part in report.entries(page) for entry in part]
+
+
+def of_cores(lab: Lab, begin: int, end: int, granularity: Granularity, *, every_az: bool = False) -> list[UsageEntry]:
+    """What is told of berlin's cores."""
+    found = entries(lab, begin, end, granularity, every_az=every_az)
+    return [entry for entry in found if entry.meter[:3] == CORES[:3]]
 
 
 def scrape(lab: Lab, cores: int | Mapping[str, int] | None, *, ram: int = 0, service: str = "compute") -> None:
@@ -47,3 +57,23 @@ def scrape(lab: Lab, cores: int | Mapping[str, int] | None, *, ram: int = 0, ser
         pass
     assert found, "berlin is due"
     lab.scrape().run(found[0])
+
+
+def keep_scraping(lab: Lab, cores: int | Mapping[str, int], until: int) -> None:
+    """Each hour."""
+    while lab.now < until:
+        lab.clock.advance(min(HOUR, until - lab.now))
+        scrape(lab, cores)
+
+
+def commitment_event(lab: Lab, event: str, uuid: str, amount: int, expires_at: float, **changes: object) -> None:
+    """What is noted when something happens to a commitment to cores in az-one."""
+    now = int(lab.now)
+    document = {
+        **{"uuid": uuid, "project_id": BERLIN.id, "domain_id": GERMANY.id, "status": "confirmed"},
+        **{"service_type": "compute", "resource_name": "cores", "availability_zone": "az-one", "amount": amount},
+        **{"created_at": now, "confirmed_at": now, "expires_at": int(expires_at)},
+        **changes,
+    }
+    row = EventRow(event, uuid, str(document["project_id"]), orjson.dumps(document).decode())
+    lab.engine.atomic(lambda: commitment_events.append(lab.engine, [row], lambda: lab.now))

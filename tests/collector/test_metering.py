@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 
 from limes.actions.metering.corrections import CorrectAccounts
+from limes.actions.metering.entries import UsageEntry
 from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of, next_month
 from limes.db.queries import usage_corrections
 from limes.db.queries.metering import StepRow, add_steps
 from limes.db.queries.usage_sources import Only
 from tests.collector.lab import BERLIN, GERMANY, FakeKeystone, Lab
-from tests.collector.metering import CORES, START, entries, job, scrape
+from tests.collector.metering import CORES, START, entries, job, keep_scraping, of_cores, scrape
 
 pytestmark = pytest.mark.sql
 
@@ -25,20 +26,16 @@ def metered(lab: Lab) -> Lab:
     return lab
 
 
+def told(lab: Lab, begin: int, end: int, granularity: Granularity = Granularity.MONTH) -> list[UsageEntry]:
+    """Of berlin's cores in az-one."""
+    return [entry for entry in of_cores(lab, begin, end, granularity, every_az=True) if entry.meter == CORES]
+
+
 def days_of_cores(lab: Lab, count: int, begin: int | None = None) -> list[tuple[int, int]]:
     """Used and unknown on each of the first days."""
     begin = day_of(begin or START)
-    return [
-        (entry.account.used, entry.account.unknown)
-        for entry in entries(lab, begin, begin + count * DAY, Granularity.DAY)
-        if entry.meter == CORES
-    ]
-
-
-def keep_scraping(lab: Lab, cores: int, until: int) -> None:
-    while lab.now < until:
-        lab.clock.advance(min(HOUR, until - lab.now))
-        scrape(lab, cores)
+    days = told(lab, begin, begin + count * DAY, Granularity.DAY)
+    return [(day.account.used, day.account.unknown) for day in days]
 
 
 def test_usage_that_does_not_change_writes_nothing(metered: Lab) -> None:
@@ -55,41 +52,12 @@ def test_what_the_previous_release_writes_is_noticed(metered: Lab) -> None:
     assert metered.rows("SELECT usage FROM usage_steps ORDER BY at DESC LIMIT 1") == [(9,)]
 
 
-def test_a_backend_that_is_silent_makes_a_gap_and_no_zero(metered: Lab) -> None:
-    metered.clock.advance(HOUR)
-    scrape(metered, None)
-    metered.clock.advance(HOUR)
-    scrape(metered, None)
-    assert days_of_cores(metered, 1) == [(4 * HOUR, HOUR)]
-    metered.clock.advance(HOUR)
-    scrape(metered, 4)
-    assert days_of_cores(metered, 1) == [(4 * HOUR, 2 * HOUR)]
-
-
-def test_what_nobody_asked_for_is_unknown_after_two_hours(metered: Lab) -> None:
-    """No collector was running."""
-    metered.clock.advance(9 * HOUR)
-    assert days_of_cores(metered, 1) == [(8 * HOUR, 7 * HOUR)]
-    scrape(metered, 5)
-    metered.clock.advance(HOUR)
-    assert days_of_cores(metered, 1) == [(8 * HOUR + 5 * HOUR, 7 * HOUR)]
-
-
-def test_what_was_before_the_beginning_is_unknown(lab: Lab) -> None:
-    """Also of projects that were never scraped until then: Limes is new."""
-    lab.clock.advance(9 * DAY + HOUR)
-    job(lab).run()
-    scrape(lab, 4)
-    lab.clock.advance(HOUR)
-    found = [entry for entry in entries(lab, START, next_month(START), Granularity.MONTH) if entry.meter == CORES]
-    assert [(entry.account.used, entry.account.unknown) for entry in found] == [(4 * HOUR, 9 * DAY + HOUR)]
-
-
-def test_what_was_before_the_beginning_is_unknown_of_projects_that_are_discovered_then(
-    make_lab: Callable[..., Lab],
-) -> None:
-    """Limes has been started for the first time, and its jobs begin at once."""
+@pytest.mark.parametrize("is_known", [True, False])
+def test_what_was_before_the_beginning_is_unknown(make_lab: Callable[..., Lab], is_known: bool) -> None:
+    """Also of projects that are discovered then: Limes has been started for the first time, and its jobs begin at once."""
     lab = make_lab()
+    if is_known:
+        lab.discover().run()
     lab.clock.advance(9 * DAY + HOUR)
     job(lab).run()
     lab.discover().run()
@@ -98,9 +66,8 @@ def test_what_was_before_the_beginning_is_unknown_of_projects_that_are_discovere
         lab.clock.advance(days * DAY + HOUR)
         job(lab).run()
         for granularity in (Granularity.MONTH, Granularity.TOTAL):
-            found = entries(lab, START, next_month(START), granularity)
-            (account,) = [entry.account for entry in found if entry.meter == CORES]
-            assert (account.unknown >= 9 * DAY + HOUR, account.smallest) == (True, 4)
+            (found,) = told(lab, START, next_month(START), granularity)
+            assert (found.account.unknown >= 9 * DAY + HOUR, found.account.smallest) == (True, 4)
     assert days_of_cores(lab, 2, START + 9 * DAY) == [(4 * 2 * HOUR, 22 * HOUR), (0, DAY)]
 
 
@@ -115,18 +82,6 @@ def test_zero_that_was_unknown_is_told(metered: Lab) -> None:
         if entry.meter.project == BERLIN.id
     }
     assert found == {"cores": HOUR, "ram": HOUR, "gpus": HOUR}
-
-
-def test_a_vanished_project_stays_billable(metered: Lab) -> None:
-    keep_scraping(metered, 4, START + 6 * HOUR)
-    metered.keystone = FakeKeystone(replace(BERLIN, id="p-other", name="other"))
-    metered.discover().discover_projects(GERMANY.id)
-    metered.clock.advance(40 * DAY)
-    job(metered).run()
-    month = next_month(START)
-    (entry,) = [each for each in entries(metered, START, month, Granularity.MONTH) if each.meter.project == BERLIN.id]
-    assert (entry.account.used, entry.account.unknown, entry.account.last) == (24 * HOUR, 0, 0)
-    assert (entry.names.project_name, entry.names.domain_name) == ("berlin", "germany")
 
 
 def test_a_closed_month_says_the_same_for_ever(metered: Lab) -> None:
@@ -162,9 +117,7 @@ def test_what_comes_late_is_a_new_version_with_its_reason(metered: Lab) -> None:
     metered.clock.advance(HOUR)
     late_step(metered, START + DAY + 12 * HOUR, 10)
     job(metered).run()
-    (first, second) = [
-        entry for entry in entries(metered, START, START + 2 * DAY, Granularity.DAY) if entry.meter == CORES
-    ]
+    (first, second) = told(metered, START, START + 2 * DAY, Granularity.DAY)
     assert (first.version, second.version) == (1, 2)
     assert second.account.used == 12 * HOUR * 4 + 12 * HOUR * 10
     (correction,) = metered.engine.snapshot(
@@ -189,16 +142,13 @@ def test_a_corrected_day_changes_no_other_day(metered: Lab) -> None:
     late_step(metered, month, 4)
     late_step(metered, month + 3 * DAY, 7)
     late_step(metered, month + 3 * DAY + HOUR, 0)
-    before = entries(metered, month, next_month(month), Granularity.MONTH)
+    (before,) = told(metered, month, next_month(month))
     job(metered).run()
     assert days_of_cores(metered, 4, month - 2 * DAY) == [(4 * DAY, 0), (10 * DAY, 0), (4 * DAY, 0), (4 * DAY, 0)]
-    (january,) = [each for each in entries(metered, START, month, Granularity.MONTH) if each.meter == CORES]
+    (january,) = told(metered, START, month)
     assert january.account.used == 4 * (month - START) + 6 * DAY
-    (february,) = [
-        each for each in entries(metered, month, next_month(month), Granularity.MONTH) if each.meter == CORES
-    ]
-    assert february.account.used == 4 * (2 * DAY + HOUR) + 7 * HOUR
-    assert next(each for each in before if each.meter == CORES).account.used == 4 * (2 * DAY + HOUR)
+    (february,) = told(metered, month, next_month(month))
+    assert february.account.used == before.account.used + 7 * HOUR == 4 * (2 * DAY + HOUR) + 7 * HOUR
 
 
 def test_an_outage_over_midnight_is_looked_at_once(metered: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,40 +193,28 @@ def test_a_closed_month_is_corrected_with_its_days(metered: Lab) -> None:
     job(metered).run()
     late_step(metered, month - 12 * HOUR, 10)
     job(metered).run()
-    (january,) = [entry for entry in entries(metered, START, month, Granularity.MONTH) if entry.meter == CORES]
+    (january,) = told(metered, START, month)
     assert (january.version, january.account.used) == (2, 4 * (month - START) + 6 * 12 * HOUR)
     found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
-    assert [(row.granularity, row.begins) for row in found] == [
-        ("day", month - DAY),
-        ("day", month),
-        ("month", START),
-    ]
-    february = entries(metered, month, next_month(month), Granularity.MONTH)
-    assert [(each.version, each.account.used) for each in february if each.meter == CORES] == [(1, 10 * (DAY + HOUR))]
+    assert [(row.granularity, row.begins) for row in found] == [("day", month - DAY), ("day", month), ("month", START)]
+    (february,) = told(metered, month, next_month(month))
+    assert (february.version, february.account.used) == (1, 10 * (DAY + HOUR))
 
 
 def test_days_that_a_wrong_clock_has_closed_are_opened_again(metered: Lab) -> None:
+    """What their month has said is kept with its correction."""
     keep_scraping(metered, 4, START + DAY + 6 * HOUR)
     job(metered).run()
     metered.clock.advance(40 * DAY)  # wrong
     scrape(metered, 70)
     job(metered).run()
-    (said,) = [entry for entry in entries(metered, START, next_month(START), Granularity.MONTH) if entry.meter == CORES]
+    (said,) = told(metered, START, next_month(START))
     metered.clock.advance(-40 * DAY)
     scrape(metered, 5)
     job(metered).run()
     found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
     kept = {row.begins: row.account.used for row in found if (row.granularity, row.meter) == ("month", CORES)}
     assert kept == {START: said.account.used}
-    keep_scraping(metered, 5, START + 3 * DAY + HOUR)
-    job(metered).run()
-    expected = [4 * DAY, 4 * 6 * HOUR + 5 * 18 * HOUR, 5 * DAY]
-    assert days_of_cores(metered, 3) == [(used, 0) for used in expected]
-    (january,) = [
-        entry for entry in entries(metered, START, next_month(START), Granularity.MONTH) if entry.meter == CORES
-    ]
-    assert january.account.used == sum(expected) + 5 * HOUR
-    assert january.account.largest == 5
 
 
 def test_old_hours_and_days_are_forgotten_and_months_are_not(metered: Lab) -> None:
@@ -286,8 +224,7 @@ def test_old_hours_and_days_are_forgotten_and_months_are_not(metered: Lab) -> No
     job(metered).run()
     assert metered.rows("SELECT * FROM usage_steps") == []
     assert metered.rows("SELECT * FROM usage_days WHERE begins < %s", START + 60 * DAY) == []
-    found = entries(
-        metered, START, next_month(START), Granularity.MONTH, only=Only(resources=["cores"], azs=["az-one"])
-    )
+    only = Only(resources=["cores"], azs=["az-one"])
+    found = entries(metered, START, next_month(START), Granularity.MONTH, only=only)
     (january,) = [entry for entry in found if entry.meter == CORES]
     assert january.account.used == 4 * 3 * HOUR + 6 * (HOUR + 2 * HOUR)

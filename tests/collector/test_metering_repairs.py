@@ -1,35 +1,20 @@
 """What earlier releases have closed, what a clock that was ahead has closed, and units of closed months."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from limes.actions.metering.close import CloseAccounts, Retention
-from limes.actions.metering.entries import UsageEntry
-from limes.core.metering.account import integrate
 from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
 from limes.db.queries import usage_corrections
 from limes.errors import BadRequest
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
-from tests.collector.metering import CORES, START, entries, job, scrape
-from tests.collector.previous_release import PreviousJob, close_month_as_before
-from tests.collector.test_metering_histories import commitment_event
+from tests.collector.metering import CORES, START, commitment_event, entries, job, keep_scraping, of_cores, scrape
+from tests.collector.previous_release import PreviousJob, close_month_as_before, previous_rules
 
 FEBRUARY = next_month(START)
 KEYSTONE = (DRESDEN, PARIS)
-
-
-def cores(lab: Lab, begin: int, end: int, granularity: Granularity, *, every_az: bool = False) -> list[UsageEntry]:
-    """What is told of berlin's cores."""
-    found = entries(lab, begin, end, granularity, every_az=every_az)
-    return [entry for entry in found if entry.meter[:3] == CORES[:3]]
-
-
-def keep_scraping(lab: Lab, usage: int | Mapping[str, int], until: int) -> None:
-    while lab.now < until:
-        lab.clock.advance(min(HOUR, until - lab.now))
-        scrape(lab, usage)
 
 
 @pytest.fixture
@@ -56,8 +41,8 @@ def test_commitments_of_a_project_that_was_deleted_in_the_month(lab: Lab, zone: 
     job(lab).run()
 
     def told() -> list[int]:
-        days = sum(entry.account.committed for entry in cores(lab, START, START + 12 * DAY, Granularity.DAY))
-        (month,) = cores(lab, START, FEBRUARY, Granularity.MONTH)
+        days = sum(entry.account.committed for entry in of_cores(lab, START, START + 12 * DAY, Granularity.DAY))
+        (month,) = of_cores(lab, START, FEBRUARY, Granularity.MONTH)
         return [days, month.account.committed]
 
     assert told() == [10 * 9 * DAY] * 2
@@ -69,7 +54,7 @@ def test_commitments_of_a_project_that_was_deleted_in_the_month(lab: Lab, zone: 
     close_as_before(lab)
     job(lab).run()
     assert told() == [10 * 9 * DAY] * 2
-    (month,) = cores(lab, START, FEBRUARY, Granularity.MONTH)
+    (month,) = of_cores(lab, START, FEBRUARY, Granularity.MONTH)
     assert (month.version, month.corrections) == (
         2,
         [(int(lab.now), "commitments are counted as in the present release")],
@@ -97,17 +82,17 @@ def test_a_month_whose_days_are_not_kept_any_more_gets_the_commitments_that_it_l
     lab.discover().discover_projects(GERMANY.id)
     lab.clock.advance(30 * DAY)
     closing.run()
-    told = cores(lab, START, FEBRUARY, Granularity.MONTH, every_az=True)
+    told = of_cores(lab, START, FEBRUARY, Granularity.MONTH, every_az=True)
     # as the previous release has closed it
     close_month_as_before(lab, BERLIN.id, START)
-    lost = cores(lab, START, FEBRUARY, Granularity.MONTH)
+    lost = of_cores(lab, START, FEBRUARY, Granularity.MONTH)
     assert sum(entry.account.committed for entry in lost) < 10 * 9 * DAY
     lab.clock.advance(120 * DAY)
     closing.run()
     assert lab.rows("SELECT COUNT(*) FROM usage_days WHERE begins < %s", FEBRUARY) == [(0,)]
     close_as_before(lab)
     closing.run()
-    repaired = cores(lab, START, FEBRUARY, Granularity.MONTH, every_az=True)
+    repaired = of_cores(lab, START, FEBRUARY, Granularity.MONTH, every_az=True)
     assert [entry.account[:2] for entry in repaired] == [entry.account[:2] for entry in told]
     assert sum(entry.account.committed for entry in repaired) == 10 * 9 * DAY
     assert {entry.version for entry in repaired if entry.meter.az == zone} == {2}
@@ -133,18 +118,19 @@ def test_months_that_are_not_kept_any_more_stay_away(lab: Lab) -> None:
 
 def test_what_the_previous_release_corrects_is_corrected_again(lab: Lab) -> None:
     """It runs beside this one, and knows nothing of pooled commitments."""
-    scrape(lab, {"az-one": 4, "az-two": 4})
+    used = {"az-one": 4, "az-two": 4}
+    scrape(lab, used)
     job(lab).run()
     commitment_event(lab, "created", "c", 8, START + 20 * DAY, availability_zone="any")
-    keep_scraping(lab, {"az-one": 4, "az-two": 4}, START + 20 * HOUR)
+    keep_scraping(lab, used, START + 20 * HOUR)
     lab.clock.advance(6 * HOUR)
     job(lab).run()
-    scrape(lab, {"az-one": 4, "az-two": 4})
+    scrape(lab, used)
     PreviousJob(lab.engine, lab.clock).run()
-    beyond = [entry.account.beyond for entry in cores(lab, START, START + DAY, Granularity.DAY)]
+    beyond = [entry.account.beyond for entry in of_cores(lab, START, START + DAY, Granularity.DAY)]
     assert beyond != [0]
     job(lab).run()
-    (day,) = cores(lab, START, START + DAY, Granularity.DAY)
+    (day,) = of_cores(lab, START, START + DAY, Granularity.DAY)
     assert (day.account.beyond, day.version) == (0, 3)
     job(lab).run()
     state = lab.rows("SELECT checked_correction FROM metering_state")
@@ -159,39 +145,18 @@ def test_pooled_commitments_in_closed_days_of_an_earlier_release(lab: Lab, days_
     commitment_event(lab, "created", "c", 3, START + 20 * DAY, availability_zone="any")
     keep_scraping(lab, 4, START + 12 * HOUR)
     keep_scraping(lab, 6, START + 5 * DAY + HOUR)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            "limes.actions.metering.sources.integrate_zones",
-            lambda begin, end, zones, gaps: {
-                az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()
-            },
-        )
+    with previous_rules():
         job(lab).run()
-    before = cores(lab, START, START + 5 * DAY, Granularity.DAY, every_az=True)
+    before = of_cores(lab, START, START + 5 * DAY, Granularity.DAY, every_az=True)
     lab.clock.advance(days_later * DAY)
     close_as_before(lab)
     job(lab).run()
-    days = cores(lab, START, START + 5 * DAY, Granularity.DAY)
+    days = of_cores(lab, START, START + 5 * DAY, Granularity.DAY)
     assert [day.account.beyond for day in days] == [13 * HOUR + 11 * 3 * HOUR, *[3 * DAY] * 4]
     assert {day.version for day in days} == {2}
-    by_az = cores(lab, START, START + 5 * DAY, Granularity.DAY, every_az=True)
+    by_az = of_cores(lab, START, START + 5 * DAY, Granularity.DAY, every_az=True)
     assert {entry.meter.az for entry in by_az if entry.account.beyond} == {"any"}
     assert sum(entry.account.beyond for entry in before) >= sum(entry.account.beyond for entry in by_az)
-
-
-def test_a_closed_month_keeps_its_unit(metered: Lab) -> None:
-    keep_scraping(metered, 4, START + DAY)
-    metered.clock.advance(40 * DAY)
-    closing = replace(job(metered), units={("compute", "cores"): "MiB"})
-    closing.run()
-    assert {entry.unit for entry in cores(metered, START, FEBRUARY, Granularity.MONTH)} == {"MiB"}
-    metered.clock.advance(40 * DAY)
-    scrape(metered, 1)
-    replace(closing, units={("compute", "cores"): "GiB"}).run()
-    assert {entry.unit for entry in cores(metered, START, FEBRUARY, Granularity.MONTH)} == {"MiB"}
-    assert {entry.unit for entry in cores(metered, START, START + 2 * DAY, Granularity.DAY)} == {"MiB"}
-    total = cores(metered, START, next_month(FEBRUARY), Granularity.TOTAL)
-    assert [entry.unit for entry in total] == ["MiB"]
 
 
 def test_a_unit_that_changes_when_a_month_begins(metered: Lab) -> None:
@@ -209,9 +174,9 @@ def test_a_unit_that_changes_when_a_month_begins(metered: Lab) -> None:
         metered.clock.advance(HOUR)
         gib.run()
         for every_az in (True, False):
-            months = cores(metered, START, march, Granularity.MONTH, every_az=every_az)
+            months = of_cores(metered, START, march, Granularity.MONTH, every_az=every_az)
             assert [(entry.begin, entry.unit) for entry in months] == [(START, "MiB"), (FEBRUARY, "GiB")]
-            total = cores(metered, START, end, Granularity.TOTAL, every_az=every_az)
+            total = of_cores(metered, START, end, Granularity.TOTAL, every_az=every_az)
             assert [entry[2:4] for entry in total] == [(START, FEBRUARY), (FEBRUARY, end)]
             assert [(entry.unit, entry.account.used) for entry in total] == [
                 ("MiB", 4 * 31 * DAY),
@@ -219,33 +184,24 @@ def test_a_unit_that_changes_when_a_month_begins(metered: Lab) -> None:
             ]
 
 
-def test_a_total_of_closed_and_open_months_is_one_entry(metered: Lab) -> None:
-    closing = replace(job(metered), units={("compute", "cores"): "MiB"})
-    closing.run()
-    keep_scraping(metered, 4, FEBRUARY + DAY)
-    closing.run()
-    (total,) = cores(metered, START, FEBRUARY + DAY, Granularity.TOTAL)
-    assert (total.unit, total.account.used) == ("MiB", 4 * 32 * DAY)
-
-
 def test_a_day_that_a_wrong_clock_has_closed_is_corrected_when_it_is_closed_again(metered: Lab) -> None:
     """Somebody may have read it."""
     keep_scraping(metered, 4, START + 2 * DAY + HOUR)
     job(metered).run()
-    (told,) = cores(metered, START + DAY, START + 2 * DAY, Granularity.DAY)
+    (told,) = of_cores(metered, START + DAY, START + 2 * DAY, Granularity.DAY)
     metered.clock.advance(-20 * HOUR)  # back into the second day, which is closed
     scrape(metered, 9)
     job(metered).run()
     keep_scraping(metered, 9, START + 3 * DAY + HOUR)
     job(metered).run()
-    days = cores(metered, START, START + 3 * DAY, Granularity.DAY)
+    days = of_cores(metered, START, START + 3 * DAY, Granularity.DAY)
     assert [day.account.used for day in days] == [4 * DAY, 4 * 5 * HOUR + 9 * 19 * HOUR, 9 * DAY]
     assert [day.version for day in days] == [1, 2, 1]
     found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
     assert [(row.granularity, row.begins, row.account) for row in found if row.meter == CORES] == [
         ("day", START + DAY, told.account._replace(smallest=4, largest=4))
     ]
-    (january,) = cores(metered, START, FEBRUARY, Granularity.MONTH)
+    (january,) = of_cores(metered, START, FEBRUARY, Granularity.MONTH)
     assert january.account.used == sum(day.account.used for day in days) + 9 * HOUR
 
 
@@ -258,7 +214,7 @@ def test_a_month_that_a_wrong_clock_has_closed(metered: Lab) -> None:
     job(metered).run()
     keep_scraping(metered, 4, FEBRUARY + HOUR)
     job(metered).run()
-    (january,) = cores(metered, START, FEBRUARY, Granularity.MONTH)
+    (january,) = of_cores(metered, START, FEBRUARY, Granularity.MONTH)
     assert (january.account.used, january.account.unknown, january.version) == (4 * 31 * DAY, 0, 2)
     assert [reason for _, reason in january.corrections] == ["it was closed before by a clock that was ahead"]
 
@@ -281,7 +237,7 @@ def test_a_project_that_is_discovered_before_midnight_by_a_clock_that_is_ahead(m
     scrape(lab, 4)
     keep_scraping(lab, 4, START + 3 * DAY + HOUR)
     job(lab).run()
-    days = cores(lab, START, START + 3 * DAY, Granularity.DAY)
+    days = of_cores(lab, START, START + 3 * DAY, Granularity.DAY)
     assert [day.account.used for day in days] == [4, 4 * DAY, 4 * DAY]
 
 

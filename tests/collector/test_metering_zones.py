@@ -1,6 +1,6 @@
-"""The account of a project in several zones, compared with one that looks at every moment: commitments of one zone and
-pooled ones, a project that is deleted, scrapes and days of the previous release, units that change, hosts whose clocks
-differ."""
+"""The account of a project in several zones, compared with one that looks at every moment: scrapes that fail, commitments
+of one zone and pooled ones, a project that is deleted, scrapes and days of the previous release, units that change, hosts
+whose clocks differ, and clocks that jump."""
 
 import random
 from collections.abc import Mapping
@@ -15,13 +15,14 @@ from limes.actions.metering.close import CloseAccounts
 from limes.core.metering.account import Account
 from limes.core.metering.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month, previous_month
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
-from tests.collector.metering import entries, job, scrape
+from tests.collector.metering import commitment_event, entries, job, scrape
 from tests.collector.previous_release import PreviousJob
-from tests.collector.test_metering_histories import SLOT, VALID_FOR, commitment_event
 from tests.support.levels import few_of
 
 pytestmark = pytest.mark.sql
 ZONES = ("any", "az-one", "az-two")
+SLOT = 600
+VALID_FOR = 7200
 Usage = Mapping[str, int]
 Figures = tuple[int, int, int, int]
 """Used, committed, beyond and unknown."""
@@ -39,6 +40,15 @@ class Truth:
     gone_since: int = 2**40
     units: list[tuple[int, str]] = field(default_factory=list)
     """What amounts were told in, from a time on."""
+
+    def note(self, now: int, usage: Usage | None) -> None:
+        """What a scrape has found. A clock that was put back makes what it said before untrue; a failure after a failure
+        says nothing new."""
+        if usage is not None:
+            self.scrapes = [each for each in self.scrapes if each[0] < now]
+        elif self.scrapes[-1][1] is None:
+            return
+        self.scrapes.append((now, usage))
 
     def unit(self, month: int) -> str:
         """The last one in this month."""
@@ -87,8 +97,11 @@ class Truth:
 class History:
     """Lets time pass in the lab, and writes down what happens."""
 
-    def __init__(self, lab: Lab, seed: int, zones: tuple[str, ...]) -> None:
-        self.lab, self.dice, self.zones = lab, random.Random(seed), zones
+    used = [("az-one",), ("az-two",), ("az-one", "az-two"), ("any", "az-one"), ()]
+    """Zones that a scrape may find."""
+
+    def __init__(self, lab: Lab, seed: int, zones: tuple[str, ...] = ZONES, *, previous: bool = False) -> None:
+        self.lab, self.dice, self.zones, self.previous = lab, random.Random(seed), zones, previous
         lab.clock.advance(27 * DAY + 3 * HOUR)
         scrape(lab, {"az-one": 4})
         self.truth = Truth(self.now, [(self.now, {"az-one": 4})], units=[(self.now, "MiB")])
@@ -109,12 +122,20 @@ class History:
         self.lab.clock.advance(SLOT * dice.choice([1, 1, 2, 3, 6, 11, 13, 50]) + dice.choice([0, 0, 17]))
         is_ahead = dice.random() < 0.3
         self.lab.clock.advance(2 if is_ahead else 0)
-        jobs = [self.run_job, self.run_job_as_before, self.close_some, self.change_unit]
-        actions = [self.scrape, self.scrape, self.scrape, self.scrape_as_before, self.commit, self.end, *jobs]
+        jobs = [self.run_job, self.close_some, self.change_unit]
+        jobs += [self.run_job_as_before] if self.previous else []
+        actions = [self.scrape, self.scrape, self.scrape, self.commit, self.end, *jobs]
+        actions += [self.scrape_as_before] if self.previous else []
         dice.choice(actions if self.is_there else jobs)()
         self.lab.clock.advance(-2 if is_ahead else 0)
         if self.is_there and dice.random() < 0.02:
             self.delete()
+
+    def step_or_jump(self) -> None:
+        """The clock may be put back, but not to before the beginning. (Events of commitments never go back.)"""
+        seconds = SLOT * self.dice.choice([1, 2, 6, 13, 50, 400, -1, -5, -30, -300])
+        self.lab.clock.advance(max(seconds, self.truth.begun_at + SLOT - self.now))
+        self.dice.choice([self.scrape, self.scrape, self.run_job])()
 
     @property
     def is_there(self) -> bool:
@@ -123,12 +144,10 @@ class History:
     def scrape(self) -> None:
         usage = self._any_usage() if self.dice.random() < 0.85 else None
         scrape(self.lab, usage)
-        if usage is not None or self.truth.scrapes[-1][1] is not None:  # a failure after a failure says nothing new
-            self.truth.scrapes.append((self.now, usage))
+        self.truth.note(self.now, usage)
 
     def _any_usage(self) -> Usage:
-        zones = self.dice.choice([("az-one",), ("az-two",), ("az-one", "az-two"), ("any", "az-one"), ()])
-        return {zone: self.dice.choice([0, 1, 4, 7, 20]) for zone in zones}
+        return {zone: self.dice.choice([0, 1, 4, 7, 20]) for zone in self.dice.choice(self.used)}
 
     def scrape_as_before(self) -> None:
         """By a collector of the previous release, which adds nothing to the account: it is noticed with the next scrape."""
@@ -148,7 +167,7 @@ class History:
             )
         for id_, at in times:
             lab.execute("UPDATE project_services SET metered_at = %s WHERE id = %s", at, id_)
-        self.truth.scrapes.append((self.now, last))
+        self.truth.note(self.now, last)
 
     def commit(self) -> None:
         uuid, zone, amount = f"c-{len(self.truth.commitments)}", self.dice.choice(self.zones), self.dice.randint(1, 9)
@@ -161,7 +180,10 @@ class History:
         if self.live:
             uuid, index = self.live.popitem()
             begin, end, zone, amount = self.truth.commitments[index]
-            commitment_event(self.lab, "deleted", uuid, amount, end, availability_zone=zone)
+            kind, changes = self.dice.choice(
+                [("deleted", {}), ("superseded", {"status": "superseded", "superseded_at": self.now})]
+            )
+            commitment_event(self.lab, kind, uuid, amount, end, availability_zone=zone, **changes)
             self.truth.commitments[index] = (begin, max(begin, min(end, self.now)), zone, amount)
 
     def delete(self) -> None:
@@ -185,7 +207,7 @@ class History:
 
     def close_some(self) -> None:
         """Either release closes a day for some projects, and is killed."""
-        if self.dice.random() < 0.5:
+        if not self.previous or self.dice.random() < 0.5:
             self.lab.engine.atomic(lambda: self.job._close_some(self.now))
         else:
             PreviousJob(self.lab.engine, self.lab.clock).close_some()
@@ -250,13 +272,24 @@ class History:
         return told
 
 
-@pytest.mark.parametrize("seed", few_of(range(8), 2))
+@pytest.mark.parametrize("seed", few_of(range(12), 2))
 @pytest.mark.parametrize("zones", [("any",), ("az-one", "az-two"), ZONES], ids=["pooled", "by-zone", "both"])
-def test_random_histories_of_zones(
-    lab: Lab, zones: tuple[str, ...], seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_random_histories(lab: Lab, zones: tuple[str, ...], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every other one has the previous release beside this one."""
     monkeypatch.setattr(close, "_PROJECTS", 2)  # of three
-    history = History(lab, seed, zones)
+    history = History(lab, seed, zones, previous=seed % 2 == 1)
     for _ in range(90):
         history.step()
+    history.check_all()
+
+
+@pytest.mark.parametrize("seed", few_of(range(12), 2))
+def test_a_clock_that_jumps(lab: Lab, seed: int) -> None:
+    """Forward by days, and back again: what was recorded last counts."""
+    history = History(lab, seed)
+    history.used = [ZONES]
+    for _ in range(60):
+        history.step_or_jump()
+    lab.clock.advance(400 * SLOT)
+    history.scrape()
     history.check_all()
