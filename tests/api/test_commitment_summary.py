@@ -7,6 +7,7 @@ import pytest
 
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, YEAR_2027, commit
 from tests.api.world import GERMANY, World
+from tests.support.statements import count_statements
 
 SUMMARY = "/v1/commitment-summary"
 
@@ -81,22 +82,8 @@ def test_what_was_renewed_does_not_end(cloud: World) -> None:
     assert rows(cloud)["cores", "az-one"]["expiring"] == 0
 
 
-def test_the_number_of_queries_is_fixed(cloud: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[str] = []
-    execute = cloud.engine.db.execute_sql
-
-    def count(sql: str, *args: Any) -> Any:
-        sent.append(sql)
-        return execute(sql, *args)
-
-    monkeypatch.setattr(cloud.engine.db, "execute_sql", count)
-
-    def number() -> int:
-        sent.clear()
-        rows(cloud)
-        return len(sent)
-
-    before = number()
+def test_the_number_of_queries_is_fixed(cloud: World) -> None:
+    before = count_statements(cloud.engine, lambda: rows(cloud))
     for _ in range(5):
         commit(cloud, "dresden", amount=1, availability_zone="az-two", duration="1 year")
-    assert number() == before <= 8
+    assert count_statements(cloud.engine, lambda: rows(cloud)) == before <= 8

@@ -30,15 +30,17 @@ def add(
     confirm_by: float | None = None,
     expires_at: float | None = None,
     az: str = "az-one",
+    resource: str = "cores",
 ) -> None:
     """Stores a commitment; those with smaller numbers are older."""
     lab.execute(
         "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
         " creator_uuid, creator_name, confirm_by, confirmed_at, expires_at, superseded_at, transfer_status)"
-        " VALUES (%s, %s, (SELECT id FROM resources WHERE name = 'cores'), %s, %s, '1 year', %s, %s, '', '', %s, %s,"
+        " VALUES (%s, %s, (SELECT id FROM resources WHERE name = %s), %s, %s, '1 year', %s, %s, '', '', %s, %s,"
         " %s, %s, '')",
         f"uuid-{number}",
         lab.project_id(project),
+        resource,
         az,
         amount,
         status,

@@ -39,12 +39,9 @@ def make_used(make_lab: Callable[..., Lab]) -> Lab:
 def use(lab: Lab, **usage: Mapping[str, int]) -> None:
     """Scrapes this usage of cores, by project and AZ, after a day. Only those named are due."""
     lab.clock.advance(DAY)
-    lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
     for project, by_az in usage.items():
         lab.compute.usage[project] = {"cores": {az: AZUsage(amount) for az, amount in by_az.items()}}
-        lab.execute(
-            "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id(project)
-        )
+    lab.make_due(*usage)
     assert lab.scrape_all() == len(usage)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 from limes.actions.growth.sample import SampleGrowth
 from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import Retention
-from limes.core.metering.calendar import DAY
 from tests.collector.lab import AZCapacity, AZUsage, Lab
 
 
@@ -36,25 +35,10 @@ def set_domain_quota(lab: Lab, quota: int, domain: str = "germany", resource: st
     )
 
 
-def set_capacity(lab: Lab, cores: int) -> None:
-    lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(cores)}}}
+def set_capacity(lab: Lab, amount: int, resource: str = "cores") -> None:
+    lab.capacitors["nova"].capacity = {"compute": {resource: {"az-one": AZCapacity(amount)}}}
     lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
     assert lab.scrape_capacity().run_next()
-
-
-def commit(lab: Lab, amount: int, number: int, az: str = "az-one") -> None:
-    lab.execute(
-        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-        " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)"
-        " VALUES (%s, (SELECT id FROM projects WHERE name = 'berlin'),"
-        " (SELECT id FROM resources WHERE name = 'cores'), %s, %s, '10 years', 'confirmed', %s, 'u', 'u', %s, %s, '')",
-        f"c-{number}",
-        az,
-        amount,
-        lab.now,
-        lab.now,
-        lab.now + 3650 * DAY,
-    )
 
 
 def stored(

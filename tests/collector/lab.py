@@ -225,6 +225,13 @@ class Lab:
         """Scrapes until nothing is due; answers how many scrapes that took."""
         return sum(1 for _ in iter(lambda: self.scrape().run_next(service_type), None))
 
+    def make_due(self, *projects: str) -> None:
+        """They are to be scraped now, and all others in a minute."""
+        self.execute("UPDATE project_services SET next_scrape_at = %s", self.now + 60)
+        for project in projects:
+            due = "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s"
+            self.execute(due, self.now, self.project_id(project))
+
     def rows(self, sql: str, *params: Any) -> list[tuple[Any, ...]]:
         with self.engine.connection():
             return self.engine.rows(sql, params)

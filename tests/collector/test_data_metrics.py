@@ -14,6 +14,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.metrics import configured, domains, subresources
 from limes.metrics.data import FAMILIES, DataMetrics
+from tests.collector.commitments import add
 from tests.collector.lab import Lab
 from tests.support.databases import MigratedUrlFactory
 
@@ -52,25 +53,12 @@ def fill(engine: Engine) -> Lab:
     lab.execute(
         "UPDATE domain_resources SET quota = 20 WHERE domain_id = (SELECT id FROM domains WHERE name='germany')"
     )
-    for az, amount, status, expires_at in (
-        ("az-one", 2, "confirmed", 500),
-        ("az-one", 3, "confirmed", 400),
-        ("az-two", 1, "confirmed", 900),
-        ("az-one", 9, "planned", 300),
-        ("az-one", 77, "expired", 100),
-        ("unknown", 6, "confirmed", 950),
-    ):
-        lab.execute(
-            "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-            " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status) VALUES (%s, %s,"
-            " (SELECT id FROM resources WHERE name = 'cores'), %s, %s, '1 year', %s, 0, '', '', 0, %s, '')",
-            f"uuid-{expires_at}",
-            lab.project_id(),
-            az,
-            amount,
-            status,
-            expires_at,
-        )
+    add(lab, 1, 2, status="confirmed", expires_at=lab.now + 500)
+    add(lab, 2, 3, status="confirmed", expires_at=lab.now + 400)
+    add(lab, 3, 1, status="confirmed", expires_at=lab.now + 900, az="az-two")
+    add(lab, 4, 9, status="planned", expires_at=lab.now + 300)
+    add(lab, 5, 77, status="expired", expires_at=lab.now + 100)
+    add(lab, 6, 6, status="confirmed", expires_at=lab.now + 950, az="unknown")
     return lab
 
 
@@ -126,7 +114,7 @@ def test_figures(cloud: Lab) -> None:
         ("limes_project_used_and_or_committed_per_az", {**BERLIN, **CORES, "availability_zone": "az-one"}, 5),
         ("limes_project_used_and_or_committed_per_az", {**BERLIN, **CORES, "availability_zone": "az-two"}, 4),
         ("limes_project_used_and_or_committed_per_az", {**BERLIN, **CORES, "availability_zone": "unknown"}, 6),
-        ("limes_project_commitment_min_expires_at", {**BERLIN, **CORES}, 300),
+        ("limes_project_commitment_min_expires_at", {**BERLIN, **CORES}, cloud.now + 300),
         ("limes_unit_multiplier", {"service": "compute", "resource": "ram"}, 1024**2),
         ("limes_unit_multiplier", CORES, 1),
     ):

@@ -10,6 +10,7 @@ from limes.backends import AZCapacity, AZDemand, AZUsage, CapacityBackend, Capac
 from limes.core.catalog import BehaviorRule
 from tests.collector.commitments import RULE, YEAR, add
 from tests.collector.lab import Lab
+from tests.support.statements import count_statements
 
 CORES, RAM = ("compute", "cores"), ("compute", "ram")
 
@@ -95,19 +96,8 @@ def test_nobody_is_told_what_he_does_not_ask_for(lab: Lab) -> None:
 
 
 def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab: Lab) -> None:
-    counts = []
-    for wanted in ([CORES], [CORES, RAM]):
-        statements = []
-        run = lab.engine.db.execute_sql
-
-        def counting(sql: Any, *args: Any, run: Any = run, statements: list[Any] = statements, **kwargs: Any) -> Any:
-            statements.append(sql)
-            return run(sql, *args, **kwargs)
-
-        lab.engine.db.execute_sql = counting
-        try:
-            assert set(read_demand(lab.engine, lab.catalog, wanted, lab.now)) == set(wanted)
-        finally:
-            lab.engine.db.execute_sql = run
-        counts.append(len(statements))
-    assert counts[0] == counts[1]
+    one, two = (
+        count_statements(lab.engine, lambda wanted=wanted: read_demand(lab.engine, lab.catalog, wanted, lab.now))
+        for wanted in ([CORES], [CORES, RAM])
+    )
+    assert one == two

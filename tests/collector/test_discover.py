@@ -10,6 +10,7 @@ import pytest
 from limes.backends import BackendError, DomainInfo, ProjectInfo
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.errors import NotFound
+from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab, each_name, once
 from tests.support.rows import all_rows, changes
 
@@ -113,15 +114,6 @@ def test_vanished_projects_and_domains_are_deleted_with_their_data(lab: Lab) -> 
     assert lab.rows("SELECT COUNT(*) FROM project_services") == [(2,)]
 
 
-def commit(lab: Lab, project: str, status: str) -> None:
-    lab.execute(
-        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-        " creator_uuid, creator_name, confirmed_at, expires_at, superseded_at, transfer_status)"
-        " VALUES (%s, %s, (SELECT id FROM resources WHERE name = 'cores'), 'any', 1, '1 hour', %s, 1, 'u', 'u', 1, 2, %s, '')",
-        f"{project}-{status}", lab.project_id(project), status, 2 if status == "superseded" else None,
-    )  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("status", "kept"),
     [("planned", False), ("pending", False), ("confirmed", True), ("expired", False), ("superseded", False)],
@@ -129,8 +121,8 @@ def commit(lab: Lab, project: str, status: str) -> None:
 def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(
     lab: Lab, caplog: pytest.LogCaptureFixture, status: str, kept: bool
 ) -> None:
-    commit(lab, "berlin", status)
-    commit(lab, "paris", status)
+    add(lab, 1, 1, status=status)
+    add(lab, 2, 1, status=status, project="paris")
     lab.keystone.found = {GERMANY: []}
     lab.discover().run()
     assert names(lab, "projects") == (["berlin", "paris"] if kept else [])

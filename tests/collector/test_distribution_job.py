@@ -30,6 +30,7 @@ from tests.collector.growing import (
 )
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 from tests.support.rows import all_rows, changes
+from tests.support.statements import count_statements, statements_of
 
 pytestmark = pytest.mark.sql
 
@@ -59,18 +60,6 @@ def test_what_others_have_written_is_corrected(lab: Lab) -> None:
     assert history(lab)[-1][2:5] == (7, 60, "autogrow")
 
 
-def count_statements(lab: Lab, action: Callable[[], Any], *words: str) -> int:
-    """How many statements with one of these words in them the action takes; of all, without words."""
-    statements = []
-    run = lab.engine.db.execute_sql
-    lab.engine.db.execute_sql = lambda sql, *args, **kwargs: (statements.append(sql), run(sql, *args, **kwargs))[1]
-    try:
-        action()
-    finally:
-        del lab.engine.db.execute_sql
-    return len([sql for sql in statements if not words or any(word in sql for word in words)])
-
-
 @pytest.mark.parametrize("projects", [3, 60])
 def test_statements_of_a_computation(make_lab: Callable[..., Lab], projects: int) -> None:
     """As many for many projects, all of which change, as for a few. Twelve of them write a piece of projects."""
@@ -80,10 +69,10 @@ def test_statements_of_a_computation(make_lab: Callable[..., Lab], projects: int
     use(lab, **{town.name: {"az-one": 10} for town in towns})
     lab.clock.advance(10)
     begins = 2 if lab.engine.dialect == "sqlite" else 0  # which are statements there
-    assert count_statements(lab, lab.distribute().run_next) == 24 + begins
+    assert count_statements(lab.engine, lab.distribute().run_next) == 24 + begins
     assert len(history(lab)) == 2 * projects
     set_due(lab, lab.now)
-    assert count_statements(lab, lab.distribute().run_next) == 12 + begins
+    assert count_statements(lab.engine, lab.distribute().run_next) == 12 + begins
 
 
 def test_statements_of_a_scrape(lab: Lab) -> None:
@@ -91,7 +80,8 @@ def test_statements_of_a_scrape(lab: Lab) -> None:
     lab.distribute_all()
 
     def asked(**usage: Any) -> int:
-        return count_statements(lab, lambda: use(lab, **usage), "usage_changes", "az_quotas")
+        statements = statements_of(lab.engine, lambda: use(lab, **usage))
+        return len([sql for sql in statements if "usage_changes" in sql or "az_quotas" in sql])
 
     assert asked(berlin={"az-one": 20, "az-two": 30}) == 0
     assert asked(berlin={"az-one": 19, "az-two": 30}) == 2

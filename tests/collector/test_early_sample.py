@@ -8,8 +8,8 @@ import pytest
 from limes.actions.growth.early_sample import JOB, SOON
 from limes.actions.run_job import RunJob
 from limes.core.metering.calendar import HOUR
-from tests.collector.growth import HOURS, job, stored, use
-from tests.collector.lab import AZCapacity, AZUsage, Lab, NoJitter
+from tests.collector.growth import HOURS, job, set_capacity, stored, use
+from tests.collector.lab import AZUsage, Lab, NoJitter
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.statements import count_statements
 
@@ -29,6 +29,12 @@ def lab(lab: Lab) -> Lab:
 def run(lab: Lab, work: Callable[[], object] | None = None) -> bool | None:
     """What a collector does at each poll."""
     return RunJob(lab.engine, lab.clock, NoJitter(), JOB, work or job(lab).run, INTERVAL).run_if_due()
+
+
+def sample_after(lab: Lab, *pauses: float) -> None:
+    for pause in pauses:
+        lab.clock.advance(pause)
+        run(lab)
 
 
 def due_in(lab: Lab) -> float:
@@ -52,8 +58,7 @@ def test_the_first_figures_are_sampled_soon(lab: Lab) -> None:
 
 def test_projects_that_are_scraped_later_in_the_first_hour_count_soon(lab: Lab) -> None:
     use(lab, 7)
-    lab.clock.advance(SOON)
-    run(lab)
+    sample_after(lab, SOON)
     use(lab, 5, project="dresden")
     lab.clock.advance(SOON)
     assert run(lab)
@@ -62,10 +67,7 @@ def test_projects_that_are_scraped_later_in_the_first_hour_count_soon(lab: Lab) 
 
 def test_what_is_known_for_an_hour_is_not_sampled_early(lab: Lab) -> None:
     use(lab, 7)
-    lab.clock.advance(SOON)
-    run(lab)
-    lab.clock.advance(HOUR)
-    run(lab)
+    sample_after(lab, SOON, HOUR)
     for project, amount in (("berlin", 8), ("berlin", 0), ("berlin", 9), ("dresden", 5)):
         use(lab, amount, project=project)
         assert due_in(lab) == INTERVAL
@@ -73,14 +75,10 @@ def test_what_is_known_for_an_hour_is_not_sampled_early(lab: Lab) -> None:
 
 def test_a_new_domain_and_a_new_resource_are_sampled_soon(lab: Lab) -> None:
     use(lab, 7)
-    lab.clock.advance(SOON)
-    run(lab)
-    lab.clock.advance(HOUR)
-    run(lab)
+    sample_after(lab, SOON, HOUR)
     use(lab, 3, project="paris")
     assert due_in(lab) == SOON
-    lab.clock.advance(SOON)
-    run(lab)
+    sample_after(lab, SOON)
     assert cores(lab, "d-france") == [3]
     use(lab, 7, ram=9)
     assert due_in(lab) == SOON
@@ -88,10 +86,7 @@ def test_a_new_domain_and_a_new_resource_are_sampled_soon(lab: Lab) -> None:
 
 def test_a_service_that_is_added_later_is_sampled_soon(lab: Lab) -> None:
     use(lab, 7)
-    lab.clock.advance(SOON)
-    run(lab)
-    lab.clock.advance(5 * HOUR)
-    run(lab)
+    sample_after(lab, SOON, 5 * HOUR)
     lab.volume.usage["berlin"] = {"capacity": {"az-one": AZUsage(20)}}
     lab.scrape_all("volume")
     lab.clock.advance(SOON)
@@ -103,24 +98,14 @@ def test_quota_alone_and_capacity_alone_are_figures(lab: Lab) -> None:
     lab.compute.default_quota = {"cores": 8}  # what each new project gets
     lab.scrape_all()
     assert due_in(lab) == SOON
-    lab.clock.advance(SOON)
-    run(lab)
-    lab.clock.advance(HOUR)
-    run(lab)
-    lab.capacitors["nova"].capacity = {"compute": {"ram": {"az-one": AZCapacity(0)}}}
-    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
-    lab.scrape_capacity().run_next()
+    sample_after(lab, SOON, HOUR)
+    set_capacity(lab, 0, "ram")
     assert due_in(lab) == INTERVAL, "there is none"
-    lab.capacitors["nova"].capacity = {"compute": {"ram": {"az-one": AZCapacity(5)}}}
-    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
-    lab.scrape_capacity().run_next()
+    set_capacity(lab, 5, "ram")
     assert due_in(lab) == SOON
-    lab.clock.advance(SOON)
-    run(lab)
+    sample_after(lab, SOON)
     assert stored(lab, "growth_hours", "capacity", resource="ram")[-1][1] == 5
-    lab.capacitors["nova"].capacity["compute"]["ram"]["az-one"] = AZCapacity(6)
-    lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
-    lab.scrape_capacity().run_next()
+    set_capacity(lab, 6, "ram")
     assert due_in(lab) == INTERVAL, "it is not new any more"
 
 

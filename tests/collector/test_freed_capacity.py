@@ -13,6 +13,7 @@ from limes.errors import Unavailable
 from tests.collector.commitments import RULE, add, capacity, events, states
 from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes
+from tests.support.statements import statements_of
 
 
 def start(make_lab: Callable[..., Lab], rule: BehaviorRule) -> Lab:
@@ -30,25 +31,10 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
     return start(make_lab, RULE)
 
 
-def statements(lab: Lab, action: Callable[..., None]) -> list[Any]:
-    """What the action asks the database."""
-    asked = []
-    run = lab.engine.db.execute_sql
-    lab.engine.db.execute_sql = lambda sql, *args, **kwargs: (asked.append(sql), run(sql, *args, **kwargs))[1]
-    try:
-        action()
-    finally:
-        del lab.engine.db.execute_sql
-    return asked
-
-
 def use(lab: Lab, project: str, **usage: int) -> None:
     """Scrapes this usage of cores, by AZ."""
     lab.compute.usage[project] = {"cores": {az.replace("_", "-"): AZUsage(amount) for az, amount in usage.items()}}
-    lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
-    lab.execute(
-        "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id(project)
-    )
+    lab.make_due(project)
     assert lab.scrape().run_next("compute")
 
 
@@ -70,9 +56,9 @@ def test_less_usage(lab: Lab) -> None:
 
 
 def test_the_same_and_more_usage_asks_the_database_nothing(lab: Lab) -> None:
-    same = statements(lab, lambda: use(lab, "berlin", az_one=10))
-    more = statements(lab, lambda: use(lab, "berlin", az_one=12, az_two=1))
-    less = statements(lab, lambda: use(lab, "berlin", az_one=12))
+    same = statements_of(lab.engine, lambda: use(lab, "berlin", az_one=10))
+    more = statements_of(lab.engine, lambda: use(lab, "berlin", az_one=12, az_two=1))
+    less = statements_of(lab.engine, lambda: use(lab, "berlin", az_one=12))
     assert not [sql for sql in same + more if "commitment" in sql]
     assert len([sql for sql in less if "commitment" in sql]) == 1  # nobody waits
 
@@ -94,7 +80,7 @@ def test_less_usage_of_another_resource_locks_nothing(lab: Lab) -> None:
     lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now)
     while lab.scrape().run_next("compute"):
         pass
-    asked = statements(lab, lambda: use(lab, "dresden", az_two=5))
+    asked = statements_of(lab.engine, lambda: use(lab, "dresden", az_two=5))
     assert len([sql for sql in asked if "commitment" in sql]) == 1
     assert not [sql for sql in asked if "FROM resources WHERE id IN" in sql]
 

@@ -12,7 +12,8 @@ from limes.actions.metering.close import Retention
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.db.queries.fold_sums import fold_sums
 from limes.errors import Unavailable
-from tests.collector.growth import HOURS, SUMMARIES, commit, job, set_capacity, set_domain_quota, stored, use
+from tests.collector.commitments import add
+from tests.collector.growth import HOURS, SUMMARIES, job, set_capacity, set_domain_quota, stored, use
 from tests.collector.lab import Lab
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.levels import few_of
@@ -37,7 +38,7 @@ def test_a_sample_has_the_cluster_and_each_domain(lab: Lab) -> None:
     set_domain_quota(lab, 20)
     set_domain_quota(lab, 30, "france")
     set_capacity(lab, 100)
-    commit(lab, 2, 1)
+    add(lab, 1, 2, status="confirmed")
     job(lab).run()
     hour = int(lab.now) - int(lab.now) % HOUR
     assert stored(lab, "growth_hours", HOURS) == [(hour, 12, 2, 50, 100)]
@@ -105,7 +106,7 @@ def test_days_and_months_are_what_was_sampled(lab: Lab, seed: int) -> None:
         set_domain_quota(lab, quota)
         if dice.random() < 0.1:
             committed += number + 1
-            commit(lab, number + 1, number)
+            add(lab, number, number + 1, status="confirmed", expires_at=lab.now + 3650 * DAY)
         if dice.random() < 0.2:
             kill_while_sampling(lab, dice)
         job(lab, LONG).run()

@@ -14,6 +14,7 @@ from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import Unavailable
 from limes.metrics.overrides import OverrideGauges
+from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, GERMANY, Lab
 from tests.support.clock import FrozenClock
 
@@ -60,22 +61,10 @@ def test_commitments_count_by_az(lab: Lab) -> None:
     lab.compute.usage["berlin"]["ram"] = {"az-one": AZUsage(4), "az-two": AZUsage(3)}
     lab.discover().request_sync(GERMANY.id, BERLIN.id)
     lab.scrape_all()
-    values = (
-        "(id, uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid, creator_name,"
-        " transfer_status, confirmed_at, expires_at)"
-    )
-    ids = {name: id_ for id_, name in lab.rows("SELECT id, name FROM resources")}
-    for id_, name, az, status, expires_in in (
-        (1, "cores", "az-one", "confirmed", 100),
-        (2, "cores", "az-one", "confirmed", -1),
-        (3, "cores", "az-one", "planned", 100),
-        (4, "ram", "any", "confirmed", 100),
-    ):
-        lab.execute(
-            f"INSERT INTO project_commitments {values}"
-            " VALUES (%s, %s, %s, %s, %s, 10, '1 year', %s, 1, 'u', 'u', '', 2, %s)",
-            id_, f"c-{id_}", lab.project_id(), ids[name], az, status, lab.now + expires_in,
-        )  # fmt: skip
+    add(lab, 1, 10, status="confirmed")
+    add(lab, 2, 10, status="confirmed", expires_at=lab.now - 1)
+    add(lab, 3, 10)
+    add(lab, 4, 10, status="confirmed", resource="ram", az="any")
     assert ineffective(lab, {("germany", "berlin"): {CORES: 14}}) == [("berlin", CORES, Reason.BELOW_NEED, 15)]
     assert ineffective(lab, {("germany", "berlin"): {CORES: 15, RAM: 10}}) == []
     assert ineffective(lab, {("germany", "berlin"): {RAM: 9}}) == [("berlin", RAM, Reason.BELOW_NEED, 10)]
