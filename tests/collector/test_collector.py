@@ -14,6 +14,7 @@ import requests
 
 from limes.backends import AZCapacity, AZUsage, BackendError
 from limes.collector.runner import Collector
+from limes.composition.cluster import Cluster
 from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
@@ -46,10 +47,17 @@ class Cloud:
         self.capacitor.capacity = {"compute": {"cores": {"az-one": AZCapacity(100)}}}
         self.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3)}}
 
+    @property
+    def parts(self) -> Cluster:
+        return cluster(self.compute, self.volume, self.capacitor, self.keystone)
+
     @contextmanager
-    def collector(self, grace: float = 10.0, **options: Any) -> Iterator[Collector]:
-        parts = cluster(self.compute, self.volume, self.capacitor, self.keystone)
-        collector = build_collector(self.engine, parts, settings(**options), jitter=NoJitter())
+    def collector(
+        self, grace: float = 10.0, update: dict[str, Any] | None = None, **options: Any
+    ) -> Iterator[Collector]:
+        """With other settings of the collector, and an update of all settings."""
+        configured = settings(**options).model_copy(update=update)
+        collector = build_collector(self.engine, self.parts, configured, jitter=NoJitter())
         collector.start()
         try:
             yield collector
@@ -292,14 +300,8 @@ def test_a_collector_follows_what_is_configured(cloud: Cloud) -> None:
     one = AZUsage(1, subresources=({"id": "a", "name": "web", "flavor": "small", "status": "ACTIVE"},))
     cloud.compute.usage["berlin"] = {"cores": {"az-one": one}, "gpus": {"az-one": one}}
     followed = SubresourceLifetimeSettings.model_validate({"resources": [{"resource": "compute/cores"}]})
-    parts = cluster(cloud.compute, cloud.volume, cloud.capacitor, cloud.keystone)
-    configured = settings(lease=300).model_copy(update={"subresource_lifetimes": followed})
-    collector = build_collector(cloud.engine, parts, configured, jitter=NoJitter())
-    collector.start()
-    try:
+    with cloud.collector(lease=300, update={"subresource_lifetimes": followed}):
         cloud.wait_until(SCRAPED, [(6,)])
         cloud.wait_until(JOBS_RUN, [(cloud.jobs,)])
-    finally:
-        collector.stop(10)
     query = "SELECT resource_name, subresource_id, name, attributes, ended_at FROM subresource_lifetimes"
     assert cloud.rows(query) == [("cores", "a", "web", '{"flavor":"small"}', None)]

@@ -11,42 +11,32 @@ from limes.collector.runner import Collector
 from limes.composition.cluster import Cluster
 from limes.composition.collector import build_collector
 from limes.core.catalog import Catalog
-from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.collector.growing import GROWTH, distributions
-from tests.collector.lab import (
-    BERLIN,
-    COMPUTE,
-    DRESDEN,
-    PARIS,
-    VOLUME,
-    FakeCapacitor,
-    FakeKeystone,
-    FakeService,
-    NoJitter,
-)
-from tests.collector.process import cluster, settings
+from tests.collector.lab import COMPUTE, VOLUME, NoJitter
+from tests.collector.process import settings
+from tests.collector.test_collector import Cloud
 from tests.support.clock import FrozenClock
 from tests.support.databases import MigratedUrlFactory
 
 RULE = replace(GROWTH, project_base_quota=10)
 
 
-class Cloud:
-    """Fake backends, a database, and a clock."""
+class GrowingCloud(Cloud):
+    """With a clock, 20 cores in one AZ, and berlin, which uses 10 of them."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
         self.clock = FrozenClock()
-        self.compute, self.capacitor = FakeService(COMPUTE), FakeCapacitor()
         self.capacitor.capacity = {"compute": {"cores": {"az-one": AZCapacity(20)}}}
         self.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(10)}}
-        keystone = FakeKeystone(BERLIN, DRESDEN, PARIS)
-        parts = cluster(self.compute, FakeService(VOLUME), self.capacitor, keystone)
-        catalog = Catalog(["az-one"], [COMPUTE, VOLUME], distributions=distributions(RULE))
-        self.parts: Cluster = replace(parts, catalog=catalog)
 
-    def collector(self) -> Collector:
+    @property
+    def parts(self) -> Cluster:
+        catalog = Catalog(["az-one"], [COMPUTE, VOLUME], distributions=distributions(RULE))
+        return replace(super().parts, catalog=catalog)
+
+    def build(self) -> Collector:
         return build_collector(self.engine, self.parts, settings(), self.clock, NoJitter())
 
     @property
@@ -67,14 +57,14 @@ def metric(collector: Collector, name: str, **labels: str) -> Any:
 
 
 @pytest.fixture
-def cloud(database_url_with: MigratedUrlFactory) -> Iterator[Cloud]:
-    engine = Engine(database_url_with(limes_migrations))
-    yield Cloud(engine)
-    engine.close()
+def cloud(database_url_with: MigratedUrlFactory) -> Iterator[GrowingCloud]:
+    cloud = GrowingCloud(database_url_with(limes_migrations))
+    yield cloud
+    cloud.engine.close()
 
 
-def test_from_nothing_to_the_backend(cloud: Cloud) -> None:
-    collector = cloud.collector()
+def test_from_nothing_to_the_backend(cloud: GrowingCloud) -> None:
+    collector = cloud.build()
     work(collector)
     cloud.clock.advance(10)
     work(collector)
@@ -92,14 +82,13 @@ def test_from_nothing_to_the_backend(cloud: Cloud) -> None:
     assert cloud.enforced == {"berlin": 12, "dresden": 10, "paris": 10}
 
 
-def test_several_collectors_start_at_once(cloud: Cloud) -> None:
+def test_several_collectors_start_at_once(cloud: GrowingCloud) -> None:
     """Each follows the configured model; one of them has changed it."""
-    collectors = [cloud.collector() for _ in range(3)]
+    collectors = [cloud.build() for _ in range(3)]
     for _ in range(2):
         for collector in collectors:
             work(collector)
         cloud.clock.advance(10)
     assert cloud.enforced == {"berlin": 12, "dresden": 4, "paris": 4}
-    with cloud.engine.connection():
-        initiators = cloud.engine.rows("SELECT DISTINCT initiator_name FROM quota_history ORDER BY 1")
-        assert initiators == [("distribute-quota",), ("scrape-usage:compute",)]
+    initiators = cloud.rows("SELECT DISTINCT initiator_name FROM quota_history ORDER BY 1")
+    assert initiators == [("distribute-quota",), ("scrape-usage:compute",)]
