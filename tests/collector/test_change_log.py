@@ -17,12 +17,20 @@ DRIFT = "the backend was changed by somebody else"
 
 
 @pytest.fixture
-def make_audited(make_lab: Callable[..., Lab]) -> Callable[..., Any]:
-    def make(domains: Any = None, projects: Any = None) -> Lab:
-        constraints = ConstraintSet(domains=domains or {}, projects=projects or {})
-        return make_lab(constraints=constraints, sinks=("log",))
+def make_audited(make_lab: Callable[..., Lab]) -> Callable[..., Lab]:
+    """Makes a lab with these constraints in which everything was discovered."""
+
+    def make(**constraints: Any) -> Lab:
+        lab = make_lab(constraints=ConstraintSet(**constraints), sinks=("log",))
+        lab.discover().run()
+        return lab
 
     return make
+
+
+@pytest.fixture
+def lab(make_audited: Callable[..., Lab]) -> Lab:
+    return make_audited()
 
 
 def history(lab: Lab) -> list[tuple[Any, ...]]:
@@ -44,9 +52,7 @@ def events(lab: Any) -> list[tuple[Any, Any, Any, Any]]:
     return found
 
 
-def test_auto_approval(make_audited: Callable[..., Any]) -> None:
-    lab = make_audited()
-    lab.discover().run()
+def test_auto_approval(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.compute.quota["dresden"] = {"cores": 7}
     assert lab.scrape_all() == 3
@@ -61,13 +67,14 @@ def test_auto_approval(make_audited: Callable[..., Any]) -> None:
     assert len(history(lab)) == len(events(lab)) == 1, "only what changes is told"
 
 
-def test_a_constraint_of_a_project(make_audited: Callable[..., Any]) -> None:
+def test_a_constraint_of_a_project(make_audited: Callable[..., Lab], caplog: pytest.LogCaptureFixture) -> None:
     lab = make_audited(projects={"germany/berlin": {CORES: Constraint(minimum=20, maximum=30)}})
-    lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 8}  # would be approved
     lab.scrape_all()
     row = (lab.now, "d-germany", "p-berlin", *CORES, "quota", None, 20, "constraint", "at least 20, at most 30")
     assert history(lab) == [(*row, "", "limes")]
+    assert lab.quotas()["cores"] == (20, 8)
+    assert lab.service("next_push_at") == (lab.now,)
     lab.set_quota("cores", 50)
     lab.clock.advance(3600)
     lab.scrape_all()
@@ -76,11 +83,11 @@ def test_a_constraint_of_a_project(make_audited: Callable[..., Any]) -> None:
         {"newQuota": 20, "reason": "constraint", "detail": "at least 20, at most 30"},
         {"oldQuota": 50, "newQuota": 30, "reason": "constraint", "detail": "at least 20, at most 30"},
     ]
+    assert "AUDIT: quota of germany/berlin, compute/cores: 50 -> 30, as its constraint demands" in caplog.text
 
 
-def test_a_constraint_of_a_domain(make_audited: Callable[..., Any]) -> None:
+def test_a_constraint_of_a_domain(make_audited: Callable[..., Lab], caplog: pytest.LogCaptureFixture) -> None:
     lab = make_audited(domains={"germany": {CORES: Constraint(minimum=40), ("compute", "ram"): Constraint(maximum=9)}})
-    lab.discover().run()
     first = (lab.now, "d-germany", "", *CORES, "quota", None, 40, "constraint", "at least 40", "", "limes")
     assert history(lab) == [first]
     lab.execute("UPDATE domain_resources SET quota = 39 WHERE quota = 40")
@@ -90,11 +97,10 @@ def test_a_constraint_of_a_domain(make_audited: Callable[..., Any]) -> None:
     check.run()
     assert [row[6:10] for row in history(lab)[1:]] == [(39, 40, "constraint", "at least 40")]
     assert [one[:2] for one in events(lab)] == [("service/compute/cores/quota", "d-germany")] * 2
+    assert "AUDIT: domain germany, resource compute/cores: quota 39 -> 40, as its constraint demands" in caplog.text
 
 
-def test_vanished_projects_and_domains(make_audited: Callable[..., Any]) -> None:
-    lab = make_audited()
-    lab.discover().run()
+def test_vanished_projects_and_domains(lab: Lab) -> None:
     lab.compute.quota.update({"berlin": {"cores": 8}, "dresden": {"cores": 8}, "paris": {"cores": 8}})
     lab.scrape_all()
     lab.execute(
@@ -119,9 +125,7 @@ def test_vanished_projects_and_domains(make_audited: Callable[..., Any]) -> None
     assert len(events(lab)) == len(history(lab))
 
 
-def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited: Callable[..., Any]) -> None:
-    lab = make_audited()
-    lab.discover().run()
+def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(1)}}
     lab.compute.during = lambda: lab.execute("UPDATE project_services SET next_scrape_at = 1, scrape_claimed_until = 1")
@@ -129,9 +133,7 @@ def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(make_audited: Calla
     assert (history(lab), events(lab)) == ([], [])
 
 
-def test_a_backend_that_was_changed_by_somebody_else(make_audited: Callable[..., Any]) -> None:
-    lab = make_audited()
-    lab.discover().run()
+def test_a_backend_that_was_changed_by_somebody_else(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape_all()
     before = len(events(lab))
@@ -144,14 +146,3 @@ def test_a_backend_that_was_changed_by_somebody_else(make_audited: Callable[...,
     assert lab.push().run_next("compute")
     assert lab.compute.quota["berlin"]["cores"] == 8
     assert len(events(lab)) == before, "the quota itself is what it was"
-
-
-def test_a_backend_that_is_left_alone(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab(authoritative=False)
-    lab.discover().run()
-    lab.compute.quota["berlin"] = {"cores": 8}
-    lab.scrape_all()
-    lab.clock.advance(3600)
-    lab.compute.quota["berlin"] = {"cores": 9}
-    lab.scrape_all()
-    assert len(history(lab)) == 1

@@ -9,7 +9,7 @@ from limes.actions.reports.status import ReportStatus
 from limes.actions.sync_catalog import SyncCatalog
 from limes.backends import AZUsage
 from limes.core.catalog import Catalog, ServiceDef
-from limes.core.constraints import Constraint, ConstraintSet
+from limes.core.constraints import ConstraintSet
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries.catalog import service_resource_ids
 from tests.collector.lab import COMPUTE, VOLUME, Lab
@@ -18,12 +18,10 @@ from tests.support.rows import all_rows, changes
 DAY = 86400.0
 
 
-def job(
-    lab: Lab, services: list[Any], capacitors: list[Any], constraints: ConstraintSet | None = None, grace: float = 0.0
-) -> CheckConsistency:
+def job(lab: Lab, services: list[Any], capacitors: list[Any], grace: float = 0.0) -> CheckConsistency:
     catalog = Catalog(["az-one"], services)
     sync = SyncCatalog(lab.engine, catalog, capacitors, lab.clock, grace)
-    return CheckConsistency(lab.engine, catalog, constraints or ConstraintSet(), sync, lab.change_log)
+    return CheckConsistency(lab.engine, catalog, ConstraintSet(), sync, lab.change_log)
 
 
 def names(lab: Lab, table: str, column: str) -> list[Any]:
@@ -126,15 +124,6 @@ def test_a_capacitor_that_left_takes_its_capacity_along(lab: Lab) -> None:
     job(lab, [COMPUTE, VOLUME], ["other"]).run()
     assert names(lab, "capacitors", "name") == ["other"]
     assert names(lab, "az_resources", "az") == []
-
-
-def test_domain_quotas_follow_their_constraints(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
-    constraints = ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(10, 20)}})
-    before = all_rows(lab.engine)
-    job(lab, [COMPUTE, VOLUME], [], constraints).run()
-    changed = changes(before, all_rows(lab.engine))
-    assert [row.quota for row in changed["domain_resources"][1]] == [10]
-    assert "AUDIT: domain germany, resource compute/cores: quota 0 -> 10, as its constraint demands" in caplog.text
 
 
 def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab: Lab) -> None:

@@ -3,9 +3,7 @@
 from typing import Never
 
 from limes.actions.run_job import RunJob
-from limes.backends import AZUsage
-from limes.core.units import MAX_AMOUNT
-from tests.collector.lab import BERLIN, FRANCE, GERMANY, Lab, NoJitter, once
+from tests.collector.lab import BERLIN, GERMANY, Lab, NoJitter, once
 
 
 def test_a_sync_during_a_scrape_comes_after_it(lab: Lab) -> None:
@@ -26,22 +24,6 @@ def test_a_sync_during_a_scrape_comes_after_it(lab: Lab) -> None:
     assert bool(lab.service("is_stale")[0]) is False
 
 
-def test_a_scrape_whose_collector_died_is_asked_for_again_after_its_lease(lab: Lab) -> None:
-    def die() -> Never:
-        raise KeyboardInterrupt
-
-    lab.discover().request_sync(GERMANY.id, BERLIN.id)
-    lab.compute.during = die
-    try:
-        lab.scrape().run_next("compute")
-    except KeyboardInterrupt:
-        lab.compute.during = lambda: None
-    lab.discover().request_sync(GERMANY.id, BERLIN.id)
-    lab.clock.advance(301)
-    assert lab.scrape().run_next("compute") is True
-    assert lab.service("scraped_at") == (lab.now,)
-
-
 def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab: Lab) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
@@ -53,26 +35,6 @@ def test_a_request_does_not_wait_for_one_slow_backend_after_the_other(lab: Lab) 
     assert (len(lab.compute.written), lab.volume.written) == (1, [])
     assert lab.push().run_next("volume") is True, "the push job finds it due at once"
     assert lab.volume.written == [("berlin", {"capacity": 5})]
-
-
-def test_usage_that_only_together_is_too_much(lab: Lab) -> None:
-    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(MAX_AMOUNT), "az-two": AZUsage(1)}}
-    lab.discover().request_sync(GERMANY.id, BERLIN.id)
-    assert lab.scrape().run_next("compute") is True
-    assert lab.rows("SELECT usage FROM project_resources ORDER BY usage DESC LIMIT 1") == [(MAX_AMOUNT,)]
-
-
-def test_a_vanished_domain_with_a_commitment_keeps_nothing_else(lab: Lab) -> None:
-    lab.scrape_all()
-    lab.execute(
-        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-        " creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)"
-        " SELECT 'c', %s, id, 'any', 1, '1 year', 'confirmed', 0, 'u', 'u', 1, 4e9, '' FROM resources WHERE name = 'cores'",
-        lab.project_id(),
-    )
-    lab.keystone.found = {FRANCE: lab.keystone.found[FRANCE]}
-    lab.discover().run()
-    assert sorted(row[0] for row in lab.rows("SELECT name FROM projects")) == ["berlin", "paris"]
 
 
 def test_a_bug_in_a_job_is_recorded_and_the_job_goes_on(lab: Lab) -> None:

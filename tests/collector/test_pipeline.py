@@ -198,7 +198,9 @@ def test_nonsense_in_an_error_can_be_stored_and_shown(lab: Lab, api: World) -> N
 
 
 @pytest.mark.parametrize(
-    ("backend", "quota"), [(8, 8), (7, 0), (UNLIMITED, 0)], ids=["what it gives to all", "something else", "no limit"]
+    ("backend", "quota"),
+    [(8, 8), (7, 0), (9, 0), (0, 0), (UNLIMITED, 0)],
+    ids=["what it gives to all", "less", "more", "nothing", "no limit"],
 )
 def test_what_a_backend_gives_to_every_new_project_is_approved(
     make_lab: Callable[..., Lab], backend: int | Unlimited, quota: int

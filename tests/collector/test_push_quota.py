@@ -1,7 +1,7 @@
 """Quota reaches the backends, whatever happens in between."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Never
 
 import pytest
@@ -56,18 +56,6 @@ def test_a_request_writes_only_the_services_that_it_changed(scraped: Lab) -> Non
     assert (scraped.compute.written, scraped.volume.written) == ([("berlin", {"cores": 20, "ram": 0})], [])
     assert scraped.service("next_push_at", service="volume") == (scraped.now,)
     assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
-
-
-def test_bursting_projects_get_what_they_may_use(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab(catalog_options={"burst_multiplier": 0.25})
-    lab.discover().run()
-    lab.scrape_all()
-    lab.execute("UPDATE projects SET has_bursting = %s WHERE name = 'berlin'", True)
-    lab.set_quota("cores", 10)
-    lab.push().run_next("compute")
-    assert lab.compute.written == [("berlin", {"cores": 12, "ram": 0})]
-    assert lab.quotas()["cores"] == (10, 12)
-    assert lab.service(*MARK) == SYNCED
 
 
 def test_a_failed_write_is_tried_again_after_growing_pauses(scraped: Lab) -> None:
@@ -130,17 +118,6 @@ def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(
     assert "lease" not in caplog.text, "nothing unusual has happened"
 
 
-def test_a_request_leaves_to_the_collector_what_that_is_just_writing(scraped: Lab) -> None:
-    scraped.set_quota("cores", 20)
-    answers = []
-    scraped.compute.during = once(
-        lambda: answers.append(scraped.push().push_project(scraped.project_id(), ["compute"]))
-    )
-    assert scraped.push().run_next("compute") is True
-    assert answers == [[]]
-    assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
-
-
 def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scraped: Lab) -> None:
     """The first writer is told 20, sleeps beyond its lease, and lands after the second one, which writes 30."""
     scraped.set_quota("cores", 20)
@@ -156,37 +133,6 @@ def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scrape
     assert [quotas["cores"] for _, quotas in scraped.compute.written] == [30, 20]
     assert scraped.service("next_push_at") == (scraped.now,)
     assert scraped.push().run_next("compute") is True
-    assert scraped.compute.quota["berlin"]["cores"] == 30
-    assert scraped.service(*MARK) == SYNCED
-
-
-def test_a_slow_writer_makes_the_present_one_write_again(scraped: Lab) -> None:
-    """The same, but the second writer is still at it when the first one comes back."""
-    scraped.set_quota("cores", 20)
-
-    def second_writer() -> None:
-        scraped.set_quota("cores", 30)
-        scraped.clock.advance(301)
-        scraped.compute.during = once(lambda: None)
-        claimed = []
-
-        def first_writer_comes_back() -> None:
-            claimed.append(scraped.service("quota_desynced_at")[0])
-            scraped.execute(
-                "UPDATE project_services SET quota_desynced_at = quota_desynced_at + 0.001"
-                " WHERE quota_desynced_at IS NOT NULL"
-            )
-
-        scraped.compute.during = once(first_writer_comes_back)
-        assert scraped.push().run_next("compute") is True
-        assert scraped.service("quota_desynced_at") != (None,)
-        assert scraped.service("next_push_at") == (scraped.now,)
-
-    scraped.compute.during = once(second_writer)
-    scraped.push().run_next("compute")
-    assert scraped.service("next_push_at") == (scraped.now,)
-    while scraped.push().run_next("compute") is not None:
-        pass
     assert scraped.compute.quota["berlin"]["cores"] == 30
     assert scraped.service(*MARK) == SYNCED
 
@@ -229,18 +175,6 @@ def test_a_project_that_vanishes_during_the_write(scraped: Lab) -> None:
     scraped.compute.during = once(lambda: scraped.execute("DELETE FROM projects WHERE name = 'berlin'"))
     assert scraped.push().run_next("compute") is True
     assert scraped.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
-
-
-def test_quota_that_somebody_changed_behind_our_back_is_put_right(scraped: Lab) -> None:
-    scraped.set_quota("cores", 20)
-    scraped.push().run_next("compute")
-    scraped.compute.quota["berlin"]["cores"] = 99
-    scraped.discover().request_sync("d-germany", "p-berlin")
-    scraped.scrape().run_next("compute")
-    assert scraped.quotas()["cores"] == (20, 99)
-    assert scraped.push().run_next("compute") is True
-    assert scraped.compute.quota["berlin"] == {"cores": 20, "ram": 0}
-    assert scraped.quotas()["cores"] == (20, 20)
 
 
 def test_a_late_writer_between_write_and_record_is_written_over(scraped: Lab) -> None:

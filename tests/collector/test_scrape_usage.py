@@ -7,31 +7,27 @@ from typing import Any, Never
 import pytest
 
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, UsageReport
-from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.quota import Unlimited
-from tests.collector.lab import Lab, NoJitter
+from tests.collector.lab import BERLIN, FakeKeystone, Lab, NoJitter
 from tests.support.rows import all_rows, changes
 
 pytestmark = pytest.mark.sql
 
 USAGE = (
     "SELECT r.name, pa.az, pa.usage, pa.physical_usage, pa.subresources FROM project_az_resources pa"
-    " JOIN resources r ON r.id = pa.resource_id JOIN projects p ON p.id = pa.project_id"
-    " WHERE p.name = %s ORDER BY 1, 2"
+    " JOIN resources r ON r.id = pa.resource_id ORDER BY 1, 2"
 )
 TIMES = ("scraped_at", "checked_at", "next_scrape_at", "scrape_error")
 
 
 @pytest.fixture
-def berlin_is_next(lab: Lab) -> Lab:
-    """Only berlin is due."""
-    lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
-    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id())
+def lab(make_lab: Callable[..., Lab]) -> Lab:
+    """Berlin is the only project."""
+    lab = make_lab(keystone=FakeKeystone(BERLIN))
+    lab.discover().run()
     return lab
 
 
-def test_first_scrape(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_first_scrape(lab: Lab) -> None:
     lab.compute.usage["berlin"] = {
         "cores": {"az-one": AZUsage(3), "az-nine": AZUsage(1)},
         "ram": {"any": AZUsage(512, 100)},
@@ -39,7 +35,7 @@ def test_first_scrape(berlin_is_next: Lab) -> None:
     }
     lab.compute.quota["berlin"] = {"cores": 8, "ram": UNLIMITED}
     assert lab.scrape().run_next("compute") is True
-    assert lab.rows(USAGE, "berlin") == [
+    assert lab.rows(USAGE) == [
         ("cores", "any", 0, None, ""),
         ("cores", "az-one", 3, None, ""),
         ("cores", "unknown", 1, None, ""),
@@ -54,18 +50,7 @@ def test_first_scrape(berlin_is_next: Lab) -> None:
     assert lab.scrape().run_next("compute") is None
 
 
-@pytest.mark.parametrize(("backend", "quota"), [(8, 8), (7, 0), (9, 0), (0, 0), (UNLIMITED, 0)])
-def test_only_exactly_the_declared_initial_quota_is_approved(
-    berlin_is_next: Lab, backend: int | Unlimited, quota: int
-) -> None:
-    lab = berlin_is_next
-    lab.compute.quota["berlin"] = {"cores": backend}
-    lab.scrape().run_next("compute")
-    assert lab.quotas()["cores"][0] == quota
-
-
-def test_what_was_taken_away_is_not_approved_again(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_what_was_taken_away_is_not_approved_again(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape().run_next("compute")
     lab.set_quota("cores", 0)  # and the backend was not told yet
@@ -74,8 +59,7 @@ def test_what_was_taken_away_is_not_approved_again(berlin_is_next: Lab) -> None:
     assert lab.quotas()["cores"] == (0, 8)
 
 
-def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_later_scrapes_replace_usage_and_keep_quota(lab: Lab) -> None:
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3), "az-two": AZUsage(4)}}
     lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
     lab.scrape().run_next("compute")
@@ -83,15 +67,13 @@ def test_later_scrapes_replace_usage_and_keep_quota(berlin_is_next: Lab) -> None
     lab.clock.advance(1800)
     lab.compute.usage["berlin"] = {"cores": {"az-two": AZUsage(5)}}
     lab.compute.quota["berlin"] = {"cores": 9, "ram": 0}
-    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id())
     assert lab.scrape().run_next("compute") is True
-    assert lab.rows(USAGE, "berlin")[:2] == [("cores", "any", 0, None, ""), ("cores", "az-two", 5, None, "")]
+    assert lab.rows(USAGE)[:2] == [("cores", "any", 0, None, ""), ("cores", "az-two", 5, None, "")]
     assert lab.quotas()["cores"] == (8, 9)
     assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
 
 
-def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_a_backend_quota_that_was_put_right_takes_the_mark_away(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 9}
     lab.scrape().run_next("compute")
     assert lab.service("quota_desynced_at") == (lab.now,)
@@ -101,9 +83,8 @@ def test_a_backend_quota_that_was_put_right_takes_the_mark_away(berlin_is_next: 
     assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
 
 
-def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_next: Lab) -> None:
+def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(lab: Lab) -> None:
     """The backend had 0 when it was asked; then it was told 5, and since then it could not be told 0 again."""
-    lab = berlin_is_next
     lab.scrape().run_next("compute")
     lab.clock.advance(10)
     lab.discover().request_sync("d-germany", "p-berlin")
@@ -125,17 +106,7 @@ def test_a_report_that_is_older_than_the_mark_does_not_take_it_away(berlin_is_ne
     assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
 
 
-def test_differing_backend_quota_is_only_reported_if_not_authoritative(make_lab: Callable[..., Lab]) -> None:
-    lab = make_lab(authoritative=False)
-    lab.discover().run()
-    lab.compute.default_quota = {"cores": 9}
-    lab.scrape_all()
-    assert lab.quotas()["cores"] == (0, 9)
-    assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
-
-
-def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_a_failed_first_scrape_makes_nothing_up(lab: Lab) -> None:
     before = all_rows(lab.engine)
     lab.compute.error = BackendError("no answer")
     assert lab.scrape().run_next("compute") is False
@@ -145,8 +116,7 @@ def test_a_failed_first_scrape_makes_nothing_up(berlin_is_next: Lab) -> None:
     assert lab.service(*TIMES) == (None, lab.now, lab.now + 300, "no answer")
 
 
-def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(lab: Lab) -> None:
     lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(5)}}
     lab.scrape().run_next("compute")
     scraped_at = lab.now
@@ -157,15 +127,16 @@ def test_a_failed_scrape_keeps_the_old_figures_and_a_success_clears_the_error(be
     error = "internal error of the plugin (ZeroDivisionError)"
     assert lab.service(*TIMES) == (scraped_at, lab.now, lab.now + 300, error)
     assert lab.service("is_stale") == (False,)
-    assert ("cores", "any", 5, None, "") in lab.rows(USAGE, "berlin")
+    assert ("cores", "any", 5, None, "") in lab.rows(USAGE)
     lab.clock.advance(300)
     lab.compute.error = None
-    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id())
     assert lab.scrape().run_next("compute") is True
     assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
 
 
-def test_order_stale_ones_first_then_those_that_waited_longest(lab: Lab) -> None:
+def test_order_stale_ones_first_then_those_that_waited_longest(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    lab.discover().run()
     for project, next_scrape_at in (("berlin", -10), ("dresden", -20), ("paris", 500)):
         lab.execute(
             "UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s",
@@ -187,22 +158,6 @@ def test_a_service_that_left_the_plugin_is_left_alone(lab: Lab) -> None:
     assert all_rows(lab.engine)["project_resources"] == before
 
 
-def test_constraints_are_enforced(make_lab: Callable[..., Lab], caplog: pytest.LogCaptureFixture) -> None:
-    constraints = {"germany/berlin": {("compute", "cores"): Constraint(minimum=20, maximum=30)}}
-    lab = make_lab(constraints=ConstraintSet(projects=constraints))
-    lab.discover().run()
-    lab.compute.default_quota = {"cores": 8, "ram": 0}
-    lab.scrape_all()
-    assert lab.quotas("berlin")["cores"] == (20, 8)
-    assert lab.quotas("dresden")["cores"] == (8, 8)
-    assert lab.service("next_push_at") == (lab.now,)
-    lab.set_quota("cores", 50)
-    lab.discover().request_sync("d-germany", "p-berlin")
-    lab.scrape_all()
-    assert lab.quotas("berlin")["cores"] == (30, 8)
-    assert "AUDIT: quota of germany/berlin, compute/cores: 50 -> 30, as its constraint demands" in caplog.text
-
-
 def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(catalog_options={"burst_multiplier": 0.5})
     lab.discover().run()
@@ -217,23 +172,12 @@ def test_the_wanted_quota_of_a_bursting_project_is_what_it_may_use(make_lab: Cal
     assert lab.service("next_push_at") == (None,)
 
 
-def test_sync_during_a_scrape_asks_for_another_one(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
-    lab.compute.during = lambda: lab.discover().request_sync("d-germany", "p-berlin")
-    assert lab.scrape().run_next("compute") is True
-    assert lab.service("is_stale") == (True,)
-
-
-def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_a_scrape_that_outlived_its_lease_writes_nothing(lab: Lab) -> None:
     results = []
 
     def another_collector_meanwhile() -> None:
         lab.compute.during = lambda: None
         lab.clock.advance(301)
-        lab.execute(
-            "UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id()
-        )
         lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(7)}}
         results.append(lab.scrape().run_next("compute"))
         lab.compute.usage["berlin"] = {"cores": {"any": AZUsage(1)}}
@@ -241,20 +185,18 @@ def test_a_scrape_that_outlived_its_lease_writes_nothing(berlin_is_next: Lab) ->
     lab.compute.during = another_collector_meanwhile
     lab.scrape().run_next("compute")
     assert results == [True]
-    assert ("cores", "any", 7, None, "") in lab.rows(USAGE, "berlin")
+    assert ("cores", "any", 7, None, "") in lab.rows(USAGE)
     assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
 
 
-def test_a_project_that_vanishes_during_its_scrape_leaves_nothing(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
+def test_a_project_that_vanishes_during_its_scrape_leaves_nothing(lab: Lab) -> None:
     lab.compute.during = lambda: lab.execute("DELETE FROM projects WHERE name = 'berlin'")
     assert lab.scrape().run_next("compute") is True
     assert lab.rows("SELECT COUNT(*) FROM project_resources") == [(0,)]
 
 
-def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berlin_is_next: Lab) -> None:
-    lab = berlin_is_next
-
+@pytest.mark.parametrize("is_asked_for", [False, True])
+def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(lab: Lab, is_asked_for: bool) -> None:
     class Killed(BaseException):
         pass
 
@@ -265,9 +207,10 @@ def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(berl
     with pytest.raises(Killed):
         lab.scrape().run_next("compute")
     lab.compute.during = lambda: None
+    if is_asked_for:
+        lab.discover().request_sync("d-germany", "p-berlin")
     assert lab.scrape().run_next("compute") is None
     lab.clock.advance(300)
-    lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id <> %s", lab.now + 1, lab.project_id())
     assert lab.scrape().run_next("compute") is True
     assert lab.service("scraped_at") == (lab.now,)
 
@@ -283,18 +226,15 @@ def test_next_times_are_spread(lab: Lab) -> None:
     assert scraped == [(pytest.approx(lab.now + 1926),)]
 
 
-def test_which_quotas_the_backend_accepts(berlin_is_next: Lab) -> None:
+def test_which_quotas_the_backend_accepts(lab: Lab) -> None:
     """They are kept as they were last reported, also where nothing else has changed."""
-    lab = berlin_is_next
     bounds = (
         "SELECT r.name, pr.min_backend_quota, pr.max_backend_quota FROM project_resources pr"
-        " JOIN resources r ON r.id = pr.resource_id JOIN projects p ON p.id = pr.project_id WHERE p.name = %s ORDER BY 1"
+        " JOIN resources r ON r.id = pr.resource_id"
     )
     for reported in ({"cores": (5, 20)}, {"cores": (None, 0), "ram": (1024, None)}, {}):
         lab.compute.bounds = reported
         assert lab.scrape().run_next("compute") is True
-        stored = {name: (low, high) for name, low, high in lab.rows(bounds, "berlin")}
+        stored = {name: (low, high) for name, low, high in lab.rows(bounds)}
         assert stored == {"cores": (None, None), "gpus": (None, None), "ram": (None, None), **reported}
         lab.clock.advance(1800)
-        lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now + 60)
-        lab.execute("UPDATE project_services SET next_scrape_at = %s WHERE project_id = %s", lab.now, lab.project_id())
