@@ -7,7 +7,7 @@ import pytest
 
 from limes.backends import AZUsage, BackendError
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab
-from tests.collector.lifetimes import DAY, FOLLOWED, billed, clean_up, periods, report, scrape, scraper, server, shown
+from tests.collector.lifetimes import DAY, FOLLOWED, clean_up, periods, report, scrape, scraper, server, shown
 from tests.support.rows import all_rows, changes
 from tests.support.statements import count_statements
 
@@ -23,7 +23,13 @@ def test_a_server_comes_is_resized_and_goes(lab: Lab) -> None:
     scrape(lab)
     assert shown(lab) == [("a", SMALL, began, None)]
     assert periods(lab)[0].last_seen_at == lab.now
-    lab.clock.advance(1800)
+    lab.clock.advance(900)
+    lab.compute.error = BackendError("down")
+    scrape(lab)
+    assert shown(lab) == [("a", SMALL, began, None)]
+    assert periods(lab)[0].last_seen_at == lab.now - 900
+    lab.clock.advance(900)
+    lab.compute.error = None
     report(lab, ("az-one", server("a", "big")))
     scrape(lab)
     resized = lab.now
@@ -41,40 +47,12 @@ def test_a_server_comes_is_resized_and_goes(lab: Lab) -> None:
     assert (back.first_seen_at, back.ended_at) == (lab.now, None), "it was gone, so this is another life"
 
 
-def test_another_az_is_another_period_and_another_name_is_none(lab: Lab) -> None:
-    report(lab, ("az-one", server("a")))
-    scrape(lab)
-    lab.clock.advance(60)
-    report(lab, ("az-one", server("a") | {"name": "renamed", "status": "SHUTOFF"}))
-    scrape(lab)
-    assert len(periods(lab)) == 1
-    report(lab, ("az-two", server("a")))
-    scrape(lab)
-    assert [(row.az, row.ended_at) for row in periods(lab)] == [("az-one", lab.now), ("az-two", None)]
-
-
-def test_a_scrape_that_fails_is_no_end(lab: Lab) -> None:
-    report(lab, ("az-one", server("a")), ("az-one", server("b")))
-    scrape(lab)
-    began = lab.now
-    lab.compute.error = BackendError("down")
-    for _ in range(5):
-        lab.clock.advance(DAY)
-        scrape(lab)
-    assert [row.last_seen_at for row in periods(lab)] == [began, began]
-    lab.compute.error = None
-    report(lab, ("az-one", server("b")))
-    scrape(lab)
-    assert shown(lab) == [("a", SMALL, began, lab.now), ("b", SMALL, began, None)]
-    assert [row.last_seen_at for row in periods(lab)] == [began, lab.now]
-
-
 def test_nothing_is_written_while_nothing_changes(lab: Lab) -> None:
     report(lab, ("az-one", server("a")), ("az-two", server("b")))
     scrape(lab)
     before = all_rows(lab.engine)
     lab.clock.advance(1800)
-    report(lab, ("az-two", server("b") | {"status": "SHUTOFF"}), ("az-one", server("a")))
+    report(lab, ("az-two", server("b") | {"name": "renamed", "status": "SHUTOFF"}), ("az-one", server("a")))
     scrape(lab)
     assert set(changes(before, all_rows(lab.engine))) == {"project_services", "project_az_resources"}
 
@@ -111,18 +89,6 @@ def test_statements_do_not_depend_on_the_number_of_subresources(lab: Lab) -> Non
     assert grown <= off_with_few + 2
     assert resized <= off_with_few + 3
     assert sum(row.ended_at is None for row in periods(lab)) == 500
-
-
-def test_entries_that_are_alike_are_billed_each(lab: Lab) -> None:
-    """Such as one for each provider that a consumer uses, if the provider is none of the attributes."""
-    report(lab, *[("az-one", server("a"))] * 3)
-    scrape(lab)
-    lab.clock.advance(100)
-    report(lab, *[("az-one", server("a"))] * 2)
-    scrape(lab)
-    lab.clock.advance(100)
-    until = int(lab.now)
-    assert billed(lab, until - 200, until) == {("p-berlin", "az-one", "a", SMALL): 500}
 
 
 def test_a_deleted_project_stays_billable(lab: Lab) -> None:

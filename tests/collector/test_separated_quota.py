@@ -57,35 +57,15 @@ def push(lab: Lab) -> None:
     assert lab.service("quota_desynced_at") == (None,)
 
 
-def move_quota(lab: Lab) -> None:
+def test_others_need_not_know(make_lab: Callable[..., Lab]) -> None:
     """Quota is in the wrong AZs, as if usage had moved; the next computation puts that right."""
+    lab = make(make_lab, FakeService(COMPUTE))
     lab.execute("UPDATE project_az_quotas SET quota = 60 - quota WHERE project_id = %s", lab.project_id())
     set_due(lab, lab.now)
     before = history(lab)
     lab.distribute().run_next()
     assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 36}
     assert history(lab) == before, "the project's quota is the same"
-
-
-def test_the_backend_is_told_the_split(make_lab: Callable[..., Lab]) -> None:
-    service = SeparatedService()
-    make(make_lab, service)
-    assert service.azs["berlin"] == {"cores": {"az-one": 24, "az-two": 36}}
-    assert service.quota["berlin"]["cores"] == 60
-
-
-def test_quota_that_only_moves_is_told_too(make_lab: Callable[..., Lab]) -> None:
-    service = SeparatedService()
-    lab = make(make_lab, service)
-    service.azs.clear()
-    move_quota(lab)
-    push(lab)
-    assert service.azs == {"berlin": {"cores": {"az-one": 24, "az-two": 36}}}
-
-
-def test_others_need_not_know(make_lab: Callable[..., Lab]) -> None:
-    lab = make(make_lab, FakeService(COMPUTE))
-    move_quota(lab)
     assert lab.service("quota_desynced_at") == (None,)
 
 
@@ -100,47 +80,10 @@ def test_quota_that_people_set_has_no_split(make_lab: Callable[..., Lab]) -> Non
     assert (service.azs, service.quota["berlin"]["cores"]) == ({}, 20)
 
 
-def test_a_commitment_that_takes_from_the_base_quota(make_lab: Callable[..., Lab]) -> None:
-    """It raises no quota, and moves it to its AZ at once."""
-    service = SeparatedService()
-    lab = make(make_lab, service, project_base_quota=100)
-    assert service.azs["berlin"] == {"cores": {"any": 40, "az-one": 24, "az-two": 36}}
-    add(lab, 1, 50, az="az-two", status="pending")
-    lab.settle_commitments().run()
-    push(lab)
-    assert service.azs["berlin"] == {"cores": {"any": 26, "az-one": 24, "az-two": 50}}
-
-
-def test_a_scrape_does_not_see_the_split(make_lab: Callable[..., Lab]) -> None:
-    """The quota over all AZs is what it should be, so the scrape finds nothing to do; but the push does."""
-    service = SeparatedService()
-    lab = make(make_lab, service)
-    service.azs["berlin"] = {"cores": {"az-one": 36, "az-two": 24}}
-    move_quota(lab)
-    use(lab, berlin={"az-one": 20, "az-two": 30})
-    push(lab)
-    assert service.azs["berlin"] == {"cores": {"az-one": 24, "az-two": 36}}
-
-
 def configure(lab: Lab, service: ServiceDef, **options: Any) -> None:
     """What a collector does that starts with this catalog."""
     lab.catalog = Catalog(["az-one", "az-two"], [service, VOLUME], **options)
     ChangeModel(lab.engine, lab.catalog, lab.clock, lab.change_log).run()
-
-
-def test_a_change_of_the_model(make_lab: Callable[..., Lab]) -> None:
-    """People's quota has no split, so the old one must not stay; and back."""
-    service = SeparatedService()
-    lab = make(make_lab, service)
-    growing = lab.catalog_options
-    configure(lab, SEPARATED)
-    push(lab)
-    assert (service.azs, service.quota["berlin"]["cores"]) == ({}, 60)
-    lab.clock.advance(1)
-    configure(lab, SEPARATED, **growing)
-    lab.distribute_all()
-    push(lab)
-    assert service.azs["berlin"] == {"cores": {"az-one": 24, "az-two": 36}}
 
 
 class Life:
@@ -181,15 +124,8 @@ class Life:
         self.commitments += 1
         az, project = self.dice.choice(["az-one", "az-two"]), self.dice.choice(["berlin", "dresden", "paris"])
         ends = self.lab.now + self.dice.choice([1, 5]) * DAY
-        add(
-            self.lab,
-            self.commitments,
-            self.dice.randint(1, 20),
-            az=az,
-            project=project,
-            status="pending",
-            expires_at=ends,
-        )
+        amount = self.dice.randint(1, 20)
+        add(self.lab, self.commitments, amount, az=az, project=project, status="pending", expires_at=ends)
         self.lab.settle_commitments().run()
 
     def distribute(self) -> None:
