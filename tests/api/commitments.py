@@ -5,6 +5,7 @@ whole region (8192 MiB, berlin uses 512).
 """
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from limes.core.catalog import BehaviorRule
@@ -15,6 +16,12 @@ BEHAVIORS = [
     BehaviorRule(re.compile("compute/ram"), commitment_durations=("1 year", "2 years")),
     BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",), commitment_is_az_aware=True),
 ]
+
+
+def cores_from(date: float, *durations: str) -> BehaviorRule:
+    """Commitments to cores that are confirmed from a date on."""
+    return replace(BEHAVIORS[0], commitment_durations=durations or ("1 hour",), commitment_min_confirm_date=float(date))
+
 
 PATHS = {
     "berlin": f"/v1/domains/{GERMANY}/projects/{BERLIN}",
@@ -49,10 +56,39 @@ def commit(world: World, project: str = "berlin", **fields: Any) -> dict[str, An
     return document
 
 
+def with_volumes(world: World, capacity: int = 20) -> World:
+    """There is capacity for volumes in az-one."""
+    with world.engine.connection():
+        world.engine.execute(
+            "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+            " SELECT id, 'az-one', %s, '[]' FROM resources WHERE name = 'capacity'",
+            [capacity],
+        )
+    return world
+
+
+def wish(source: int, target: int, resource: str = "capacity", service: str = "volume") -> dict[str, Any]:
+    """The body of a request to convert."""
+    part = {"target_service": service, "target_resource": resource, "source_amount": source, "target_amount": target}
+    return {"commitment": part}
+
+
+def post(
+    world: World, what: str, document: dict[str, Any] | None = None, project: str = "berlin", **options: Any
+) -> Any:
+    """A POST below a project's commitments."""
+    return world.request("POST", f"{PATHS[project]}/commitments/{what}", json=document, **options)
+
+
+def delete(world: World, id_: Any, token: str = "cloud-admin", project: str = "berlin") -> Any:
+    """The answer to a DELETE."""
+    return world.request("DELETE", f"{PATHS[project]}/commitments/{id_}", token)
+
+
 def offer(world: World, id_: int, amount: int, project: str = "berlin", status: str = "unlisted") -> Any:
     """Marks for transfer."""
-    path = f"{PATHS[project]}/commitments/{id_}/start-transfer"
-    return world.request("POST", path, json={"commitment": {"amount": amount, "transfer_status": status}})
+    document = {"commitment": {"amount": amount, "transfer_status": status}}
+    return post(world, f"{id_}/start-transfer", document, project)
 
 
 def take(world: World, id_: int, token: str, project: str = "dresden") -> Any:

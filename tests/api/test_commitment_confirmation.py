@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from limes.core.catalog import BehaviorRule
-from tests.api.commitments import BEHAVIORS, NOW, YEAR_2027, amounts, ask, commit, listed
+from tests.api.commitments import BEHAVIORS, NOW, YEAR_2027, amounts, ask, commit, cores_from, listed
 from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
@@ -18,13 +18,7 @@ def cloud(make: Callable[..., World]) -> World:
 
 
 def test_the_earliest_date(make: Callable[..., World]) -> None:
-    rule = BehaviorRule(
-        re.compile("compute/cores"),
-        commitment_durations=("1 hour",),
-        commitment_is_az_aware=True,
-        commitment_min_confirm_date=float(YEAR_2027),
-    )
-    world = make(behaviors=[rule])
+    world = make(behaviors=[cores_from(YEAR_2027)])
     text = "this commitment needs a `confirm_by` timestamp at or after 2027-01-01T00:00:00Z\n"
     for fields in ({}, {"confirm_by": YEAR_2027 - 1}):
         result = ask(world, "berlin", "new", **fields)

@@ -1,13 +1,11 @@
 """Deleting commitments: those that are not confirmed, and mistakes, for a while."""
 
-from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from limes.core.commitments.rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, YEAR_2027, amounts, commit, events, offer
+from tests.api.commitments import BEHAVIORS, NOW, YEAR_2027, amounts, commit, delete, events, offer, post
 from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
@@ -17,25 +15,22 @@ def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def changed_tables(world: World, before: dict[str, Counter[Any]]) -> set[Any]:
-    return set(changes(before, all_rows(world.engine)))
-
-
 def test_only_unconfirmed_ones_are_deleted(cloud: World) -> None:
     confirmed, planned = commit(cloud, amount=1), commit(cloud, amount=2, confirm_by=YEAR_2027)
     before = all_rows(cloud.engine)
-    result = cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{confirmed['id']}")
+    result = delete(cloud, confirmed["id"])
     assert (result.status_code, result.text) == (
         403,
         "only unconfirmed commitments can be deleted, and this one is confirmed\n",
     )
     assert changes(before, all_rows(cloud.engine)) == {}
     for project, number in (("dresden", planned["id"]), ("berlin", 4711), ("berlin", "x"), ("berlin", 10**30)):
-        result = cloud.request("DELETE", f"{PATHS[project]}/commitments/{number}")
+        result = delete(cloud, number, project=project)
         assert (result.status_code, result.text) == (404, "no such commitment\n")
-    result = cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{planned['id']}")
+    result = delete(cloud, planned["id"])
     assert (result.status_code, result.text) == (204, "")
-    assert changed_tables(cloud, before) == {"project_commitments", "commitment_events", "commitment_event_counter"}
+    tables = set(changes(before, all_rows(cloud.engine)))
+    assert tables == {"project_commitments", "commitment_events", "commitment_event_counter"}
     assert amounts(cloud) == [(1, "confirmed")]
     assert events(cloud)[-1] == ("deleted", 2)
 
@@ -45,15 +40,14 @@ def test_a_mistake_is_taken_back(make: Callable[..., World]) -> None:
     one, two = commit(world, amount=60), commit(world, amount=9)
     commit(world, "dresden", amount=61, confirm_by=NOW + 1)
     world.clock.advance(59)
-    delete = f"{PATHS['berlin']}/commitments"
-    assert world.request("DELETE", f"{delete}/{one['id']}", "berlin-member").status_code == 403
-    assert world.request("DELETE", f"{delete}/{one['id']}", "berlin-admin").status_code == 204
+    assert delete(world, one["id"], "berlin-member").status_code == 403
+    assert delete(world, one["id"], "berlin-admin").status_code == 204
     assert amounts(world, "dresden") == [(61, "confirmed")]  # it has waited for just this
     world.clock.advance(1)
-    assert world.request("DELETE", f"{delete}/{two['id']}", "berlin-admin").status_code == 403
+    assert delete(world, two["id"], "berlin-admin").status_code == 403
     planned = commit(world, amount=2, confirm_by=YEAR_2027)
     world.clock.advance(60)
-    result = world.request("DELETE", f"{delete}/{planned['id']}", "berlin-admin")
+    result = delete(world, planned["id"], "berlin-admin")
     assert (result.status_code, result.text) == (403, "commitments can only be taken back for 60 seconds\n")
 
 
@@ -61,10 +55,9 @@ def test_a_renewal_is_taken_back_but_not_what_was_made_of_others(make: Callable[
     world = make(behaviors=BEHAVIORS, commitment_rules=CommitmentRules(self_delete_grace=60))
     old = commit(world, amount=10)
     world.clock.advance(60)
-    path = f"{PATHS['berlin']}/commitments"
-    renewed = world.request("POST", f"{path}/{old['id']}/renew", "berlin-admin").json["commitment"]
+    renewed = post(world, f"{old['id']}/renew", token="berlin-admin").json["commitment"]
     world.clock.advance(59)
-    assert world.request("DELETE", f"{path}/{renewed['id']}", "berlin-admin").status_code == 204
+    assert delete(world, renewed["id"], "berlin-admin").status_code == 204
     part = offer(world, old["id"], 4).json["commitment"]
-    assert world.request("DELETE", f"{path}/{part['id']}", "berlin-admin").status_code == 403
+    assert delete(world, part["id"], "berlin-admin").status_code == 403
     assert amounts(world) == [(4, "confirmed"), (6, "confirmed")]

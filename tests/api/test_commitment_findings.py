@@ -20,7 +20,20 @@ from limes.core.selection import select
 from limes.db.queries import commitments as queries
 from limes.errors import NotFound
 from limes.system import SystemIds
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, events, listed, offer, take
+from tests.api.commitments import (
+    BEHAVIORS,
+    NOW,
+    PATHS,
+    amounts,
+    commit,
+    events,
+    listed,
+    offer,
+    post,
+    take,
+    wish,
+    with_volumes,
+)
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, World
 from tests.support.rows import all_rows, changes
 
@@ -31,21 +44,6 @@ YEAR = 365 * 86400
 @pytest.fixture
 def cloud(make: Callable[..., World]) -> World:
     return with_volumes(make(behaviors=BEHAVIORS, commitment_rules=RULES))
-
-
-def with_volumes(world: World, capacity: int = 20) -> World:
-    world.engine.execute(
-        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-        " SELECT id, 'az-one', %s, '[]' FROM resources WHERE name = 'capacity'",
-        [capacity],
-    )
-    return world
-
-
-def convert(world: World, number: Any, source: int, target: int) -> Any:
-    part = {"target_service": "volume", "target_resource": "capacity", "source_amount": source, "target_amount": target}
-    path = f"{PATHS['berlin']}/commitments/{number}/convert"
-    return world.request("POST", path, json={"commitment": part})
 
 
 # -- the service is not configured any more ----------------------------------------------------------------------------
@@ -103,7 +101,7 @@ def test_one_that_waits_is_confirmed_where_there_is_room(cloud: World) -> None:
     commit(cloud, amount=60)
     waits = commit(cloud, amount=30, confirm_by=NOW + 10, duration="1 year")
     cloud.clock.advance(20)
-    result = convert(cloud, waits["id"], 6, 4)
+    result = post(cloud, f"{waits['id']}/convert", wish(6, 4))
     assert (result.status_code, result.json["commitment"]["status"]) == (202, "confirmed")
     assert result.json["commitment"]["confirmed_at"] == NOW + 20
     assert amounts(cloud) == [(60, "confirmed"), (4, "confirmed"), (24, "pending")]
@@ -117,21 +115,19 @@ def test_no_conversion_before_the_earliest_date_of_the_other_resource(make: Call
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], late], commitment_rules=RULES))
     before = [commit(world, amount=3, duration="1 year"), commit(world, amount=3, confirm_by=NOW + 4999)]
     rows = all_rows(world.engine)
-    result = convert(world, before[0]["id"], 3, 2)
+    result = post(world, f"{before[0]['id']}/convert", wish(3, 2))
     text = "this commitment needs a `confirm_by` timestamp at or after 2026-01-01T01:23:20Z\n"
     assert (result.status_code, result.text) == (422, text)
-    assert convert(world, before[1]["id"], 3, 2).status_code == 422
+    assert post(world, f"{before[1]['id']}/convert", wish(3, 2)).status_code == 422
     assert changes(rows, all_rows(world.engine)) == {}
     planned = commit(world, amount=3, confirm_by=NOW + 5000, duration="1 year")
-    assert convert(world, planned["id"], 3, 2).json["commitment"]["status"] == "planned"
+    assert post(world, f"{planned['id']}/convert", wish(3, 2)).json["commitment"]["status"] == "planned"
 
 
 def test_no_conversion_to_what_was_never_scraped(cloud: World) -> None:
     made = commit(cloud, "dresden", amount=3, duration="1 year")  # dresden has no volumes yet
     rows = all_rows(cloud.engine)
-    part = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
-    path = f"{PATHS['dresden']}/commitments/{made['id']}/convert"
-    result = cloud.request("POST", path, json={"commitment": part})
+    result = post(cloud, f"{made['id']}/convert", wish(3, 2), "dresden")
     assert (result.status_code, result.text[:46]) == (423, "no project report for resource volume/capacity")
     assert changes(rows, all_rows(cloud.engine)) == {}
 
@@ -140,7 +136,7 @@ def test_an_az_that_the_other_resource_does_not_have(make: Callable[..., World])
     rule = BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",))
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], rule], commitment_rules=RULES))
     made = commit(world, amount=3, duration="1 year")
-    result = convert(world, made["id"], 3, 2)
+    result = post(world, f"{made['id']}/convert", wish(3, 2))
     assert (result.status_code, result.text[:41]) == (422, "resource does not accept AZ-aware commitm")
 
 
@@ -154,14 +150,11 @@ def test_an_az_that_the_other_resource_does_not_have(make: Callable[..., World])
         ("{}/start-transfer", {"commitment": {"amount": 10, "transfer_status": "unlisted"}}),
         ("{}/renew", None),
         ("{}/update-duration", {"duration": "1 year"}),
-        (
-            "{}/convert",
-            {"commitment": {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}},
-        ),
+        ("{}/convert", wish(3, 2)),
         ("merge", {"commitment_ids": [1, 2]}),
         ("{}", None),
     ],
-)  # fmt: skip
+)
 def test_what_was_given_away_meanwhile_is_not_ours(
     cloud: World, monkeypatch: pytest.MonkeyPatch, what: str, document: dict[str, Any] | None
 ) -> None:

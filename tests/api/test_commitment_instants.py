@@ -1,15 +1,14 @@
 """Commitments at the very second at which something begins or ends, before any job has looked; and after a change of the
 configuration."""
 
-import re
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
 from limes.actions.commitments.settle import SettleCommitments
-from limes.core.catalog import BehaviorRule
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, listed, offer, take
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, cores_from, listed, offer, post, take
+from tests.api.quotas import request_quotas
 from tests.api.world import World
 
 HOUR, DAY = 3600, 86400
@@ -20,27 +19,16 @@ def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS)
 
 
-def lower(world: World, quota: int) -> Any:
-    body = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": quota}]}]}}
-    return world.request("PUT", PATHS["berlin"], json=body).status_code
-
-
-def test_confirm_by_may_be_now(cloud: World) -> None:
-    assert ask(cloud, "berlin", "new", confirm_by=NOW - 1).status_code == 422
-    made = commit(cloud, confirm_by=NOW)
-    assert made["expires_at"] == NOW + HOUR
-    assert amounts(cloud) == [(10, "pending")]
-    commit(cloud, amount=1)
-    assert amounts(cloud) == [(10, "confirmed"), (1, "confirmed")]
-
-
 @pytest.mark.sql
 def test_a_guarantee_holds_until_the_very_end(cloud: World) -> None:
+    def lower(world: World) -> int:
+        return int(request_quotas(world, PATHS["berlin"], {"cores": 9}).status_code)
+
     commit(cloud, amount=10)
     cloud.clock.advance(HOUR - 1)
-    assert [lower(cloud, 9), amounts(cloud)] == [409, [(10, "confirmed")]]
+    assert [lower(cloud), amounts(cloud)] == [409, [(10, "confirmed")]]
     cloud.clock.advance(1)
-    assert [lower(cloud, 9), amounts(cloud)] == [202, []]
+    assert [lower(cloud), amounts(cloud)] == [202, []]
 
 
 @pytest.mark.sql
@@ -61,14 +49,9 @@ def test_an_offer_ends_with_the_commitment(cloud: World) -> None:
 
 def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud: World, make: Callable[..., World]) -> None:
     made = commit(cloud, amount=3, duration="1 year")
-    later = make(
-        fill=False,
-        behaviors=[
-            BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 hour",), commitment_is_az_aware=True)
-        ],
-    )
+    later = make(fill=False, behaviors=[replace(BEHAVIORS[0], commitment_durations=("1 hour",))])
     later.clock.advance(364 * DAY)
-    result = later.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew")
+    result = post(later, f"{made['id']}/renew")
     text = 'unacceptable commitment duration for this resource, acceptable values: ["1 hour"]\n'
     assert (result.status_code, result.text) == (422, text)
     assert amounts(later) == [(3, "confirmed")]
@@ -77,7 +60,7 @@ def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud: World, m
 def test_a_plan_for_all_azs_knows_commitments_of_each(cloud: World, make: Callable[..., World]) -> None:
     """201 cores in all, of which berlin uses 5 and dresden 31."""
     commit(cloud, amount=60)
-    later = make(fill=False, behaviors=[BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",))])
+    later = make(fill=False, behaviors=[replace(BEHAVIORS[0], commitment_is_az_aware=False)])
     found = {}
     for amount in (110, 111, 170, 171):
         wanted = {"amount": amount, "duration": "1 year", "availability_zone": "any"}
@@ -90,13 +73,7 @@ def test_nothing_is_confirmed_before_an_earliest_date_that_was_set_later(
     cloud: World, make: Callable[..., World]
 ) -> None:
     commit(cloud, amount=10, confirm_by=NOW + 10, duration="1 year")
-    rule = BehaviorRule(
-        re.compile("compute/cores"),
-        commitment_durations=("1 year",),
-        commitment_is_az_aware=True,
-        commitment_min_confirm_date=float(NOW + 1000),
-    )
-    later = make(fill=False, behaviors=[rule])
+    later = make(fill=False, behaviors=[cores_from(NOW + 1000, "1 year")])
     for step, status in ((999, "pending"), (1, "confirmed")):
         later.clock.advance(step)
         SettleCommitments(later.commitments.create.ledger).run()

@@ -13,15 +13,19 @@ from tests.api.commitments import (
     BEHAVIORS,
     CORES,
     NOW,
-    PATHS,
     amounts,
     ask,
     commit,
+    cores_from,
+    delete,
     events,
     listed,
     listed_with_deadlines,
     offer,
+    post,
     take,
+    wish,
+    with_volumes,
 )
 from tests.api.world import World
 from tests.support.rows import all_rows, changes
@@ -33,16 +37,7 @@ RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capac
 
 @pytest.fixture
 def cloud(make: Callable[..., World]) -> World:
-    world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
-    world.engine.execute(
-        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-        " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
-    )
-    return world
-
-
-def post(world: World, what: str, document: dict[Any, Any], project: str = "berlin") -> Any:
-    return world.request("POST", f"{PATHS[project]}/commitments/{what}", json=document)
+    return with_volumes(make(behaviors=BEHAVIORS, commitment_rules=RULES))
 
 
 def renewable(world: World) -> list[int]:
@@ -96,7 +91,7 @@ def test_what_was_renewed_is_not_merged(cloud: World) -> None:
     both = {"commitment_ids": [first["id"], second["id"]]}
     text = f"{renewed_as(first, renewal)}, so it cannot be merged"
     refused(cloud, "merge", both, 409, text)
-    assert cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{renewal['id']}").status_code == 204
+    assert delete(cloud, renewal["id"]).status_code == 204
     assert post(cloud, "merge", both).json["commitment"]["amount"] == 7
 
 
@@ -111,9 +106,8 @@ def test_renewal_begins_when_the_old_one_ends(cloud: World) -> None:
     assert (new["status"], new["amount"], new["confirm_by"]) == ("planned", 60, old["expires_at"])
     assert new["expires_at"] == old["expires_at"] + 365 * DAY
     refused(cloud, f"{old['id']}/renew", {}, 409, renewed_as(old, new))
-    refused(
-        cloud, f"{new['id']}/renew", {}, 409, f"commitment {new['id']} is planned; only confirmed ones can be renewed"
-    )
+    planned = f"commitment {new['id']} is planned; only confirmed ones can be renewed"
+    refused(cloud, f"{new['id']}/renew", {}, 409, planned)
     cloud.clock.advance(65 * DAY)
     assert ask(cloud, "dresden", "new", amount=41).status_code == 409  # the renewed one comes first
     commit(cloud, "dresden", amount=40)
@@ -124,14 +118,12 @@ def test_a_renewal_that_was_converted_is_still_one(cloud: World) -> None:
     old = commit(cloud, amount=4, duration="1 year")
     cloud.clock.advance(300 * DAY)
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
-    conversion = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
-    converted = post(cloud, f"{renewed['id']}/convert", {"commitment": conversion})
+    converted = post(cloud, f"{renewed['id']}/convert", wish(3, 2))
     assert converted.status_code == 202, converted.text
     refused(cloud, f"{old['id']}/renew", {}, 409, renewed_as(old, converted.json["commitment"]))
     for commitment in listed(cloud):
         if commitment["status"] == "planned":
-            path = f"{PATHS['berlin']}/commitments/{commitment['id']}"
-            assert cloud.request("DELETE", path).status_code == 204
+            assert delete(cloud, commitment["id"]).status_code == 204
     assert post(cloud, f"{old['id']}/renew", {}).status_code == 202
 
 
@@ -209,7 +201,7 @@ def test_what_was_renewed_is_not_prolonged(cloud: World) -> None:
     assert (unchanged.status_code, unchanged.json["commitment"]["expires_at"]) == (200, old["expires_at"])
     longer = post(cloud, f"{new['id']}/update-duration", {"duration": "2 years"})
     assert (longer.status_code, longer.json["commitment"]["expires_at"]) == (200, NOW + 3 * 365 * DAY + DAY)
-    assert cloud.request("DELETE", f"{PATHS['berlin']}/commitments/{new['id']}").status_code == 204
+    assert delete(cloud, new["id"]).status_code == 204
     assert post(cloud, f"{old['id']}/update-duration", {"duration": "2 years"}).status_code == 200
 
 
@@ -229,35 +221,18 @@ def test_renewals_count_months_from_the_first_begin(make: Callable[..., World]) 
     assert ends == [58, 89, 119, 150]  # 28 February, 31 March, 30 April, 31 May
 
 
-def wish(source: int, target: int, resource: str = "capacity", service: str = "volume") -> dict[Any, Any]:
-    part = {"target_service": service, "target_resource": resource, "source_amount": source, "target_amount": target}
-    return {"commitment": part}
-
-
 @pytest.mark.sql
 def test_conversion(cloud: World) -> None:
     """Two cores are worth 8/6 of a volume's unit: 3 cores become 2."""
     rates = cloud.get("/v1/commitment-conversion/compute/cores", "berlin-member")
-    assert rates == {
-        "conversions": [
-            {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
-        ]
-    }
+    assert rates == {"conversions": [wish(3, 2)["commitment"]]}
     made = commit(cloud, amount=10, duration="1 year")
     result = post(cloud, f"{made['id']}/convert", wish(6, 4))
     assert result.status_code == 202
     shown = result.json["commitment"]
-    assert (shown["resource_name"], shown["amount"], shown["unit"], shown["status"]) == (
-        "capacity",
-        4,
-        "GiB",
-        "confirmed",
-    )
-    assert shown["expires_at"] == made["expires_at"]
-    assert [(commitment["resource_name"], commitment["amount"]) for commitment in listed(cloud)] == [
-        ("capacity", 4),
-        ("cores", 4),
-    ]
+    assert (shown["resource_name"], shown["amount"], shown["unit"]) == ("capacity", 4, "GiB")
+    assert (shown["status"], shown["expires_at"]) == ("confirmed", made["expires_at"])
+    assert [(each["resource_name"], each["amount"]) for each in listed(cloud)] == [("capacity", 4), ("cores", 4)]
     assert ask(cloud, "berlin", "can-confirm", amount=65).json["result"] is True
     assert ask(cloud, "berlin", "can-confirm", amount=66).json["result"] is False
     # 3 are in use in `any`
@@ -269,13 +244,11 @@ def test_a_conversion_frees_capacity_for_those_that_wait(cloud: World) -> None:
     old = commit(cloud, amount=54, duration="1 year")
     commit(cloud, "dresden", amount=67, duration="1 year", confirm_by=NOW + 1)
     cloud.clock.advance(1)
-    conversion = {"target_service": "volume", "target_resource": "capacity", "source_amount": 18, "target_amount": 12}
-    part = post(cloud, f"{old['id']}/convert", {"commitment": conversion}).json["commitment"]
+    part = post(cloud, f"{old['id']}/convert", wish(18, 12)).json["commitment"]
     assert (part["amount"], part["status"]) == (12, "confirmed")
     assert amounts(cloud, "dresden") == [(67, "pending")]  # 36 + 67 are more than the 100 that there are
     (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 36)
-    conversion |= {"source_amount": 3, "target_amount": 2}
-    assert post(cloud, f"{rest['id']}/convert", {"commitment": conversion}).status_code == 202
+    assert post(cloud, f"{rest['id']}/convert", wish(3, 2)).status_code == 202
     assert amounts(cloud, "dresden") == [(67, "confirmed")]
     assert events(cloud)[-1] == ("confirmed", 67)
 
@@ -329,11 +302,5 @@ def test_plan(cloud: World) -> None:
 
 
 def test_plan_knows_the_earliest_date(make: Callable[..., World]) -> None:
-    rule = BehaviorRule(
-        re.compile("compute/cores"),
-        commitment_durations=("1 hour",),
-        commitment_is_az_aware=True,
-        commitment_min_confirm_date=float(NOW + DAY),
-    )
-    world = make(behaviors=[rule])
+    world = make(behaviors=[cores_from(NOW + DAY)])
     assert post(world, "plan", {"commitment": CORES}).json["plan"]["confirmable_at"] == NOW + DAY

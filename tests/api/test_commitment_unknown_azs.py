@@ -6,12 +6,11 @@ from typing import Any
 import pytest
 
 from limes.core.commitments.rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
+from tests.api.commitments import BEHAVIORS, NOW, amounts, ask, commit, offer, post, take, wish, with_volumes
 from tests.api.world import World
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},))
 RAM = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
-VOLUME = {"service_type": "volume", "resource_name": "capacity", "duration": "1 year"}
 
 
 @pytest.fixture
@@ -129,23 +128,16 @@ def test_a_transfer_needs_room_only_for_what_it_adds(cloud: World) -> None:
 
 
 def test_a_conversion_does_not_sell_it_either(cloud: World) -> None:
-    cloud.engine.execute(
-        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-        " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
-    )
+    with_volumes(cloud)
     made = commit(cloud, amount=20, duration="1 year")
-    path = f"{PATHS['berlin']}/commitments/{made['id']}/convert"
-    wanted = {"target_service": "volume", "target_resource": "capacity"}
     for amount, status in ((18, 409), (17, 202)):  # berlin uses 3 GiB in `any`
-        body = {"commitment": {**wanted, "source_amount": amount, "target_amount": amount}}
-        assert cloud.request("POST", path, json=body).status_code == status
+        assert post(cloud, f"{made['id']}/convert", wish(amount, amount)).status_code == status
 
 
 def test_without_azs_nothing_changes(cloud: World) -> None:
     """Commitments to ram are for no AZ: berlin's own usage in `any` is covered by them."""
-    ram = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
-    assert plan(cloud, **ram, amount=8192) == {"confirmable_now": 8192, "confirmable_at": NOW, "blocked_by": []}
-    assert plan(cloud, "dresden", **ram, amount=1)["confirmable_now"] == 8192 - 512
+    assert plan(cloud, **RAM, amount=8192) == {"confirmable_now": 8192, "confirmable_at": NOW, "blocked_by": []}
+    assert plan(cloud, "dresden", **RAM, amount=1)["confirmable_now"] == 8192 - 512
 
 
 def test_commitments_from_before_they_were_for_one_az(cloud: World) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.core.commitments.rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, ask, commit, offer, take
+from tests.api.commitments import BEHAVIORS, NOW, PATHS, ask, commit, offer, post, take, wish, with_volumes
 from tests.api.quotas import request_quotas
 from tests.api.world import World
 
@@ -16,13 +16,7 @@ RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capac
 @pytest.fixture
 def cloud(make: Callable[..., World]) -> World:
     """berlin has a quota of 20 cores and of 10 GiB of volumes, dresden one of 30 cores."""
-    world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
-    with world.engine.connection():
-        world.engine.execute(
-            "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-            " SELECT id, 'az-one', 50, '[]' FROM resources WHERE name = 'capacity'"
-        )
-    return world
+    return with_volumes(make(behaviors=BEHAVIORS, commitment_rules=RULES), 50)
 
 
 def warning(amount: int | str, quota: int | str = 20, what: str = "compute/cores") -> list[Any]:
@@ -72,31 +66,20 @@ def test_what_comes_from_elsewhere(cloud: World) -> None:
     assert warnings(ask(cloud, "berlin", "can-confirm", amount=1)) is None  # berlin is about to give it away
     assert warnings(take(cloud, made["id"], token), 202) == warning(31, 30)
     made = commit(cloud, amount=11, duration="1 year")
-    document = {"target_service": "volume", "target_resource": "capacity", "source_amount": 11, "target_amount": 11}
-    path = f"{PATHS['berlin']}/commitments/{made['id']}/convert"
-    result = cloud.request("POST", path, json={"commitment": document})
+    result = post(cloud, f"{made['id']}/convert", wish(11, 11))
     assert warnings(result, 202) == warning("11 GiB", "10 GiB", "volume/capacity")
 
 
 def test_a_renewal(cloud: World) -> None:
     made = commit(cloud, amount=15)
-    assert warnings(cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew"), 202) is None
+    assert warnings(post(cloud, f"{made['id']}/renew"), 202) is None
     commit(cloud, amount=4, duration="1 year")
     made = commit(cloud, amount=2)
-    renewed = cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew")
-    assert warnings(renewed, 202) == warning(21)
+    assert warnings(post(cloud, f"{made['id']}/renew"), 202) == warning(21)
 
 
 def test_lowering_further_is_refused_and_raising_is_not(cloud: World) -> None:
     commit(cloud, amount=25)
-
-    def put(quota: int) -> Any:
-        return request_quotas(cloud, PATHS["berlin"], {"cores": quota})
-
-    result = put(19)
-    assert (result.status_code, result.text) == (
-        409,
-        "cannot change compute/cores quota: quota may not be lower than confirmed commitments, which guarantee that"
-        " their amount can be used (minimum acceptable project quota is 25)\n",
-    )
-    assert put(21).status_code == 202
+    result = request_quotas(cloud, PATHS["berlin"], {"cores": 19})
+    assert (result.status_code, "minimum acceptable project quota is 25" in result.text) == (409, True)
+    assert request_quotas(cloud, PATHS["berlin"], {"cores": 21}).status_code == 202
