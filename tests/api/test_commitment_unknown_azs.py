@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.core.commitments.rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, NOW, amounts, ask, commit, offer, post, take, wish, with_volumes
+from tests.api.commitments import BEHAVIORS, NOW, ask, commit, offer, take
 from tests.api.world import World
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},))
@@ -96,28 +96,6 @@ def test_the_plan_says_what_is_missing(cloud: World) -> None:
     assert (never["missing_capacity"], len(never["blocked_by"])) == (1, 2)
 
 
-@pytest.mark.sql
-def test_who_waits_does_so_for_all_azs(cloud: World) -> None:
-    """First come, first served: the older one in az-two gets what is left before the younger one in az-one."""
-    commit(cloud, "dresden", amount=98)
-    commit(cloud, "dresden", availability_zone="az-two", amount=90, duration="1 year")
-    commit(cloud, availability_zone="az-two", amount=11, duration="1 year", confirm_by=NOW + 10)
-    cloud.clock.advance(20)
-    assert amounts(cloud) == [(11, "pending")]
-    assert ask(cloud, "berlin", "can-confirm", amount=1, availability_zone="az-two").json["result"] is True
-    cloud.clock.advance(3600)
-    # 201 - 5 unknown - 33 in az-one - 101 in az-two: 62 for who comes next
-    assert ask(cloud, "berlin", "can-confirm", amount=62 + 2).json["result"] is True
-    assert ask(cloud, "berlin", "can-confirm", amount=62 + 3).json["result"] is False
-
-
-def test_covering_what_one_uses_is_always_possible(cloud: World) -> None:
-    use(cloud, 2, "cores", "any", 500)
-    assert ask(cloud, "berlin", "can-confirm", availability_zone="az-two", amount=4).json["result"] is False
-    assert plan(cloud, availability_zone="az-two", amount=4)["confirmable_now"] == 3
-    commit(cloud, availability_zone="az-two", amount=3)
-
-
 def test_a_transfer_needs_room_only_for_what_it_adds(cloud: World) -> None:
     made = commit(cloud, availability_zone="az-two", amount=10, duration="1 year")
     use(cloud, 2, "cores", "any", 155)  # 201 - 33 - 10 - 159: over by 1
@@ -125,13 +103,6 @@ def test_a_transfer_needs_room_only_for_what_it_adds(cloud: World) -> None:
     assert take(cloud, made["id"], token).status_code == 409  # the 3 that berlin uses there would be claimed once more
     use(cloud, 1, "cores", "az-two", 0)
     assert take(cloud, made["id"], token).status_code == 202
-
-
-def test_a_conversion_does_not_sell_it_either(cloud: World) -> None:
-    with_volumes(cloud)
-    made = commit(cloud, amount=20, duration="1 year")
-    for amount, status in ((18, 409), (17, 202)):  # berlin uses 3 GiB in `any`
-        assert post(cloud, f"{made['id']}/convert", wish(amount, amount)).status_code == status
 
 
 def test_without_azs_nothing_changes(cloud: World) -> None:
