@@ -45,10 +45,8 @@ def fill(source: GoLimes) -> None:
     for az, document in (("az-one", json.dumps(history)), ("az-two", '{"t":[5],"v":[3]}'), ("any", "{}")):
         row = source.rows.get((11, "compute", "cores", az))
         source.run("UPDATE project_az_resources SET historical_usage = %s WHERE id = %s", document, row)
-    columns = {38: "max_quota_from_admin", 45: "max_quota_from_outside_admin"}
-    for first, column in columns.items():
-        if first <= source.version and (source.version < 45 or first == 45):
-            set_column(source, 11, column, 40)
+    if source.version >= 38:
+        set_column(source, 11, "max_quota_from_admin" if source.version < 45 else "max_quota_from_outside_admin", 40)
     if 45 <= source.version <= 66:
         set_column(source, 11, "max_quota_from_local_admin", 25)
         set_column(source, 12, "max_quota_from_local_admin", 31)

@@ -100,24 +100,13 @@ class TestDatabase:
         document = {
             "availability_zones": ["az-one", "az-two"],
             "database": {"url": database_url_with(limes_migrations)},
-            "discovery": {
-                "method": "static",
-                "params": {"domains": DOMAINS},
-            },
+            "discovery": {"method": "static", "params": {"domains": DOMAINS}},
             "services": [
-                {
-                    "service_type": "compute",
-                    "type": "static",
-                    "params": {
-                        "area": "compute",
-                        "resources": {"cores": {"quota": 0}, "ram": {"unit": "MiB", "quota": 0}},
-                    },
-                },
-                {
-                    "service_type": "volume",
-                    "type": "static",
-                    "params": {"area": "storage", "resources": {"capacity": {"unit": "GiB", "quota": 0}}},
-                },
+                {"service_type": name, "type": "static", "params": {"area": area, "resources": resources}}
+                for name, area, resources in (
+                    ("compute", "compute", {"cores": {"quota": 0}, "ram": {"unit": "MiB", "quota": 0}}),
+                    ("volume", "storage", {"capacity": {"unit": "GiB", "quota": 0}}),
+                )
             ],
             "identity": {"method": "sample"},
         }
@@ -191,10 +180,7 @@ class TestDatabase:
     @pytest.mark.parametrize(
         ("url", "message"),
         [
-            (
-                "postgresql://limes:geheim@127.0.0.1:1/limes",
-                "the PostgreSQL database limes on 127.0.0.1 does not answer",
-            ),
+            ("postgresql://limes:geheim@127.0.0.1:1/limes", "database limes on 127.0.0.1 does not answer"),
             ("sqlite:///x.db", "--database: the Go Limes has PostgreSQL only"),
             ("", "--database: give the URL"),
         ],

@@ -144,13 +144,8 @@ def test_what_the_original_does_not_know(original: dict[str, Any]) -> None:
     original["quota_distribution_configs"][1]["autogrow"]["surprise"] = 5
     found = notes(original)
     autogrow = "quota_distribution_configs[1].autogrow.surprise"
-    for path in (
-        "surprise",
-        "services[0].params.surprise",
-        "services[1].more",
-        "capacitors[3].params.surprise",
-        autogrow,
-    ):
+    params = ("services[0].params.surprise", "capacitors[3].params.surprise")
+    for path in ("surprise", *params, "services[1].more", autogrow):
         assert found[path] == ("dropped", "not known of the original; nothing reads it here")
     assert "network (type nowhere): the original has no such plugin, either" in found["services[1]"][1]
 

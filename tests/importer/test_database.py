@@ -8,8 +8,8 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import ConfigError
-from tests.api.commitments import BEHAVIORS
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World, make_world
+from tests.api.commitments import BEHAVIORS, ask, listed
+from tests.api.world import BERLIN, FRANCE, GERMANY, PARIS, make_world
 from tests.importer.conftest import Case
 from tests.support.databases import MigratedUrlFactory
 from tests.support.levels import few_of
@@ -27,10 +27,6 @@ PATHS = (
     "/v1/admin/scrape-errors",
 )
 VERSIONS = few_of((36, 60, 82, 37, 41, 49, 58, 64, 69, 70), 3)
-
-
-def commitments(world: World, project: str, domain: str = GERMANY) -> Any:
-    return world.get(f"/v1/domains/{domain}/projects/{project}/commitments")["commitments"]
 
 
 @pytest.mark.sql
@@ -81,24 +77,12 @@ def test_commitments_keep_number_state_and_times(go_limes: Callable[..., Any], t
     assert rows[8][5] == "pending"
     assert rows[9][5] == "expired"
     world = case.world
-    assert [one["id"] for one in commitments(world, BERLIN)] == [4, 5]
-    assert commitments(world, BERLIN)[0]["transfer_token"] == token
-    assert commitments(world, DRESDEN)[0]["confirm_by"] == 1772323200
+    assert [one["id"] for one in listed(world)] == [4, 5]
+    assert listed(world)[0]["transfer_token"] == token
+    assert listed(world, "dresden")[0]["confirm_by"] == 1772323200
     events = world.get("/v1/commitments")["events"]
     assert [(one["event"], one["commitment"]["id"]) for one in events] == [("created", id_) for id_ in (4, 5, 7, 8)]
-    new = world.request(
-        "POST",
-        f"/v1/domains/{GERMANY}/projects/{BERLIN}/commitments/new",
-        json={
-            "commitment": {
-                "service_type": "compute",
-                "resource_name": "cores",
-                "availability_zone": "az-one",
-                "amount": 1,
-                "duration": "1 hour",
-            }
-        },
-    )
+    new = ask(world, "berlin", "new", amount=1)
     assert (new.status_code, new.json["commitment"]["id"]) == (201, 10), "numbers go on"
 
 
