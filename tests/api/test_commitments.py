@@ -137,13 +137,6 @@ def test_a_project_that_was_never_scraped(cloud: World) -> None:
         )
 
 
-def test_unknown_projects(cloud: World) -> None:
-    path = PATHS["berlin"].replace("uuid-for-berlin", "nowhere")
-    for method, ending in (("GET", ""), ("POST", "/new"), ("POST", "/can-confirm"), ("POST", "/1/start-transfer")):
-        result = cloud.request(method, f"{path}/commitments{ending}", json={"commitment": CORES})
-        assert (result.status_code, result.text[:15]) == (404, "no such project")
-
-
 @pytest.mark.sql
 def test_lists(cloud: World) -> None:
     commit(cloud, amount=1)
