@@ -1,14 +1,25 @@
 """Help with tests of what happens to commitments by themselves: rows of them, and capacity."""
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from limes.backends import AZCapacity
+from limes.backends import AZCapacity, AZUsage
 from limes.core.catalog import BehaviorRule
 from tests.collector.lab import Lab
 
 YEAR = 365 * 86400
 RULE = BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",), commitment_is_az_aware=True)
+
+
+def make_committed(make_lab: Callable[..., Lab], rule: BehaviorRule = RULE, **usage: Mapping[str, int]) -> Lab:
+    """Cores are committed by AZ; there are none yet. What projects use was scraped."""
+    lab = make_lab(catalog_options={"behaviors": [rule]})
+    for project, by_az in usage.items():
+        lab.compute.usage[project] = {"cores": {az: AZUsage(amount) for az, amount in by_az.items()}}
+    lab.discover().run()
+    lab.scrape_all()
+    return lab
 
 
 def capacity(lab: Lab, amount: int) -> None:

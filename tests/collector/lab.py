@@ -4,7 +4,7 @@ germany: berlin, dresden   france: paris      services: compute (cores, ram, gpu
 """
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -137,6 +137,10 @@ class FakeKeystone(DiscoveryBackend):
         self.broken_domains: set[str] = set()
         self.during: Callable[[], None] = lambda: None
 
+    def vanish(self, name: str) -> None:
+        """There is no such project any more."""
+        self.found = {domain: [one for one in found if one.name != name] for domain, found in self.found.items()}
+
     def list_domains(self) -> list[DomainInfo]:
         found = list(self.found)
         self.during()
@@ -221,6 +225,16 @@ class Lab:
     def push(self) -> PushQuota:
         return PushQuota(self.engine, self.catalog, self.backends, self.clock, NoJitter())
 
+    def push_all(self) -> None:
+        """Writes quota of compute until nothing is due."""
+        while self.push().run_next("compute") is not None:
+            pass
+
+    def rescrape(self) -> bool | None:
+        """Scrapes compute of berlin because somebody has asked for it."""
+        self.discover().request_sync("d-germany", "p-berlin")
+        return self.scrape().run_next("compute")
+
     def scrape_all(self, service_type: str = "compute") -> int:
         """Scrapes until nothing is due; answers how many scrapes that took."""
         return sum(1 for _ in iter(lambda: self.scrape().run_next(service_type), None))
@@ -291,8 +305,3 @@ def once(action: Callable[[], None]) -> Callable[[], None]:
             break
 
     return call
-
-
-def each_name(rows: list[tuple[Any, ...]]) -> Iterator[Any]:
-    """The first column."""
-    return (row[0] for row in rows)

@@ -16,29 +16,20 @@ from limes.collector.service_jobs import PushJob, UsageJob
 from limes.errors import BackendPaused
 from limes.metrics.counters import OutcomeCounter
 from tests.collector.lab import BERLIN, COMPUTE, FakeService, Lab, NoJitter
+from tests.support.clock import FrozenClock
 
 OUTAGE = BackendOutage("no answer")
 
 
-class Watch:
-    """A monotonic clock."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def watch() -> FrozenClock:
+    return FrozenClock()
 
 
 @pytest.fixture
-def watch() -> Watch:
-    return Watch()
-
-
-@pytest.fixture
-def breaker(watch: Watch) -> CircuitBreaker:
+def breaker(watch: FrozenClock) -> CircuitBreaker:
     rules = BreakerRules(failures=3, pause=30, pause_max=100)
-    return CircuitBreaker("service compute", rules, jitter=NoJitter(), monotonic=watch)
+    return CircuitBreaker("service compute", rules, jitter=NoJitter(), monotonic=watch.monotonic)
 
 
 def fail(breaker: CircuitBreaker, error: BackendError | BackendOutage = OUTAGE) -> Never:
@@ -79,36 +70,36 @@ def test_the_circuit_opens_after_outages_in_a_row(breaker: CircuitBreaker) -> No
         raise AssertionError("it must not be asked")
 
 
-def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker: CircuitBreaker, watch: Watch) -> None:
+def test_one_call_at_a_time_finds_out_whether_it_is_back(breaker: CircuitBreaker, watch: FrozenClock) -> None:
     for _ in range(3):
         fail(breaker)
     pauses = []
     for _ in range(4):
-        began = watch.now
+        began = watch.monotonic()
         while not breaker.ready():
-            watch.now += 1
-        pauses.append(watch.now - began)
+            watch.advance(1)
+        pauses.append(watch.monotonic() - began)
         assert breaker.state is CircuitState.HALF_OPEN
         fail_during(breaker, lambda: refuse(breaker))
     assert pauses == [30, 60, 100, 100]
-    watch.now += 100
+    watch.advance(100)
     succeed(breaker)
     assert (breaker.state, breaker.failures) == (CircuitState.CLOSED, 0)
     for _ in range(3):
         fail(breaker)
-    watch.now += 30
+    watch.advance(30)
     assert breaker.ready(), "the pauses begin anew"
 
 
-def test_stragglers_do_not_lengthen_the_pause(breaker: CircuitBreaker, watch: Watch) -> None:
+def test_stragglers_do_not_lengthen_the_pause(breaker: CircuitBreaker, watch: FrozenClock) -> None:
 
     def others_fail() -> None:
         for _ in range(3):
             fail(breaker)
-        watch.now += 29
+        watch.advance(29)
 
     fail_during(breaker, others_fail)
-    watch.now += 1
+    watch.advance(1)
     assert breaker.ready()
 
 
@@ -139,8 +130,8 @@ def test_what_is_an_outage(error: Any, outage: bool) -> None:
     assert (is_outage(error), is_outage(wrapped)) == (outage, outage)
 
 
-def test_one_backend_cannot_hold_all_threads(watch: Watch) -> None:
-    breaker = CircuitBreaker("service compute", BreakerRules(at_once=2), monotonic=watch)
+def test_one_backend_cannot_hold_all_threads(watch: FrozenClock) -> None:
+    breaker = CircuitBreaker("service compute", BreakerRules(at_once=2), monotonic=watch.monotonic)
     with breaker.call(), breaker.call():
         assert not breaker.ready()
         with pytest.raises(BackendPaused, match="has not answered 2 other requests yet"), breaker.call():
@@ -196,7 +187,7 @@ def test_claims_are_given_back_while_the_backend_is_left_alone(guarded: Lab, bre
 
 
 def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(
-    guarded: Lab, breaker: CircuitBreaker, watch: Watch
+    guarded: Lab, breaker: CircuitBreaker, watch: FrozenClock
 ) -> None:
     guarded.scrape_all()
     guarded.set_quota("cores", 20)
@@ -205,13 +196,13 @@ def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(
     (error,) = guarded.push().push_project(guarded.project_id(), ["compute"])
     assert "the backend is not asked, as it did not answer" in error
     assert guarded.service("next_push_at", "push_claimed_until", "push_failures") == (guarded.now, None, 0)
-    watch.now += 30
+    watch.advance(30)
     assert guarded.push().run_next("compute") is True
     assert guarded.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
 def test_jobs_claim_nothing_while_the_backend_is_left_alone(
-    guarded: Lab, breaker: CircuitBreaker, watch: Watch
+    guarded: Lab, breaker: CircuitBreaker, watch: FrozenClock
 ) -> None:
     counter = OutcomeCounter("x", "x", ("service_type", "service_name"), [])
     usage = UsageJob("compute", "fake", guarded.scrape(), counter, breaker, batch=10)
@@ -222,7 +213,7 @@ def test_jobs_claim_nothing_while_the_backend_is_left_alone(
     assert guarded.rows("SELECT COUNT(*) FROM project_services WHERE scrape_claimed_until IS NOT NULL") == [(0,)]
     guarded.compute.error = None
     assert push.step() is False
-    watch.now += 30
+    watch.advance(30)
     guarded.clock.advance(2000)
     while usage.step():
         pass

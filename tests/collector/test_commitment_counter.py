@@ -5,23 +5,17 @@ from typing import Any
 
 import pytest
 
-from limes.backends import AZUsage
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events
 from limes.errors import Unavailable
 from limes.metrics.commitments import CommitmentChanges
-from tests.collector.commitments import RULE, add, capacity
+from tests.collector.commitments import add, capacity, make_committed
 from tests.collector.lab import Lab
 
 
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
-    """Cores are committed by AZ; there are none yet."""
-    lab = make_lab(catalog_options={"behaviors": [RULE]})
-    lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(1)}}}
-    lab.discover().run()
-    lab.scrape_all()
-    return lab
+    return make_committed(make_lab, berlin={"az-one": 1})
 
 
 def counts(source: CommitmentChanges) -> dict[str, float]:

@@ -4,19 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.backends import AZUsage
-from tests.collector.commitments import RULE, add, capacity, events, states
+from tests.collector.commitments import add, capacity, events, make_committed, states
 from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes
 
 
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
-    """Cores are committed by AZ; there are none yet, and berlin uses 10 in az-one."""
-    lab = make_lab(catalog_options={"behaviors": [RULE]})
-    lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(10)}}}
-    lab.discover().run()
-    lab.scrape_all()
+    """Berlin uses 10 cores in az-one."""
+    lab = make_committed(make_lab, berlin={"az-one": 10})
     capacity(lab, 0)
     return lab
 

@@ -1,14 +1,14 @@
 """What capacitors are told of the demand."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from limes.actions.scrape_capacity import read_demand
-from limes.backends import AZCapacity, AZDemand, AZUsage, CapacityBackend, CapacityReport, ResourceDemand
-from limes.core.catalog import BehaviorRule
-from tests.collector.commitments import RULE, YEAR, add
+from limes.backends import AZCapacity, AZDemand, CapacityBackend, CapacityReport, ResourceDemand
+from tests.collector.commitments import RULE, YEAR, add, make_committed
 from tests.collector.lab import Lab
 from tests.support.statements import count_statements
 
@@ -36,15 +36,8 @@ class Curious(CapacityBackend):
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     """Berlin uses 10 cores in az-one and 2 in an unknown AZ, dresden 4 in az-one and 5 in az-two."""
-    rule = BehaviorRule(RULE.resource, overcommit_factor=1.5)
-    lab = make_lab(catalog_options={"behaviors": [RULE, rule]})
-    lab.compute.usage = {
-        "berlin": {"cores": {"az-one": AZUsage(10), "az-nine": AZUsage(2)}},
-        "dresden": {"cores": {"az-one": AZUsage(4), "az-two": AZUsage(5)}},
-    }
-    lab.discover().run()
-    lab.scrape_all()
-    return lab
+    rule = replace(RULE, overcommit_factor=1.5)
+    return make_committed(make_lab, rule, berlin={"az-one": 10, "az-nine": 2}, dresden={"az-one": 4, "az-two": 5})
 
 
 def scrape(lab: Lab, backend: Curious) -> None:

@@ -11,7 +11,7 @@ from limes.backends import BackendError, DomainInfo, ProjectInfo
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.errors import NotFound
 from tests.collector.commitments import add
-from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab, each_name, once
+from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab, once
 from tests.support.rows import all_rows, changes
 
 pytestmark = pytest.mark.sql
@@ -22,7 +22,7 @@ PROJECTS = (
 
 
 def names(lab: Lab, table: str) -> list[Any]:
-    return list(each_name(lab.rows(f"SELECT name FROM {table} ORDER BY name")))
+    return [name for (name,) in lab.rows(f"SELECT name FROM {table} ORDER BY name")]
 
 
 def test_first_discovery_makes_all_rows(make_lab: Callable[..., Lab]) -> None:

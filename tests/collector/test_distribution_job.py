@@ -181,9 +181,7 @@ def test_what_changes_during_a_computation_is_computed_again(lab: Lab) -> None:
 
 def test_a_project_that_vanishes(lab: Lab) -> None:
     lab.distribute_all()
-    lab.keystone.found = {
-        domain: [one for one in found if one.name != "dresden"] for domain, found in lab.keystone.found.items()
-    }
+    lab.keystone.vanish("dresden")
     set_due(lab, lab.now + 500)
     lab.discover().run()
     assert set(az_quotas(lab)) == {"berlin"}

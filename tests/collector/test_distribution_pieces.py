@@ -45,18 +45,17 @@ def scrape(lab: Lab, project: str, **usage: int) -> None:
     assert lab.scrape_all() == 1
 
 
-def ids_of_cores(lab: Lab) -> list[int]:
-    return [id_ for (id_,) in lab.rows("SELECT id FROM resources WHERE name = 'cores'")]
+def mark_cores(lab: Lab) -> None:
+    """Their quota is due."""
+    ids = [id_ for (id_,) in lab.rows("SELECT id FROM resources WHERE name = 'cores'")]
+    lab.engine.atomic(lambda: mark_due(lab.engine, ids, lab.now))
 
 
 def test_nobody_waits_while_it_is_computed(lab: Lab) -> None:
     """Neither a scrape of one of the projects, nor who decides on the resource, such as about a commitment."""
 
     def others() -> None:
-        works = [
-            lambda: scrape(lab, "dresden", az_one=5, az_two=1),
-            lambda: lab.engine.atomic(lambda: mark_due(lab.engine, ids_of_cores(lab), lab.now)),
-        ]
+        works = [lambda: scrape(lab, "dresden", az_one=5, az_two=1), lambda: mark_cores(lab)]
         threads = [threading.Thread(target=work) for work in works]
         for thread in threads:
             thread.start()
@@ -108,7 +107,7 @@ def test_capacity_that_changes_meanwhile_ends_it(lab: Lab) -> None:
 def test_a_project_whose_bounds_change_meanwhile_is_not_raised(lab: Lab, bound: str, expected: int) -> None:
     def change() -> None:
         lab.execute(f"UPDATE project_resources SET {bound} WHERE project_id = %s", lab.project_id())
-        lab.engine.atomic(lambda: mark_due(lab.engine, ids_of_cores(lab), lab.now))
+        mark_cores(lab)
 
     assert distribute(lab, during=change).run_next() == DistributionOutcome(CORES, True, 1)
     assert sum(az_quotas(lab)["berlin"].values()) == 50, "as before"
@@ -131,9 +130,7 @@ def test_a_project_whose_bounds_change_meanwhile_is_lowered(lab: Lab) -> None:
 
 def test_a_project_that_vanishes_meanwhile(lab: Lab) -> None:
     def vanish() -> None:
-        lab.keystone.found = {
-            domain: [one for one in found if one.name != "dresden"] for domain, found in lab.keystone.found.items()
-        }
+        lab.keystone.vanish("dresden")
         lab.discover().run()
 
     assert distribute(lab, during=vanish, piece=500).run_next() == DistributionOutcome(CORES, True, 1)
@@ -152,7 +149,7 @@ def test_only_one_computes_a_resource_though_it_is_due_again(lab: Lab) -> None:
     outcomes: list[DistributionOutcome | None] = []
 
     def mark() -> None:
-        lab.engine.atomic(lambda: mark_due(lab.engine, ids_of_cores(lab), lab.now))
+        mark_cores(lab)
         outcomes.append(lab.distribute().run_next())
 
     outcomes.append(distribute(lab, during=mark).run_next())

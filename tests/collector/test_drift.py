@@ -26,8 +26,7 @@ def settled(lab: Lab) -> Lab:
     """The lab with the backend in sync: berlin has 8 cores, all others nothing."""
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape_all()
-    while lab.push().run_next("compute") is not None:
-        pass
+    lab.push_all()
     assert lab.rows("SELECT COUNT(*) FROM project_services WHERE quota_desynced_at IS NOT NULL") == [(0,)]
     lab.notes = Notes()
     lab.clock.advance(60)

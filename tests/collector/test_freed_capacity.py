@@ -10,7 +10,7 @@ from limes.actions.commitments.settle import SettleCommitments
 from limes.backends import AZUsage
 from limes.core.catalog import BehaviorRule
 from limes.errors import Unavailable
-from tests.collector.commitments import RULE, add, capacity, events, states
+from tests.collector.commitments import RULE, add, capacity, events, make_committed, states
 from tests.collector.lab import Lab
 from tests.support.rows import all_rows, changes
 from tests.support.statements import statements_of
@@ -18,10 +18,7 @@ from tests.support.statements import statements_of
 
 def start(make_lab: Callable[..., Lab], rule: BehaviorRule) -> Lab:
     """There are 20 cores in az-one, of which berlin uses 10, and 5 in az-two, of which dresden uses 5."""
-    lab = make_lab(catalog_options={"behaviors": [rule]})
-    lab.compute.usage = {"berlin": {"cores": {"az-one": AZUsage(10)}}, "dresden": {"cores": {"az-two": AZUsage(5)}}}
-    lab.discover().run()
-    lab.scrape_all()
+    lab = make_committed(make_lab, rule, berlin={"az-one": 10}, dresden={"az-two": 5})
     capacity(lab, 20)
     return lab
 
@@ -107,27 +104,6 @@ def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab: Lab, monkeyp
     assert states(lab) == {1: "confirmed"}
 
 
-def vanish(lab: Lab, name: str) -> None:
-    for domain, projects in lab.keystone.found.items():
-        lab.keystone.found[domain] = [one for one in projects if one.name != name]
-
-
-def test_a_vanished_project(lab: Lab) -> None:
-    wait(lab, 1, 15, project="paris")
-    vanish(lab, "berlin")
-    lab.discover().run()
-    assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
-    assert states(lab) == {1: "confirmed"}
-
-
-def test_a_vanished_domain(lab: Lab) -> None:
-    wait(lab, 1, 15, project="paris")
-    lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
-    lab.discover().run()
-    assert lab.rows("SELECT name FROM projects") == [("paris",)]
-    assert states(lab) == {1: "confirmed"}
-
-
 @pytest.mark.parametrize("whole_domain", [False, True])
 def test_what_a_vanished_project_has_not_got_is_deleted(lab: Lab, whole_domain: bool) -> None:
     wait(lab, 1, 15)
@@ -137,7 +113,7 @@ def test_what_a_vanished_project_has_not_got_is_deleted(lab: Lab, whole_domain: 
     if whole_domain:
         lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
     else:
-        vanish(lab, "berlin")
+        lab.keystone.vanish("berlin")
     lab.discover().run()
     assert states(lab) == {3: "confirmed", 4: "confirmed"}
     assert events(lab) == [("deleted", 1), ("deleted", 2), ("confirmed", 3)]
@@ -148,7 +124,7 @@ def test_what_a_vanished_project_has_not_got_is_deleted(lab: Lab, whole_domain: 
 def test_a_vanished_project_goes_when_its_commitments_have_ended(lab: Lab) -> None:
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 10)
     add(lab, 2, 1, status="superseded")
-    vanish(lab, "berlin")
+    lab.keystone.vanish("berlin")
     before = all_rows(lab.engine)
     lab.discover().run()
     assert changes(before, all_rows(lab.engine)) == {}
@@ -165,7 +141,7 @@ def test_what_has_ended_unconfirmed_is_told_as_such(lab: Lab) -> None:
     add(lab, 1, 50, expires_at=lab.now + 10)
     add(lab, 2, 50, expires_at=lab.now + 11)
     lab.clock.advance(10)
-    vanish(lab, "berlin")
+    lab.keystone.vanish("berlin")
     lab.discover().run()
     assert events(lab) == [("deleted", 2), ("expired", 1)]
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]

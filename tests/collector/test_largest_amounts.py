@@ -64,8 +64,7 @@ def test_a_number_beyond_stops_nothing(lab: Lab, api: World, number: int) -> Non
             "ram": {"any": AZCapacity(9)},
         }
     }
-    lab.discover().request_sync("d-germany", "p-berlin")
-    assert lab.scrape().run_next("compute") is True
+    assert lab.rescrape() is True
     assert lab.scrape_capacity().run_next().success is True
     project = api.get(PROJECT)["project"]
     cores, ram = cores_of(project), project["services"][0]["resources"][2]

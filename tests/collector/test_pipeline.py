@@ -1,7 +1,6 @@
 """From what a backend reports to what the API shows: physical usage, items, bursting; and reports that are refused."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -46,16 +45,6 @@ def resources(document: Any, service: str = "compute") -> dict[Any, Any]:
     return {one["name"]: one for one in found["resources"]}
 
 
-def push_all(lab: Lab) -> None:
-    while lab.push().run_next("compute") is not None:
-        pass
-
-
-def rescrape(lab: Lab) -> bool | None:
-    lab.discover().request_sync("d-germany", "p-berlin")
-    return lab.scrape().run_next("compute")
-
-
 def test_physical_usage_on_all_levels(lab: Lab, api: World) -> None:
     """An AZ without physical usage counts with its usage; so does a project without."""
     assert resources(api.get(PROJECT)["project"])["ram"]["physical_usage"] == 150
@@ -77,17 +66,17 @@ def test_subresources_and_subcapacities_are_shown_on_request_only(lab: Lab, api:
     cluster = resources(api.get("/v1/clusters/current?detail")["cluster"])["cores"]
     assert cluster["subcapacities"] == [{"host": "h1", "capacity": 100}]
     lab.compute.usage["berlin"]["cores"] = {"az-one": AZUsage(2)}
-    rescrape(lab)
+    lab.rescrape()
     assert "subresources" not in resources(api.get(f"{PROJECT}?detail")["project"])["cores"]
 
 
 def test_bursting_from_the_switch_to_the_backend_and_back(lab: Lab, api: World) -> None:
-    push_all(lab)
+    lab.push_all()
     assert api.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}}).status_code == 202
-    push_all(lab)
+    lab.push_all()
     assert lab.compute.quota["berlin"] == {"cores": 12, "ram": 0}, "half as much again as the quota of 8"
     lab.compute.usage["berlin"]["cores"] = {"az-one": AZUsage(11)}
-    rescrape(lab)
+    lab.rescrape()
     cores = resources(api.get(PROJECT)["project"])["cores"]
     assert (cores["quota"], cores["usable_quota"], cores["usage"], cores["burst_usage"]) == (8, 12, 11, 3)
     assert "backend_quota" not in cores, "the backend has what it should have"
@@ -97,9 +86,9 @@ def test_bursting_from_the_switch_to_the_backend_and_back(lab: Lab, api: World) 
     assert refused.status_code == 409
     assert "compute/cores" in refused.text
     lab.compute.usage["berlin"] = {}
-    rescrape(lab)
+    lab.rescrape()
     assert api.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": False}}}).status_code == 202
-    push_all(lab)
+    lab.push_all()
     assert lab.compute.quota["berlin"]["cores"] == 8
 
 
@@ -140,8 +129,7 @@ def test_a_bad_usage_report_is_refused_as_a_whole_and_the_last_good_one_stays(
     before = all_rows(lab.engine)
     lab.clock.advance(60)
     lab.compute.report_usage = lambda project: report
-    lab.discover().request_sync("d-germany", "p-berlin")
-    assert lab.scrape().run_next("compute") is False
+    assert lab.rescrape() is False
     assert set(changes(before, all_rows(lab.engine))) == {"project_services"}
     now_shown = api.get(f"{PROJECT}?detail")
     assert now_shown["project"]["services"][0].pop("scrape_problem")
@@ -182,7 +170,7 @@ def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays
 def test_nonsense_in_an_error_can_be_stored_and_shown(lab: Lab, api: World) -> None:
     """A backend may answer anything at all, and its words go into the database."""
     lab.compute.error = BackendError("500: \x00\x01 \ud800 \x1b[31mred\x1b[0m\nsecond line " + "x" * 100_000)
-    assert rescrape(lab) is False
+    assert lab.rescrape() is False
     (error,) = api.get("/v1/admin/scrape-errors")["scrape_errors"]
     assert error["message"].startswith("500: \\x00\\x01 \\ud800 \\x1b[31mred\\x1b[0m\nsecond line xxx")
     assert len(error["message"]) == 4000
@@ -215,7 +203,5 @@ def test_what_a_backend_gives_to_every_new_project_is_approved(
     assert resources(api.get("/v1/domains/d-germany")["domain"])["cores"]["quota"] == 0
     over = api.get("/v1/inconsistencies")["inconsistencies"]["domain_quota_overcommitted"]
     assert [(one["resource"], one["projects_quota"]) for one in over] == ([("cores", 8)] if quota else [])
-    push = lab.push()
-    while replace(push).run_next("compute") is not None:
-        pass
+    lab.push_all()
     assert lab.quotas()["cores"] == (quota, quota)

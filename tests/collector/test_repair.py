@@ -15,11 +15,6 @@ from tests.support.rows import all_rows, changes
 PROJECT = "/v1/domains/d-germany/projects/p-berlin"
 
 
-def push_all(lab: Lab) -> None:
-    while lab.push().run_next("compute") is not None:
-        pass
-
-
 @pytest.fixture(params=[False, True], ids=["left alone", "authoritative"])
 def lab(make_lab: Callable[..., Lab], request: pytest.FixtureRequest) -> Lab:
     """Berlin has 8 cores, and the backend agrees."""
@@ -28,7 +23,7 @@ def lab(make_lab: Callable[..., Lab], request: pytest.FixtureRequest) -> Lab:
     lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
     lab.scrape_all()
     lab.scrape_all("volume")
-    push_all(lab)
+    lab.push_all()
     lab.clock.advance(1800)
     return lab
 
@@ -61,9 +56,8 @@ def put(api: World, token: str = "cloud-admin", quota: int = 8, *more: dict[Any,
 def test_a_sync(lab: Lab) -> None:
     change_the_backend(lab)
     lab.clock.advance(60)
-    lab.discover().request_sync("d-germany", "p-berlin")
-    assert lab.scrape().run_next("compute") is True
-    push_all(lab)
+    assert lab.rescrape() is True
+    lab.push_all()
     assert lab.compute.written[-1] == ("berlin", {"cores": 8, "ram": 0})
     assert lab.service("quota_desynced_at", "drifted_at") == (None, None)
     assert backend_quotas(lab) == [(50, 8)]
@@ -71,18 +65,16 @@ def test_a_sync(lab: Lab) -> None:
 
 def test_a_sync_that_is_the_first_to_see_it(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 50, "ram": 0}
-    lab.discover().request_sync("d-germany", "p-berlin")
-    lab.scrape().run_next("compute")
-    push_all(lab)
+    lab.rescrape()
+    lab.push_all()
     assert lab.compute.written[-1] == ("berlin", {"cores": 8, "ram": 0})
     assert backend_quotas(lab) == [(50, 8)]
 
 
 def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab: Lab) -> None:
     lab.compute.written.clear()
-    lab.discover().request_sync("d-germany", "p-berlin")
-    lab.scrape().run_next("compute")
-    push_all(lab)
+    lab.rescrape()
+    lab.push_all()
     assert (lab.compute.written, backend_quotas(lab)) == ([], [])
 
 
@@ -90,9 +82,8 @@ def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab: Callable[.
     lab = make_lab(authoritative=False)
     lab.discover().run()
     lab.compute.quota["berlin"] = {"cores": 77, "ram": 5}
-    lab.discover().request_sync("d-germany", "p-berlin")
-    assert lab.scrape().run_next("compute") is True
-    push_all(lab)
+    assert lab.rescrape() is True
+    lab.push_all()
     assert lab.compute.written == []
     assert lab.quotas()["cores"] == (0, 77)
 
@@ -107,7 +98,7 @@ def test_the_same_quota_again(lab: Lab, api: World) -> None:
     assert backend_quotas(lab) == [(50, 8)], "once, whoever puts it right"
     assert lab.rows("SELECT COUNT(*) FROM quota_history WHERE what = 'quota' AND old = new") == [(0,)]
     assert set(changes(before, all_rows(lab.engine))) <= {"project_services", "quota_history"}
-    push_all(lab)
+    lab.push_all()
     assert lab.compute.written == [("berlin", {"cores": 8, "ram": 0})]
     assert lab.service("quota_desynced_at", "drifted_at") == (None, None)
 

@@ -54,8 +54,7 @@ def test_what_was_taken_away_is_not_approved_again(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.scrape().run_next("compute")
     lab.set_quota("cores", 0)  # and the backend was not told yet
-    lab.discover().request_sync("d-germany", "p-berlin")
-    lab.scrape().run_next("compute")
+    lab.rescrape()
     assert lab.quotas()["cores"] == (0, 8)
 
 
@@ -78,8 +77,7 @@ def test_a_backend_quota_that_was_put_right_takes_the_mark_away(lab: Lab) -> Non
     lab.scrape().run_next("compute")
     assert lab.service("quota_desynced_at") == (lab.now,)
     lab.compute.quota["berlin"] = {"cores": 0}
-    lab.discover().request_sync("d-germany", "p-berlin")
-    lab.scrape().run_next("compute")
+    lab.rescrape()
     assert lab.service("quota_desynced_at", "next_push_at") == (None, None)
 
 
@@ -208,8 +206,7 @@ def test_a_collector_that_dies_in_the_middle_costs_a_lease_and_nothing_else(lab:
         lab.scrape().run_next("compute")
     lab.compute.during = lambda: None
     if is_asked_for:
-        lab.discover().request_sync("d-germany", "p-berlin")
-    assert lab.scrape().run_next("compute") is None
+        assert lab.rescrape() is None
     lab.clock.advance(300)
     assert lab.scrape().run_next("compute") is True
     assert lab.service("scraped_at") == (lab.now,)

@@ -52,8 +52,7 @@ def make(make_lab: Callable[..., Lab], service: FakeService, **rule: Any) -> Lab
 
 
 def push(lab: Lab) -> None:
-    while lab.push().run_next("compute"):
-        pass
+    lab.push_all()
     assert lab.service("quota_desynced_at") == (None,)
 
 

@@ -1,7 +1,6 @@
 """Quota for a time with real collectors: it ends and begins by itself, even if they are killed in the middle."""
 
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,9 +10,9 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from tests.collector.test_collector import PENDING, SCRAPED, Cloud
+from tests.collector.test_collector import PENDING, SCRAPED, Cloud, process
 from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory
-from tests.support.processes import ServerProcess
+from tests.support.processes import eventually
 
 CORES = "(SELECT id FROM resources WHERE name = 'cores')"
 BERLIN = "(SELECT id FROM projects WHERE name = 'berlin')"
@@ -83,12 +82,7 @@ def test_a_collector_that_is_killed_in_the_middle(cloud: Cloud, tmp_path: Path) 
     all of it."""
     now = time.time()
     give(cloud, 50, "active", 5, now - 100, now - 1)
-    log = tmp_path / "collector.log"
-    victim = ServerProcess(
-        [sys.executable, "-m", "tests.collector.process", cloud.url, "nothing", "5"],
-        ready=lambda: "collector started" in log.read_text(),
-        log=log,
-    )
+    victim = process(cloud, tmp_path, "nothing")
     blocked = (
         "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%project_resources%%'"
     )
@@ -98,11 +92,8 @@ def test_a_collector_that_is_killed_in_the_middle(cloud: Cloud, tmp_path: Path) 
         other = Engine(cloud.url)
         try:
             victim.start()
-            deadline = time.monotonic() + 200
             with other.connection():
-                while other.rows(blocked) == [(0,)]:
-                    assert time.monotonic() < deadline
-                    time.sleep(0.05)
+                eventually("it waits for the rows", lambda: other.rows(blocked) != [(0,)])
             victim.signal(signal.SIGKILL)
             victim.stop()
         finally:

@@ -1,7 +1,6 @@
 """The account of usage ends with what is used: a project, a resource or a service that is there no more."""
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Event
@@ -18,6 +17,7 @@ from limes.db.queries.metering import StepRow
 from tests.collector.lab import BERLIN, COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab
 from tests.collector.metering import CORES, START, entries, job, scrape
 from tests.support.databases import ON_POSTGRESQL
+from tests.support.processes import eventually
 
 pytestmark = pytest.mark.sql
 
@@ -116,16 +116,10 @@ def test_a_project_that_vanishes_while_its_scrape_is_written(
         assert is_written.wait(100)
         lab.clock.advance(1)
         vanishing = pool.submit(lab.discover().discover_projects, GERMANY.id)
-        wait_until(lambda: vanishing.done() or bool(lab.rows("SELECT 1 FROM pg_locks WHERE NOT granted")))
+        waits = "SELECT 1 FROM pg_locks WHERE NOT granted"
+        eventually("it waits for the scrape", lambda: vanishing.done() or bool(lab.rows(waits)))
         may_commit.set()
         scraping.result(100)
         vanishing.result(100)
     assert lab.rows("SELECT uuid FROM projects WHERE uuid = 'p-berlin'") == []
     assert lab.rows(LAST_STEP)[0] == (0,)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 100
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
