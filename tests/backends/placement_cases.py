@@ -3,6 +3,7 @@
 
 import uuid
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -23,7 +24,7 @@ from limes.backends.contract import BrokenCapacityContract, CapacityBackendContr
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.placement_cloud import PlacementCloud
-from tests.backends.quota_cases import QuotaCases
+from tests.backends.quota_cases import QuotaCases, usage_anywhere
 from tests.support.processes import free_port
 
 GERMANY = DomainInfo("d1", "germany")
@@ -55,12 +56,6 @@ def params(url: str, **others: Any) -> dict[Any, Any]:
     return {"area": "compute", "endpoint": url, "auth": TOKEN, "resources": RESOURCES, **others}
 
 
-def usage(backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
-    service = backend.describe()
-    report = calls.report_usage(backend, service, project, Catalog(AZS, [service]))
-    return {name: resource.per_az["any"].usage for name, resource in report.resources.items()}
-
-
 def usages_for(request: Any, by_type: dict[Any, Any]) -> dict[Any, Any] | Counter[Any]:
     """As the microversion wants them: types of consumers are known since 1.38."""
     if request.headers["OpenStack-API-Version"] == "placement 1.38":
@@ -71,15 +66,18 @@ def usages_for(request: Any, by_type: dict[Any, Any]) -> dict[Any, Any] | Counte
     return sums
 
 
-class ServiceCases(QuotaCases):
+class PlacementCases(QuotaCases):
+    OPTIONS: Mapping[str, Any] = {}
+    """Further params."""
+
     @pytest.fixture
     def backend(self, cloud: PlacementCloud) -> QuotaBackend:
-        return load_quota("placement", params(cloud.url)).quota["compute"]
+        return load_quota("placement", params(cloud.url, **self.OPTIONS)).quota["compute"]
 
     @pytest.fixture
     def broken_backend(self) -> QuotaBackend:
         url = f"http://127.0.0.1:{free_port()}"
-        return load_quota("placement", params(url)).quota["compute"]
+        return load_quota("placement", params(url, **self.OPTIONS)).quota["compute"]
 
     @pytest.fixture
     def project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
@@ -93,6 +91,8 @@ class ServiceCases(QuotaCases):
     def new_project(self) -> ProjectInfo:
         return project_named("new")
 
+
+class ServiceCases(PlacementCases):
     def test_description(self, service: ServiceDef) -> None:
         assert service.resources == {
             "cores": ResourceDef("cores", category="performance", tracks_quota=False),
@@ -103,8 +103,8 @@ class ServiceCases(QuotaCases):
     def test_usage_of_all_consumers(
         self, backend: QuotaBackend, project: ProjectInfo, other_project: ProjectInfo
     ) -> None:
-        assert usage(backend, project) == {"cores": 7, "ram": 1536, "gold": 0}
-        assert usage(backend, other_project) == {"cores": 9, "ram": 0, "gold": 0}
+        assert usage_anywhere(backend, project) == {"cores": 7, "ram": 1536, "gold": 0}
+        assert usage_anywhere(backend, other_project) == {"cores": 9, "ram": 0, "gold": 0}
 
     @pytest.mark.parametrize(
         ("consumer_types", "expected"),
@@ -122,13 +122,13 @@ class ServiceCases(QuotaCases):
         expected: dict[str, int],
     ) -> None:
         backend = load_quota("placement", params(cloud.url, consumer_types=consumer_types)).quota["compute"]
-        assert usage(backend, project) == expected
+        assert usage_anywhere(backend, project) == expected
 
     def test_a_wrong_token_is_an_error(self, cloud: PlacementCloud, project: ProjectInfo) -> None:
         settings = params(cloud.url, auth={"type": "none"})
         backend = load_quota("placement", {**settings, "quota": {"store": "none"}}).quota["compute"]
         with pytest.raises(BackendError, match="GET /usages"):
-            usage(backend, project)
+            usage_anywhere(backend, project)
 
 
 class Hosts:

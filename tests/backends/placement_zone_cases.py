@@ -1,16 +1,16 @@
 """Where usage is, for the plugin `placement` with whichever Placement. Subclasses give the fixture `cloud`."""
 
 import uuid
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
-from limes.backends import UNKNOWN_AZ, BackendError, ProjectInfo, QuotaBackend, ResourceUsage, calls
+from limes.backends import UNKNOWN_AZ, BackendError, ProjectInfo, QuotaBackend, calls
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef, Unit
 from tests.backends.conftest import AZS, load_capacity, load_quota
 from tests.backends.placement_cases import TOKEN, project_named
 from tests.backends.placement_cloud import PlacementCloud
+from tests.backends.quota_cases import report, used
 from tests.support.recorded import RecordedService
 
 RESOURCES = {"cores": "VCPU", "ram": "MEMORY_MB", "disk": "DISK_GB"}
@@ -29,20 +29,6 @@ def load(cloud: PlacementCloud | RecordedService, zones: dict[str, Any], **param
         **params,
     }
     return load_quota("placement", settings).quota["compute"]
-
-
-def report(backend: QuotaBackend, project: ProjectInfo) -> Mapping[str, ResourceUsage]:
-    service = backend.describe()
-    return calls.report_usage(backend, service, project, Catalog(AZS, [service])).resources
-
-
-def used(backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
-    """By resource and AZ; without what is 0."""
-    amounts = {
-        name: {az: part.usage for az, part in resource.per_az.items() if part.usage}
-        for name, resource in report(backend, project).items()
-    }
-    return {name: by_az for name, by_az in amounts.items() if by_az}
 
 
 class Zoned:

@@ -1,7 +1,8 @@
-"""What the tests of quota plugins share: the contract with its usual fixtures, and projects that no service knows."""
+"""What the tests of quota plugins share: the contract with its usual fixtures, projects, and short ways to ask."""
 
 import uuid
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from keystoneauth1.identity import v3
@@ -35,6 +36,33 @@ def report(backend: QuotaBackend, project: ProjectInfo) -> Mapping[str, Resource
     return calls.report_usage(backend, service, project, Catalog(AZS, [service])).resources
 
 
+def usage(backend: QuotaBackend, project: ProjectInfo) -> dict[str, dict[str, int]]:
+    """Usage by resource and AZ, without what is 0."""
+    return {
+        name: {az: one.usage for az, one in resource.per_az.items() if one.usage}
+        for name, resource in report(backend, project).items()
+    }
+
+
+def used(backend: QuotaBackend, project: ProjectInfo) -> dict[str, dict[str, int]]:
+    """The same, without resources of which nothing is used."""
+    return {name: by_az for name, by_az in usage(backend, project).items() if by_az}
+
+
+def usage_anywhere(backend: QuotaBackend, project: ProjectInfo) -> dict[str, int]:
+    """Usage by resource, for services without AZs."""
+    return {name: resource.per_az["any"].usage for name, resource in report(backend, project).items()}
+
+
+def quotas(backend: QuotaBackend, project: ProjectInfo) -> dict[str, Any]:
+    """Quota by resource, of those that track it."""
+    return {name: one.quota for name, one in report(backend, project).items() if one.quota is not None}
+
+
+def set_quota(backend: QuotaBackend, project: ProjectInfo, wanted: Mapping[str, int], azs: Any = None) -> None:
+    calls.set_quota(backend, backend.describe(), project, wanted, azs)
+
+
 class QuotaCases(QuotaBackendContract):
     """Subclasses give `backend` and `broken_backend`, and, where the three projects of conftest won't do, these."""
 
@@ -45,6 +73,22 @@ class QuotaCases(QuotaBackendContract):
     @pytest.fixture
     def catalog(self, service: ServiceDef) -> Catalog:
         return Catalog(AZS, [service])
+
+
+class QuotaCasesWithKeystone(QuotaCases):
+    """For services that look whether the project of a quota exists."""
+
+    @pytest.fixture
+    def project(self, keystone: RealKeystone) -> ProjectInfo:
+        return project_of(keystone, "hamburg")
+
+    @pytest.fixture
+    def other_project(self, keystone: RealKeystone) -> ProjectInfo:
+        return project_of(keystone, "munich")
+
+    @pytest.fixture
+    def new_project(self, keystone: RealKeystone) -> ProjectInfo:
+        return project_of(keystone, "vienna")
 
 
 class QuotaCasesOfNewProjects(QuotaCases):

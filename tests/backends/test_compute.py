@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from limes.backends import BackendError, ConfigError, ProjectInfo, QuotaBackend, ResourceDef, Unit
-from tests.backends.compute_cases import usage
-from tests.backends.quota_cases import QuotaCases, report
+from tests.backends.quota_cases import QuotaCases, report, usage
 from tests.backends.recorded_nova import SMALL, Nova, load, server
 from tests.support.processes import free_port
 from tests.support.recorded import Asked

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from limes.backends import BackendError, ProjectInfo, QuotaBackend, calls
-from limes.core.catalog import Catalog, ServiceDef
+from limes.backends import BackendError, ProjectInfo, QuotaBackend
 from tests.backends.conftest import load_quota
-from tests.backends.quota_cases import QuotaCases
+from tests.backends.quota_cases import QuotaCases, quotas, report, set_quota, usage_anywhere
 from tests.support.processes import free_port
 from tests.support.recorded import Asked, RecordedService
 
@@ -81,68 +80,40 @@ class TestDns(QuotaCases):
     def broken_backend(self) -> QuotaBackend:
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def report(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> dict[Any, Any]:
-        report = calls.report_usage(backend, service, project, catalog)
-        return {name: (one.per_az["any"].usage, one.quota) for name, one in report.resources.items()}
-
     def test_usage(
-        self,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        other_project: ProjectInfo,
-        new_project: ProjectInfo,
+        self, backend: QuotaBackend, project: ProjectInfo, other_project: ProjectInfo, new_project: ProjectInfo
     ) -> None:
-        assert self.report(backend, service, catalog, project) == {"zones": (2, 10), "recordsets": (12, 500)}
-        assert self.report(backend, service, catalog, other_project) == {"zones": (1, 10), "recordsets": (2, 500)}
-        assert self.report(backend, service, catalog, new_project) == {"zones": (0, 10), "recordsets": (0, 500)}
+        for one, zones, recordsets in ((project, 2, 12), (other_project, 1, 2), (new_project, 0, 0)):
+            assert usage_anywhere(backend, one) == {"zones": zones, "recordsets": recordsets}
+            assert quotas(backend, one) == {"zones": 10, "recordsets": 500}
 
     def test_zones_are_listed_once_for_all_projects(
-        self,
-        designate: Designate,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        other_project: ProjectInfo,
+        self, designate: Designate, backend: QuotaBackend, project: ProjectInfo, other_project: ProjectInfo
     ) -> None:
         for one in (project, other_project, project):
-            self.report(backend, service, catalog, one)
+            report(backend, one)
         assert designate.service.count("GET", "/v2/zones") == 2  # pages
 
-    def test_zones_as_subresources(
-        self, designate: Designate, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> None:
+    def test_zones_as_subresources(self, designate: Designate, project: ProjectInfo) -> None:
         backend = load(designate.service.url, with_zone_subresources=True)
-        report = calls.report_usage(backend, service, project, catalog)
-        assert report.resources["zones"].per_az["any"].subresources == (
+        assert report(backend, project)["zones"].per_az["any"].subresources == (
             {"id": "z1", "name": "z1.example.", "status": "ACTIVE", "type": "PRIMARY", "recordsets": 5},
             {"id": "z2", "name": "z2.example.", "status": "ACTIVE", "type": "PRIMARY", "recordsets": 12},
         )
         assert backend.describe().resources["zones"].billed_attributes == ("type",)
 
-    def test_without_the_setting_there_are_none(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> None:
-        report = calls.report_usage(backend, service, project, catalog)
-        assert report.resources["zones"].per_az["any"].subresources == ()
+    def test_without_the_setting_there_are_none(self, backend: QuotaBackend, project: ProjectInfo) -> None:
+        assert report(backend, project)["zones"].per_az["any"].subresources == ()
         assert backend.describe().resources["zones"].billed_attributes == ()
 
-    def test_without_age_they_are_listed_for_each(
-        self, designate: Designate, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> None:
+    def test_without_age_they_are_listed_for_each(self, designate: Designate, project: ProjectInfo) -> None:
         backend = load(designate.service.url, max_age=0)
         for _ in range(2):
-            self.report(backend, service, catalog, project)
+            report(backend, project)
         assert designate.service.count("GET", "/v2/zones") == 4
 
-    def test_records_follow_recordsets(
-        self, designate: Designate, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo
-    ) -> None:
-        calls.set_quota(backend, service, project, {"zones": 3, "recordsets": 40})
+    def test_records_follow_recordsets(self, designate: Designate, backend: QuotaBackend, project: ProjectInfo) -> None:
+        set_quota(backend, project, {"zones": 3, "recordsets": 40})
         assert designate.quotas["p1"] == {"zones": 3, "zone_recordsets": 40, "zone_records": 800}
 
     @pytest.mark.parametrize(
@@ -160,25 +131,18 @@ class TestDns(QuotaCases):
         ],
     )
     def test_odd_answers(
-        self,
-        designate: Designate,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        answer: tuple[Any, ...],
-        message: str,
+        self, designate: Designate, backend: QuotaBackend, project: ProjectInfo, answer: tuple[Any, ...], message: str
     ) -> None:
         designate.service.routes[("GET", "/v2/quotas/(.+)")] = lambda request, project: answer
         with pytest.raises(BackendError, match=message) as caught:
-            calls.report_usage(backend, service, project, catalog)
+            report(backend, project)
         assert "secret-token" not in str(caught.value)
 
     def test_a_list_that_turns_in_circles(
-        self, designate: Designate, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+        self, designate: Designate, backend: QuotaBackend, project: ProjectInfo
     ) -> None:
         link = {"next": f"{designate.service.url}/v2/zones?limit=2"}
         zones = [{"id": "z1", "project_id": "p1"}]
         designate.service.routes[("GET", "/v2/zones")] = lambda request: (200, {"zones": zones, "links": link})
         with pytest.raises(BackendError, match="names the same page again"):
-            calls.report_usage(backend, service, project, catalog)
+            report(backend, project)

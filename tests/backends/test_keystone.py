@@ -11,10 +11,17 @@ from keystoneauth1.session import Session
 from limes.backends import UNLIMITED, BackendError, DiscoveryBackend, DomainInfo, ProjectInfo, QuotaBackend, calls
 from limes.backends.contract import BrokenDiscoveryContract, DiscoveryBackendContract
 from limes.backends.loader import BackendSpec, load
-from limes.core.catalog import ServiceDef
 from tests.backends.conftest import AZS, load_quota
 from tests.backends.placement_cloud import PlacementCloud
-from tests.backends.quota_cases import QuotaCases, project_of, report, session_of, some_project
+from tests.backends.quota_cases import (
+    QuotaCasesWithKeystone,
+    project_of,
+    quotas,
+    report,
+    session_of,
+    set_quota,
+    some_project,
+)
 from tests.support.keystone import RealKeystone
 from tests.support.processes import free_port
 from tests.support.upstream_placement import UpstreamPlacement
@@ -103,7 +110,7 @@ class TestList(DiscoveryBackendContract, BrokenDiscoveryContract):
         assert "secret-word" not in str(error.value) + caplog.text
 
 
-class TestKeystoneLimits(QuotaCases):
+class TestKeystoneLimits(QuotaCasesWithKeystone):
     """Each test has a service of its own in the catalog, so that it begins without limits."""
 
     @pytest.fixture
@@ -141,38 +148,18 @@ class TestKeystoneLimits(QuotaCases):
     def broken_backend(self, upstream_placement: UpstreamPlacement, no_session: Session) -> QuotaBackend:
         return self.load(upstream_placement, no_session, {"type": "compute"})
 
-    @pytest.fixture
-    def project(self, keystone: RealKeystone) -> ProjectInfo:
-        return project_of(keystone, "berlin")
-
-    @pytest.fixture
-    def other_project(self, keystone: RealKeystone) -> ProjectInfo:
-        return project_of(keystone, "hamburg")
-
-    @pytest.fixture
-    def new_project(self, keystone: RealKeystone) -> ProjectInfo:
-        return project_of(keystone, "vienna")
-
-    def quotas(self, backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
-        return {name: resource.quota for name, resource in report(backend, project).items()}
-
     def test_limits_are_made_once_and_changed_afterwards(
-        self,
-        keystone: RealKeystone,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        project: ProjectInfo,
-        limits_service: dict[str, Any],
+        self, keystone: RealKeystone, backend: QuotaBackend, project: ProjectInfo, limits_service: dict[str, Any]
     ) -> None:
-        assert self.quotas(backend, project) == {"cores": 0, "ram": 0}
-        calls.set_quota(backend, service, project, {"cores": 5, "ram": 100})
+        assert quotas(backend, project) == {"cores": 0, "ram": 0}
+        set_quota(backend, project, {"cores": 5, "ram": 100})
         registered = {
             item["resource_name"]: (item["default_limit"], item["region_id"])
             for item in self.limits(keystone, limits_service, "registered_limits")
         }
         assert registered == {"class:VCPU": (0, None), "class:MEMORY_MB": (0, None)}
         first = self.limits(keystone, limits_service, "limits")
-        calls.set_quota(backend, service, project, {"cores": 6, "ram": 100})
+        set_quota(backend, project, {"cores": 6, "ram": 100})
         second = self.limits(keystone, limits_service, "limits")
         assert {item["id"] for item in first} == {item["id"] for item in second}
         assert {(item["resource_name"], item["resource_limit"], item["project_id"]) for item in second} == {
@@ -192,10 +179,10 @@ class TestKeystoneLimits(QuotaCases):
         options = {"region_id": region, "limit_names": {"cores": "gold-cores"}, "default_limit": -1}
         in_region = self.load(upstream_placement, session, limits_service, **options)
         elsewhere = self.load(upstream_placement, session, limits_service)
-        calls.set_quota(in_region, in_region.describe(), project, {"cores": 5, "ram": 100})
-        assert self.quotas(in_region, project) == {"cores": 5, "ram": 100}
-        assert self.quotas(elsewhere, project) == {"cores": 0, "ram": 0}
-        assert self.quotas(in_region, project_of(keystone, "hamburg")) == {"cores": UNLIMITED, "ram": UNLIMITED}
+        set_quota(in_region, project, {"cores": 5, "ram": 100})
+        assert quotas(in_region, project) == {"cores": 5, "ram": 100}
+        assert quotas(elsewhere, project) == {"cores": 0, "ram": 0}
+        assert quotas(in_region, project_of(keystone, "berlin")) == {"cores": UNLIMITED, "ram": UNLIMITED}
         found = {(item["resource_name"], item["region_id"]) for item in self.limits(keystone, limits_service, "limits")}
         assert found == {("gold-cores", region), ("class:MEMORY_MB", region)}
 
@@ -204,13 +191,11 @@ class TestKeystoneLimits(QuotaCases):
     ) -> None:
         backend = self.load(upstream_placement, session, {"type": "no-such-service"})
         with pytest.raises(BackendError, match="0 services of type 'no-such-service'"):
-            calls.set_quota(backend, backend.describe(), project, {"cores": 5, "ram": 100})
+            set_quota(backend, project, {"cores": 5, "ram": 100})
 
-    def test_what_keystone_refuses_is_an_error(
-        self, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo
-    ) -> None:
+    def test_what_keystone_refuses_is_an_error(self, backend: QuotaBackend, project: ProjectInfo) -> None:
         with pytest.raises(BackendError, match="400"):
-            calls.set_quota(backend, service, project, {"cores": 2**31, "ram": 100})
+            set_quota(backend, project, {"cores": 2**31, "ram": 100})
 
 
 def test_with_the_session_of_keystone_and_placement_from_its_catalog(

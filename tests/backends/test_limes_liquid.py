@@ -15,7 +15,7 @@ from limes.backends import AZCapacity, CapacityBackend, DomainInfo, ProjectInfo,
 from limes.backends.contract import CapacityBackendContract
 from limes.core.catalog import Catalog, ServiceDef
 from tests.backends.conftest import AZS, load_capacity, load_quota
-from tests.backends.quota_cases import QuotaCases
+from tests.backends.quota_cases import QuotaCases, report
 from tests.support.processes import ServerProcess, free_port, http_answers
 
 ROOT = Path(__file__).parents[2]
@@ -106,14 +106,14 @@ class TestThroughThePlugin(QuotaCases):
         gone = {"area": "storage", "info_file": info, **connection, "endpoint": f"http://127.0.0.1:{free_port()}"}
         return load_quota("liquid", gone, name="storage").quota["storage"]
 
-    def test_it_is_the_same_service(self, service: ServiceDef, catalog: Catalog, backend: QuotaBackend) -> None:
+    def test_it_is_the_same_service(self, service: ServiceDef, backend: QuotaBackend) -> None:
         resources = service.resources
         assert {name: (one.unit, one.category, one.tracks_quota, one.az_aware) for name, one in resources.items()} == {
             "capacity": ("GiB", "disks", True, True),
             "objects": ("", "", True, False),
             "files": ("", "", False, False),
         }
-        usage = calls.report_usage(backend, service, PROJECT, catalog).resources
+        usage = report(backend, PROJECT)
         amounts = {name: {az: found.usage for az, found in one.per_az.items()} for name, one in usage.items()}
         assert amounts == {
             "capacity": {"any": 0, AZS[0]: 20, AZS[1]: 0, "unknown": 5},

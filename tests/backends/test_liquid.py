@@ -28,7 +28,7 @@ from limes.backends import (
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
-from tests.backends.quota_cases import QuotaCases
+from tests.backends.quota_cases import QuotaCases, report, set_quota
 from tests.support.processes import free_port
 from tests.support.recorded import Asked, RecordedService
 
@@ -149,8 +149,8 @@ class TestService(QuotaCases):
     def test_description(self, service: ServiceDef) -> None:
         assert service == ServiceDef("sharev2", "storage", DEFINITIONS)
 
-    def test_usage(self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo) -> None:
-        found = calls.report_usage(backend, service, project, catalog).resources
+    def test_usage(self, backend: QuotaBackend, project: ProjectInfo) -> None:
+        found = report(backend, project)
         here = found["capacity"].per_az[AZS[0]]
         assert (here.usage, here.physical_usage) == (10, 4)
         assert here.subresources == ({"id": "s1", "name": "daily", "status": "ok"},)
@@ -162,17 +162,11 @@ class TestService(QuotaCases):
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
     def test_numbers_that_mean_unlimited(
-        self,
-        liquid: Liquid,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        number: int,
+        self, liquid: Liquid, backend: QuotaBackend, project: ProjectInfo, number: int
     ) -> None:
         by_az = {az: {"quota": number} for az in AZS}
         liquid.quotas["p1"] = {"capacity": {"perAZ": by_az}, "shares": {"quota": number}}
-        found = calls.report_usage(backend, service, project, catalog).resources
+        found = report(backend, project)
         assert (found["capacity"].quota, found["shares"].quota) == (UNLIMITED, UNLIMITED)
 
     def test_the_state_goes_back_with_the_next_request(
@@ -186,21 +180,17 @@ class TestService(QuotaCases):
         assert liquid.told == {"counters": [1, None, "\0ü"]}
         assert second.state == ""
 
-    def test_quota_by_az(
-        self, liquid: Liquid, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo
-    ) -> None:
-        calls.set_quota(backend, service, project, {"capacity": 21, "shares": 5})
+    def test_quota_by_az(self, liquid: Liquid, backend: QuotaBackend, project: ProjectInfo) -> None:
+        set_quota(backend, project, {"capacity": 21, "shares": 5})
         assert liquid.quotas["p1"] == {
             "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 16}, AZS[1]: {"quota": 5}}},
             "shares": {"quota": 5},
         }
 
-    def test_quota_by_az_that_limes_knows(
-        self, liquid: Liquid, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo
-    ) -> None:
+    def test_quota_by_az_that_limes_knows(self, liquid: Liquid, backend: QuotaBackend, project: ProjectInfo) -> None:
         """What is in no AZ, such as the base quota, is shared by all; and the liquid need not say what is used."""
         azs = {"capacity": {AZS[0]: 3, AZS[1]: 14, "any": 4}}
-        calls.set_quota(backend, service, project, {"capacity": 21, "shares": 5}, azs)
+        set_quota(backend, project, {"capacity": 21, "shares": 5}, azs)
         assert liquid.quotas["p1"] == {
             "capacity": {"quota": 21, "perAZ": {AZS[0]: {"quota": 5}, AZS[1]: {"quota": 16}}},
             "shares": {"quota": 5},
@@ -208,17 +198,12 @@ class TestService(QuotaCases):
         assert liquid.reports == 0
 
     def test_a_new_version_with_the_same_resources(
-        self,
-        liquid: Liquid,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        caplog: pytest.LogCaptureFixture,
+        self, liquid: Liquid, backend: QuotaBackend, project: ProjectInfo, caplog: pytest.LogCaptureFixture
     ) -> None:
+        backend.describe()
         liquid.version, liquid.info = 8, INFO | {"version": 8, "displayName": "Other"}
         for _ in range(3):
-            calls.report_usage(backend, service, project, catalog)
+            report(backend, project)
         assert liquid.service.count("GET", "/v1/info") == 2
         assert "restart" not in caplog.text
 
@@ -227,13 +212,12 @@ class TestService(QuotaCases):
         liquid: Liquid,
         backend: QuotaBackend,
         service: ServiceDef,
-        catalog: Catalog,
         project: ProjectInfo,
         caplog: pytest.LogCaptureFixture,
     ) -> None:
         more = INFO["resources"] | {"snapshots": {"hasQuota": True}}
         liquid.version, liquid.info = 8, INFO | {"version": 8, "resources": more}
-        calls.report_usage(backend, service, project, catalog)
+        report(backend, project)
         assert "restart Limes to take them over" in caplog.text
         assert backend.describe() == service
 
@@ -246,20 +230,13 @@ class TestService(QuotaCases):
         ],
     )
     def test_odd_answers(
-        self,
-        liquid: Liquid,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        answer: tuple[Any, ...],
-        message: str,
+        self, liquid: Liquid, backend: QuotaBackend, project: ProjectInfo, answer: tuple[Any, ...], message: str
     ) -> None:
         liquid.service.content_type = "text/plain; charset=utf-8"
         liquid.service.routes[("POST", "/v1/projects/(.+)/report-usage")] = lambda request, project: answer
         backend.describe()
         with pytest.raises(BackendError, match=message):
-            calls.report_usage(backend, service, project, catalog)
+            report(backend, project)
 
 
 class TestInfoFile:

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from limes.backends import BackendError, ProjectInfo, QuotaBackend, calls
-from limes.core.catalog import Catalog, ServiceDef
+from limes.backends import BackendError, ProjectInfo, QuotaBackend
 from tests.backends.conftest import load_quota
-from tests.backends.quota_cases import QuotaCases
+from tests.backends.quota_cases import QuotaCases, report, usage_anywhere
 from tests.support.processes import free_port
 from tests.support.recorded import Asked, RecordedService
 
@@ -93,57 +92,34 @@ class TestLoadBalancing(QuotaCases):
     def broken_backend(self) -> QuotaBackend:
         return load(f"http://127.0.0.1:{free_port()}")
 
-    def usage(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> dict[Any, Any]:
-        report = calls.report_usage(backend, service, project, catalog)
-        return {name: one.per_az["any"].usage for name, one in report.resources.items()}
-
-    def test_usage(
-        self,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        other_project: ProjectInfo,
-    ) -> None:
-        assert self.usage(backend, service, catalog, project) == {
+    def test_usage(self, backend: QuotaBackend, project: ProjectInfo, other_project: ProjectInfo) -> None:
+        assert usage_anywhere(backend, project) == {
             "loadbalancers": 2, "listeners": 3, "pools": 1, "pool_members": 3, "healthmonitors": 0, "l7policies": 0,
         }  # fmt: skip
-        assert self.usage(backend, service, catalog, other_project) == {
+        assert usage_anywhere(backend, other_project) == {
             "loadbalancers": 1, "listeners": 0, "pools": 1, "pool_members": 1, "healthmonitors": 1, "l7policies": 0,
         }  # fmt: skip
 
     def test_lists_are_read_once_for_all_projects(
-        self,
-        octavia: Octavia,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        other_project: ProjectInfo,
+        self, octavia: Octavia, backend: QuotaBackend, project: ProjectInfo, other_project: ProjectInfo
     ) -> None:
         for one in (project, other_project, project):
-            self.usage(backend, service, catalog, one)
+            report(backend, one)
         assert octavia.service.count("GET", "/v2/lbaas/listeners") == 3  # pages
 
-    def test_subresources_come_with_the_list(
-        self, octavia: Octavia, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> None:
+    def test_subresources_come_with_the_list(self, octavia: Octavia, project: ProjectInfo) -> None:
         backend = load(octavia.service.url, with_loadbalancer_subresources=True)
-        report = calls.report_usage(backend, service, project, catalog)
+        found = report(backend, project)
         shown = {"name": "lb", "provider": "amphora", "flavor_id": "f1", "vip_address": "10.0.0.1"}
-        assert report.resources["loadbalancers"].per_az["any"].subresources == (
+        assert found["loadbalancers"].per_az["any"].subresources == (
             {"id": "0", **shown},
             {"id": "1", **shown},
         )
         assert octavia.service.count("GET", "/v2/lbaas/loadbalancers") == 3  # pages
-        assert not any(report.resources[name].per_az["any"].subresources for name in ("listeners", "pools"))
+        assert not any(found[name].per_az["any"].subresources for name in ("listeners", "pools"))
         assert "provider" in backend.describe().resources["loadbalancers"].billed_attributes
 
-    def test_a_page_that_is_missing_is_an_error(
-        self, octavia: Octavia, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> None:
+    def test_a_page_that_is_missing_is_an_error(self, octavia: Octavia, project: ProjectInfo) -> None:
         backend = load(octavia.service.url, with_loadbalancer_subresources=True)
 
         def fail_later(request: Asked) -> tuple[int, Any]:
@@ -155,12 +131,12 @@ class TestLoadBalancing(QuotaCases):
 
         octavia.service.routes = {("GET", "/v2/lbaas/loadbalancers"): fail_later, **octavia.service.routes}
         with pytest.raises(BackendError, match="GET /lbaas/loadbalancers: Octavia answered with 500: boom"):
-            calls.report_usage(backend, service, project, catalog)
+            report(backend, project)
 
     def test_a_pool_without_members_in_it_is_an_error(
-        self, octavia: Octavia, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+        self, octavia: Octavia, backend: QuotaBackend, project: ProjectInfo
     ) -> None:
         answer = 200, {"pools": [{"id": "1", "project_id": "p1"}]}
         octavia.service.routes = {("GET", "/v2/lbaas/pools"): lambda request: answer, **octavia.service.routes}
         with pytest.raises(BackendError, match="GET /lbaas/pools: an entry lacks one of project_id, members"):
-            calls.report_usage(backend, service, project, catalog)
+            report(backend, project)

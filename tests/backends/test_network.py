@@ -9,10 +9,18 @@ import pytest
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 
-from limes.backends import BackendError, ProjectInfo, QuotaBackend, calls
+from limes.backends import UNLIMITED, BackendError, ProjectInfo, QuotaBackend
 from limes.core.catalog import ServiceDef
 from tests.backends.conftest import load_quota
-from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
+from tests.backends.quota_cases import (
+    QuotaCasesOfNewProjects,
+    project_of,
+    quotas,
+    report,
+    session_of,
+    set_quota,
+    usage_anywhere,
+)
 from tests.backends.test_loadbalancing import Octavia
 from tests.support.keystone import RealKeystone
 from tests.support.neutron import RealNeutron
@@ -43,10 +51,6 @@ def load(session: None, **params: Any) -> QuotaBackend:
     return load_quota("network", params, name="network", session_factory=lambda: session).quota["network"]
 
 
-def usage(backend: QuotaBackend, project: ProjectInfo) -> dict[Any, Any]:
-    return {name: one.per_az["any"].usage for name, one in report(backend, project).items()}
-
-
 @pytest.mark.long
 @pytest.mark.real
 class TestNeutron(QuotaCasesOfNewProjects):
@@ -60,13 +64,13 @@ class TestNeutron(QuotaCasesOfNewProjects):
         return load(None, endpoint=url, auth={"type": "token", "token": "t"})
 
     def test_what_is_created_is_usage(self, backend: QuotaBackend, api: Adapter, berlin: ProjectInfo) -> None:
-        before = usage(backend, berlin)
+        before = usage_anywhere(backend, berlin)
         network = api.post("/v2.0/networks", json={"network": {"name": "n"}}).json()["network"]["id"]
         subnet = {"network_id": network, "ip_version": 4, "cidr": "10.1.0.0/24"}
         api.post("/v2.0/subnets", json={"subnet": subnet})
         api.post("/v2.0/ports", json={"port": {"network_id": network}})
         api.post("/v2.0/routers", json={"router": {"name": "r"}})
-        after = usage(backend, berlin)
+        after = usage_anywhere(backend, berlin)
         assert {
             name: after[name] - before[name] for name in ("networks", "subnets", "ports", "routers")
         } == dict.fromkeys(("networks", "subnets", "ports", "routers"), 1)
@@ -74,16 +78,10 @@ class TestNeutron(QuotaCasesOfNewProjects):
         assert after["security_groups"] == 1
 
     def test_quota_is_enforced_and_shown_to_others(
-        self,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        api: Adapter,
-        berlin: ProjectInfo,
-        keystone: RealKeystone,
-        real_venv: RealVenv,
+        self, backend: QuotaBackend, api: Adapter, berlin: ProjectInfo, keystone: RealKeystone, real_venv: RealVenv
     ) -> None:
-        used = usage(backend, berlin)
-        calls.set_quota(backend, service, berlin, used | {"networks": used["networks"] + 1, "security_groups": 7})
+        used = usage_anywhere(backend, berlin)
+        set_quota(backend, berlin, used | {"networks": used["networks"] + 1, "security_groups": 7})
         api.post("/v2.0/networks", json={"network": {"name": "last"}})
         refused = api.post("/v2.0/networks", json={"network": {"name": "too-much"}}, raise_exc=False)
         assert (refused.status_code, refused.json()["NeutronError"]["type"]) == (409, "OverQuota")
@@ -98,11 +96,11 @@ class TestNeutron(QuotaCasesOfNewProjects):
     def test_a_quota_changed_behind_our_back_is_seen(
         self, backend: QuotaBackend, service: ServiceDef, berlin: ProjectInfo, session: Session
     ) -> None:
-        calls.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
+        set_quota(backend, berlin, dict.fromkeys(service.resources, 50))
         admin = Adapter(session, service_type="network")
         admin.put(f"/v2.0/quotas/{berlin.id}", json={"quota": {"router": 1, "port": -1}})
-        quotas = {name: one.quota for name, one in report(backend, berlin).items()}
-        assert (quotas["routers"], str(quotas["ports"]), quotas["networks"]) == (1, "Unlimited.UNLIMITED", 50)
+        found = quotas(backend, berlin)
+        assert (found["routers"], found["ports"], found["networks"]) == (1, UNLIMITED, 50)
 
     @pytest.mark.parametrize("max_age", [0, 60])
     def test_subresources(self, session: Session, api: Adapter, berlin: ProjectInfo, max_age: int) -> None:
@@ -162,9 +160,9 @@ class TestNeutron(QuotaCasesOfNewProjects):
         try:
             service = backend.describe()
             assert {one.category for one in service.resources.values()} == {"networking", "loadbalancing"}
-            quotas = {name: 100 + position for position, name in enumerate(service.resources)}
-            calls.set_quota(backend, service, berlin, quotas)
-            assert {name: one.quota for name, one in report(backend, berlin).items()} == quotas
+            wanted = {name: 100 + position for position, name in enumerate(service.resources)}
+            set_quota(backend, berlin, wanted)
+            assert quotas(backend, berlin) == wanted
         finally:
             octavia.service.close()
 

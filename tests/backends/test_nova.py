@@ -21,9 +21,8 @@ from limes.backends import (
 )
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from tests.backends.compute_cases import quotas, usage
 from tests.backends.conftest import AZS, load_capacity, load_quota
-from tests.backends.quota_cases import QuotaCases, report
+from tests.backends.quota_cases import QuotaCases, quotas, report, set_quota, usage
 from tests.integration.whole.house import House
 from tests.support.cloud import NOVA_PAGE_SIZE
 from tests.support.keystone import RealKeystone
@@ -127,7 +126,7 @@ class TestQuotaSets(RealNovaContract):
     def test_quota_is_enforced(self, nova: NovaCloud, berlin: ProjectInfo) -> None:
         backend = load(nova.session)
         wanted = {"cores": 3, "instances": 5, "ram": 10_000, "server_groups": 1, "server_group_members": 1}
-        calls.set_quota(backend, backend.describe(), berlin, wanted)
+        set_quota(backend, berlin, wanted)
         assert nova.boot("wide", "az-one", "m1.wide").status_code == 202
         refused = nova.boot("tiny", "az-one")
         assert refused.status_code == 403
@@ -138,13 +137,13 @@ class TestQuotaSets(RealNovaContract):
         backend = load(nova.session)
         nova.boot("one", "az-one")
         zero = dict.fromkeys(quotas(backend, berlin), 0)
-        calls.set_quota(backend, backend.describe(), berlin, zero)
+        set_quota(backend, berlin, zero)
         assert quotas(backend, berlin) == zero
         assert usage(backend, berlin)["instances"] == {"az-one": 1}
 
     def test_a_quota_changed_behind_our_back_is_seen(self, nova: NovaCloud, berlin: ProjectInfo) -> None:
         backend = load(nova.session)
-        calls.set_quota(backend, backend.describe(), berlin, dict.fromkeys(quotas(backend, berlin), 50))
+        set_quota(backend, berlin, dict.fromkeys(quotas(backend, berlin), 50))
         nova.admin.put(f"/os-quota-sets/{berlin.id}", json={"quota_set": {"ram": -1, "cores": 7}})
         found = quotas(backend, berlin)
         assert (str(found["ram"]), found["cores"], found["instances"]) == ("Unlimited.UNLIMITED", 7, 50)
@@ -219,7 +218,7 @@ class TestUnifiedLimits(RealNovaContract):
         self, nova: NovaCloud, limited_nova: RealNova, backend: QuotaBackend, berlin: ProjectInfo
     ) -> None:
         wanted = {"cores": 3, "instances": 5, "ram": 10_000}
-        calls.set_quota(backend, backend.describe(), berlin, wanted)
+        set_quota(backend, berlin, wanted)
         shown = nova.admin.get(f"{limited_nova.url}/os-quota-sets/{berlin.id}").json()["quota_set"]
         assert {name: shown[name] for name in wanted} == wanted
         assert usage(backend, berlin)["server_groups"] == {}

@@ -7,10 +7,9 @@ import requests
 from keystoneauth1.session import Session
 from limes_plugins.openstack.client import ServiceClient
 
-from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, QuotaBackend, calls
-from limes.core.catalog import ServiceDef
+from limes.backends import UNLIMITED, BackendError, DomainInfo, ProjectInfo, QuotaBackend
 from tests.backends.conftest import load_quota
-from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of
+from tests.backends.quota_cases import QuotaCasesOfNewProjects, project_of, report, session_of, set_quota
 from tests.support.keystone import RealKeystone
 from tests.support.processes import free_port
 from tests.support.swift import RealSwift
@@ -119,39 +118,33 @@ class TestSwift(QuotaCasesOfNewProjects):
         assert containers(report(backend, berlin)) == everything
         assert len(asked) == -(-len(everything) // 2) + 1
 
-    def test_units_round_usage_up_and_quota_down(
-        self, session: Session, account: Account, berlin: ProjectInfo, service: ServiceDef
-    ) -> None:
+    def test_units_round_usage_up_and_quota_down(self, session: Session, account: Account, berlin: ProjectInfo) -> None:
         account.put("plain")
         account.put("plain/one", b"x" * 1000)
         backend = load(session, unit="KiB", physical_factors={})
-        calls.set_quota(backend, backend.describe(), berlin, {"capacity": 10})
+        set_quota(backend, berlin, {"capacity": 10})
         by_bytes = report(load(session), berlin)["capacity"]
         assert by_bytes.quota == 10 * 1024
-        calls.set_quota(load(session), service, berlin, {"capacity": 10 * 1024 + 500})
+        set_quota(load(session), berlin, {"capacity": 10 * 1024 + 500})
         capacity = report(backend, berlin)["capacity"]
         assert (capacity.quota, capacity.per_az["any"].physical_usage) == (10, None)
         assert capacity.per_az["any"].usage == -(-by_bytes.per_az["any"].usage // 1024)
 
-    def test_quota_is_enforced(
-        self, backend: QuotaBackend, service: ServiceDef, account: Account, berlin: ProjectInfo
-    ) -> None:
+    def test_quota_is_enforced(self, backend: QuotaBackend, account: Account, berlin: ProjectInfo) -> None:
         account.put("plain")
         used = report(backend, berlin)["capacity"].per_az["any"].usage
-        calls.set_quota(backend, service, berlin, {"capacity": used + 10})
+        set_quota(backend, berlin, {"capacity": used + 10})
         assert account.put("plain/little", b"x" * 10) == 201
         assert account.put("plain/much", b"x" * 11) == 413
-        calls.set_quota(backend, service, berlin, {"capacity": 10**6})
+        set_quota(backend, berlin, {"capacity": 10**6})
         assert account.put("plain/much", b"x" * 11) == 201
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64 - 1])
-    def test_a_quota_that_means_unlimited(
-        self, session: Session, service: ServiceDef, berlin: ProjectInfo, number: int
-    ) -> None:
-        calls.set_quota(load(session), service, berlin, {"capacity": number})
+    def test_a_quota_that_means_unlimited(self, session: Session, berlin: ProjectInfo, number: int) -> None:
+        set_quota(load(session), berlin, {"capacity": number})
         for unit in ("B", "GiB"):
             assert report(load(session, unit=unit), berlin)["capacity"].quota is UNLIMITED
-        calls.set_quota(load(session), service, berlin, {"capacity": 2**63 - 2})
+        set_quota(load(session), berlin, {"capacity": 2**63 - 2})
         assert report(load(session), berlin)["capacity"].quota == 2**63 - 2
 
     def test_no_quota_was_ever_set(self, backend: QuotaBackend, keystone: RealKeystone, swift: RealSwift) -> None:

@@ -13,7 +13,8 @@ from limes_plugins.openstack.client import ServiceClient
 from limes.backends import BackendError, ProjectInfo
 from tests.backends.placement_cases import project_named, usages_for
 from tests.backends.placement_cloud import PlacementCloud, like_upstream, our_placement
-from tests.backends.placement_zone_cases import ZoneCases, Zoned, load, put, report, used
+from tests.backends.placement_zone_cases import ZoneCases, Zoned, load, put
+from tests.backends.quota_cases import report, used
 from tests.support.recorded import RecordedService
 
 HOST, CONSUMER, AGGREGATE = (f"c0000000-0000-4000-8000-00000000000{n}" for n in range(3))

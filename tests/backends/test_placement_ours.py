@@ -4,13 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from limes.backends import UNLIMITED, ProjectInfo, QuotaBackend, calls
-from limes.core.catalog import Catalog, ServiceDef
-from tests.backends.conftest import load_quota
-from tests.backends.placement_cases import CapacityCases, Hosts, ServiceCases, make_projects, params, project_named
+from limes.backends import UNLIMITED, ProjectInfo, QuotaBackend
+from tests.backends.placement_cases import CapacityCases, Hosts, PlacementCases, ServiceCases, make_projects
 from tests.backends.placement_cloud import PlacementCloud, our_placement
-from tests.backends.quota_cases import QuotaCases
-from tests.support.processes import free_port
+from tests.backends.quota_cases import quotas, set_quota
 
 ON_POSTGRESQL = pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.again])
 
@@ -43,52 +40,25 @@ class TestCapacity(CapacityCases):
     """All of the cases."""
 
 
-class TestQuota(QuotaCases):
-    @pytest.fixture
-    def backend(self, cloud: PlacementCloud) -> QuotaBackend:
-        return load_quota("placement", params(cloud.url, quota={"store": "placement"})).quota["compute"]
+class TestQuota(PlacementCases):
+    OPTIONS = {"quota": {"store": "placement"}}
 
-    @pytest.fixture
-    def broken_backend(self) -> QuotaBackend:
-        url = f"http://127.0.0.1:{free_port()}"
-        return load_quota("placement", params(url, quota={"store": "placement"})).quota["compute"]
-
-    @pytest.fixture
-    def project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
-        return projects[0]
-
-    @pytest.fixture
-    def other_project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
-        return projects[1]
-
-    @pytest.fixture
-    def new_project(self, projects: tuple[ProjectInfo, ProjectInfo]) -> ProjectInfo:
-        return project_named("new")
-
-    def test_without_limits_all_is_unlimited(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
-    ) -> None:
-        report = calls.report_usage(backend, service, project, catalog)
-        assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}
+    def test_without_limits_all_is_unlimited(self, backend: QuotaBackend, project: ProjectInfo) -> None:
+        assert set(quotas(backend, project).values()) == {UNLIMITED}
 
     def test_limits_of_other_classes_stay(
-        self, cloud: PlacementCloud, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+        self, cloud: PlacementCloud, backend: QuotaBackend, project: ProjectInfo
     ) -> None:
         limits = {"DISK_GB": {"limit": 5}, "VCPU": {"limit": 3}, "PCPU": {"limit": None}}
         cloud.request("PUT", f"/quotas/{project.id}", json={"quotas": limits})
-        calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
-        quotas = cloud.request("GET", f"/quotas/{project.id}").json()["quotas"]
-        assert {class_: entry["limit"] for class_, entry in quotas.items() if entry["limit"] is not None} == {
-            "VCPU": 20,
-            "MEMORY_MB": 1024,
-            "CUSTOM_GOLD": 0,
-            "DISK_GB": 5,
-        }
+        set_quota(backend, project, {"cores": 20, "ram": 1024, "gold": 0})
+        found = cloud.request("GET", f"/quotas/{project.id}").json()["quotas"]
+        limits = {class_: entry["limit"] for class_, entry in found.items() if entry["limit"] is not None}
+        assert limits == {"VCPU": 20, "MEMORY_MB": 1024, "CUSTOM_GOLD": 0, "DISK_GB": 5}
 
     def test_a_limit_that_somebody_lifts_is_seen(
-        self, cloud: PlacementCloud, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
+        self, cloud: PlacementCloud, backend: QuotaBackend, project: ProjectInfo
     ) -> None:
-        calls.set_quota(backend, service, project, {"cores": 20, "ram": 1024, "gold": 0})
+        set_quota(backend, project, {"cores": 20, "ram": 1024, "gold": 0})
         cloud.request("DELETE", f"/quotas/{project.id}")
-        report = calls.report_usage(backend, service, project, catalog)
-        assert {resource.quota for resource in report.resources.values()} == {UNLIMITED}
+        assert set(quotas(backend, project).values()) == {UNLIMITED}

@@ -7,7 +7,8 @@ import pytest
 
 from limes.backends import BackendError
 from tests.backends.placement_cases import project_named, usages_for
-from tests.backends.placement_zone_cases import ZoneCases, load, report, used
+from tests.backends.placement_zone_cases import ZoneCases, load
+from tests.backends.quota_cases import report, used
 from tests.backends.test_placement_ours import cloud  # noqa: F401 - a fixture
 from tests.support.recorded import RecordedService
 

@@ -1,7 +1,7 @@
 """The plugin `sharev2` against a real Manila (its API; shares as a share server would leave them), its capacitor against
 recorded shapes, because pools need a scheduler."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,14 +17,13 @@ from limes.backends import (
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
-    ResourceUsage,
     ServiceDef,
     calls,
 )
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
-from tests.backends.quota_cases import QuotaCasesOfNewProjects, report, session_of, some_project
+from tests.backends.quota_cases import QuotaCasesOfNewProjects, report, session_of, set_quota, some_project, used
 from tests.support.keystone import RealKeystone
 from tests.support.manila import RealManila, start_manila
 from tests.support.processes import free_port
@@ -71,13 +70,6 @@ def load(session: None, **params: Any) -> QuotaBackend:
     return load_quota("sharev2", params, name="sharev2", session_factory=lambda: session).quota["sharev2"]
 
 
-def amounts(resources: Mapping[str, ResourceUsage]) -> dict[Any, Any]:
-    found = {
-        name: {az: one.usage for az, one in shown.per_az.items() if one.usage} for name, shown in resources.items()
-    }
-    return {name: per_az for name, per_az in found.items() if per_az}
-
-
 @pytest.mark.long
 @pytest.mark.real
 class TestManila(QuotaCasesOfNewProjects):
@@ -98,7 +90,7 @@ class TestManila(QuotaCasesOfNewProjects):
         share = manila.insert_share(project.id, types["silver"], "az-two", 7)
         manila.insert_snapshot(project.id, share, 7)
         manila.insert_snapshot(project.id, share, 7)
-        assert amounts(report(load(session, max_age=max_age, page_size=1), project)) == {
+        assert used(load(session, max_age=max_age, page_size=1), project) == {
             "shares": {"az-one": 1},
             "share_capacity": {"az-one": 5},
             "shares_silver": {"az-two": 1},
@@ -145,10 +137,8 @@ class TestManila(QuotaCasesOfNewProjects):
     def test_quota_of_types_and_of_all(
         self, backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, admin: Adapter
     ) -> None:
-        calls.set_quota(
-            backend, service, project, {name: number for number, name in enumerate(sorted(service.resources))}
-        )
         names = sorted(service.resources)
+        set_quota(backend, project, {name: number for number, name in enumerate(names)})
         overall = admin.get(f"/quota-sets/{project.id}").json()["quota_set"]
         of_silver = admin.get(f"/quota-sets/{project.id}?share_type=silver").json()["quota_set"]
         assert overall["shares"] == names.index("shares") + names.index("shares_silver")
@@ -165,15 +155,15 @@ class TestManila(QuotaCasesOfNewProjects):
         backend = load(session, share_types=[{"name": "gold"}, {"name": "silver", "mapping_rules": rules}])
         special, forbidden = some_project("special"), some_project("none")
         quotas = dict.fromkeys(backend.describe().resources, 5)
-        calls.set_quota(backend, backend.describe(), special, quotas)
+        set_quota(backend, special, quotas)
         shown = admin.get(f"/quota-sets/{special.id}?share_type=silver-special").json()["quota_set"]
         assert shown["shares"] == 5
         manila.insert_share(special.id, types["silver-special"], "az-one", 3)
-        assert amounts(report(backend, special)) == {
+        assert used(backend, special) == {
             "shares_silver": {"az-one": 1},
             "share_capacity_silver": {"az-one": 3},
         }
-        calls.set_quota(backend, backend.describe(), forbidden, quotas)
+        set_quota(backend, forbidden, quotas)
         found = report(backend, forbidden)
         assert (found["shares"].quota, found["shares_silver"].quota) == (5, 0)
         assert (found["shares"].max_quota, found["shares_silver"].max_quota) == (None, 0)

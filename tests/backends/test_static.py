@@ -23,7 +23,7 @@ from limes.backends.loader import BackendSpec, load
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.errors import ConfigError
 from tests.backends.conftest import AZS, STATIC_DISCOVERY, load_capacity, load_quota
-from tests.backends.quota_cases import QuotaCases
+from tests.backends.quota_cases import QuotaCases, report, set_quota
 
 PARAMS = {
     "area": "storage",
@@ -64,22 +64,17 @@ class TestInMemory(StaticContract):
         )
 
     def test_figures_of_a_project_come_before_the_common_ones(
-        self,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        project: ProjectInfo,
-        other_project: ProjectInfo,
+        self, backend: QuotaBackend, project: ProjectInfo, other_project: ProjectInfo
     ) -> None:
-        report = calls.report_usage(backend, service, project, catalog).resources
-        assert {az: usage.usage for az, usage in report["capacity"].per_az.items()} == {
+        found = report(backend, project)
+        assert {az: usage.usage for az, usage in found["capacity"].per_az.items()} == {
             "any": 0,
             "az-one": 20,
             "unknown": 5,
         }
-        assert (report["capacity"].quota, report["objects"].quota, report["files"].quota) == (UNLIMITED, 50, None)
-        assert report["objects"].per_az["any"].usage == 12
-        other = calls.report_usage(backend, service, other_project, catalog).resources
+        assert (found["capacity"].quota, found["objects"].quota, found["files"].quota) == (UNLIMITED, 50, None)
+        assert found["objects"].per_az["any"].usage == 12
+        other = report(backend, other_project)
         assert (other["files"].per_az["any"].usage, other["objects"].quota) == (3, 100)
 
 
@@ -93,32 +88,26 @@ class TestInFile(StaticContract):
         return load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
 
     def test_the_file_is_shared_and_can_be_edited(
-        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, path: Path, project: ProjectInfo
+        self, backend: QuotaBackend, path: Path, project: ProjectInfo
     ) -> None:
-        calls.set_quota(backend, service, project, {"capacity": 10, "objects": 20})
+        set_quota(backend, project, {"capacity": 10, "objects": 20})
         assert json.loads(path.read_text()) == {"p1": {"capacity": {"quota": 10}, "objects": {"quota": 20}}}
         path.write_text(json.dumps({"p1": {"objects": {"quota": "unlimited", "usage": 77}}}))
         other_process = load_quota("static", {**PARAMS, "state_file": str(path)}).quota["compute"]
         for process in (backend, other_process):
-            objects = calls.report_usage(process, service, project, catalog).resources["objects"]
+            objects = report(process, project)["objects"]
             assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 77)
 
     @pytest.mark.parametrize("number", [2**63 - 1, 2**64, 10**30])
     def test_numbers_that_mean_unlimited(
-        self,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        path: Path,
-        project: ProjectInfo,
-        number: int,
+        self, backend: QuotaBackend, path: Path, project: ProjectInfo, number: int
     ) -> None:
         path.write_text(json.dumps({"p1": {"objects": {"quota": number, "usage": number}}}))
-        objects = calls.report_usage(backend, service, project, catalog).resources["objects"]
+        objects = report(backend, project)["objects"]
         assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
         params = {"area": "storage", "resources": {"objects": {"quota": number, "usage": number}}}
         configured = load_quota("static", params).quota["compute"]
-        (objects,) = calls.report_usage(configured, configured.describe(), project, catalog).resources.values()
+        (objects,) = report(configured, project).values()
         assert (objects.quota, objects.per_az["any"].usage) == (UNLIMITED, 2**63 - 2)
 
     @pytest.mark.parametrize(
@@ -131,18 +120,11 @@ class TestInFile(StaticContract):
         ],
     )
     def test_a_wrong_file_is_an_error(
-        self,
-        backend: QuotaBackend,
-        service: ServiceDef,
-        catalog: Catalog,
-        path: Path,
-        project: ProjectInfo,
-        content: str,
-        message: str,
+        self, backend: QuotaBackend, path: Path, project: ProjectInfo, content: str, message: str
     ) -> None:
         path.write_text(content)
         with pytest.raises(BackendError) as error:
-            calls.report_usage(backend, service, project, catalog)
+            report(backend, project)
         assert message in str(error.value)
 
 

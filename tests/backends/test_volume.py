@@ -2,7 +2,6 @@
 
 import subprocess
 import time
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from limes.backends import (
     ProjectInfo,
     QuotaBackend,
     ResourceDef,
-    ResourceUsage,
     ServiceDef,
     Unit,
     calls,
@@ -23,7 +21,7 @@ from limes.backends import (
 from limes.backends.contract import BrokenCapacityContract, CapacityBackendContract
 from limes.core.catalog import Catalog
 from tests.backends.conftest import AZS, load_capacity, load_quota
-from tests.backends.quota_cases import QuotaCases, project_of, report, session_of
+from tests.backends.quota_cases import QuotaCasesWithKeystone, project_of, report, session_of, set_quota, used
 from tests.support.cinder import RealCinder
 from tests.support.keystone import RealKeystone
 from tests.support.processes import free_port
@@ -96,14 +94,7 @@ def load(session: None, **params: Any) -> QuotaBackend:
     return load_quota("volumev2", params, name="volumev2", session_factory=lambda: session).quota["volumev2"]
 
 
-def amounts(resources: Mapping[str, ResourceUsage]) -> dict[Any, Any]:
-    return {
-        name: {az: one.usage for az, one in resource.per_az.items() if one.usage}
-        for name, resource in resources.items()
-    }
-
-
-class TestCinder(QuotaCases):
+class TestCinder(QuotaCasesWithKeystone):
     @pytest.fixture
     def backend(self, session: Session, admin: Adapter) -> QuotaBackend:
         return load(session)
@@ -111,22 +102,6 @@ class TestCinder(QuotaCases):
     @pytest.fixture
     def broken_backend(self) -> QuotaBackend:
         return load(None, endpoint=f"http://127.0.0.1:{free_port()}/v3", auth={"type": "token", "token": "t"})
-
-    @pytest.fixture
-    def project(self, keystone: RealKeystone) -> ProjectInfo:
-        return self.of(keystone, "hamburg")
-
-    @pytest.fixture
-    def other_project(self, keystone: RealKeystone) -> ProjectInfo:
-        return self.of(keystone, "munich")
-
-    @pytest.fixture
-    def new_project(self, keystone: RealKeystone) -> ProjectInfo:
-        return self.of(keystone, "vienna")
-
-    def of(self, keystone: RealKeystone, name: str) -> ProjectInfo:
-        # Cinder looks whether the project of a quota exists
-        return project_of(keystone, name)
 
     def test_description(self, service: ServiceDef) -> None:
         assert service.resources["capacity"] == ResourceDef("capacity", Unit.GIB, "fast", az_aware=True)
@@ -136,17 +111,16 @@ class TestCinder(QuotaCases):
     def test_what_is_stored_is_usage(
         self, session: Session, stored: tuple[Any, Any, Any], berlin: ProjectInfo, max_age: int
     ) -> None:
-        assert amounts(report(load(session, max_age=max_age, page_size=1), berlin)) == {
+        assert used(load(session, max_age=max_age, page_size=1), berlin) == {
             "capacity": {"az-one": 3},
             "volumes": {"az-one": 1},
-            "snapshots": {},
             "capacity_slow": {"az-two": 20},
             "volumes_slow": {"az-two": 1},
             "snapshots_slow": {"az-two": 1},
         }
 
     def test_of_unknown_type(self, session: Session, stored: tuple[Any, Any, Any], berlin: ProjectInfo) -> None:
-        found = amounts(report(load(session, volume_types=["fast"]), berlin))
+        found = used(load(session, volume_types=["fast"]), berlin)
         assert found == {
             "capacity": {"az-one": 3, "az-two": 20}, "volumes": {"az-one": 1, "az-two": 1}, "snapshots": {"az-two": 1},
         }  # fmt: skip
@@ -178,7 +152,7 @@ class TestCinder(QuotaCases):
         real_venv: RealVenv,
     ) -> None:
         quotas = dict.fromkeys(service.resources, 100)
-        calls.set_quota(backend, service, berlin, quotas | {"volumes": 1, "capacity_slow": 21})
+        set_quota(backend, berlin, quotas | {"volumes": 1, "capacity_slow": 21})
         assert volumes.create("fast", 1, "too-many").status_code == 413
         assert volumes.create("slow", 2, "too-large").status_code == 413
         credentials = {f"OS_{key.upper()}": value for key, value in keystone.credentials("operator").items()}
@@ -192,7 +166,7 @@ class TestCinder(QuotaCases):
     def test_a_quota_changed_behind_our_back_is_seen(
         self, backend: QuotaBackend, service: ServiceDef, berlin: ProjectInfo, admin: Adapter
     ) -> None:
-        calls.set_quota(backend, service, berlin, dict.fromkeys(service.resources, 50))
+        set_quota(backend, berlin, dict.fromkeys(service.resources, 50))
         admin.put(f"/os-quota-sets/{berlin.id}", json={"quota_set": {"volumes_slow": 7, "gigabytes_fast": -1}})
         found = report(backend, berlin)
         assert (found["volumes_slow"].quota, str(found["capacity"].quota)) == (7, "Unlimited.UNLIMITED")
