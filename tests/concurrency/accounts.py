@@ -1,16 +1,12 @@
-"""A database for tests of the account of usage."""
+"""Projects for tests of the account of usage."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 
 from limes.db.engine import Engine
-from tests.concurrency.test_quota import CLIENTS
 
 
-@contextmanager
-def engine_with(url: str, projects: Iterable[str]) -> Iterator[Engine]:
-    """A migrated database with these projects (UUIDs), all in one domain."""
-    engine = Engine(url, pool_size=CLIENTS + 4)
+def add_projects(engine: Engine, projects: Iterable[str]) -> None:
+    """Adds projects with these UUIDs, all in one domain."""
     engine.execute("INSERT INTO domains (uuid, name) VALUES ('d', 'germany')", [])
     for project in projects:
         engine.execute(
@@ -18,5 +14,3 @@ def engine_with(url: str, projects: Iterable[str]) -> Iterator[Engine]:
             " SELECT %s, %s, '', id, FALSE FROM domains",
             [project, f"name of {project}"],
         )
-    yield engine
-    engine.close()

@@ -1,13 +1,26 @@
-"""One Placement of several workers on each database for all tests, which find it empty; and how long a storm lasts."""
+"""One Placement of several workers on each database for all tests, which find it empty; a database of Limes for each test;
+and how long a storm lasts."""
 
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from limes.db.engine import Engine
+from limes.db.migrate import limes_migrations
 from tests.concurrency.placement_fleet import Fleet, running_fleet
+from tests.concurrency.test_quota import CLIENTS
 from tests.placement.conformance.servers import empty_database
+from tests.support.databases import MigratedUrlFactory
 from tests.support.levels import few_of
 from tests.support.postgres import PostgresServer
+
+
+@pytest.fixture
+def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
+    """An engine on a migrated database, with connections for all clients and for those who watch them."""
+    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 4)
+    yield engine
+    engine.close()
 
 
 @pytest.fixture(scope="session")

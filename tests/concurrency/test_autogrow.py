@@ -1,8 +1,7 @@
 """Scrapes, commitments, bounds, capacity and two collectors at once: quota that follows usage is always right."""
 
 import random
-import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -17,7 +16,6 @@ from limes.core.commitments.request import CommitmentRequest
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.history import What
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.errors import Conflict
 from limes.system import SystemIds
 from tests.collector.commitments import RULE as COMMITMENTS
@@ -25,7 +23,6 @@ from tests.collector.growing import distributions
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once
-from tests.support.databases import MigratedUrlFactory
 
 TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(8)]
 AZS = ("az-one", "az-two")
@@ -65,15 +62,13 @@ class Place(NamedTuple):
 
 
 @pytest.fixture
-def lab(database_url_with: MigratedUrlFactory) -> Iterator[Lab]:
-    engine = Engine(database_url_with(limes_migrations))
+def lab(engine: Engine) -> Lab:
     options = {"distributions": distributions(GROWTH), "behaviors": [COMMITMENTS]}
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS), catalog_options=options)
     lab.discover().run()
     provide(lab, {"az-one": 300, "az-two": 300})
     lab.scrape_all()
-    yield lab
-    engine.close()
+    return lab
 
 
 def provide(lab: Lab, capacity: Mapping[str, int]) -> None:
@@ -98,7 +93,6 @@ class Turmoil:
     def __init__(self, lab: Lab, rounds: int) -> None:
         self.lab = lab
         self.rounds = rounds
-        self.done = threading.Event()
         self.commitments = CommitmentUseCases.build(
             lab.engine, lab.catalog, lab.clock, SystemIds(), CommitmentRules(self_delete_grace=1e9), lab.change_log
         )
@@ -147,33 +141,18 @@ class Turmoil:
             self.lab.clock.advance(20)
 
     def collect(self) -> None:
-        """Until the others have ended."""
-        while not self.done.is_set():
-            outcome = self.lab.distribute().run_next()
-            assert outcome is None or outcome.success
+        outcome = self.lab.distribute().run_next()
+        assert outcome is None or outcome.success
 
     def watch(self) -> None:
-        """Until the others have ended."""
-        while not self.done.is_set():
-            self.lab.engine.snapshot(lambda: places(self.lab))
+        self.lab.engine.snapshot(lambda: places(self.lab))
 
     def run(self) -> None:
         """All of it."""
         works = [self.use_and_scrape, self.use_and_scrape, self.commit_and_take_back, self.set_bounds]
         running = [partial(work, seed) for seed, work in enumerate([*works, self.commit_and_take_back])]
         running.append(partial(self.change_capacity, 99))
-        left, lock = [len(running)], threading.Lock()
-
-        def counted(work: Callable[[], None]) -> None:
-            try:
-                work()
-            finally:
-                with lock:
-                    left[0] -= 1
-                    if not left[0]:
-                        self.done.set()
-
-        at_once(*[partial(counted, work) for work in running], self.collect, self.collect, self.watch)
+        at_once(*running, meanwhile=[self.collect, self.collect, self.watch])
 
 
 def test_turmoil(lab: Lab, rounds: Rounds) -> None:

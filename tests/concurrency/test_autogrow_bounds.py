@@ -3,9 +3,7 @@
 import functools
 import random
 import re
-import threading
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,12 +14,10 @@ from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.system import RandomJitter
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import SERVICES, World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
-from tests.support.databases import MigratedUrlFactory
 
 GROWING = [
     DistributionRule(
@@ -39,12 +35,10 @@ BOUNDS = """
 
 
 @pytest.fixture
-def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 3)
+def world(engine: Engine) -> World:
     world = make_world(engine, distributions=GROWING)
     engine.atomic(lambda: engine.execute("UPDATE resources SET quota_due_at = 0 WHERE name IN ('cores', 'ram')"))
-    yield world
-    engine.close()
+    return world
 
 
 def distribution(world: World) -> DistributeQuota:
@@ -67,7 +61,7 @@ def put(world: World, path: str, what: str, values: dict[str, Any], **headers: s
 def test_storm(world: World) -> None:
     """16 clients set bounds of projects and of all projects, in any order of resources, and quota of what does not
     grow, while two collectors compute. Each entry of the history begins where the one before has ended."""
-    action, done = distribution(world), threading.Event()
+    collect = distribution(world).run_next
     statuses: list[int] = []
 
     def client(seed: int) -> None:
@@ -86,20 +80,7 @@ def test_storm(world: World) -> None:
                 values = {name: dice.choice([None, 10, 20, 2000]) for name in names}
                 statuses.append(put(world, path, "max-quota", values))
 
-    def collector() -> None:
-        while not done.is_set():
-            if action.run_next() is None:
-                done.wait(0.01)
-
-    collectors = [threading.Thread(target=collector) for _ in range(2)]
-    for thread in collectors:
-        thread.start()
-    try:
-        at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
-    finally:
-        done.set()
-        for thread in collectors:
-            thread.join(timeout=200)
+    at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)], meanwhile=[collect, collect])
     assert set(statuses) <= {202, 409, 423}, "423 and 409 are said of volumes"
     assert statuses.count(202) > CLIENTS * 6
     world.engine.atomic(lambda: follow_history(world))

@@ -6,10 +6,10 @@ And many at once: whatever the order of their commits, the events of each quota 
 import json
 import multiprocessing
 import random
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from limes.system import SystemClock
 from tests.api.quotas import DOMAIN, request_quotas
 from tests.api.world import BERLIN, DRESDEN, World, make_world
 from tests.collector.lab import NoJitter
+from tests.concurrency.test_quota import at_once
 from tests.support.databases import PostgresDatabases, SQLiteDatabases
 
 KILLS = 6
@@ -116,35 +117,17 @@ class Recorder:
 def test_order_while_many_write_and_several_deliver(url: str) -> None:
     engine = Engine(url, pool_size=12)
     world = make_world(engine, sinks=("log",))
-    sink, writing, errors = Recorder(), threading.Event(), []
+    sink = Recorder()
 
     def write(seed: int) -> None:
         dice = random.Random(seed)
         for _ in range(25):
             assert put(world, dice.randint(31, 49), dice.choice([BERLIN, DRESDEN])) == 202
 
-    def deliver() -> None:
-        action = DeliverEvents(engine, SystemClock(), NoJitter(), sink, interval=1e-4)
-        while writing.is_set() or rows(engine, "SELECT 1 FROM audit_outbox WHERE delivered_at IS NULL LIMIT 1"):
-            action.run_if_due()
-
-    def guarded(work: Any, *arguments: Any) -> None:
-        try:
-            work(*arguments)
-        except BaseException as error:
-            errors.append(error)
-
-    writing.set()
-    writers = [threading.Thread(target=guarded, args=[write, seed]) for seed in range(4)]
-    deliverers = [threading.Thread(target=guarded, args=[deliver]) for _ in range(3)]
-    for thread in writers + deliverers:
-        thread.start()
-    for thread in writers:
-        thread.join(200)
-    writing.clear()
-    for thread in deliverers:
-        thread.join(200)
-    assert errors == []
+    deliver = [DeliverEvents(engine, SystemClock(), NoJitter(), sink, interval=1e-4).run_if_due for _ in range(3)]
+    at_once(*[partial(write, seed) for seed in range(4)], meanwhile=deliver)
+    while rows(engine, "SELECT 1 FROM audit_outbox WHERE delivered_at IS NULL LIMIT 1"):
+        deliver[0]()
     chains = defaultdict(list)
     for event in sink.got:
         content = json.loads(event["target"]["attachments"][0]["content"])

@@ -2,19 +2,17 @@
 
 import random
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.errors import NotFound
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 from tests.concurrency.conftest import Rounds
-from tests.support.databases import MigratedUrlFactory
+from tests.concurrency.test_quota import at_once
 
 TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(12)]
 STAYING, LEAVING = TOWNS[:8], TOWNS[8:]
@@ -22,13 +20,11 @@ ROUNDS = 25
 
 
 @pytest.fixture
-def lab(database_url_with: MigratedUrlFactory) -> Iterator[Lab]:
-    engine = Engine(database_url_with(limes_migrations))
+def lab(engine: Engine) -> Lab:
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS))
     lab.discover().run()
     lab.scrape_all()
-    yield lab
-    engine.close()
+    return lab
 
 
 def drain(step: Callable[..., Any]) -> None:
@@ -91,10 +87,7 @@ def test_all_jobs_at_once(lab: Lab, rounds: Rounds) -> None:
         *[turmoil.push] * 2,
         turmoil.scrape_capacity,
     ]
-    with ThreadPoolExecutor(len(works)) as pool:
-        for future in [pool.submit(work) for work in works]:
-            future.result(timeout=240)
-
+    at_once(*works)
     lab.keystone.found = {GERMANY: STAYING}
     lab.discover().run()
     lab.clock.advance(1801)

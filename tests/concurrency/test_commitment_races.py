@@ -5,7 +5,6 @@ import functools
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,14 +19,12 @@ from limes.core.catalog import Catalog
 from limes.core.commitments.request import CommitmentRequest
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.db.queries import discovery
 from limes.errors import LimesError, NotFound, NotReady
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
-from tests.support.databases import MigratedUrlFactory
 
 RULES = CommitmentRules(
     self_delete_grace=3600, conversions=({("compute", "cores"): 1, ("volume", "capacity"): 1},), renewal_window=1e9
@@ -115,10 +112,8 @@ class Race:
 
 
 @pytest.fixture
-def race(database_url_with: MigratedUrlFactory) -> Iterator[Race]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
-    yield Race(engine)
-    engine.close()
+def race(engine: Engine) -> Race:
+    return Race(engine)
 
 
 def test_immediate_confirmations(race: Race) -> None:

@@ -2,8 +2,6 @@
 
 import functools
 import random
-import threading
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,12 +10,10 @@ from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, ask, commit, listed, offer, take
 from tests.api.world import SERVICES, World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
-from tests.support.databases import MigratedUrlFactory
 
 CLAIMED = """
     SELECT SUM(CASE WHEN COALESCE(c.amount, 0) > COALESCE(u.usage, 0) THEN c.amount ELSE u.usage END) FROM projects p
@@ -31,10 +27,8 @@ CAPACITY = 100
 
 
 @pytest.fixture
-def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
-    yield make_world(engine, behaviors=BEHAVIORS)
-    engine.close()
+def world(engine: Engine) -> World:
+    return make_world(engine, behaviors=BEHAVIORS)
 
 
 def claimed(world: World) -> Any:
@@ -57,7 +51,6 @@ def test_two_that_fit_only_alone(world: World) -> None:
 
 def test_storm(world: World) -> None:
     """16 clients commit, split, transfer and merge; a watcher never sees more claimed than there is."""
-    done = threading.Event()
     statuses: list[int] = []
     settle = SettleCommitments(
         Ledger(world.engine, world_catalog(), world.clock, SystemIds(), world.commitments.create.ledger.change_log)
@@ -85,20 +78,12 @@ def test_storm(world: World) -> None:
                         shown = offered.json["commitment"]
                         statuses.append(take(world, shown["id"], shown["transfer_token"], other).status_code)
 
-    def watcher() -> None:
-        while not done.is_set():
-            assert world.engine.snapshot(lambda: claimed(world)) <= CAPACITY
+    def watch() -> None:
+        assert world.engine.snapshot(lambda: claimed(world)) <= CAPACITY
 
-    watching = threading.Thread(target=watcher)
-    watching.start()
-    try:
-        at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
-    finally:
-        done.set()
-        watching.join(timeout=200)
+    at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)], meanwhile=[watch])
     assert set(statuses) <= {201, 202, 404, 409}
     assert statuses.count(201) >= 5
-    assert claimed(world) <= CAPACITY
     made = world.get("/v1/commitments?limit=10000")["events"]
     assert [one["number"] for one in made] == list(range(1, len(made) + 1))
     alive = sum(one["amount"] for project in ("berlin", "dresden") for one in listed(world, project))
@@ -126,18 +111,14 @@ def test_one_key_makes_one_commitment(world: World) -> None:
 
 def test_whoever_follows_the_events_misses_none(world: World) -> None:
     """Commits come in another order than they began, and the reader reads all the time."""
-    done = threading.Event()
     seen: list[int] = []
+    since = 0
 
-    def reader() -> None:
-        since = 0
-        while True:
-            last_look = done.is_set()
-            found = world.get(f"/v1/commitments?since={since}")
-            seen.extend(one["commitment"]["id"] for one in found["events"])
-            since = found["next"]
-            if last_look:
-                return
+    def read() -> None:
+        nonlocal since
+        found = world.get(f"/v1/commitments?since={since}")
+        seen.extend(one["commitment"]["id"] for one in found["events"])
+        since = found["next"]
 
     def client(seed: int) -> None:
         dice = random.Random(seed)
@@ -148,13 +129,7 @@ def test_whoever_follows_the_events_misses_none(world: World) -> None:
                 ram = {"resource_name": "ram", "availability_zone": "any", "duration": "1 year"}
                 commit(world, "dresden", amount=1, confirm_by=1800000000, **ram)
 
-    reading = threading.Thread(target=reader)
-    reading.start()
-    try:
-        at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
-    finally:
-        done.set()
-        reading.join(timeout=200)
+    at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)], meanwhile=[read])
     with world.engine.connection():
         stored = [row[0] for row in world.engine.rows("SELECT id FROM project_commitments ORDER BY id")]
     assert sorted(seen) == stored

@@ -1,9 +1,7 @@
 """Quota that follows usage is written in pieces while everything changes: nothing is promised twice at any time."""
 
 import random
-import threading
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,13 +14,11 @@ from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.core.catalog import AutogrowRule
 from limes.core.history import What
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from tests.collector.commitments import RULE as COMMITMENTS
 from tests.collector.commitments import add
 from tests.collector.growing import distributions
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
 from tests.concurrency.test_quota import at_once
-from tests.support.databases import MigratedUrlFactory
 
 TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(12)]
 CAPACITY = {"az-one": 300, "az-two": 200}
@@ -39,8 +35,7 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def lab(database_url_with: MigratedUrlFactory) -> Iterator[Lab]:
-    engine = Engine(database_url_with(limes_migrations))
+def lab(engine: Engine) -> Lab:
     options = {"distributions": distributions(RULE), "behaviors": [COMMITMENTS]}
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS), catalog_options=options)
     lab.discover().run()
@@ -52,8 +47,7 @@ def lab(database_url_with: MigratedUrlFactory) -> Iterator[Lab]:
             add(lab, 10 * number + position, COMMITTED, project=town.name, status="confirmed", az=az)
     due(lab)
     lab.distribute_all()
-    yield lab
-    engine.close()
+    return lab
 
 
 def due(lab: Lab) -> None:
@@ -76,7 +70,6 @@ class Turmoil:
 
     def __init__(self, lab: Lab) -> None:
         self.lab = lab
-        self.done = threading.Event()
         self.killed = 0
 
     def set_bounds(self, seed: int) -> None:
@@ -104,18 +97,16 @@ class Turmoil:
         for _ in range(ROUNDS):
             self.lab.set_quota("ram", dice.randint(1, 100), dice.choice(TOWNS).name)
 
-    def collect(self, seed: int) -> None:
-        """Until the others have ended. One in eight of the computations is killed between two pieces."""
-        dice = random.Random(seed)
-        while not self.done.is_set():
-            due(self.lab)
-            run = replace(self.lab.distribute(), piece=2)
-            if dice.random() < 0.125:
-                self._kill(run, dice.randint(1, 4))
-                self.lab.clock.advance(301)
-                continue
-            outcome = run.run_next()
-            assert outcome is None or outcome.success
+    def collect(self, dice: random.Random) -> None:
+        """One in eight of the computations is killed between two pieces."""
+        due(self.lab)
+        run = replace(self.lab.distribute(), piece=2)
+        if dice.random() < 0.125:
+            self._kill(run, dice.randint(1, 4))
+            self.lab.clock.advance(301)
+            return
+        outcome = run.run_next()
+        assert outcome is None or outcome.success
 
     def _kill(self, run: Any, pieces: int) -> None:
         written, write = [0], type(run)._write
@@ -133,27 +124,14 @@ class Turmoil:
             self.killed += 1
 
     def watch(self) -> None:
-        """Until the others have ended."""
-        while not self.done.is_set():
-            assert_fits(self.lab)
-            time.sleep(0.001)
+        assert_fits(self.lab)
+        time.sleep(0.001)
 
     def run(self) -> None:
         """All of it."""
         works = [self.set_bounds, self.set_bounds, self.use_and_scrape, self.put]
-        left, lock = [len(works)], threading.Lock()
-
-        def counted(work: Callable[[int], None], seed: int) -> None:
-            try:
-                work(seed)
-            finally:
-                with lock:
-                    left[0] -= 1
-                    if not left[0]:
-                        self.done.set()
-
-        running = [partial(counted, work, seed) for seed, work in enumerate(works)]
-        at_once(*running, partial(self.collect, 8), partial(self.collect, 9), self.watch)
+        collectors = [partial(self.collect, random.Random(seed)) for seed in (8, 9)]
+        at_once(*(partial(work, seed) for seed, work in enumerate(works)), meanwhile=[*collectors, self.watch])
 
 
 def test_never_more_than_there_is(lab: Lab) -> None:

@@ -4,22 +4,22 @@ import contextlib
 import random
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import peewee
 import pytest
 
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.db.queries import scrapes
 from limes.db.queries.compare_sums import rebuild_sums, wrong_sums
 from limes.db.queries.discovery import delete_projects
 from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.project_quotas import write_project_quotas
 from tests.concurrency.conftest import Rounds
+from tests.concurrency.test_quota import at_once
 from tests.db.test_kept_sums import AZS, NOW, add_project, insert_commitment, make_services
-from tests.support.databases import MigratedUrlFactory
 
 PROJECTS, RESOURCES = (1, 2, 3), (1, 2, 3)
 WRITERS, ROUNDS = 6, 60
@@ -30,14 +30,12 @@ pytestmark = pytest.mark.parametrize(
 
 
 @pytest.fixture
-def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
-    """A database with three projects in two domains, that were never scraped."""
-    engine = Engine(database_url_with(limes_migrations), pool_size=WRITERS + 4)
+def engine(engine: Engine) -> Engine:
+    """With three projects in two domains, that were never scraped."""
     make_services(engine)
     for number in PROJECTS:
         add_project(engine, number)
-    yield engine
-    engine.close()
+    return engine
 
 
 def find_project(engine: Engine, number: int) -> int | None:
@@ -120,38 +118,29 @@ def write(engine: Engine, seed: int, times: int) -> int:
 
 
 def test_writers_folders_and_readers_at_once(engine: Engine, rounds: Rounds) -> None:
-    over, times = threading.Event(), rounds(ROUNDS)
-
-    def repeat(deed: Callable[[], None]) -> int:
-        times = 0
-        while not times or not over.is_set():
-            deed()
-            times += 1
-        return times
+    times, done = rounds(ROUNDS), list[int]()
 
     def look() -> None:
         assert wrong_sums(engine, NOW) == []
 
-    with ThreadPoolExecutor(WRITERS + 3) as pool:
-        others = [pool.submit(repeat, deed) for deed in (look, lambda: fold_sums(engine), lambda: fold_sums(engine))]
-        try:
-            done = list(pool.map(lambda seed: write(engine, seed, times), range(WRITERS)))
-        finally:
-            over.set()
-        assert all(other.result() > 0 for other in others)
+    writers = [lambda seed=seed: done.append(write(engine, seed, times)) for seed in range(WRITERS)]
+    fold = partial(fold_sums, engine)
+    at_once(*writers, meanwhile=[look, fold, fold])
     assert sum(done) > WRITERS * times / 2
     assert wrong_sums(engine, NOW) == []
 
 
 def test_rebuilding_while_others_write(engine: Engine, rounds: Rounds) -> None:
-    with ThreadPoolExecutor(4) as pool:
-        writers = [pool.submit(write, engine, seed, rounds(ROUNDS)) for seed in range(100, 103)]
-        while not all(writer.done() for writer in writers):
-            rebuild_sums(engine)
-            fold_sums(engine)
-            assert wrong_sums(engine, NOW) == []
-        assert all(writer.result() > 0 for writer in writers)
-    assert wrong_sums(engine, NOW) == []
+    done: list[int] = []
+
+    def rebuild() -> None:
+        rebuild_sums(engine)
+        fold_sums(engine)
+        assert wrong_sums(engine, NOW) == []
+
+    writers = [lambda seed=seed: done.append(write(engine, seed, rounds(ROUNDS))) for seed in range(100, 103)]
+    at_once(*writers, meanwhile=[rebuild])
+    assert all(done)
 
 
 @pytest.mark.parametrize("usage_first", [True, False])

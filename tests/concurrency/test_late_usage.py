@@ -2,7 +2,6 @@
 
 import random
 import threading
-from collections.abc import Iterator
 from functools import partial
 
 import pytest
@@ -12,14 +11,13 @@ from limes.actions.metering.close import CloseAccounts
 from limes.core.metering.account import Step, integrate
 from limes.core.metering.calendar import DAY, HOUR
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.db.queries import metering
 from limes.db.queries.late_usage import late_projects
 from limes.db.queries.metering import StepRow
-from tests.concurrency.accounts import engine_with
+from tests.concurrency.accounts import add_projects
 from tests.concurrency.test_quota import at_once
 from tests.support.clock import FrozenClock
-from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory
+from tests.support.databases import ON_POSTGRESQL
 
 pytestmark = ON_POSTGRESQL
 START = 1767225600
@@ -29,10 +27,9 @@ CORES = ("compute", "cores", "az-one")
 DAYS = 6
 
 
-@pytest.fixture
-def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
-    with engine_with(database_url_with(limes_migrations), PROJECTS) as engine:
-        yield engine
+@pytest.fixture(autouse=True)
+def projects(engine: Engine) -> None:
+    add_projects(engine, PROJECTS)
 
 
 @pytest.fixture(autouse=True)
@@ -70,14 +67,14 @@ def test_what_commits_after_a_look_is_in_the_next(engine: Engine, closed: Frozen
         is_written.set()
         assert may_commit.wait(120)
 
-    recording = threading.Thread(target=engine.atomic, args=[record])
-    recording.start()
-    assert is_written.wait(120)
-    closed.advance(DAY)
-    CloseAccounts(engine, closed).run()
-    assert used(engine) == {}
-    may_commit.set()
-    recording.join(120)
+    def look() -> None:
+        assert is_written.wait(120)
+        closed.advance(DAY)
+        CloseAccounts(engine, closed).run()
+        assert used(engine) == {}
+        may_commit.set()
+
+    at_once(partial(engine.atomic, record), look)
     CloseAccounts(engine, closed).run()
     assert used(engine) == {"p-00": 5 * (DAYS * DAY + DAY - 12 * HOUR)}
     assert late_projects(engine, START + 40 * DAY, 10) == []
@@ -85,18 +82,16 @@ def test_what_commits_after_a_look_is_in_the_next(engine: Engine, closed: Frozen
 
 def test_all_that_is_late_is_counted_once(engine: Engine, closed: FrozenClock) -> None:
     """Six writers, each of whose transactions stays open until others have looked, and two who look all the time."""
-    looks, writers = 0, threading.Semaphore(0)
-    looked, stop = threading.Condition(), threading.Event()
+    looks, looked = 0, threading.Condition()
     now = int(closed.now().timestamp())
     expected: dict[str, list[Step]] = {}
 
     def look() -> None:
         nonlocal looks
-        while not stop.is_set():
-            CloseAccounts(engine, closed).run()
-            with looked:
-                looks += 1
-                looked.notify_all()
+        CloseAccounts(engine, closed).run()
+        with looked:
+            looks += 1
+            looked.notify_all()
 
     def write(number: int) -> None:
         dice = random.Random(number)
@@ -107,7 +102,6 @@ def test_all_that_is_late_is_counted_once(engine: Engine, closed: FrozenClock) -
             for step in steps:
                 engine.atomic(partial(record, project, step, dice.choice([0, 0, 1, 2])))
             expected[project] = sorted(steps)
-        writers.release()
 
     def record(project: str, step: Step, wait_for: int) -> None:
         metering.add_steps(engine, [StepRow(project, *CORES, step.at, step.usage, now)])
@@ -115,12 +109,7 @@ def test_all_that_is_late_is_counted_once(engine: Engine, closed: FrozenClock) -
             until = looks + wait_for
             assert looked.wait_for(lambda: looks >= until, 120)
 
-    def end() -> None:
-        for _ in range(6):
-            assert writers.acquire(timeout=200)
-        stop.set()
-
-    at_once(look, look, *(partial(write, number) for number in range(6)), end)
+    at_once(*(partial(write, number) for number in range(6)), meanwhile=[look, look])
     CloseAccounts(engine, closed).run()
     whole = {project: integrate(START, START + DAYS * DAY, 0, steps).used for project, steps in expected.items()}
     assert used(engine) == whole

@@ -3,7 +3,7 @@
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,12 @@ from limes.core.catalog import AutogrowRule, DistributionRule
 from limes.db import engine as engines
 from limes.db.engine import Engine
 from limes.db.failures import Failure
-from limes.db.migrate import limes_migrations
 from limes.db.models import LOCK_ORDER
 from tests.api.quota_requests import PATHS, act, ask, asked
 from tests.api.quotas import request_quotas
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import at_once
-from tests.support.databases import MigratedUrlFactory
+from tests.support.databases import ON_POSTGRESQL
 from tests.support.locks import LockTrace
 
 AUTOGROW = AutogrowRule(1.5, project_base_quota=5, minor_change=0)
@@ -62,21 +61,6 @@ def collisions(monkeypatch: pytest.MonkeyPatch) -> list[Failure]:
     return found
 
 
-@pytest.fixture
-def make_on(database_url_with: MigratedUrlFactory) -> Iterator[Callable[..., World]]:
-    opened: list[Engine] = []
-
-    def make(**options: Any) -> World:
-        opened.append(Engine(database_url_with(limes_migrations), pool_size=6))
-        if opened[0].dialect == "sqlite":
-            pytest.skip("there is one writer at a time")
-        return make_world(opened[0], **options)
-
-    yield make
-    for engine in opened:
-        engine.close()
-
-
 def meet(world: World, monkeypatch: pytest.MonkeyPatch, first: Callable[[], Any], locked: str) -> tuple[int, int]:
     """`first` stops behind its statement that locks (a pattern) until a PUT with If-Match waits for it. Returns both
     statuses."""
@@ -111,10 +95,11 @@ def meet(world: World, monkeypatch: pytest.MonkeyPatch, first: Callable[[], Any]
     return statuses["first"], statuses["put"]
 
 
+@ON_POSTGRESQL  # on SQLite a writer is alone
 def test_an_approval_with_bounds_and_a_put_with_if_match(
-    make_on: Callable[..., World], monkeypatch: pytest.MonkeyPatch, collisions: list[Failure]
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, collisions: list[Failure]
 ) -> None:
-    world = make_on(distributions=[GROWING_CORES])
+    world = make_world(engine, distributions=[GROWING_CORES])
     id_ = asked(world, "berlin", compute={"cores": 30, "ram": 2000})
     met = meet(
         world,
@@ -125,10 +110,11 @@ def test_an_approval_with_bounds_and_a_put_with_if_match(
     assert (met, collisions) == ((200, 412), [])
 
 
+@ON_POSTGRESQL
 def test_a_request_that_rules_approve_and_a_put_with_if_match(
-    make_on: Callable[..., World], monkeypatch: pytest.MonkeyPatch, collisions: list[Failure]
+    engine: Engine, monkeypatch: pytest.MonkeyPatch, collisions: list[Failure]
 ) -> None:
-    world = make_on(auto_approval=[RULE])
+    world = make_world(engine, auto_approval=[RULE])
     met = meet(
         world, monkeypatch, lambda: ask(world, "berlin", compute={"ram": 2000}), r'(?s)"projects".* FOR NO KEY UPDATE'
     )

@@ -2,7 +2,6 @@
 
 import random
 import threading
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -15,14 +14,12 @@ from limes.actions.metering.usage_query import UsageQuery
 from limes.core.metering.account import Step, integrate
 from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
-from tests.concurrency.accounts import engine_with
+from tests.concurrency.accounts import add_projects
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.clock import FrozenClock
-from tests.support.databases import MigratedUrlFactory
 
 START = 1767225600
 """2026-01-01T00:00:00Z, when the clock begins."""
@@ -34,10 +31,9 @@ class Killed(Exception):
     """Ends a job in the middle."""
 
 
-@pytest.fixture
-def engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
-    with engine_with(database_url_with(limes_migrations), PROJECTS) as engine:
-        yield engine
+@pytest.fixture(autouse=True)
+def projects(engine: Engine) -> None:
+    add_projects(engine, PROJECTS)
 
 
 @pytest.fixture(autouse=True)
@@ -133,23 +129,15 @@ def test_scrapes_go_on_while_days_are_closed(engine: Engine) -> None:
     clock, days = FrozenClock(), 6
     CloseAccounts(engine, clock).run()
     clock.advance(days * DAY + HOUR)
-    done = threading.Event()
-
-    def close_often() -> None:
-        while not done.is_set():
-            CloseAccounts(engine, clock).run()
 
     def scrape() -> None:
         at = int(clock.now().timestamp())
-        try:
-            for project in PROJECTS:
-                rows = [StepRow(project, *CORES, step.at, step.usage, at) for step in steps_of(project, days)]
-                for row in rows:
-                    engine.atomic(partial(metering.add_steps, engine, [row]))
-        finally:
-            done.set()
+        for project in PROJECTS:
+            for step in steps_of(project, days):
+                row = StepRow(project, *CORES, step.at, step.usage, at)
+                engine.atomic(partial(metering.add_steps, engine, [row]))
 
-    at_once(close_often, close_often, scrape)
+    at_once(scrape, meanwhile=[CloseAccounts(engine, clock).run] * 2)
     clock.advance(HOUR)
     CloseAccounts(engine, clock).run()
     assert months(engine, clock) == used_until(days, int(clock.now().timestamp()))

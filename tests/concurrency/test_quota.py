@@ -3,45 +3,52 @@
 import functools
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from tests.api.quotas import request_quotas
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World, make_world
-from tests.support.databases import MigratedUrlFactory
 
 CLIENTS = 16
 
 
 @pytest.fixture
-def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
-    yield make_world(engine)
-    engine.close()
+def world(engine: Engine) -> World:
+    return make_world(engine)
 
 
-def at_once(*works: Callable[..., Any]) -> None:
-    """Runs the works in threads that start together, and raises what any of them raised."""
-    barrier = threading.Barrier(len(works))
-    errors = []
+def at_once(*works: Callable[[], Any], meanwhile: Sequence[Callable[[], Any]] = ()) -> None:
+    """Runs the works in threads that start together, and raises what any of them raised.
 
-    def run(work: Any) -> None:
+    What is done meanwhile is done again and again until the works have ended, and once more after that.
+    """
+    barrier = threading.Barrier(len(works) + len(meanwhile))
+    over, errors = threading.Event(), []
+
+    def run(work: Callable[[], Any], *, again: bool) -> None:
         try:
             barrier.wait(timeout=200)
+            while again and not over.is_set():
+                work()
             work()
         except BaseException as error:
             errors.append(error)
 
-    threads = [threading.Thread(target=run, args=[work]) for work in works]
-    for thread in threads:
+    def start(work: Callable[[], Any], *, again: bool) -> threading.Thread:
+        thread = threading.Thread(target=run, args=[work], kwargs={"again": again})
         thread.start()
-    for thread in threads:
-        thread.join(timeout=300)
-        assert not thread.is_alive()
+        return thread
+
+    running = [start(work, again=False) for work in works]
+    beside = [start(work, again=True) for work in meanwhile]
+    for threads in (running, beside):
+        for thread in threads:
+            thread.join(timeout=300)
+            assert not thread.is_alive()
+        over.set()
     if errors:
         raise errors[0]
 
@@ -84,7 +91,6 @@ def test_two_requests_that_fit_only_alone(world: World) -> None:
 
 def test_storm(world: World) -> None:
     """Project and domain quotas move at random from 16 clients; a watcher never sees a domain oversold."""
-    done = threading.Event()
     statuses: list[int] = []
 
     def client(seed: int) -> None:
@@ -100,24 +106,14 @@ def test_storm(world: World) -> None:
                 dice.shuffle(names)
                 statuses.append(put(world, f"/v1/domains/{GERMANY}/projects/{project}", dict(names)))
 
-    def watcher() -> None:
-        while not done.is_set():
-            domain, projects = world.engine.snapshot(lambda: quotas(world))
-            assert projects["cores"] <= domain["cores"]
-            assert projects["ram"] <= domain["ram"]
+    def watch() -> None:
+        domain, projects = world.engine.snapshot(lambda: quotas(world))
+        assert projects["cores"] <= domain["cores"]
+        assert projects["ram"] <= domain["ram"]
 
-    watching = threading.Thread(target=watcher)
-    watching.start()
-    try:
-        at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)])
-    finally:
-        done.set()
-        watching.join(timeout=200)
+    at_once(*[functools.partial(client, seed) for seed in range(CLIENTS)], meanwhile=[watch])
     assert set(statuses) <= {202, 409}
     assert statuses.count(202) > 10
-    domain, projects = quotas(world)
-    assert projects["cores"] <= domain["cores"]
-    assert projects["ram"] <= domain["ram"]
 
 
 @pytest.mark.parametrize("path", [f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"])

@@ -1,14 +1,13 @@
 """Many people at once at the same requests: one decision wins, and nothing is oversold."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from limes.core.auto_approval import AutoApprovalRule
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.quota_requests import AmountRow, NewRequest
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, services, status
@@ -16,16 +15,13 @@ from tests.api.quotas import request_quotas
 from tests.api.vanishing import vanish
 from tests.api.world import GERMANY, World, make_world
 from tests.concurrency.conftest import Rounds
-from tests.concurrency.test_quota import CLIENTS, at_once
-from tests.support.databases import MigratedUrlFactory
+from tests.concurrency.test_quota import at_once
 from tests.support.statements import count_statements
 
 
 @pytest.fixture
-def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
-    yield make_world(engine)
-    engine.close()
+def world(engine: Engine) -> World:
+    return make_world(engine)
 
 
 def calls(*works: Callable[[], Any]) -> list[Any]:
@@ -98,21 +94,17 @@ def test_asking_at_once_leaves_one_request_open(world: World) -> None:
     assert len(found) == 1
 
 
-def test_of_many_at_once_as_many_are_made_as_are_allowed(database_url_with: MigratedUrlFactory) -> None:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+def test_of_many_at_once_as_many_are_made_as_are_allowed(engine: Engine) -> None:
     world = make_world(engine, requests_per_day=5)
     answers = calls(*[lambda: ask(world, "berlin", compute={"cores": 40})] * 8)
     assert statuses(answers) == 5 * [201] + 3 * [409]
-    engine.close()
 
 
-def test_of_many_projects_at_once_as_many_are_made_as_the_domain_may(database_url_with: MigratedUrlFactory) -> None:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+def test_of_many_projects_at_once_as_many_are_made_as_the_domain_may(engine: Engine) -> None:
     world = make_world(engine, requests_in_domain=5)
     who = {"berlin": "berlin-admin", "dresden": "dresden-admin"}
     answers = calls(*[lambda place=place: ask(world, place, who[place], compute={"cores": 40}) for place in who] * 4)
     assert statuses(answers) == 5 * [201] + 3 * [409]
-    engine.close()
 
 
 def test_a_decision_while_it_is_passed_on(world: World) -> None:
@@ -213,12 +205,10 @@ def test_a_thousand_open_requests(world: World) -> None:
     assert asked(world, "berlin", compute={"cores": 21})
 
 
-def test_a_rule_approves_once_in_its_time(database_url_with: MigratedUrlFactory) -> None:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
+def test_a_rule_approves_once_in_its_time(engine: Engine) -> None:
     rule = AutoApprovalRule("weekly", re.compile(".*"), up_to_percent=200, every=3600)
     world = make_world(engine, auto_approval=[rule])
     answers = calls(*[lambda cores=cores: ask(world, "berlin", compute={"cores": cores}) for cores in range(21, 29)])
     assert set(statuses(answers)) <= {201, 422}  # 422: another one has got as much already
     approved = world.get(f"{PATHS['berlin']}/quota-requests?status=approved")["quota_requests"]
     assert [request["resources"][0]["wanted_quota"] for request in approved] == [quota(world, "berlin")]
-    engine.close()

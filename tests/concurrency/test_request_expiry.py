@@ -1,20 +1,18 @@
 """Requests expire while people decide on them: one of the two wins, and everything that tells of it agrees."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from tests.api.quota_requests import PATHS, act, asked, kinds, quota, services, show, status
 from tests.api.temporary import DAY, set_quota
 from tests.api.test_audit import payload
 from tests.api.test_notifications import told
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
-from tests.support.databases import MigratedUrlFactory
 
 ROUNDS = 12
 EXPIRY = 90
@@ -22,10 +20,8 @@ EXPIRY = 90
 
 
 @pytest.fixture
-def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 2)
-    yield make_world(engine, sinks=("log",), notify_sinks=("log",))
-    engine.close()
+def world(engine: Engine) -> World:
+    return make_world(engine, sinks=("log",), notify_sinks=("log",))
 
 
 def wait_days(world: World, days: float) -> None:

@@ -3,28 +3,25 @@
 import random
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
 from tests.api.quota_requests import PATHS, quota
 from tests.api.quotas import request_quotas
 from tests.api.temporary import DAY, START, later, set_quota, temporary, use
 from tests.api.test_notifications import told
 from tests.api.world import World, make_world
-from tests.concurrency.test_quota import CLIENTS, at_once, quotas
-from tests.support.databases import ON_POSTGRESQL, MigratedUrlFactory
+from tests.concurrency.test_quota import at_once, quotas
+from tests.support.databases import ON_POSTGRESQL
 from tests.support.processes import eventually
 
 
 @pytest.fixture
-def world(database_url_with: MigratedUrlFactory) -> Iterator[World]:
-    engine = Engine(database_url_with(limes_migrations), pool_size=CLIENTS + 4)
-    yield make_world(engine, notify_sinks=("log",))
-    engine.close()
+def world(engine: Engine) -> World:
+    return make_world(engine, notify_sinks=("log",))
 
 
 def history(world: World, where: str) -> list[tuple[Any, ...]]:
@@ -94,35 +91,31 @@ def test_usage_rises_while_it_ends(world: World) -> None:
     """A scrape has written more usage and not committed it yet: the end waits for it."""
     set_quota(world, "berlin", 50, until=1)
     pass_time(world, 1)
-    may_commit = threading.Event()
+    is_written, may_commit = threading.Event(), threading.Event()
 
     def scrape() -> None:
-        def work() -> None:
-            world.engine.execute(
-                "UPDATE project_resources SET usage = 44 WHERE project_id = 1"
-                " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
-            )
-            ready.set()
-            may_commit.wait(200)
+        world.engine.execute(
+            "UPDATE project_resources SET usage = 44 WHERE project_id = 1"
+            " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
+        )
+        is_written.set()
+        assert may_commit.wait(200)
 
-        world.engine.atomic(work)
+    def end() -> None:
+        assert is_written.wait(200)
+        world.temporary.run()
 
-    ready = threading.Event()
-    threads = [threading.Thread(target=scrape)]
-    threads[0].start()
-    ready.wait(200)
-    threads.append(threading.Thread(target=world.temporary.run))
-    threads[1].start()
-    eventually("the end waits for the scrape", lambda: waits_for_a_lock(world))
-    may_commit.set()
-    for thread in threads:
-        thread.join(200)
+    def commit() -> None:
+        assert is_written.wait(200)
+        eventually("the end waits for the scrape", lambda: waits_for_a_lock(world))
+        may_commit.set()
+
+    at_once(lambda: world.engine.atomic(scrape), end, commit)
     assert (quota(world, "berlin"), temporary(world, "berlin")["over_by"]) == (44, 24)
 
 
 def test_storm(world: World) -> None:
     """Temporary quotas come, are changed and end, while others take quota: never is more given than there is."""
-    done = threading.Event()
     statuses: list[int] = []
     passed = threading.Lock()
 
@@ -142,24 +135,12 @@ def test_storm(world: World) -> None:
             statuses.append(set_quota(world, where, number, **term).status_code)
             use(world, 1, dice.randint(5, 31))
 
-    def collector() -> None:
-        while not done.is_set():
-            world.temporary.run()
+    def watch() -> None:
+        domain, projects = world.engine.snapshot(lambda: quotas(world))
+        assert projects["cores"] <= domain["cores"]
 
-    def watcher() -> None:
-        while not done.is_set():
-            domain, projects = world.engine.snapshot(lambda: quotas(world))
-            assert projects["cores"] <= domain["cores"]
-
-    others = [threading.Thread(target=each) for each in (collector, collector, watcher)]
-    for thread in others:
-        thread.start()
-    try:
-        at_once(*[lambda seed=seed: client(seed) for seed in range(8)])
-    finally:
-        done.set()
-        for thread in others:
-            thread.join(200)
+    collect = world.temporary.run
+    at_once(*[partial(client, seed) for seed in range(8)], meanwhile=[collect, collect, watch])
     assert set(statuses) <= {202, 409, 422}
     assert statuses.count(202) > 10
     use(world, 1, 5)
