@@ -12,14 +12,14 @@ import requests
 
 from limes.db.engine import Engine
 from tests.placement.conformance.servers import make_database, running_server
-from tests.placement.world import claim, uuid_of
+from tests.placement.world import Builder, uuid_of
 
 T = TypeVar("T")
 CLIENTS = 16
 WORKERS = 4
 
 
-class Fleet:
+class Fleet(Builder):
     """The server's clients, one HTTP connection a thread, and the database behind it."""
 
     def __init__(self, url: str, database_url: str, log: Path) -> None:
@@ -45,23 +45,6 @@ class Fleet:
         answer = self.call(method, path, body)
         assert answer.ok, answer.text
         return answer.json() if answer.content else None
-
-    def provider(self, name: str, parent: str | None = None, **totals: int) -> None:
-        """A provider with these totals."""
-        body = {"name": name, "uuid": uuid_of(name), "parent_provider_uuid": uuid_of(parent) if parent else None}
-        self.ok("POST", "/resource_providers", body)
-        if totals:
-            inventories = {one: {"total": total} for one, total in totals.items()}
-            body = {"resource_provider_generation": 0, "inventories": inventories}
-            self.ok("PUT", f"/resource_providers/{uuid_of(name)}/inventories", body)
-
-    def generation(self, name: str) -> int:
-        """The present generation of a provider."""
-        return int(self.ok("GET", f"/resource_providers/{uuid_of(name)}")["generation"])
-
-    def allocate(self, consumer: str, generation: int | None, **resources: dict[str, int]) -> requests.Response:
-        """PUT of a consumer's allocations, by provider name."""
-        return self.call("PUT", f"/allocations/{uuid_of(consumer)}", claim(generation, **resources))
 
     def usages(self, name: str) -> dict[str, int]:
         """What is used of a provider."""

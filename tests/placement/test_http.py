@@ -149,13 +149,6 @@ def test_large_answers_are_compressed_for_those_who_accept_it(world: World) -> N
     assert "content-encoding" not in small.headers
 
 
-def test_cache_headers_from_1_15(world: World) -> None:
-    new, old = (world.call("GET", "/traits", version=version) for version in ("1.15", "1.14"))
-    assert (new.headers["cache-control"], new.headers["last-modified"][-3:]) == ("no-cache", "GMT")
-    assert "cache-control" not in old.headers
-    assert "last-modified" not in old.headers
-
-
 def test_bodies_that_cannot_be_read(world: World) -> None:
     path = "/resource_classes"
     assert "Malformed JSON:" in world.refused(400, "POST", path, b'{"a": ')["detail"]

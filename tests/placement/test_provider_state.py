@@ -39,25 +39,22 @@ def test_a_stale_generation_is_a_conflict_everywhere(world: World, generation: i
 
 def test_errors_of_inventories(world: World) -> None:
     world.provider("a", VCPU=8)
-    post = f"{A}/inventories"
-    error = world.refused(409, "POST", post, {"resource_class": "VCPU", "total": 1})
-    assert (error["code"], "Update conflict" in error["detail"]) == ("placement.concurrent_update", True)
-    error = world.refused(400, "POST", post, {"resource_class": "CUSTOM_X", "total": 1})
-    assert "No such resource class CUSTOM_X" in error["detail"]
-    error = world.refused(
-        400, "PUT", post, {"resource_provider_generation": 1, "inventories": {"CUSTOM_X": {"total": 1}}}
-    )
-    assert "Unknown resource class in inventory" in error["detail"]
-    error = world.refused(400, "PUT", f"{post}/VGPU", {"resource_provider_generation": 1, "total": 1})
-    assert "No inventory record with resource class" in error["detail"]
-    error = world.refused(404, "GET", f"{post}/VGPU")
-    assert f"No inventory of class VGPU for {uuid_of('a')}" in error["detail"]
-    error = world.refused(404, "DELETE", f"{post}/VGPU")
-    assert "No inventory of class VGPU found for delete" in error["detail"]
-    for body in ({"resource_provider_generation": 0, "inventories": {}}, {"nonsense": 1}):
-        world.refused(404, "PUT", f"/resource_providers/{uuid_of('x')}/inventories", body)
-    error = world.refused(404, "GET", f"/resource_providers/{uuid_of('x')}/inventories")
-    assert f"No resource provider with uuid {uuid_of('x')} found" in error["detail"]
+    all_, vgpu, nowhere = f"{A}/inventories", f"{A}/inventories/VGPU", f"/resource_providers/{uuid_of('x')}/inventories"
+    first, unknown = {"resource_provider_generation": 1}, f"No resource provider with uuid {uuid_of('x')} found"
+    for status, method, path, body, words in (
+        (409, "POST", all_, {"resource_class": "VCPU", "total": 1}, "Update conflict"),
+        (400, "POST", all_, {"resource_class": "CUSTOM_X", "total": 1}, "No such resource class CUSTOM_X"),
+        (400, "PUT", all_, first | {"inventories": {"CUSTOM_X": {"total": 1}}}, "Unknown resource class in inventory"),
+        (400, "PUT", vgpu, first | {"total": 1}, "No inventory record with resource class"),
+        (404, "GET", vgpu, None, f"No inventory of class VGPU for {uuid_of('a')}"),
+        (404, "DELETE", vgpu, None, "No inventory of class VGPU found for delete"),
+        (404, "PUT", nowhere, first | {"inventories": {}}, unknown),
+        (404, "PUT", nowhere, {"nonsense": 1}, unknown),
+        (404, "GET", nowhere, None, unknown),
+    ):
+        error = world.refused(status, method, path, body)
+        assert words in error["detail"]
+        assert (error["code"] == "placement.concurrent_update") == (status == 409)
 
 
 @pytest.mark.parametrize(
@@ -127,11 +124,14 @@ def test_traits_themselves(world: World) -> None:
     assert world.ok("GET", "/traits?name=startswith:CUSTOM%25")["traits"] == []
     assert world.ok("GET", "/traits?associated=true")["traits"] == []
     assert "CUSTOM_T" in world.ok("GET", "/traits?associated=False")["traits"]
-    assert "only accepts" in world.refused(400, "GET", "/traits?associated=1")["detail"]
-    assert "Badly formatted name parameter" in world.refused(400, "GET", "/traits?name=x")["detail"]
-    assert "The trait is invalid" in world.refused(400, "PUT", "/traits/custom")["detail"]
-    assert "The trait is invalid" in world.refused(400, "PUT", "/traits/CUSTOM_" + "A" * 249)["detail"]
-    assert "Cannot delete standard trait" in world.refused(400, "DELETE", "/traits/HW_CPU_X86_AVX")["detail"]
+    for method, path, words in (
+        ("GET", "?associated=1", "only accepts"),
+        ("GET", "?name=x", "Badly formatted name parameter"),
+        ("PUT", "/custom", "The trait is invalid"),
+        ("PUT", "/CUSTOM_" + "A" * 249, "The trait is invalid"),
+        ("DELETE", "/HW_CPU_X86_AVX", "Cannot delete standard trait"),
+    ):
+        assert words in world.refused(400, method, f"/traits{path}")["detail"]
     world.refused(404, "DELETE", "/traits/CUSTOM_NO")
 
 

@@ -21,11 +21,6 @@ def groups(world: World, group_by: str, **query: str) -> list[dict[str, Any]]:
     return list(world.ok("GET", f"/usage_groups?{text}")["usage_groups"])
 
 
-def member(world: World, name: str, *aggregates: str) -> None:
-    body = {"resource_provider_generation": world.generation(name), "aggregates": list(aggregates)}
-    world.ok("PUT", f"/resource_providers/{uuid_of(name)}/aggregates", body)
-
-
 @pytest.fixture
 def cloud(world: World) -> World:
     """host1 in aggregate one has its cores in a child; host2 is in two; the disks are in both; lost is in none.
@@ -41,9 +36,8 @@ def cloud(world: World) -> World:
         ("lost", None, {"VCPU": 10}),
     ):
         world.provider(name, parent, **inventory)
-    member(world, "host1", ONE)
-    member(world, "host2", TWO)
-    member(world, "disks", ONE, POOL)
+    for name, aggregates in (("host1", [ONE]), ("host2", [TWO]), ("disks", [ONE, POOL])):
+        world.put(name, aggregates=aggregates)
     for consumer, project, kind, amounts in (
         ("c1", "alpha", "INSTANCE", {"numa": {"VCPU": 4}, "host1": {"MEMORY_MB": 8}, "disks": {"DISK_GB": 20}}),
         ("c2", "alpha", "INSTANCE", {"host2": {"VCPU": 2, "MEMORY_MB": 4}}),
@@ -97,7 +91,7 @@ def test_by_tree_and_by_aggregate_children_count_where_their_root_is(cloud: Worl
 
 
 def test_an_aggregate_that_a_child_shares_with_its_root_counts_once(cloud: World) -> None:
-    member(cloud, "numa", ONE, TWO)
+    cloud.put("numa", aggregates=[ONE, TWO])
     found = {group["aggregate_uuid"]: group["resources"] for group in groups(cloud, "aggregate", project_id="beta")}
     assert found == {ONE: {"VCPU": 5}, TWO: {"VCPU": 5}}
 

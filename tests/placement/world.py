@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
 from limes.settings.placement import PlacementSettings
-from limes.system import SystemIds
+from limes.system import Clock, SystemIds
 from tests.support.clock import FrozenClock
 from tests.support.rows import Rows, changes
 
@@ -65,21 +66,59 @@ def stamps(engine: Engine) -> dict[str, int]:
         return dict(engine.rows("SELECT name, changed FROM placement_providers"))
 
 
-class World:
+class Builder:
+    """Fills a Placement, by the names of providers and consumers. Subclasses give `call` and `ok`."""
+
+    call: Callable[..., Any]
+    ok: Callable[..., Any]
+
+    def provider(self, name: str, parent: str | None = None, **inventories: int) -> str:
+        """A provider with these totals, and its UUID."""
+        body: dict[str, Any] = {"name": name, "uuid": uuid_of(name)}
+        if parent:
+            body["parent_provider_uuid"] = uuid_of(parent)
+        self.ok("POST", "/resource_providers", body)
+        if inventories:
+            self.inventories(name, **inventories)
+        return uuid_of(name)
+
+    def generation(self, name: str) -> int:
+        """The present generation of a provider."""
+        return int(self.ok("GET", f"/resource_providers/{uuid_of(name)}")["generation"])
+
+    def inventories(self, name: str, **totals: int) -> None:
+        """Makes these totals all the inventory of a provider."""
+        self.put(name, inventories={resource_class: {"total": total} for resource_class, total in totals.items()})
+
+    def put(self, name: str, **parts: Any) -> None:
+        """Replaces what a provider has of `inventories`, `traits` or `aggregates`."""
+        for part, value in parts.items():
+            body = {"resource_provider_generation": self.generation(name), part: value}
+            self.ok("PUT", f"/resource_providers/{uuid_of(name)}/{part}", body)
+
+    def allocate(self, consumer: str, generation: int | None, **resources: dict[str, int]) -> Any:
+        """PUT of a consumer's allocations, by provider name."""
+        return self.call("PUT", f"/allocations/{uuid_of(consumer)}", claim(generation, **resources))
+
+
+class World(Builder):
     """The API on one database. Requests are made as an administrator at the newest microversion, if not said otherwise."""
 
-    def __init__(self, engine: Engine, policy_file: Path | None = None, **settings: Any) -> None:
+    def __init__(
+        self, engine: Engine, policy_file: Path | None = None, clock: Clock | None = None, **settings: Any
+    ) -> None:
         self.engine = engine
         self.clock = FrozenClock()
+        self.index = ProviderIndex(engine, self.clock)
         self.settings = PlacementSettings.model_validate(settings)
         policy = PlacementPolicy(policy_file, enforce_new_defaults=self.settings.enforce_new_defaults)
         self.app = create_app(
             PlacementCollaborators(
                 engine=engine,
-                index=ProviderIndex(engine, self.clock),
+                index=self.index,
                 authenticator=NoAuthAuthenticator(self.settings.listen),
                 policy=policy,
-                clock=self.clock,
+                clock=clock or self.clock,
                 ids=SystemIds(),
                 settings=self.settings,
             )
@@ -135,32 +174,6 @@ class World:
         before = all_rows(self.engine)
         self.ok(method, path, body, **more)
         return changes(before, all_rows(self.engine))
-
-    def provider(self, name: str, parent: str | None = None, **inventories: int) -> str:
-        """A provider with these totals, and its UUID."""
-        body: dict[str, Any] = {"name": name, "uuid": uuid_of(name)}
-        if parent:
-            body["parent_provider_uuid"] = uuid_of(parent)
-        self.ok("POST", "/resource_providers", body)
-        if inventories:
-            self.inventories(name, **inventories)
-        return uuid_of(name)
-
-    def generation(self, name: str) -> int:
-        """The present generation of a provider."""
-        return int(self.ok("GET", f"/resource_providers/{uuid_of(name)}")["generation"])
-
-    def inventories(self, name: str, **totals: int) -> None:
-        """Makes these totals all the inventory of a provider."""
-        body = {
-            "resource_provider_generation": self.generation(name),
-            "inventories": {resource_class: {"total": total} for resource_class, total in totals.items()},
-        }
-        self.ok("PUT", f"/resource_providers/{uuid_of(name)}/inventories", body)
-
-    def allocate(self, consumer: str, generation: int | None, **resources: dict[str, int]) -> testing.Result:
-        """PUT of a consumer's allocations, by provider name."""
-        return self.call("PUT", f"/allocations/{uuid_of(consumer)}", claim(generation, **resources))
 
 
 def claim(

@@ -35,14 +35,11 @@ def source(world: World) -> World:
         world.provider(host, MEMORY_MB=1024)
         world.provider(f"{host}a", host, VCPU=4)
         world.provider(f"{host}b", f"{host}a", CUSTOM_FPGA=2)
-        traits = {"traits": ["CUSTOM_FAST", "HW_NUMA_ROOT"], "resource_provider_generation": 1}
-        world.ok("PUT", f"/resource_providers/{uuid_of(host + 'a')}/traits", traits)
+        world.put(f"{host}a", traits=["CUSTOM_FAST", "HW_NUMA_ROOT"])
     world.provider("share", DISK_GB=1000)
     for name in ("host1", "host2", "share"):
-        aggregates = {"aggregates": [uuid_of("agg")], "resource_provider_generation": 1}
-        world.ok("PUT", f"/resource_providers/{uuid_of(name)}/aggregates", aggregates)
-    traits = {"traits": ["MISC_SHARES_VIA_AGGREGATE"], "resource_provider_generation": 2}
-    world.ok("PUT", f"/resource_providers/{uuid_of('share')}/traits", traits)
+        world.put(name, aggregates=[uuid_of("agg")])
+    world.put("share", traits=["MISC_SHARES_VIA_AGGREGATE"])
     parts = {"host1": {"MEMORY_MB": 512}, "host1a": {"VCPU": 2}, "host1b": {"CUSTOM_FPGA": 1}, "share": {"DISK_GB": 9}}
     put(world, "vm1", **parts)
     put(world, "vm2", project="other", host2={"MEMORY_MB": 512}, host2a={"VCPU": 4})

@@ -134,9 +134,7 @@ def test_names_and_parents_that_have_changed_places(source: World, target: World
 
 
 def test_more_used_than_there_is_and_in_other_units(source: World, target: World) -> None:
-    values = {"total": 1, "max_unit": 1, "step_size": 1}
-    body = {"resource_provider_generation": source.generation("host1a"), "inventories": {"VCPU": values}}
-    source.ok("PUT", f"/resource_providers/{uuid_of('host1a')}/inventories", body)
+    source.put("host1a", inventories={"VCPU": {"total": 1, "max_unit": 1, "step_size": 1}})
     assert copy(source, target) == []
     assert compare(source, target) == []
     stamped = stamps(target.engine)
@@ -169,43 +167,27 @@ def test_what_is_refused_is_told_and_the_rest_is_done(source: World, target: Wor
     assert {row[0] for row in all_rows(target.engine)["consumers"]} == {uuid_of(one) for one in ("vm1", "move", "old")}
 
 
-def _change_inventory(world: World) -> None:
-    world.inventories("host2b", CUSTOM_FPGA=3)
-
-
-def _change_traits(world: World) -> None:
-    body = {"traits": [], "resource_provider_generation": world.generation("host1a")}
-    world.ok("PUT", f"/resource_providers/{uuid_of('host1a')}/traits", body)
-
-
-def _change_aggregates(world: World) -> None:
-    body = {"aggregates": [], "resource_provider_generation": world.generation("share")}
-    world.ok("PUT", f"/resource_providers/{uuid_of('share')}/aggregates", body)
-
-
-def _change_allocations(world: World) -> None:
-    put(world, "vm2", 1, project="other", host2={"MEMORY_MB": 512}, host2a={"VCPU": 3})
-
-
-def _change_owner(world: World) -> None:
-    put(world, "vm2", 1, project="third", host2={"MEMORY_MB": 512}, host2a={"VCPU": 4})
-
-
-def _add_trait(world: World) -> None:
-    world.ok("PUT", "/traits/CUSTOM_MORE")
+def _change_vm2(world: World, project: str = "other", **cores: int) -> None:
+    put(world, "vm2", 1, project=project, host2={"MEMORY_MB": 512}, host2a={"VCPU": 4} | cores)
 
 
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_change_inventory, "provider {host2b}: inventories: "),
-        (_change_traits, "provider {host1a}: traits: ['CUSTOM_FAST', 'HW_NUMA_ROOT'] there, [] here"),
-        (_change_aggregates, "provider {share}: aggregates: ['{agg}'] there, [] here"),
-        (_change_allocations, "consumer {vm2}: resources: "),
-        (_change_allocations, "provider {host2a}: usages: {{'VCPU': 4}} there, {{'VCPU': 3}} here"),
-        (_change_allocations, "project other: usages: "),
-        (_change_owner, "consumer {vm2}: project_id: other there, third here"),
-        (_add_trait, "trait CUSTOM_MORE: only here"),
+        (lambda world: world.inventories("host2b", CUSTOM_FPGA=3), "provider {host2b}: inventories: "),
+        (
+            lambda world: world.put("host1a", traits=[]),
+            "provider {host1a}: traits: ['CUSTOM_FAST', 'HW_NUMA_ROOT'] there, [] here",
+        ),
+        (lambda world: world.put("share", aggregates=[]), "provider {share}: aggregates: ['{agg}'] there, [] here"),
+        (lambda world: _change_vm2(world, VCPU=3), "consumer {vm2}: resources: "),
+        (
+            lambda world: _change_vm2(world, VCPU=3),
+            "provider {host2a}: usages: {{'VCPU': 4}} there, {{'VCPU': 3}} here",
+        ),
+        (lambda world: _change_vm2(world, VCPU=3), "project other: usages: "),
+        (lambda world: _change_vm2(world, project="third"), "consumer {vm2}: project_id: other there, third here"),
+        (lambda world: world.ok("PUT", "/traits/CUSTOM_MORE"), "trait CUSTOM_MORE: only here"),
     ],
 )
 def test_a_difference_is_found(source: World, target: World, change: Any, told: str) -> None:
