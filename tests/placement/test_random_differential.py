@@ -87,6 +87,15 @@ class Pair:
             f"{theirs.text[-400:]}\n  {ours.text[-400:]}",
         )
 
+    def compare(self, request: Request) -> dict[str, Any]:
+        """Where the answers differ. Fails if that is not expected."""
+        theirs, ours, texts = self.both(request)
+        different = differences_of(theirs, ours)
+        if not is_expected(request, different, texts, self.sharing):
+            where = "; ".join(differing(theirs, ours))
+            pytest.fail(f"{request}\n  {where}\n  {texts}", pytrace=False)
+        return different
+
     def sharing(self) -> set[str]:
         """The UUIDs of the providers that share."""
         found = self.world.ok("GET", "/resource_providers?required=MISC_SHARES_VIA_AGGREGATE")["resource_providers"]
@@ -105,7 +114,17 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def empty_upstream(upstream_placement_factory: PlacementFactory) -> UpstreamPlacement:
+    """A Placement of its own: in the session's, other tests have left providers behind, which would be answers, too."""
     return upstream_placement_factory()
+
+
+@pytest.fixture
+def pair(world: World, empty_upstream: UpstreamPlacement) -> Iterator[Pair]:
+    with requests.Session() as session:
+        session.trust_env = False
+        pair = Pair(world, empty_upstream, session)
+        yield pair
+        wipe(pair.upstream_document)
 
 
 def wipe(call: Callable[[str, str], Any]) -> None:
@@ -128,25 +147,15 @@ def wipe(call: Callable[[str, str], Any]) -> None:
 @pytest.mark.sql
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("databases", "seed"), STORIES, indirect=["databases"])
-def test_the_same_answers(world: World, empty_upstream: UpstreamPlacement, seed: int) -> None:
-    with requests.Session() as session:
-        session.trust_env = False
-        pair = Pair(world, empty_upstream, session)
-        story = RandomStory(seed, pair.look)
-        try:
-            for _ in range(STEPS):
-                request = story.next()
-                theirs, ours, texts = pair.both(request)
-                different = differences_of(theirs, ours)
-                if not is_expected(request, different, texts, pair.sharing):
-                    where = "; ".join(differing(theirs, ours))
-                    pytest.fail(f"{request}\n  {where}\n  {texts}", pytrace=False)
-                if "status" in different and request.method != "GET":
-                    break  # from now on they have different things to tell
-                if request.method in ("PUT", "POST"):
-                    story.forget_idle(request)
-        finally:
-            wipe(pair.upstream_document)
+def test_the_same_answers(pair: Pair, seed: int) -> None:
+    story = RandomStory(seed, pair.look)
+    for _ in range(STEPS):
+        request = story.next()
+        different = pair.compare(request)
+        if "status" in different and request.method != "GET":
+            break  # from now on they have different things to tell
+        if request.method in ("PUT", "POST"):
+            story.forget_idle(request)
 
 
 def differing(theirs: Any, ours: Any, path: str = "") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The index follows the database: each kind of change, on both databases."""
+"""The index follows the database: names, failures, silence and forks. `test_heirs.py` has each kind of change."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -60,30 +60,6 @@ def write(engine: Engine) -> Callable[..., None]:
     return run
 
 
-def test_an_empty_database(index: ProviderIndex) -> None:
-    assert describe(index.current()) == []
-    assert index.current().traits == {}
-
-
-def test_each_kind_of_change_is_seen(index: ProviderIndex, write: Callable[..., None]) -> None:
-    write("provider", "cn")
-    assert describe(index.current()) == ["cn"]
-    write("inventory", "cn", {"VCPU": 8})
-    assert describe(index.current()) == ["cn VCPU=0/8"]
-    write("use", "cn", "VCPU", 3, "consumer-1")
-    assert describe(index.current()) == ["cn VCPU=3/8"]
-    write("trait", "cn", "CUSTOM_A", "CUSTOM_B")
-    assert describe(index.current()) == ["cn VCPU=3/8 CUSTOM_B CUSTOM_A"]
-    write("aggregate", "cn", "agg")
-    assert describe(index.current()) == ["cn VCPU=3/8 CUSTOM_B CUSTOM_A agg"]
-    write("inventory", "cn", {"VCPU": 16})
-    assert describe(index.current()) == ["cn VCPU=3/16 CUSTOM_B CUSTOM_A agg"]
-    write("provider", "child", "cn")
-    assert describe(index.current())[1:] == ["uuid-cn > child"]
-    write("remove", "child")
-    assert describe(index.current())[1:] == []
-
-
 def test_new_names_are_known_at_once(index: ProviderIndex, write: Callable[..., None]) -> None:
     assert list(index.current().traits) == ["CUSTOM_B", "CUSTOM_A"]
     write("name", "traits", "CUSTOM_C")
@@ -127,16 +103,6 @@ def test_an_older_cloud_stays_as_it_was(index: ProviderIndex, write: Callable[..
     assert describe(before) == ["cn VCPU=0/8"]
 
 
-def test_a_root_becomes_a_child(index: ProviderIndex, write: Callable[..., None]) -> None:
-    write("provider", "a")
-    write("provider", "b")
-    assert describe(index.current()) == ["a", "b"]
-    write("move", "a", "b")
-    cloud = index.current()
-    assert describe(cloud) == ["b", "uuid-b > a"]
-    assert cloud.tree_of("uuid-a") is cloud.tree_of("uuid-b")
-
-
 def test_a_failed_transaction_leaves_no_trace(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
     write("provider", "cn")
     before = index.current()
@@ -150,17 +116,6 @@ def test_a_failed_transaction_leaves_no_trace(index: ProviderIndex, write: Calla
     assert index.current() is before
     write("provider", "next")
     assert describe(index.current()) == ["cn", "next"]
-
-
-def test_all_of_a_transaction_or_nothing(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:
-    def both() -> None:
-        Writer(engine).provider("a")
-        Writer(engine).provider("b", "a")
-        Writer(engine).inventory("b", {"VCPU": 2})
-
-    with engine.connection():
-        engine.atomic(both)
-    assert describe(index.current()) == ["a", "uuid-a > b VCPU=0/2"]
 
 
 def test_many_providers_at_once(index: ProviderIndex, write: Callable[..., None], engine: Engine) -> None:

@@ -43,21 +43,26 @@ def names_of(names: list[Any]) -> SearchStrategy[Any]:
     return st.sets(st.sampled_from(names), min_size=1, max_size=2).map(frozenset)
 
 
-traits = st.one_of(
-    st.just(Traits()),
+def seldom(strategy: SearchStrategy[Any], otherwise: object) -> SearchStrategy[Any]:
+    """One draw in five: else hardly any request that has several groups could be met."""
+    return st.integers(0, 4).flatmap(lambda number: strategy if number == 4 else st.just(otherwise))
+
+
+traits = seldom(
     st.builds(
         Traits,
         st.lists(names_of(TRAITS), max_size=2).map(tuple),
         st.sets(st.sampled_from(TRAITS), max_size=1).map(frozenset),
     ),
+    Traits(),
 )
-aggregates = st.one_of(
-    st.just(Aggregates()),
+aggregates = seldom(
     st.builds(
         Aggregates,
         st.lists(names_of([identity(name) for name in AGGREGATES]), max_size=2).map(tuple),
         st.sets(st.sampled_from([identity(name) for name in AGGREGATES]), max_size=1).map(frozenset),
     ),
+    Aggregates(),
 )
 amounts = st.dictionaries(st.sampled_from(CLASSES), st.integers(1, 3), min_size=1, max_size=3)
 

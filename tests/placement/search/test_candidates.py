@@ -63,10 +63,6 @@ class TestOneProvider:
         expect(self.cloud, query.format(3, 2), "1=free 2=free")
         expect(self.cloud, query.format(5, 4))
 
-    def test_isolated_groups_need_two_providers(self) -> None:
-        expect(self.cloud, "resources1=VCPU:1&resources2=VCPU:1&group_policy=isolate")
-        expect(self.cloud, "resources=VCPU:5&resources1=VCPU:1&group_policy=isolate", "VCPU=free 1=free")
-
 
 class TestUnits:
     cloud = cloud_of(node("cn", VCPU={"total": 32, "min_unit": 4, "max_unit": 16, "step_size": 4}))
@@ -111,10 +107,6 @@ class TestTree:
         expect(self.cloud, "resources=VCPU:1,DISK_GB:1", minor=28)
         expect(self.cloud, "resources=VCPU:1,MEMORY_MB:1", *(f"VCPU,MEMORY_MB=numa{n}" for n in (0, 1)), minor=28)
 
-    def test_a_suffixed_group_comes_from_one_provider(self) -> None:
-        expect(self.cloud, "resources1=VCPU:1,MEMORY_MB:1", "1=numa0", "1=numa1")
-        expect(self.cloud, "resources1=VCPU:1,DISK_GB:1")
-
     def test_required_traits_are_gathered_from_the_providers_of_a_candidate(self) -> None:
         query = "resources=VCPU:1,MEMORY_MB:1&required={}"
         expect(self.cloud, query.format("HW_SSE,HW_AVX"), "VCPU=numa0 MEMORY_MB=numa1", "VCPU=numa1 MEMORY_MB=numa0")
@@ -145,27 +137,9 @@ class TestTree:
             "1=pf1 2=pf0 3=cn",
         )
 
-    def test_siblings_are_no_subtree_though_their_parent_could_serve_as_well(self) -> None:
-        cloud = cloud_of(node("cn", VCPU=1, DISK_GB=1), node("left", "cn", VCPU=1), node("right", "cn", DISK_GB=1))
-        query = "resources1=VCPU:1&resources2=DISK_GB:1&same_subtree=1,2&group_policy=none"
-        expect(cloud, query, "1=cn 2=cn", "1=cn 2=right", "1=left 2=cn")
-
-    def test_a_provider_is_in_its_own_subtree(self) -> None:
-        query = "resources1=VCPU:1&resources2=MEMORY_MB:1&same_subtree=1,2&group_policy="
-        expect(self.cloud, query + "none", "1=numa0 2=numa0", "1=numa1 2=numa1")
-        expect(self.cloud, query + "isolate")
-
-    def test_isolate_counts_groups_without_resources(self) -> None:
-        query = "resources1=VCPU:1&required2=HW_SSE&same_subtree=1,2&group_policy="
-        expect(self.cloud, query + "none", "1=numa0 2=numa0")
-        expect(self.cloud, query + "isolate")
-
     def test_root_required(self) -> None:
         expect(self.cloud, "resources1=VCPU:1&root_required=CUSTOM_A", "1=numa0", "1=numa1")
         expect(self.cloud, "resources1=VCPU:1&root_required=HW_SSE")
-
-    def test_suffixed_group_in_tree(self) -> None:
-        expect(self.cloud, "resources1=VCPU:1&in_tree1=@pf0", "1=numa0", "1=numa1")
 
 
 class TestSharing:
