@@ -106,25 +106,18 @@ class TestManila(QuotaCasesOfNewProjects):
         manila.insert_snapshot(project.id, silver, 7)
         backend = load(session, with_share_subresources=True, with_snapshot_subresources=True, page_size=1)
         found = report(backend, project)
-        common = {"name": "s", "status": "available", "share_proto": "NFS"}
-        assert found["shares"].per_az["az-one"].subresources == (
-            {
-                "id": gold,
-                "size": {"value": 5, "unit": "GiB"},
-                "share_type": "gold",
-                "availability_zone": "az-one",
-                **common,
-            },
-        )
-        assert found["shares_silver"].per_az["az-two"].subresources == (
-            {
-                "id": silver,
-                "size": {"value": 7, "unit": "GiB"},
-                "share_type": "silver",
-                "availability_zone": "az-two",
-                **common,
-            },
-        )
+        for name, az, id_, size, type_ in (
+            ("shares", "az-one", gold, 5, "gold"),
+            ("shares_silver", "az-two", silver, 7, "silver"),
+        ):
+            attributes = {
+                "id": id_,
+                "size": {"value": size, "unit": "GiB"},
+                "share_type": type_,
+                "availability_zone": az,
+            }
+            common = {"name": "s", "status": "available", "share_proto": "NFS"}
+            assert found[name].per_az[az].subresources == (attributes | common,)
         [snapshot] = found["share_snapshots_silver"].per_az["az-two"].subresources
         assert {key: snapshot[key] for key in ("share_id", "size", "share_type", "status")} == {
             "share_id": silver, "size": {"value": 7, "unit": "GiB"}, "share_type": "silver", "status": "available",
@@ -191,30 +184,23 @@ POOLS = {
 
 @pytest.fixture
 def pools() -> Iterator[RecordedService]:
-    versions = [{"id": "v2.0", "status": "CURRENT", "version": "2.65", "min_version": "2.0"}]
+    version = {"id": "v2.0", "status": "CURRENT", "version": "2.65", "min_version": "2.0"}
+    versions = {"versions": [version | {"links": [{"rel": "self", "href": "x"}]}]}
+    services = {"services": [{"host": "h@a", "zone": "az-one"}, {"host": "h@b", "zone": "az-two"}]}
     networks = [{"id": str(number), "project_id": "p"} for number in range(10)]
+
+    def list_networks(request: Asked) -> tuple[int, Any]:
+        return 200, {"share_networks": networks[int(request.query["offset"][0]) :]}
+
+    def list_pools(request: Asked) -> tuple[int, Any]:
+        return 200, {"pools": POOLS[request.query["share_type"][0]]}
+
     service = RecordedService(
         {
-            ("GET", "/v2/"): lambda request: (
-                200,
-                {"versions": [versions[0] | {"links": [{"rel": "self", "href": "x"}]}]},
-            ),
-            ("GET", "/v2"): lambda request: (
-                200,
-                {"versions": [versions[0] | {"links": [{"rel": "self", "href": "x"}]}]},
-            ),
-            ("GET", "/v2/services"): lambda request: (
-                200,
-                {"services": [{"host": "h@a", "zone": "az-one"}, {"host": "h@b", "zone": "az-two"}]},
-            ),
-            ("GET", "/v2/share-networks/detail"): lambda request: (
-                200,
-                {"share_networks": networks[int(request.query["offset"][0]) :]},
-            ),
-            ("GET", "/v2/scheduler-stats/pools/detail"): lambda request: (
-                200,
-                {"pools": POOLS[request.query["share_type"][0]]},
-            ),
+            ("GET", "/v2/?"): lambda request: (200, versions),
+            ("GET", "/v2/services"): lambda request: (200, services),
+            ("GET", "/v2/share-networks/detail"): list_networks,
+            ("GET", "/v2/scheduler-stats/pools/detail"): list_pools,
         }
     )
     yield service
