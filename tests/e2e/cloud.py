@@ -131,6 +131,11 @@ class DashboardCloud:
         """Asks the API."""
         return requests.request(method, self.url + path, headers={"X-Auth-Token": token}, timeout=30, **options)
 
+    def resource(self, path: str, service: str = "compute", name: str = "cores") -> Any:
+        """What the API says of a resource of the domain or project at this path."""
+        document = self.request("GET", f"{path}?service={service}&resource={name}").json()
+        return (document.get("project") or document["domain"])["services"][0]["resources"][0]
+
     @contextmanager
     def silent_storage(self) -> Iterator[None]:
         """Meanwhile the backend of `storage` neither says nor takes anything."""

@@ -1,5 +1,6 @@
 """What the dialogs offer to copy does the same: it is pasted into a shell, with a token in the environment."""
 
+import itertools
 import os
 import re
 import shutil
@@ -74,30 +75,21 @@ def copied_from(part: Locator, tool: str) -> str:
     return command
 
 
-def _quota(cloud: DashboardCloud, path: str) -> Any:
-    document = cloud.request("GET", f"/v1/{path}?service=compute&resource=cores").json()
-    return (document.get("project") or document["domain"])["services"][0]["resources"][0]["quota"]
+QUOTAS = [
+    (ACME_ADMIN, f"/ui/domains/{ACME}/projects?resource=compute/cores&do=quota&id={ANALYTICS}", f"/v1/{QUOTA}"),
+    (CLOUD_ADMIN, f"/ui/domains?resource=compute/cores&do=quota&id={SCHOOL}", f"/v1/domains/{SCHOOL}"),
+]
 
 
-@pytest.mark.parametrize(("tool", "quota"), [(TOOLS[0], 66), pytest.param(TOOLS[1], 67, marks=pytest.mark.long)])
-def test_quota_of_a_project(
-    open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
-) -> None:
-    page = open_as(ACME_ADMIN, f"/ui/domains/{ACME}/projects?resource=compute/cores&do=quota&id={ANALYTICS}")
+@pytest.mark.parametrize("of", few_of(itertools.product(QUOTAS, TOOLS), 1))
+def test_quota(open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], of: tuple[Any, str]) -> None:
+    """Of a project, and of a domain."""
+    (token, address, path), tool = of
+    quota = cloud.resource(path)["quota"] + 1
+    page = open_as(token, address)
     page.get_by_role("dialog").get_by_role("textbox").fill(str(quota))
-    paste(copied(page, tool), ACME_ADMIN)
-    assert _quota(cloud, QUOTA) == quota
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("tool", "quota"), [*zip(TOOLS, (71, 72), strict=True)])
-def test_quota_of_a_domain(
-    open_as: OpenPage, cloud: DashboardCloud, paste: Callable[..., str], tool: str, quota: int
-) -> None:
-    page = open_as(CLOUD_ADMIN, f"/ui/domains?resource=compute/cores&do=quota&id={SCHOOL}")
-    page.get_by_role("dialog").get_by_role("textbox").fill(str(quota))
-    paste(copied(page, tool), CLOUD_ADMIN)
-    assert _quota(cloud, f"domains/{SCHOOL}") == quota
+    paste(copied(page, tool), token)
+    assert cloud.resource(path)["quota"] == quota
 
 
 @pytest.mark.long

@@ -85,8 +85,7 @@ def set_bound(cloud: DashboardCloud, what: str, **bound: object) -> None:
 
 
 def ram_of(cloud: DashboardCloud, project: str) -> Any:
-    report = cloud.request("GET", f"/v1/domains/{ACME}/projects/{project}?service=compute&resource=ram").json()
-    return report["project"]["services"][0]["resources"][0]
+    return cloud.resource(f"/v1/domains/{ACME}/projects/{project}", name="ram")
 
 
 def collect_until_quota(cloud: DashboardCloud, gib: int) -> None:

@@ -202,8 +202,7 @@ def test_give_20_more_cores(start: Callable[[str], Journey], cloud: DashboardClo
     field.press("Enter")
     expect(way.page.get_by_text("Quota of shop-staging saved.")).to_be_visible()
     way.arrive()
-    compute = cloud.request("GET", f"{path}?service=compute&resource=cores").json()["project"]["services"][0]
-    assert compute["resources"][0]["quota"] == 21
+    assert cloud.resource(path)["quota"] == 21
     cloud.put_quota(path, compute={"cores": 0})
 
 

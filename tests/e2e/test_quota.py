@@ -1,7 +1,5 @@
 """Setting quota: each role sees at once what the API would say, and nobody overwrites what others have changed."""
 
-from typing import Any
-
 import pytest
 from playwright.sync_api import expect
 
@@ -21,12 +19,6 @@ from tests.e2e.cloud import (
 )
 
 
-def _quota(cloud: DashboardCloud, path: str, service: str = "compute", name: str = "cores") -> Any:
-    document = cloud.request("GET", f"/v1/domains/{path}?service={service}&resource={name}").json()
-    report = document.get("project") or document["domain"]
-    return report["services"][0]["resources"][0]["quota"]
-
-
 def test_a_cloud_admin_sees_a_refusal_and_raises_a_domain_quota(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{SCHOOL}/quota")
     field, save = page.get_by_label("capacity"), page.get_by_role("button", name="Save quota")
@@ -43,13 +35,13 @@ def test_a_cloud_admin_sees_a_refusal_and_raises_a_domain_quota(open_as: OpenPag
     save.click()
     expect(page.get_by_text("Quota of school saved.")).to_be_visible()
     expect(field).to_have_value("")
-    assert _quota(cloud, SCHOOL, "storage", "capacity") == 1250
+    assert cloud.resource(f"/v1/domains/{SCHOOL}", "storage", "capacity")["quota"] == 1250
 
 
 @pytest.mark.long
 def test_a_domain_quota_beyond_the_capacity_is_accepted_and_said(open_as: OpenPage, cloud: DashboardCloud) -> None:
     page = open_as(CLOUD_ADMIN, f"/ui/domains/{SCHOOL}/quota")
-    before = _quota(cloud, SCHOOL)
+    before = cloud.resource(f"/v1/domains/{SCHOOL}")["quota"]
     field, save = page.get_by_label("Virtual cores"), page.get_by_role("button", name="Save quota")
     field.fill("1000000")
     expect(page.get_by_text("not all of it can be used at the same time")).to_be_visible()
@@ -82,7 +74,7 @@ def test_a_domain_admin_distributes_from_the_table(open_as: OpenPage, cloud: Das
     field.press("Enter")
     expect(dialog).to_be_hidden()
     expect(page.get_by_role("row", name="shop-staging")).to_contain_text("12")
-    assert _quota(cloud, f"{ACME}/projects/{STAGING}") == 12
+    assert cloud.resource(f"/v1/domains/{ACME}/projects/{STAGING}")["quota"] == 12
 
 
 @pytest.mark.long
@@ -111,13 +103,13 @@ def test_nobody_overwrites_what_somebody_else_has_changed(open_as: OpenPage, clo
     cloud.put_quota(f"/v1/domains/{path}", compute={"cores": 11})
     page.get_by_role("button", name="Save quota").click()
     expect(page.get_by_role("alert").filter(has_text="Someone else has changed quotas in the meantime")).to_be_visible()
-    assert _quota(cloud, path) == 11
+    assert cloud.resource(f"/v1/domains/{path}")["quota"] == 11
     expect(page.get_by_text("now 11")).to_be_visible()
     expect(field).to_have_value("30")
     expect(page.get_by_text("This would be accepted.")).to_be_visible()
     page.get_by_role("button", name="Save quota").click()
     expect(page.get_by_text("Quota of library saved.")).to_be_visible()
-    assert _quota(cloud, path) == 30
+    assert cloud.resource(f"/v1/domains/{path}")["quota"] == 30
 
 
 def test_the_history_tells_who_and_why(open_as: OpenPage, cloud: DashboardCloud) -> None:

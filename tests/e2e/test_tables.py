@@ -14,10 +14,10 @@ from tests.e2e.test_commitments import OF_SHOP, commit
 _GIB = 1024
 
 
-def exported(page: Page, folder: Path) -> tuple[str, list[list[str]]]:
+def exported(page: Page, folder: Path, button: str = "Export CSV") -> tuple[str, list[list[str]]]:
     """The name of the file that a page gives, and its rows."""
     with page.expect_download() as download:
-        page.get_by_role("button", name="Export CSV").click()
+        page.get_by_role("button", name=button).click()
     path = folder / download.value.suggested_filename
     download.value.save_as(path)
     assert path.read_bytes().startswith(b"\xef\xbb\xbf")

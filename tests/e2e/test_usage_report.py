@@ -23,6 +23,7 @@ from tests.e2e.cloud import (
 )
 from tests.e2e.test_copied_commands import TOOLS, copied_from, paste
 from tests.e2e.test_lists import asked
+from tests.e2e.test_tables import exported
 
 __all__ = ["paste"]
 
@@ -33,13 +34,8 @@ Rows = list[dict[str, str]]
 
 def downloaded(page: Page, folder: Path) -> tuple[str, Rows]:
     """The name of the file that a page gives, and its rows."""
-    with page.expect_download() as download:
-        page.get_by_role("button", name="Download CSV").click()
-    path = folder / download.value.suggested_filename
-    download.value.save_as(path)
-    assert path.read_bytes().startswith(b"\xef\xbb\xbf")
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        return path.name, list(csv.DictReader(file, strict=True))
+    name, (header, *rows) = exported(page, folder, "Download CSV")
+    return name, [dict(zip(header, row, strict=True)) for row in rows]
 
 
 @pytest.mark.parametrize(

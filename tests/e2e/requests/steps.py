@@ -19,8 +19,7 @@ def asked(cloud: DashboardCloud, cores: int, reason: str = "launch") -> int:
 
 
 def cores_of(cloud: DashboardCloud, path: str = API) -> int:
-    document = cloud.request("GET", f"{path}?service=compute&resource=cores").json()
-    return int(document["project" if "/projects/" in path else "domain"]["services"][0]["resources"][0]["quota"])
+    return int(cloud.resource(path)["quota"])
 
 
 def status(page: Page) -> Locator:
