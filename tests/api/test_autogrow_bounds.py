@@ -224,13 +224,6 @@ def test_what_was_never_scraped_has_no_bounds_yet(world: World) -> None:
     assert result.text.startswith("no project report for resource compute/cores")
 
 
-@pytest.mark.parametrize("token", ["berlin-member", "germany-viewer", "cloud-viewer", "dresden-admin", "france-admin"])
-def test_it_takes_permission(world: World, token: str) -> None:
-    for change, value in ((limit, 10), (forbid, True)):
-        result, changed = change(world, PROJECT, value, token)
-        assert (result.status_code, result.text, changed) == (403, "Forbidden\n", {})
-
-
 @pytest.mark.sql
 def test_if_match(world: World) -> None:
     """The tag is that of the bounds, not of a quota that changes by itself."""
@@ -301,10 +294,3 @@ def test_projects_that_were_never_scraped_are_counted(world: World) -> None:
         "the bounds have been accepted, with a warning:\n"
         "compute/cores: nothing is set for 1 project whose usage is not known yet\n"
     )
-
-
-@pytest.mark.parametrize("token", ["berlin-admin", "germany-viewer", "cloud-viewer", "france-admin"])
-def test_a_domain_takes_its_admin(world: World, token: str) -> None:
-    for change, value in ((limit, 10), (forbid, True)):
-        result, changed = change(world, DOMAIN, value, token)
-        assert (result.status_code, result.text, changed) == (403, "Forbidden\n", {})

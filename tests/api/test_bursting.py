@@ -86,9 +86,3 @@ def test_what_left_the_configuration_does_not_hold_it(bursting: World) -> None:
 def test_not_without_bursting_in_the_cluster(world: World) -> None:
     result, changed = switch(world, BERLIN_PATH, True)
     assert (result.status_code, result.text, changed) == (400, "bursting is not available for this cluster\n", {})
-
-
-@pytest.mark.parametrize("token", ["berlin-member", "germany-viewer", "cloud-viewer"])
-def test_needs_permission_to_edit(bursting: World, token: str) -> None:
-    result, changed = switch(bursting, BERLIN_PATH, True, token)
-    assert (result.status_code, result.text, changed) == (403, "Forbidden\n", {})

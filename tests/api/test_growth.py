@@ -13,7 +13,7 @@ from limes.actions.metering.close import CloseAccounts
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.api.commitments import BEHAVIORS, PATHS, commit
-from tests.api.world import BERLIN, FRANCE, GERMANY, World
+from tests.api.world import BERLIN, GERMANY, World
 
 HOUR, DAY = 3600, 86400
 JANUARY = 1767225600
@@ -207,17 +207,6 @@ def test_the_first_averages_of_a_project_are_of_the_time_since_it_was_found(clou
             "query parameter from: single hours are kept from 2025-12-18T00:00:00Z on; ask for longer times with"
             " `granularity`, or for later ones",
         ),
-        ("granularity=week", "query parameter granularity: expected one of hour, day, month, auto"),
-        (
-            "from=never",
-            "query parameter from: expected a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400",
-        ),
-        (
-            "granularty=hour",
-            "unknown query parameter granularty: expected one of area, days, from, granularity, per_az, resource, service,"
-            " until",
-        ),
-        ("days=0", "query parameter days: expected a whole number from 1 to 3660"),
     ],
 )
 def test_bad_questions(cloud: World, query: str, message: str) -> None:
@@ -259,17 +248,6 @@ def test_forecasts_of_zones(cloud: World) -> None:
     zones = forecasts(cloud, "resource=cores&service=compute&per_az", DOMAIN)
     assert "az-one" in {each["availability_zone"] for each in zones}
     assert all(limit["limit"] != "quota" for each in zones for limit in each["limits"])
-
-
-def test_unknown_filters_are_refused(cloud: World) -> None:
-    assert refused(cloud, "az=az-one", "/v1/forecast") == (
-        "unknown query parameter az: expected one of area, per_az, resource, service"
-    )
-
-
-def test_domains_that_do_not_exist(cloud: World) -> None:
-    assert cloud.request("GET", "/v1/domains/nowhere/forecast").status_code == 404
-    assert forecasts(cloud, "", f"/v1/domains/{FRANCE}") == []
 
 
 @pytest.mark.sql

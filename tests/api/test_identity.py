@@ -14,7 +14,3 @@ def test_a_token_for_a_domain(world: World) -> None:
     found = world.get("/v1/identity", "germany-viewer")["identity"]
     assert found["scope"] == {"domain": {"id": GERMANY, "name": "germany"}}
     assert found["roles"] == ["resource_viewer"]
-
-
-def test_no_token(world: World) -> None:
-    assert world.request("GET", "/v1/identity", None).status_code == 401

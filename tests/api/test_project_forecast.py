@@ -10,7 +10,7 @@ from limes.actions.metering.close import CloseAccounts
 from limes.db.queries import metering
 from limes.db.queries.metering import GapRow, StepRow
 from tests.api.commitments import BEHAVIORS, PATHS, commit
-from tests.api.test_growth import DAY, HOUR, forecasts, grow, history, refused, sample, use
+from tests.api.test_growth import DAY, HOUR, forecasts, grow, history, sample, use
 from tests.api.world import BERLIN, GERMANY, World
 from tests.support.statements import count_statements
 
@@ -194,14 +194,6 @@ def test_history_has_no_days_that_are_not_kept(cloud: World) -> None:
     assert found["days"][0]["date"] == "2026-01-25", "400 days ago"
     (found,) = history(cloud, "granularity=month&days=500", PATH)
     assert found["months"][0]["date"] == "2026-01"
-
-
-def test_bad_questions(cloud: World) -> None:
-    assert refused(cloud, "days=5", f"{PATH}/forecast") == (
-        "unknown query parameter days: expected one of area, per_az, resource, service"
-    )
-    assert cloud.request("GET", f"{PATH}x/forecast").status_code == 404
-    assert forecasts(cloud, "service=", PATH) == []
 
 
 @pytest.mark.sql

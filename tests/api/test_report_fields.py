@@ -88,9 +88,9 @@ def test_lists_show_each_projects_own_annotations(make: Callable[..., World]) ->
 
 def test_scaling_is_shown_to_who_sets_quota(make: Callable[..., World]) -> None:
     world = make(
-        behaviors=[BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=4)]
+        behaviors=[BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=2.5)]
     )
-    wanted = {"resource_name": "cores", "service_type": "compute", "factor": 4}
+    wanted = {"resource_name": "cores", "service_type": "compute", "factor": 2.5}
     for path in (DOMAIN, PROJECT):
         found = resources(world, path)
         assert (found["ram"]["scales_with"], "scales_with" in found["cores"]) == (wanted, False)
@@ -171,6 +171,7 @@ def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make: Cal
         )  # fmt: skip
     found = resources(world, CLUSTER, "detail", PREVIEW)["cores"]
     assert (found["capacity"], found["raw_capacity"]) == (309, 206)
+    assert resources(world, CLUSTER)["ram"].items() >= {"capacity": 12288, "raw_capacity": 8192}.items()
     azs = [(az["name"], az["capacity"], az["raw_capacity"]) for az in found["per_availability_zone"]]
     assert azs == [("az-one", 150, 100), ("az-two", 151, 101), ("unknown", 3, 2)]
     in_order = ["any", "az-one", "az-two", "unknown"]
@@ -209,23 +210,38 @@ def test_who_sees_everything_sees_subcapacities(
 # -- filters -----------------------------------------------------------------------------------------------------------
 
 
+WHOLE = {"compute": ["cores", "gpus", "ram"], "volume": ["capacity"]}
+
+
 @pytest.mark.parametrize(
     ("query", "services"),
     [
-        ("area=storage&area=compute&resource=capacity", {"compute": [], "volume": ["capacity"]}),
+        ("", WHOLE),
+        ("whatever=1", WHOLE),
+        ("service=compute&service=volume", WHOLE),
+        ("service=compute", {"compute": ["cores", "gpus", "ram"]}),
         ("service=&service=volume", {"volume": ["capacity"]}),
-        ("area=nowhere", {}),
+        ("service=", {}),
+        ("service=unknown", {}),
+        ("area=storage", {"volume": ["capacity"]}),
+        ("area=storage&service=compute", {}),
+        ("area=storage&area=compute&resource=capacity", {"compute": [], "volume": ["capacity"]}),
+        ("resource=ram", {"compute": ["ram"], "volume": []}),
         ("resource=", {"compute": [], "volume": []}),
         ("service=compute&resource=cores&resource=unheard-of&limit=1", {"compute": ["cores"]}),
     ],
 )
-def test_filters_on_lists(world: World, query: str, services: dict[str, Any]) -> None:
-    for path, first in (("/v1/domains", FRANCE), (f"{DOMAIN}/projects", BERLIN), ("/v1/projects", BERLIN)):
-        (found, *_) = next(iter(world.get(f"{path}?{query}").values()))
+def test_filters(world: World, query: str, services: dict[str, Any]) -> None:
+    lists = {"/v1/domains": FRANCE, f"{DOMAIN}/projects": BERLIN, "/v1/projects": BERLIN}
+    for path in (CLUSTER, DOMAIN, PROJECT, *lists):
+        found = next(iter(world.get(f"{path}?{query}").values()))
+        if path in lists:
+            found = found[0]
+            assert found["id"] == lists[path]
         shown = {
             service["type"]: [resource["name"] for resource in service["resources"]] for service in found["services"]
         }
-        assert (found["id"], shown) == (first, services)
+        assert (path, shown) == (path, services)
 
 
 def test_filters_on_inconsistencies(world: World) -> None:
@@ -261,8 +277,8 @@ def test_versions_link_to_where_the_catalog_says_or_to_where_one_has_asked(
     make: Callable[..., World], catalog_url: str, base: str
 ) -> None:
     world = make(catalog_url=catalog_url)
-    for document in (
-        world.request("GET", "/", None).json["versions"][0],
-        world.request("GET", "/v1/", None).json["version"],
-    ):
+    (listed,) = world.request("GET", "/", None).json["versions"]
+    shown = world.request("GET", "/v1/", None).json["version"]
+    for document in (listed, shown):
+        assert (document["id"], document["status"], document["links"][0]["rel"]) == ("v1", "CURRENT", "self")
         assert [link["href"] for link in document["links"]] == [f"{base}/v1", f"{base}/v1/"]

@@ -1,12 +1,10 @@
 """GET on the three levels: every field with its presence rule."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from limes.core.catalog import BehaviorRule
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 
@@ -66,18 +64,6 @@ def test_cluster(world: World) -> None:
             "min_scraped_at": 900,
         }
     }
-
-
-@pytest.mark.sql
-def test_cluster_with_overcommit(make: Callable[..., World]) -> None:
-    world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
-    cores, _, ram = world.get("/v1/clusters/current?service=compute")["cluster"]["services"][0]["resources"]
-    assert (cores["capacity"], cores["raw_capacity"]) == (301, 201)
-    assert cores["per_availability_zone"] == [
-        {"name": "az-one", "capacity": 150, "raw_capacity": 100, "usage": 33},
-        {"name": "az-two", "capacity": 151, "raw_capacity": 101, "usage": 3},
-    ]
-    assert (ram["capacity"], ram["raw_capacity"]) == (12288, 8192)
 
 
 def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world: World) -> None:
@@ -278,52 +264,6 @@ def test_bursting_project(make: Callable[..., World]) -> None:
     }
     assert world.get(f"/v1/domains/{GERMANY}")["domain"]["services"][0]["resources"][0]["burst_usage"] == 1
     assert world.get("/v1/clusters/current")["cluster"]["services"][0]["resources"][0]["burst_usage"] == 1
-
-
-def test_hints_follow_the_scope(make: Callable[..., World]) -> None:
-    world = make(
-        behaviors=[
-            BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=2.5),
-            BehaviorRule(re.compile("compute/cores"), re.compile("germany/.*"), annotations={"price": "3"}),
-        ]
-    )
-    cores, _, ram = world.get(f"/v1/domains/{GERMANY}/projects/{BERLIN}")["project"]["services"][0]["resources"]
-    assert cores["annotations"] == {"price": "3"}
-    assert ram["scales_with"] == {"resource_name": "cores", "service_type": "compute", "factor": 2.5}
-    assert "annotations" not in world.get(f"/v1/domains/{GERMANY}")["domain"]["services"][0]["resources"][0]
-
-
-@pytest.mark.parametrize(
-    ("query", "services"),
-    [
-        ("", {"compute": 3, "volume": 1}),
-        ("?service=compute", {"compute": 3}),
-        ("?service=compute&service=volume", {"compute": 3, "volume": 1}),
-        ("?area=storage", {"volume": 1}),
-        ("?area=storage&service=compute", {}),
-        ("?resource=ram", {"compute": 1, "volume": 0}),
-        ("?resource=ram&resource=cores&service=compute", {"compute": 2}),
-        ("?service=unknown", {}),
-        ("?service=", {}),
-        ("?whatever=1", {"compute": 3, "volume": 1}),
-    ],
-)
-def test_filters(world: World, query: str, services: dict[str, Any]) -> None:
-    for path, key in (
-        ("/v1/clusters/current", "cluster"),
-        (f"/v1/domains/{GERMANY}", "domain"),
-        (f"/v1/domains/{GERMANY}/projects/{BERLIN}", "project"),
-    ):
-        found = world.get(path + query)[key]["services"]
-        assert {service["type"]: len(service["resources"]) for service in found} == services
-
-
-def test_versions_need_no_token(world: World) -> None:
-    result = world.request("GET", "/", token=None)
-    assert (result.status_code, result.json["versions"][0]["id"]) == (300, "v1")
-    assert result.json["versions"][0]["links"][0] == {"rel": "self", "href": "https://limes.example.com/v1"}
-    result = world.request("GET", "/v1/", token=None)
-    assert (result.status_code, result.json["version"]["status"]) == (200, "CURRENT")
 
 
 def test_documents_end_with_a_newline(world: World) -> None:

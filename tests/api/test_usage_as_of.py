@@ -119,7 +119,6 @@ def test_it_has_the_version_and_the_reasons_of_that_time(metered: World) -> None
             "from=2026-02-01&until=2026-02-01T05:00&granularity=total&as_of=2026-02-03",
             "as_of: what was said before a correction is kept of days and months only",
         ),
-        ("from=2026-01-01&until=2026-02-01&as_of=then", "as_of: expected a time such as 2026-11-01"),
     ],
 )
 def test_what_was_not_closed_then(metered: World, query: str, text: str) -> None:

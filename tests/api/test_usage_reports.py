@@ -247,10 +247,6 @@ def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPat
     ("query", "text"),
     [
         ("", "query parameter from: expected the time from which the account is wanted"),
-        (
-            "from=yesterday",
-            "query parameter from: expected a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400",
-        ),
         ("from=2026-01-02", "query parameter from: expected the beginning of a month (UTC), not 2026-01-02T00:00:00Z"),
         (
             "from=2026-01-01T01:00&granularity=day",
@@ -270,18 +266,9 @@ def test_huge_ranges_come_in_pages(metered: World, monkeypatch: pytest.MonkeyPat
             "from=2026-01-01&granularity=hour",
             "query parameter from: single hours are kept from 2026-01-27T00:00:00Z on; ask for longer times",
         ),
-        ("from=2026-01-01&granularity=week", "query parameter granularity: expected one of hour, day, month, total"),
-        ("from=2026-01-01&project_id=a%00", "query parameter project_id: expected a text without NUL"),
-        ("from=2026-01-01&marker=%00", "query parameter marker: expected a text without NUL"),
         (
             "from=2026-01-01&availability_zone=az-one",
             "query parameter availability_zone: expected together with per_az",
-        ),
-        ("from=2026-01-01&per_az=maybe", "query parameter per_az: expected true or false"),
-        ("from=2026-01-01&limit=0", "query parameter limit: expected a whole number from 1 to 20000"),
-        (
-            "from=2026-01-01&projct=x",
-            "unknown query parameter projct: expected one of area, as_of, availability_zone, domain_id",
         ),
     ],
 )
