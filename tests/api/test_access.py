@@ -20,8 +20,22 @@ EVERYBODY = set(IDENTITIES)
 PUBLIC_PATHS = public_paths(TABLE)
 CHALLENGE = 'Keystone uri="http://127.0.0.1:5000/v3"'
 
+# what the cloud, each domain and each project have -> the status
+ON_EACH_LEVEL = {
+    "alerts": 200,
+    "commitment-summary": 200,
+    "expiring-commitments": 200,
+    "forecast": 200,
+    "quota-requests": 200,
+    "subresources": 200,
+    "usage-history": 200,
+    "usage-reports": 400,
+}
+LEVELS = [("/v1", CLOUD), (DOMAIN, DOMAIN_VIEWERS), (PROJECT, PROJECT_VIEWERS)]
+
 # route -> who gets in, and the status that they get
 ROUTES = [
+    *(("GET", f"{path}/{what}", who, status) for path, who in LEVELS for what, status in ON_EACH_LEVEL.items()),
     ("GET", "/v1/clusters/current", EVERYBODY, 200),
     ("GET", "/v1/identity", EVERYBODY, 200),
     ("GET", "/v1/rights", EVERYBODY, 200),
@@ -63,27 +77,15 @@ ROUTES = [
     ("POST", f"{PROJECT}/commitments/4711/start-transfer", PROJECT_EDITORS, 400),
     ("POST", f"{PROJECT}/transfer-commitment/4711", PROJECT_EDITORS, 400),
     ("GET", "/v1/projects", CLOUD, 200),
-    ("GET", "/v1/subresources", CLOUD, 200),
-    ("GET", f"{DOMAIN}/subresources", DOMAIN_VIEWERS, 200),
-    ("GET", f"{PROJECT}/subresources", PROJECT_VIEWERS, 200),
     ("GET", "/v1/commitments", CLOUD, 200),
     ("GET", "/v1/commitments/by-token", EVERYBODY, 400),
-    ("GET", "/v1/commitment-summary", CLOUD, 200),
-    ("GET", f"{DOMAIN}/commitment-summary", DOMAIN_VIEWERS, 200),
-    ("GET", f"{PROJECT}/commitment-summary", PROJECT_VIEWERS, 200),
     ("GET", "/v1/public-commitments", EVERYBODY, 200),
-    ("GET", "/v1/usage-reports", CLOUD, 400),
-    ("GET", f"{DOMAIN}/usage-reports", DOMAIN_VIEWERS, 400),
-    ("GET", f"{PROJECT}/usage-reports", PROJECT_VIEWERS, 400),
-    ("GET", "/v1/quota-requests", CLOUD, 200),
-    ("GET", f"{DOMAIN}/quota-requests", DOMAIN_VIEWERS, 200),
     ("POST", f"{DOMAIN}/quota-requests", {"cloud-admin", "germany-admin"}, 400),
     ("GET", f"{DOMAIN}/quota-requests/4711", DOMAIN_VIEWERS, 404),
     ("POST", f"{DOMAIN}/quota-requests/4711/approve", {"cloud-admin"}, 404),
     ("POST", f"{DOMAIN}/quota-requests/4711/reject", {"cloud-admin"}, 400),
     ("POST", f"{DOMAIN}/quota-requests/4711/withdraw", {"cloud-admin", "germany-admin"}, 404),
     ("POST", f"{DOMAIN}/quota-requests/4711/comments", {"cloud-admin", "germany-admin"}, 400),
-    ("GET", f"{PROJECT}/quota-requests", PROJECT_VIEWERS, 200),
     ("POST", f"{PROJECT}/quota-requests", PROJECT_EDITORS, 400),
     ("GET", f"{PROJECT}/quota-requests/4711", PROJECT_VIEWERS, 404),
     ("POST", f"{PROJECT}/quota-requests/4711/approve", {"cloud-admin", "germany-admin"}, 404),
@@ -97,18 +99,6 @@ ROUTES = [
     ("GET", f"{DOMAIN}/scrape-status", DOMAIN_VIEWERS, 200),
     ("GET", "/v1/projects/fullest", CLOUD, 200),
     ("GET", f"{DOMAIN}/projects/fullest", DOMAIN_VIEWERS, 200),
-    ("GET", "/v1/alerts", CLOUD, 200),
-    ("GET", f"{DOMAIN}/alerts", DOMAIN_VIEWERS, 200),
-    ("GET", f"{PROJECT}/alerts", PROJECT_VIEWERS, 200),
-    ("GET", "/v1/expiring-commitments", CLOUD, 200),
-    ("GET", f"{DOMAIN}/expiring-commitments", DOMAIN_VIEWERS, 200),
-    ("GET", f"{PROJECT}/expiring-commitments", PROJECT_VIEWERS, 200),
-    ("GET", "/v1/usage-history", CLOUD, 200),
-    ("GET", f"{DOMAIN}/usage-history", DOMAIN_VIEWERS, 200),
-    ("GET", f"{PROJECT}/usage-history", PROJECT_VIEWERS, 200),
-    ("GET", "/v1/forecast", CLOUD, 200),
-    ("GET", f"{DOMAIN}/forecast", DOMAIN_VIEWERS, 200),
-    ("GET", f"{PROJECT}/forecast", PROJECT_VIEWERS, 200),
 ]
 
 
@@ -188,16 +178,9 @@ def test_what_does_not_exist(world: World, path: str) -> None:
     assert (result.status_code, result.text) == (404, "404 page not found\n")
 
 
-def test_what_was_never_scraped_can_be_neither_set_nor_simulated(world: World) -> None:
-    path = f"/v1/domains/{FRANCE}/projects/{PARIS}"
-    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 1}]}]}}
-    answers = [world.request(*route, json=document) for route in (("PUT", path), ("POST", f"{path}/simulate-put"))]
-    assert [answer.status_code for answer in answers] == [423, 423]
-    assert answers[0].text == answers[1].text
-
-
 @pytest.mark.parametrize("path", ["/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"])
-def test_bodies_are_read_last(world: World, path: str) -> None:
+def test_permission_comes_first_then_existence_and_the_body_last(world: World, path: str) -> None:
+    assert world.request("GET", path, "france-admin").status_code == 403
     for method, target in (("PUT", path), ("POST", f"{path}/simulate-put")):
         statuses = [
             world.request(method, target, token, body=b"{").status_code for token in ("france-admin", "cloud-admin")
@@ -205,21 +188,10 @@ def test_bodies_are_read_last(world: World, path: str) -> None:
         assert statuses == [403, 404]
 
 
-@pytest.mark.parametrize("path", ["/v1/domains/nowhere", f"{DOMAIN}/projects/nowhere"])
-def test_existence_is_not_shown_without_permission(world: World, path: str) -> None:
-    assert world.request("GET", path, "france-admin").status_code == 403
-
-
 def test_methods(world: World) -> None:
     result = world.request("DELETE", DOMAIN)
     assert (result.status_code, result.text) == (405, "Method Not Allowed\n")
     assert set(result.headers["allow"].split(", ")) >= {"GET", "PUT"}
-
-
-def test_head_is_get_without_a_body(world: World) -> None:
-    result = world.request("HEAD", DOMAIN)
-    assert (result.status_code, result.content) == (200, b"")
-    assert world.request("HEAD", DOMAIN, "france-admin").status_code == 403
 
 
 def test_other_clusters(world: World) -> None:
@@ -230,15 +202,6 @@ def test_other_clusters(world: World) -> None:
     )
     for fine in ("current", ""):
         assert world.request("GET", "/v1/domains", headers={"X-Limes-Cluster-Id": fine}).status_code == 200
-
-
-def test_cors(world: World) -> None:
-    headers = {"Origin": "https://dashboard.example.com", "Access-Control-Request-Method": "PUT"}
-    result = world.request("OPTIONS", DOMAIN, token=None, headers=headers)
-    assert (result.status_code, result.headers["access-control-allow-origin"]) == (204, "*")
-    assert "PUT" in result.headers["access-control-allow-methods"]
-    result = world.request("GET", DOMAIN, headers={"Origin": "https://dashboard.example.com"})
-    assert (result.headers["access-control-allow-origin"], result.headers["vary"]) == ("*", "Origin")
 
 
 def test_discovery_answers(world: World) -> None:
@@ -257,25 +220,14 @@ def test_sync(world: World) -> None:
     assert (result.status_code, result.text) == (404, "no such project\n")
 
 
-def test_an_internal_error_shows_nothing_but_its_id(world: World, caplog: pytest.LogCaptureFixture) -> None:
-    world.new_domains = BrokenList()
-    result = world.request("POST", "/v1/domains/discover")
-    request_id = result.headers["x-openstack-request-id"]
-    assert (result.status_code, result.text) == (500, f"internal error; the log has more under {request_id}\n")
-    assert "secret detail" in caplog.text
-
-
-class BrokenList(list):
-    def __init__(self, error: BackendError | None = None) -> None:
-        self._error = error or RuntimeError("secret detail")
-
+class NobodyAnswers(list):
     def __bool__(self) -> bool:
-        raise self._error
+        raise BackendError("while listing domains: no answer")
 
 
 @pytest.mark.parametrize("path", ["/v1/domains/discover", f"{DOMAIN}/projects/discover"])
 def test_a_keystone_that_cannot_be_asked(world: World, caplog: pytest.LogCaptureFixture, path: str) -> None:
-    world.new_domains = world.new_projects = BrokenList(BackendError("while listing domains: no answer"))
+    world.new_domains = world.new_projects = NobodyAnswers()
     result = world.request("POST", path)
     assert (result.status_code, result.text) == (500, "while listing domains: no answer\n")
     assert f"POST {path}: while listing domains: no answer" in caplog.text

@@ -60,9 +60,12 @@ def test_a_page_may_read_refusals_and_streams_as_well(
 def test_what_a_page_may_send_and_see(world: World) -> None:
     headers = {"Origin": OURS, **PREFLIGHT}
     result = world.request("OPTIONS", DOMAIN, None, headers=headers)
-    assert (result.status_code, result.content) == (204, b"")
+    assert (result.status_code, result.content, result.headers["access-control-allow-origin"]) == (204, b"", "*")
     assert set(result.headers["access-control-allow-methods"].split(", ")) == {"HEAD", "GET", "POST", "PUT", "DELETE"}
     known = {"Content-Type", "User-Agent", "X-Auth-Token", "X-Limes-Cluster-Id", "X-Limes-V2-Api-Preview"}
+    known |= {"If-Match", "If-None-Match"}
     assert set(result.headers["access-control-allow-headers"].split(", ")) >= known
     result = world.request("GET", DOMAIN, headers={"Origin": OURS})
-    assert "X-Openstack-Request-Id" in result.headers["access-control-expose-headers"]
+    assert (result.headers["access-control-allow-origin"], result.headers["vary"]) == ("*", "Origin")
+    exposed = result.headers["access-control-expose-headers"].split(", ")
+    assert {"X-Openstack-Request-Id", "ETag"} <= set(exposed)
