@@ -9,6 +9,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries.compare_sums import wrong_sums
+from tests.api.commitments import BEHAVIORS
 from tests.api.world import World, make_world
 from tests.support.databases import MigratedUrlFactory
 
@@ -28,6 +29,12 @@ def migrated_engine(database_url_with: MigratedUrlFactory) -> Iterator[Engine]:
 def world(migrated_engine: Engine) -> World:
     """The small cloud, without bursting, constraints or low-privilege limits."""
     return make_world(migrated_engine)
+
+
+@pytest.fixture
+def cloud(migrated_engine: Engine) -> World:
+    """The small cloud, with resources that can be committed to. Only cores in dresden are worth an alert: 31 of 30."""
+    return make_world(migrated_engine, behaviors=BEHAVIORS)
 
 
 @pytest.fixture

@@ -173,6 +173,10 @@ class World:
         check_answer(method, path, result)
         return result
 
+    def run(self, sql: str, values: Sequence[Any] = ()) -> None:
+        """Changes the database behind the API's back."""
+        self.engine.atomic(lambda: self.engine.execute(sql, values))
+
     def get(self, path: str, token: str = "cloud-admin") -> Any:
         """The document that a GET answers."""
         result = self.request("GET", path.partition("?")[0], token, query_string=path.partition("?")[2])
@@ -206,26 +210,21 @@ def make_world(
 ) -> World:
     """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
     clock = FrozenClock()
+    constraints, lowpriv = constraints or ConstraintSet(), lowpriv or LowPrivRules()
     catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
     change_log = ChangeLog(engine, catalog, clock, SystemIds(), sinks)
     commitments = CommitmentUseCases.build(
         engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), change_log
     )
     world = World(engine, clock, None, None, commitments, None, None)  # type: ignore[arg-type]  # they are put in below
-    set_domain_quota = SetDomainQuota(
-        engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), change_log
-    )
-    set_project_quota = SetProjectQuota(
-        engine, catalog, constraints or ConstraintSet(), lowpriv or LowPrivRules(), clock, world.push, change_log
-    )
+    set_domain_quota = SetDomainQuota(engine, catalog, constraints, lowpriv, change_log)
+    set_project_quota = SetProjectQuota(engine, catalog, constraints, lowpriv, clock, world.push, change_log)
     job_log = change_log.by(of_job("temporary-quotas"))
     ends = AnnounceEnds(engine, catalog, SystemIds(), notify_sinks)
     world.temporary = SettleTemporaryQuotas(
         engine, clock, set_project_quota, set_domain_quota, job_log, retry=300, announce=ends
     )
-    set_autogrow_bounds = SetAutogrowBounds(
-        engine, catalog, clock, change_log, lambda: overrides, constraints or ConstraintSet()
-    )
+    set_autogrow_bounds = SetAutogrowBounds(engine, catalog, clock, change_log, lambda: overrides, constraints)
     requests = QuotaRequestUseCases.build(
         set_project_quota,
         set_domain_quota,
@@ -257,15 +256,7 @@ def make_world(
             catalog,
             set_project_quota,
             set_domain_quota,
-            DistributeQuota(
-                engine,
-                catalog,
-                constraints or ConstraintSet(),
-                lambda: overrides,
-                clock,
-                RandomJitter(),
-                change_log,
-            ),
+            DistributeQuota(engine, catalog, constraints, lambda: overrides, clock, RandomJitter(), change_log),
         ),
         discover_domains=lambda initiator: world.new_domains,
         discover_projects=lambda domain_uuid, initiator: world.new_projects,
@@ -287,32 +278,28 @@ def make_world(
     return world
 
 
+def insert(engine: Engine, table: str, **values: Any) -> None:
+    """Puts a row into a table."""
+    places = ", ".join(["%s"] * len(values))
+    engine.execute(f"INSERT INTO {table} ({', '.join(values)}) VALUES ({places})", list(values.values()))
+
+
 def fill_cloud(engine: Engine) -> None:
     """Puts the cloud of this module's docstring into a database that knows its services and resources."""
     ids = {name: id_ for id_, name in engine.rows("SELECT id, name FROM resources")}
     services = {type_: id_ for id_, type_ in engine.rows("SELECT id, type FROM services")}
-    run = engine.execute
     for id_, uuid, name in ((1, GERMANY, "germany"), (2, FRANCE, "france")):
-        run("INSERT INTO domains (id, uuid, name) VALUES (%s, %s, %s)", [id_, uuid, name])
+        insert(engine, "domains", id=id_, uuid=uuid, name=name)
     for id_, uuid, name, domain in ((1, BERLIN, "berlin", 1), (2, DRESDEN, "dresden", 1), (3, PARIS, "paris", 2)):
         parent = GERMANY if domain == 1 else FRANCE
-        run(
-            "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
-            " VALUES (%s, %s, %s, %s, %s, %s)",
-            [id_, uuid, name, parent, domain, False],
-        )
+        row = {"id": id_, "uuid": uuid, "name": name, "parent_uuid": parent, "domain_id": domain}
+        insert(engine, "projects", **row, has_bursting=False)
+        scrape = {"scraped_at": None if name == "paris" else 1000.5 + 10 * id_, "next_scrape_at": 2000}
+        fine = {"is_stale": False, "scrape_error": "", "push_failures": 0, "push_error": ""}
         for service in services.values():
-            scraped_at = None if name == "paris" else 1000.5 + 10 * id_
-            run(
-                "INSERT INTO project_services (project_id, service_id, scraped_at, next_scrape_at, is_stale,"
-                " scrape_error, push_failures, push_error) VALUES (%s, %s, %s, 2000, %s, '', 0, '')",
-                [id_, service, scraped_at, False],
-            )
+            insert(engine, "project_services", project_id=id_, service_id=service, **scrape, **fine)
     for domain, resource, quota in ((1, "cores", 100), (1, "ram", 4096), (1, "capacity", 0), (2, "cores", 50)):
-        run(
-            "INSERT INTO domain_resources (domain_id, resource_id, quota) VALUES (%s, %s, %s)",
-            [domain, ids[resource], quota],
-        )
+        insert(engine, "domain_resources", domain_id=domain, resource_id=ids[resource], quota=quota)
     for project, resource, quota, backend, azs in (
         (1, "cores", 20, 20, [("az-one", 2, None), ("az-two", 3, None)]),
         (1, "ram", 1024, 2048, [("any", 512, 128)]),
@@ -321,36 +308,27 @@ def fill_cloud(engine: Engine) -> None:
         (2, "cores", 30, 30, [("az-one", 31, None)]),
         (2, "ram", 0, 0, []),
     ):
-        run(
-            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
-            " VALUES (%s, %s, %s, %s, 0)",
-            [project, ids[resource], quota, backend],
-        )
+        place = {"project_id": project, "resource_id": ids[resource]}
+        insert(engine, "project_resources", **place, quota=quota, backend_quota=backend, usage=0)
+        subresources = '[{"id": "gpu-1"}]' if resource == "gpus" else ""
         for az, usage, physical in azs:
-            subresources = '[{"id": "gpu-1"}]' if resource == "gpus" else ""
-            run(
-                "INSERT INTO project_az_resources (project_id, resource_id, az, usage, physical_usage, subresources)"
-                " VALUES (%s, %s, %s, %s, %s, %s)",
-                [project, ids[resource], az, usage, physical, subresources],
-            )
+            figures = {"usage": usage, "physical_usage": physical, "subresources": subresources}
+            insert(engine, "project_az_resources", **place, az=az, **figures)
     of_resource = "FROM project_az_resources az WHERE az.project_id = pr.project_id AND az.resource_id = pr.resource_id"
-    run(
+    engine.execute(
         f"UPDATE project_resources AS pr SET usage = (SELECT COALESCE(SUM(az.usage), 0) {of_resource}),"
         " physical_usage = (SELECT CASE WHEN MAX(az.physical_usage) IS NOT NULL"
         f" THEN SUM(COALESCE(az.physical_usage, az.usage)) END {of_resource})",
-        [],
     )
-    run("UPDATE capacitors SET scraped_at = 900 WHERE name = 'inventory'")
+    engine.execute("UPDATE capacitors SET scraped_at = 900 WHERE name = 'inventory'")
     for resource, az, raw, usage in (
         ("cores", "az-one", 100, 33),
         ("cores", "az-two", 101, 0),
         ("ram", "any", 8192, None),
     ):
-        run(
-            "INSERT INTO az_resources (resource_id, az, raw_capacity, usage, subcapacities)"
-            " VALUES (%s, %s, %s, %s, %s)",
-            [ids[resource], az, raw, usage, f'[{{"az": "{az}"}}]' if resource == "cores" else "[]"],
-        )
+        figures = {"raw_capacity": raw, "usage": usage}
+        figures["subcapacities"] = f'[{{"az": "{az}"}}]' if resource == "cores" else "[]"
+        insert(engine, "az_resources", resource_id=ids[resource], az=az, **figures)
     if engine.dialect == "postgresql":
         for table in ("domains", "projects"):
             engine.rows(f"SELECT setval(pg_get_serial_sequence('{table}', 'id'), 100)")
