@@ -9,19 +9,11 @@ import pytest
 from limes.core.alerts import AlertRules, ThresholdRule, UsageThresholds
 from limes.core.catalog import AutogrowRule, DistributionRule
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
-from tests.api.test_attention import PROJECT_BERLIN, PROJECT_DRESDEN, SECRET, fail_scrapes, run
+from tests.api.test_attention import PROJECT_BERLIN, PROJECT_DRESDEN, SECRET, fail_scrapes
 from tests.api.world import FRANCE, GERMANY, World
 
 DAY = 86400
 MANY = AlertRules(quota_used=(ThresholdRule(re.compile("compute/cores"), UsageThresholds(20, 28)),))
-
-
-@pytest.fixture
-def cloud(make: Callable[..., World]) -> World:
-    """Nothing in it is worth an alert but cores in dresden: 31 of 30."""
-    world = make(behaviors=BEHAVIORS)
-    run(world, "UPDATE project_services SET push_error = ''")
-    return world
 
 
 def alerts(world: World, query: str = "", token: str = "cloud-admin", path: str = "/v1") -> Any:
@@ -44,7 +36,7 @@ def test_usage_near_and_above_quota(cloud: World) -> None:
         "usage": 31,
     }
     assert alerts(cloud) == {"alerts": [above], "counts": {"critical": 1, "warning": 0}}
-    run(cloud, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    cloud.run("UPDATE project_resources SET usage = 900 WHERE quota = 1024")
     warning = {
         "kind": "quota_used",
         "severity": "warning",
@@ -57,7 +49,7 @@ def test_usage_near_and_above_quota(cloud: World) -> None:
         "threshold": 80,
     }
     assert alerts(cloud) == {"alerts": [above, warning], "counts": {"critical": 1, "warning": 1}}
-    run(cloud, "UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
+    cloud.run("UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
     critical = {**warning, "severity": "critical", "usage": 1024, "threshold": 95}
     assert alerts(cloud) == {"alerts": [above, critical], "counts": {"critical": 2, "warning": 0}}
     assert alerts(cloud, "?limit=1") == {"alerts": [above], "counts": {"critical": 2, "warning": 0}}
@@ -69,24 +61,23 @@ def test_usage_near_and_above_quota(cloud: World) -> None:
 
 
 def test_exactly_at_a_threshold_is_not_above_it(cloud: World) -> None:
-    run(cloud, "UPDATE project_resources SET quota = 1000, usage = 800 WHERE quota = 1024")
+    cloud.run("UPDATE project_resources SET quota = 1000, usage = 800 WHERE quota = 1024")
     assert kinds(cloud, "?resource=ram") == []
-    run(cloud, "UPDATE project_resources SET usage = 950 WHERE quota = 1000")
+    cloud.run("UPDATE project_resources SET usage = 950 WHERE quota = 1000")
     assert kinds(cloud, "?resource=ram") == [("quota_used", "warning")]
-    run(cloud, "UPDATE project_resources SET usage = 951 WHERE quota = 1000")
+    cloud.run("UPDATE project_resources SET usage = 951 WHERE quota = 1000")
     assert kinds(cloud, "?resource=ram") == [("quota_used", "critical")]
 
 
 def test_projects_with_bursting_may_use_more_than_their_quota(cloud: World) -> None:
-    run(cloud, "UPDATE projects SET has_bursting = %s", True)
+    cloud.run("UPDATE projects SET has_bursting = %s", [True])
     assert alerts(cloud)["counts"] == {"critical": 1, "warning": 0}
     assert kinds(cloud) == [("quota_used", "critical")]
 
 
 def test_thresholds_by_resource(make: Callable[..., World]) -> None:
     cloud = make(behaviors=BEHAVIORS, alerts=MANY)
-    run(cloud, "UPDATE project_services SET push_error = ''")
-    run(cloud, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    cloud.run("UPDATE project_resources SET usage = 900 WHERE quota = 1024")
     found = alerts(cloud)
     shown = [(one["kind"], one["project"]["name"], one["resource"], one.get("threshold")) for one in found["alerts"]]
     assert shown == [
@@ -106,19 +97,18 @@ def test_quota_that_grows_by_itself_is_always_nearly_used(
 ) -> None:
     grows = DistributionRule(re.compile("compute/ram"), "autogrow", autogrow=AutogrowRule(growth_multiplier=1.0))
     cloud = make(behaviors=BEHAVIORS, distributions=[grows], alerts=rules)
-    run(cloud, "UPDATE project_services SET push_error = ''")
-    run(cloud, "UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
+    cloud.run("UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
     assert kinds(cloud, "?resource=ram") == expected
 
 
 @pytest.mark.sql
 def test_commitments_that_end(cloud: World) -> None:
-    run(cloud, "UPDATE project_resources SET usage = 0")
+    cloud.run("UPDATE project_resources SET usage = 0")
     made = commit(cloud, duration="1 year")
     commit(cloud, "dresden", duration="1 hour")
     assert kinds(cloud) == [], "it ends in an hour, and nothing can be done within that time"
-    run(cloud, "UPDATE project_commitments SET expires_at = %s WHERE duration = '1 year'", NOW + 28 * DAY)
-    run(cloud, "UPDATE project_commitments SET created_at = 1, confirmed_at = 1 WHERE duration = '1 year'")
+    cloud.run("UPDATE project_commitments SET expires_at = %s WHERE duration = '1 year'", [NOW + 28 * DAY])
+    cloud.run("UPDATE project_commitments SET created_at = 1, confirmed_at = 1 WHERE duration = '1 year'")
     expected = {
         "kind": "commitment_expires",
         "severity": "warning",
@@ -135,50 +125,21 @@ def test_commitments_that_end(cloud: World) -> None:
         },
     }
     assert alerts(cloud) == {"alerts": [expected], "counts": {"critical": 0, "warning": 1}}
-    run(cloud, "UPDATE project_commitments SET expires_at = %s WHERE duration = '1 year'", NOW + 7 * DAY)
+    cloud.run("UPDATE project_commitments SET expires_at = %s WHERE duration = '1 year'", [NOW + 7 * DAY])
     assert kinds(cloud) == [("commitment_expires", "critical")]
-    run(cloud, "UPDATE project_commitments SET created_at = %s, confirmed_at = %s", NOW - DAY, NOW - DAY)
+    cloud.run("UPDATE project_commitments SET created_at = %s, confirmed_at = %s", [NOW - DAY, NOW - DAY])
     assert kinds(cloud) == [], "its whole duration is 8 days"
-    run(cloud, "UPDATE project_commitments SET created_at = %s, confirmed_at = %s", NOW - 8 * DAY, NOW - 8 * DAY)
+    cloud.run("UPDATE project_commitments SET created_at = %s, confirmed_at = %s", [NOW - 8 * DAY, NOW - 8 * DAY])
     assert kinds(cloud) == [("commitment_expires", "critical")]
-
-
-def test_commitments_that_need_nobody(cloud: World) -> None:
-    run(cloud, "UPDATE project_resources SET usage = 0")
-    made = commit(cloud, duration="1 year")
-    run(cloud, "UPDATE project_commitments SET created_at = 1, confirmed_at = 1, expires_at = %s", NOW + 5 * DAY)
-    assert kinds(cloud) == [("commitment_expires", "critical")]
-    run(cloud, "UPDATE project_commitments SET auto_renews = %s", True)
-    assert kinds(cloud) == [], "it will renew itself"
-    run(cloud, "UPDATE project_commitments SET renewal_error = 'no capacity'")
-    failed = alerts(cloud)["alerts"][0]
-    assert (failed["kind"], failed["severity"]) == ("auto_renewal_failed", "critical")
-    assert failed["commitment"]["auto_renew_error"] == "no capacity"
-    assert alerts(cloud)["counts"] == {"critical": 1, "warning": 0}
-    run(cloud, "UPDATE project_commitments SET auto_renews = %s, renewal_error = ''", False)
-    assert cloud.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew").status_code in (200, 201, 202)
-    assert kinds(cloud) == [], "it was renewed"
-
-
-def test_commitments_that_could_not_be_confirmed(cloud: World) -> None:
-    run(cloud, "UPDATE project_resources SET usage = 0")
-    commit(cloud, duration="1 year", confirm_by=NOW + DAY)
-    assert kinds(cloud) == []
-    run(cloud, "UPDATE project_commitments SET confirm_by = %s", NOW - DAY)
-    assert kinds(cloud) == [], "nobody has looked for capacity yet"
-    run(cloud, "UPDATE project_commitments SET status = 'pending'")
-    found = alerts(cloud)["alerts"][0]
-    assert (found["kind"], found["severity"]) == ("commitment_unconfirmed", "critical")
-    assert found["commitment"]["confirm_by"] == NOW - DAY
 
 
 @pytest.mark.sql
 def test_capacity_that_becomes_much_less(cloud: World) -> None:
     """For those who see the whole cloud."""
-    run(cloud, "UPDATE project_resources SET usage = 0")
-    run(cloud, "UPDATE resources SET capacity_drop_seen_at = %s WHERE name = 'ram'", NOW - 60)
+    cloud.run("UPDATE project_resources SET usage = 0")
+    cloud.run("UPDATE resources SET capacity_drop_seen_at = %s WHERE name = 'ram'", [NOW - 60])
     assert kinds(cloud) == [], "its capacitor has left the configuration"
-    run(cloud, "UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = 'inventory')")
+    cloud.run("UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = 'inventory')")
     expected = {
         "kind": "capacity_drop",
         "severity": "warning",
@@ -195,7 +156,7 @@ def test_capacity_that_becomes_much_less(cloud: World) -> None:
 
 @pytest.mark.sql
 def test_backends_that_fail(cloud: World) -> None:
-    run(cloud, "UPDATE project_resources SET usage = 0")
+    cloud.run("UPDATE project_resources SET usage = 0")
     fail_scrapes(cloud)
     answer = cloud.request("GET", "/v1/alerts")
     assert SECRET not in answer.text
@@ -216,9 +177,9 @@ def test_backends_that_fail(cloud: World) -> None:
     assert kinds(cloud, path=PATHS["berlin"]) == [("backend_unreachable", "critical")]
     assert kinds(cloud, "?service=volume", path=PATHS["berlin"]) == []
     assert kinds(cloud, path=PATHS["paris"]) == []
-    run(cloud, "UPDATE project_services SET failing_since = %s", NOW - 3599)
+    cloud.run("UPDATE project_services SET failing_since = %s", [NOW - 3599])
     assert kinds(cloud, path=PATHS["berlin"]) == [], "not for an hour yet"
-    run(cloud, "UPDATE project_services SET push_error = 'no' WHERE project_id = 1")
+    cloud.run("UPDATE project_services SET push_error = 'no' WHERE project_id = 1")
     unwritten = alerts(cloud, "?service=volume", path=PATHS["berlin"])["alerts"]
     assert unwritten == [
         {
@@ -233,18 +194,18 @@ def test_backends_that_fail(cloud: World) -> None:
 
 def test_a_backend_is_down_though_most_projects_are_not_even_tried(cloud: World) -> None:
     """The circuit is open after five failures, and from then on one project is tried every few minutes."""
-    run(cloud, "UPDATE project_resources SET usage = 0")
+    cloud.run("UPDATE project_resources SET usage = 0")
     compute = "service_id = (SELECT id FROM services WHERE type = 'compute')"
-    run(cloud, f"UPDATE project_services SET scraped_at = {NOW - 5000} WHERE {compute}")
+    cloud.run(f"UPDATE project_services SET scraped_at = {NOW - 5000} WHERE {compute}")
     failed = "scrape_error = 'no route', checked_at = 1600, scrape_failures = %s, failing_since = %s"
-    run(cloud, f"UPDATE project_services SET {failed} WHERE {compute} AND project_id = 1", 4, NOW - 4000)
+    cloud.run(f"UPDATE project_services SET {failed} WHERE {compute} AND project_id = 1", [4, NOW - 4000])
     assert kinds(cloud) == [("scrapes_fail", "warning")], "a project of its own, for all that is known"
-    run(cloud, f"UPDATE project_services SET {failed} WHERE {compute} AND project_id = 2", 1, NOW - 9000)
+    cloud.run(f"UPDATE project_services SET {failed} WHERE {compute} AND project_id = 2", [1, NOW - 9000])
     assert kinds(cloud) == [("scrapes_fail", "warning")], "the second one has failed for longer than others succeed"
-    run(cloud, "UPDATE project_services SET scrape_failures = 5 WHERE project_id = 1")
+    cloud.run("UPDATE project_services SET scrape_failures = 5 WHERE project_id = 1")
     down = {"kind": "backend_unreachable", "severity": "critical", "service": "compute", "since": NOW - 4000}
     assert alerts(cloud)["alerts"] == [{**down, "projects": 3, "failing_projects": 2}]
     assert alerts(cloud, path=PATHS["paris"])["alerts"] == [{**down, "projects": 1}], "it was not tried"
-    run(cloud, f"UPDATE project_services SET scraped_at = {NOW} WHERE {compute} AND project_id = 3")
+    cloud.run(f"UPDATE project_services SET scraped_at = {NOW} WHERE {compute} AND project_id = 3")
     assert kinds(cloud) == [("scrapes_fail", "warning")], "it answers again"
     assert kinds(cloud, path=PATHS["paris"]) == []

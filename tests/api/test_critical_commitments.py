@@ -100,6 +100,8 @@ def test_there_is_no_capacity_when_it_should_be_confirmed(cloud: World) -> None:
     assert amounts(cloud) == [(10, "pending")]
     assert firing(cloud) == tell(cloud) == [UNCONFIRMED]
     assert told(cloud)[-1]["commitment"]["uuid"] == made["uuid"]
+    (alert,) = cloud.get("/v1/alerts")["alerts"]
+    assert alert["commitment"]["confirm_by"] == NOW + DAY
     run_job(cloud)
     capacitor = FakeCapacitor()
     scrape_capacity(cloud, capacitor, 12)  # of which berlin uses 3 in an unknown AZ
@@ -107,6 +109,7 @@ def test_there_is_no_capacity_when_it_should_be_confirmed(cloud: World) -> None:
     scrape_capacity(cloud, capacitor, 13)
     assert amounts(cloud) == [(10, "confirmed")]
     assert (firing(cloud), tell(cloud)) == ([], [("commitment_confirmed", None)])
+    assert told(cloud)[-1]["commitment"]["uuid"] == made["uuid"]
     assert remembered(cloud) == []
 
 

@@ -1,7 +1,7 @@
 """Users see and choose which mails they get: only their own, and as the links in mails do."""
 
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -163,18 +163,12 @@ def test_operators_may_forbid_it(make: Callable[..., World]) -> None:
 
 @pytest.mark.sql
 def test_many_at_once(world: World) -> None:
-    statuses: list[int] = []
-
-    def change(number: int) -> None:
+    def change(number: int) -> int:
         wanted = [kind(name, (number + place) % 3 == 0) for place, name in enumerate(KINDS)]
-        statuses.append(put(world, kinds=wanted if number % 2 else wanted[::-1]).status_code)
+        return int(put(world, kinds=wanted if number % 2 else wanted[::-1]).status_code)
 
-    threads = [threading.Thread(target=change, args=[number]) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(100)
-    assert statuses == 8 * [200]
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(change, range(8))) == 8 * [200]
 
 
 def test_all_kinds_cost_as_much_as_one(world: World) -> None:

@@ -1,10 +1,9 @@
 """Notifications as mail: one mail a day, servers that refuse and fail, crashes, the mail API and metrics."""
 
 import json
-import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from keystoneauth1.session import Session
@@ -16,13 +15,12 @@ from limes.core.recipients import REQUEST_KINDS, RecipientRule
 from limes.mail.mail_api import MailApi
 from limes.mail.mailer import Mail, Outcome
 from limes.mail.samples import KINDS, sample
-from limes.mail.smtp import SmtpMailer
+from limes.mail.smtp import SmtpSession
 from limes.mail.templates import Around, Templates
 from limes.metrics.mails import MailCounters, MailGauges
 from limes.outgoing import TimedAdapter
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.post import ALICE, BOB, DAY, Post, post, server
-from tests.api.test_attention import run
 from tests.api.test_notifications import Receiver, notify, receiver, told
 from tests.api.world import BERLIN, World
 from tests.support.mail_server import text_of
@@ -178,33 +176,20 @@ class Killed(BaseException):
 
 
 @pytest.mark.sql
-def test_a_collector_that_dies_after_sending(post: Post) -> None:
+def test_a_collector_that_dies_after_sending(post: Post, monkeypatch: pytest.MonkeyPatch) -> None:
     post.notify("quota_used")
     job = post.job()
     post.world.clock.advance(61)
+    send = SmtpSession.send
 
-    class Dying(SmtpMailer):
-        def open(self) -> Any:
-            outer = super().open()
+    def send_and_die(session: SmtpSession, mail: Mail) -> Outcome:
+        send(session, mail)
+        raise Killed
 
-            class Session:
-                def __enter__(self) -> "Session":
-                    self.session = outer.__enter__()
-                    return self
-
-                def send(self, mail: Mail) -> Outcome:
-                    self.session.send(mail)
-                    raise Killed
-
-                def __exit__(self, *details: Any) -> None:
-                    outer.__exit__(None, None, None)
-
-            return Session()
-
-    mailer = job.mailer
-    assert isinstance(mailer, SmtpMailer)
-    with pytest.raises(Killed):
-        replace(job, mailer=Dying(mailer.server, mailer.sender)).run_if_due()
+    with monkeypatch.context() as patch:
+        patch.setattr(SmtpSession, "send", send_and_die)
+        with pytest.raises(Killed):
+            job.run_if_due()
     assert job.run_if_due() is None, "the dead one still has the lease"
     assert post.send(400) == Sent(sent=1)
     assert len(post.server.ids()) == 2
@@ -217,13 +202,9 @@ def test_two_collectors_make_one_mail(post: Post) -> None:
         post.append("quota_used")
     post.deliver()
     post.world.clock.advance(61)
-    outcomes: list[Sent | None] = []
     job = post.job()
-    threads = [threading.Thread(target=lambda: outcomes.append(job.run_if_due())) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    with ThreadPoolExecutor(4) as pool:
+        outcomes = pool.map(lambda _: job.run_if_due(), range(4))
     assert [outcome for outcome in outcomes if outcome is not None] == [Sent(sent=1)]
     assert post.subjects == [(ALICE, "20 quotas are nearly used up")]
 
@@ -249,32 +230,29 @@ def test_old_mails_are_forgotten(post: Post) -> None:
 @pytest.mark.parametrize("language", ["en", "de"])
 def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: str) -> None:
     world = make(behaviors=BEHAVIORS)
-    run(world, "UPDATE project_resources SET usage = 0")
+    world.run("UPDATE project_resources SET usage = 0")
     job = notify(world)
     job.run()
     made = commit(world, duration="1 year", confirm_by=NOW + DAY)
     world.clock.advance(2 * DAY)
     commit(world, duration="1 year", amount=1)  # which settles the resource
     job.run()
-    run(world, "UPDATE project_commitments SET auto_renews = %s, expires_at = %s", True, NOW + 20 * DAY)
+    world.run("UPDATE project_commitments SET auto_renews = %s, expires_at = %s", [True, NOW + 20 * DAY])
     assert world.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew").status_code < 300
     ends = commit(world, duration="1 year", amount=1)["id"]
     end = "UPDATE project_commitments SET created_at = 1, confirmed_at = 1, expires_at = %s WHERE id = %s"
-    run(world, end, NOW + 20 * DAY, ends)
+    world.run(end, [NOW + 20 * DAY, ends])
     waits = commit(world, duration="1 year", amount=1, confirm_by=NOW + 9 * DAY)["id"]
     pending = "UPDATE project_commitments SET confirm_by = %s, status = 'pending' WHERE id = %s"
-    run(world, pending, NOW - DAY, waits)
-    run(world, "UPDATE project_services SET scrape_error = 'no', failing_since = 1")
-    run(world, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
-    run(world, "UPDATE resources SET capacity_drop_seen_at = 1, capacitor_id = 1")
+    world.run(pending, [NOW - DAY, waits])
+    world.run("UPDATE project_services SET scrape_error = 'no', failing_since = 1")
+    world.run("UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    world.run("UPDATE resources SET capacity_drop_seen_at = 1, capacitor_id = 1")
     job.run()
-    run(
-        world,
-        "UPDATE project_commitments SET auto_renews = %s, renewal_error = 'no capacity' WHERE id = %s",
-        True,
-        ends,
+    world.run(
+        "UPDATE project_commitments SET auto_renews = %s, renewal_error = 'no capacity' WHERE id = %s", [True, ends]
     )
-    run(world, "UPDATE project_resources SET usage = 1100 WHERE quota = 1024")
+    world.run("UPDATE project_resources SET usage = 1100 WHERE quota = 1024")
     job.run()
     documents = told(world)
     for document in documents:

@@ -1,9 +1,8 @@
 """What people are told of requests for quota: those who decide, and the one who asked."""
 
 import re
-import threading
 from collections.abc import Callable
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -160,20 +159,10 @@ def test_a_refused_decision_tells_nothing(cloud: World) -> None:
 @pytest.mark.sql
 def test_two_decisions_at_once_tell_of_one(cloud: World) -> None:
     id_ = asked(cloud, "berlin", compute={"cores": 40})
-    statuses: list[int] = []
-
-    def decide(verb: str, **document: Any) -> None:
-        statuses.append(act(cloud, "berlin", id_, verb, "germany-admin", **document).status_code)
-
-    threads = [
-        threading.Thread(target=decide, args=["approve"]),
-        threading.Thread(target=decide, args=["reject"], kwargs={"reason": "no"}),
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    assert sorted(statuses) == [200, 409]
+    with ThreadPoolExecutor(2) as pool:
+        approval = pool.submit(act, cloud, "berlin", id_, "approve", "germany-admin")
+        rejection = pool.submit(act, cloud, "berlin", id_, "reject", "germany-admin", reason="no")
+    assert sorted(each.result().status_code for each in (approval, rejection)) == [200, 409]
     assert [kind for kind, *_ in steps(cloud)] == ["request_opened", "request_decided"]
 
 
