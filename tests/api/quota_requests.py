@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.api.quotas import body
+from tests.api.quotas import body, resources
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 PATHS = {
@@ -52,14 +52,6 @@ def kinds(world: World, where: str, id_: int) -> list[str]:
     return [event["kind"] for event in show(world, where, id_)["conversation"]]
 
 
-def quota(world: World, where: str, service: str = "compute", resource: str = "cores") -> int:
+def quota(world: World, where: str = "berlin", resource: str = "cores") -> int:
     """The present quota."""
-    document = world.get(PATHS[where])["project" if "/projects/" in PATHS[where] else "domain"]
-    (found,) = (
-        found
-        for each in document["services"]
-        if each["type"] == service
-        for found in each["resources"]
-        if found["name"] == resource
-    )
-    return int(found["quota"])
+    return int(resources(world, PATHS[where])[resource]["quota"])

@@ -44,6 +44,17 @@ def request_quotas(
     return world.request(method, path, token, json=body(level, **{service: quotas}), **options)
 
 
+def resources(
+    world: World, path: str, query: str = "", headers: dict[str, str] | None = None, token: str = "cloud-admin"
+) -> dict[Any, Any]:
+    """The resources of all services in a report, by name; of the first object, if the report is a list."""
+    result = world.request("GET", path, token, query_string=query, headers=headers or {})
+    assert result.status_code == 200, result.text
+    shown = next(iter(result.json.values()))
+    shown = shown[0] if isinstance(shown, list) else shown
+    return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
+
+
 def put(
     world: World, path: str, document: Any, token: str = "cloud-admin"
 ) -> tuple[Any, dict[str, tuple[list[Any], list[Any]]]]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.api.quota_requests import PATHS
+from tests.api.quotas import resources
 from tests.api.world import World
 
 START = 1767225600  # 2026-01-01, when the clock of the world stands still
@@ -34,17 +35,9 @@ def set_quota(
     return world.request("PUT", PATHS[where], token, json=document)
 
 
-def resource_of(world: World, where: str, name: str = "cores", query: str = "") -> Any:
-    """A resource in the report of a domain or project."""
-    level = "project" if "/projects/" in PATHS[where] else "domain"
-    report = world.get(f"{PATHS[where]}{query}")[level]
-    (found,) = (each for service in report["services"] for each in service["resources"] if each["name"] == name)
-    return found
-
-
 def temporary(world: World, where: str, name: str = "cores") -> Any:
     """The temporary quota in the report, with days from the start; None if there is none."""
-    found = resource_of(world, where, name).get("temporary_quota")
+    found = resources(world, PATHS[where])[name].get("temporary_quota")
     if found is not None:
         found = {**found, **{key: (found[key] - START) / DAY for key in ("from", "until")}}
     return found
@@ -58,12 +51,10 @@ def later(world: World, days: float) -> None:
 
 def use(world: World, project: int, usage: int, name: str = "cores") -> None:
     """Changes the usage as a scrape does."""
-    world.engine.atomic(
-        lambda: world.engine.execute(
-            "UPDATE project_resources SET usage = %s WHERE project_id = %s"
-            " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
-            [usage, project, name],
-        )
+    world.run(
+        "UPDATE project_resources SET usage = %s WHERE project_id = %s"
+        " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
+        [usage, project, name],
     )
 
 

@@ -61,22 +61,9 @@ def test_one_project_a_line(world: World) -> None:
 
 
 def test_no_projects_at_all(world: World) -> None:
-    world.engine.atomic(lambda: world.engine.execute("DELETE FROM projects"))
+    world.run("DELETE FROM projects")
     assert world.get("/v1/projects") == {"projects": []}
     assert world.get("/v1/projects?limit=5") == {"projects": [], "projects_links": []}
-
-
-@pytest.mark.sql
-def test_pages(world: World) -> None:
-    add_projects(world.engine, 5)
-    whole = world.get("/v1/projects?service=compute")["projects"]
-    found, path = [], "/v1/projects?limit=3&service=compute"
-    for size in (3, 3, 2):
-        page = world.get(path)
-        assert len(page["projects"]) == size
-        found += page["projects"]
-        path = page["projects_links"][0]["href"] if page["projects_links"] else ""
-    assert (found, path) == (whole, "")
 
 
 @pytest.mark.sql
@@ -146,7 +133,7 @@ def test_the_connection_is_given_back(world: World, method: str) -> None:
 
 
 def test_what_fails_at_once_has_a_status(world: World) -> None:
-    world.engine.atomic(lambda: world.engine.execute("ALTER TABLE project_services RENAME TO elsewhere"))
+    world.run("ALTER TABLE project_services RENAME TO elsewhere")
     assert world.request("GET", "/v1/projects").status_code == 500
     assert world.engine.db._in_use == {}
 

@@ -20,22 +20,15 @@ def cloud(make: Callable[..., World]) -> World:
     return make(behaviors=BEHAVIORS, stale_after=3600.0)
 
 
-def run(world: World, sql: str, *values: Any) -> None:
-    world.engine.atomic(lambda: world.engine.execute(sql, list(values)))
-
-
 def fail_scrapes(world: World) -> None:
     """Compute fails in both projects of Germany, and the capacitor, too."""
     for project, since in ((1, 1500.0), (2, 1400.0)):
-        run(
-            world,
+        world.run(
             "UPDATE project_services SET scrape_error = %s, checked_at = 1600, failing_since = %s WHERE project_id = %s"
             " AND service_id = (SELECT id FROM services WHERE type = 'compute')",
-            SECRET,
-            since,
-            project,
+            [SECRET, since, project],
         )
-    run(world, "UPDATE capacitors SET scrape_error = %s, checked_at = 1700", SECRET)
+    world.run("UPDATE capacitors SET scrape_error = %s, checked_at = 1700", [SECRET])
 
 
 # -- scrapes -----------------------------------------------------------------------------------------------------------
@@ -44,7 +37,7 @@ def fail_scrapes(world: World) -> None:
 @pytest.mark.sql
 def test_the_state_of_all_scrapes(cloud: World) -> None:
     fail_scrapes(cloud)
-    run(cloud, "UPDATE project_services SET push_error = 'no' WHERE project_id = 2")
+    cloud.run("UPDATE project_services SET push_error = 'no' WHERE project_id = 2")
     age = NOW - 1010.5
     stale = {"is_stale": True, "age_seconds": int(age)}
     assert cloud.get("/v1/admin/scrape-status")["scrape_status"] == {
@@ -98,8 +91,8 @@ def test_a_domain_sees_which_services_fail_and_not_what_they_say(cloud: World) -
 
 
 def test_a_cloud_that_was_never_looked_at(cloud: World) -> None:
-    run(cloud, "UPDATE project_services SET scraped_at = NULL, checked_at = NULL")
-    run(cloud, "UPDATE capacitors SET scraped_at = NULL")
+    cloud.run("UPDATE project_services SET scraped_at = NULL, checked_at = NULL")
+    cloud.run("UPDATE capacitors SET scraped_at = NULL")
     assert cloud.get("/v1/admin/scrape-status")["scrape_status"] == {
         "services": [
             {"type": "compute", "area": "compute", "projects": 3},
@@ -114,8 +107,8 @@ def test_a_cloud_that_was_never_looked_at(cloud: World) -> None:
 
 @pytest.mark.sql
 def test_the_fullest_quotas_come_first(cloud: World) -> None:
-    run(cloud, "UPDATE project_resources SET usage = 900 WHERE quota = 1024")
-    run(cloud, "UPDATE project_resources SET usage = 1 WHERE quota = 0")
+    cloud.run("UPDATE project_resources SET usage = 900 WHERE quota = 1024")
+    cloud.run("UPDATE project_resources SET usage = 1 WHERE quota = 0")
     assert cloud.get("/v1/projects/fullest") == {
         "fullest": [
             {
@@ -153,7 +146,7 @@ def test_the_fullest_quotas_come_first(cloud: World) -> None:
 
 @pytest.mark.sql
 def test_the_largest_amounts_are_no_problem(cloud: World) -> None:
-    run(cloud, "UPDATE project_resources SET quota = %s, usage = %s", 2**63 - 1, 2**63 - 2)
+    cloud.run("UPDATE project_resources SET quota = %s, usage = %s", [2**63 - 1, 2**63 - 2])
     assert cloud.get("/v1/projects/fullest")["counts"]["above_95"] == 6
 
 

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Never
 
 import pytest
@@ -10,6 +11,7 @@ from tests.api.commitments import BEHAVIORS, CORES, PATHS, commit, offer, take
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 from tests.support.rows import all_rows, changes
+from tests.support.statements import statements_of
 
 
 @pytest.fixture
@@ -18,8 +20,7 @@ def audited(make: Callable[..., World]) -> World:
 
 
 def events(world: World) -> list[Any]:
-    with world.engine.connection():
-        rows = world.engine.rows("SELECT document FROM audit_outbox ORDER BY number")
+    rows = world.engine.rows("SELECT document FROM audit_outbox ORDER BY number")
     return [json.loads(document) for (document,) in rows]
 
 
@@ -84,8 +85,7 @@ def test_a_domain_quota(audited: World) -> None:
 def test_each_sink_gets_the_same_event(make: Callable[..., World]) -> None:
     world = make(sinks=("log", "rabbitmq"))
     put(world, "project", cores=25)
-    with world.engine.connection():
-        rows = world.engine.rows("SELECT sink, stream, event_id, document FROM audit_outbox ORDER BY sink")
+    rows = world.engine.rows("SELECT sink, stream, event_id, document FROM audit_outbox ORDER BY sink")
     assert [row[:2] for row in rows] == [("log", BERLIN), ("rabbitmq", BERLIN)]
     assert rows[0][2:] == rows[1][2:]
     assert json.loads(rows[0][3])["id"] == rows[0][2]
@@ -219,8 +219,7 @@ def test_what_time_brings_about_is_not_laid_to_the_users_account(audited: World)
 @pytest.mark.sql
 @pytest.mark.parametrize("table", ["quota_history", "audit_outbox"])
 def test_a_change_that_cannot_be_written_down_does_not_happen(audited: World, table: str) -> None:
-    with audited.engine.connection():
-        audited.engine.execute(f"ALTER TABLE {table} RENAME TO lost")
+    audited.run(f"ALTER TABLE {table} RENAME TO lost")
     result = put(audited, "project", cores=25)
     assert result.status_code == 500
     assert "lost" not in result.text
@@ -233,9 +232,7 @@ def test_a_change_that_cannot_be_written_down_does_not_happen(audited: World, ta
 
 @pytest.mark.sql
 def test_a_change_that_does_not_happen_is_not_written_down(audited: World) -> None:
-    audited.engine.atomic(
-        lambda: audited.engine.execute("UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL")
-    )
+    audited.run("UPDATE project_services SET quota_desynced_at = NULL, next_push_at = NULL")
     before = all_rows(audited.engine)
 
     class Broken(Exception):
@@ -253,8 +250,7 @@ def test_a_change_that_does_not_happen_is_not_written_down(audited: World) -> No
 
 def test_what_a_client_makes_up_is_cut_to_size(audited: World) -> None:
     headers = {"User-Agent": "a" * 100_000}
-    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 21}]}]}}
-    assert audited.request("PUT", PROJECT, json=document, headers=headers).status_code == 202
+    assert request_quotas(audited, PROJECT, {"cores": 21}, headers=headers).status_code == 202
     (event,) = events(audited)
     assert event["initiator"]["host"]["agent"] == "a" * 255
 
@@ -263,19 +259,9 @@ def test_what_a_client_makes_up_is_cut_to_size(audited: World) -> None:
 def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(audited: World) -> None:
     counts = []
     for quotas in ({"cores": 21}, {"cores": 22, "ram": 1025}):
-        statements = []
-        run = audited.engine.db.execute_sql
-
-        def counting(sql: Any, *args: Any, run: Any = run, statements: list[Any] = statements, **kwargs: Any) -> Any:
-            statements.append(sql)
-            return run(sql, *args, **kwargs)
-
-        audited.engine.db.execute_sql = counting
-        try:
-            assert put(audited, "project", **quotas).status_code == 202
-        finally:
-            audited.engine.db.execute_sql = run
+        statements = statements_of(audited.engine, partial(put, audited, "project", **quotas))
         counts.append(len(statements))
         written = [sql for sql in statements if sql.startswith("INSERT")]
         assert len(written) == 2, "one for the history, one for the events"
     assert counts[0] == counts[1]
+    assert len(events(audited)) == 3

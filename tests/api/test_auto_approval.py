@@ -1,6 +1,5 @@
 """Requests that rules of the configuration approve at once."""
 
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +8,7 @@ import pytest
 
 from limes.core.auto_approval import AutoApprovalRule, Wish, first_match
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, show, status
+from tests.api.test_audit import events, payload
 from tests.api.world import World
 
 CORES = ("compute", "cores")
@@ -73,21 +73,18 @@ def test_a_rule_approves_at_once(world: World) -> None:
 
 def test_every_step_has_an_event_for_the_audit(world: World) -> None:
     id_ = asked(world, "berlin", compute={"cores": 40})
-    with world.engine.connection():
-        rows = world.engine.rows("SELECT document FROM audit_outbox ORDER BY number")
-    events = [json.loads(document) for (document,) in rows]
-    assert [(event["action"], event["target"]["typeURI"]) for event in events] == [
+    first, second, third = events(world)
+    assert [(event["action"], event["target"]["typeURI"]) for event in (first, second, third)] == [
         ("create", "service/resources/quota-request"),
         ("update", "service/compute/cores/quota"),
         ("update", "service/resources/quota-request"),
     ]
-    payloads = [json.loads(event["target"]["attachments"][0]["content"]) for event in events]
-    assert payloads == [
+    assert [payload(event) for event in (first, second, third)] == [
         {"event": "opened", "reason": "launch", "wanted": {"compute/cores": 40}},
         {"oldQuota": 20, "newQuota": 40, "detail": f"quota request {id_}"},
         {"event": "approved", "rules": {"compute/cores": "small"}},
     ]
-    assert {event["target"]["id"] for event in (events[0], events[2])} == {str(id_)}
+    assert {event["target"]["id"] for event in (first, third)} == {str(id_)}
 
 
 def test_a_request_that_no_rule_covers_as_a_whole_stays_open(world: World) -> None:

@@ -1,6 +1,5 @@
 """Commitments that renew themselves."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -8,17 +7,12 @@ import pytest
 from limes.actions.commitments.auto_renew import RenewAutomatically
 from limes.actions.commitments.settle import SettleCommitments
 from limes.core.commitments.rules import CommitmentRules
-from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, listed, offer, take
+from tests.api.commitments import NOW, PATHS, amounts, ask, commit, listed, offer, take
 from tests.api.world import World
 
 DAY = 86400
 YEAR = 365 * DAY
 RULES = CommitmentRules(auto_renewal_lead=28 * DAY)
-
-
-@pytest.fixture
-def cloud(make: Callable[..., World]) -> World:
-    return make(behaviors=BEHAVIORS)
 
 
 def switch(world: World, id_: int, on: object, project: str = "berlin", token: str = "cloud-admin") -> Any:

@@ -16,7 +16,6 @@ from limes.mail.samples import sample
 from limes.outgoing import GuardedSession
 from limes.system import SystemIds
 from tests.api.quota_requests import act, asked
-from tests.api.test_attention import run
 from tests.api.test_notifications import SECRET, NoJitter, Receiver, receiver
 from tests.api.world import World
 
@@ -201,7 +200,7 @@ def test_no_post_is_larger_than_receivers_take(post: Post) -> None:
 def test_a_clock_that_was_ahead(post: Post) -> None:
     post.tell(30)
     post.deliver()
-    run(post.world, "UPDATE audit_outbox SET delivered_at = delivered_at + 3600")
+    post.world.run("UPDATE audit_outbox SET delivered_at = delivered_at + 3600")
     post.new()
     told = post.tell(20)
     post.deliver(seconds=5)

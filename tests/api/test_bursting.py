@@ -79,7 +79,7 @@ def test_not_together_with_quotas(bursting: World) -> None:
 
 def test_what_left_the_configuration_does_not_hold_it(bursting: World) -> None:
     assert switch(bursting, DRESDEN_PATH, True)[0].status_code == 202
-    bursting.engine.atomic(lambda: bursting.engine.execute("UPDATE resources SET name = 'gone' WHERE name = 'cores'"))
+    bursting.run("UPDATE resources SET name = 'gone' WHERE name = 'cores'")
     assert switch(bursting, DRESDEN_PATH, False)[0].status_code == 202
 
 

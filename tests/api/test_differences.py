@@ -1,48 +1,14 @@
 """What docs/limes-api.md says is different from the original: bodies, transfers, first scrapes."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.api.commitments import BEHAVIORS, PATHS, commit, offer
+from tests.api.commitments import PATHS, commit, offer
 from tests.api.world import BERLIN, GERMANY, World
-from tests.support.rows import all_rows, changes
 
 PROJECT = f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 ROOT = Path(__file__).parents[2]
-QUOTA = '{"project": {"services": [{"type": "compute", "resources": [%s]}]}}'
-
-
-@pytest.fixture
-def cloud(make: Callable[..., World]) -> World:
-    return make(behaviors=BEHAVIORS)
-
-
-@pytest.mark.parametrize(
-    ("body", "status", "text"),
-    [
-        (QUOTA % '{"name": "cores", "quota": 21}', 202, ""),
-        (QUOTA % '{"name": "cores", "quota": 21}' + " and more", 400, "request body is not valid JSON: "),
-        (QUOTA % '{"name": "cores"}', 400, "request body is not valid JSON: project.services.0.resources.0.quota: "),
-        (
-            QUOTA % '{"name": "cores", "Quota": 21}',
-            400,
-            "request body is not valid JSON: project.services.0.resources.0.quota: ",
-        ),
-        (QUOTA % '{"name": "cores", "quota": 21, "colour": "green"}', 202, ""),
-        ("{}", 202, ""),
-        ("null", 202, ""),
-    ],
-)
-def test_bodies(cloud: World, body: str, status: int, text: str) -> None:
-    for method, path in (("POST", f"{PROJECT}/simulate-put"), ("PUT", PROJECT)):
-        before = all_rows(cloud.engine)
-        result = cloud.request(method, path, body=body.encode())
-        assert result.status_code == (200 if (method, status) == ("POST", 202) else status)
-        if status != 202:
-            assert result.text.startswith(text)
-            assert changes(before, all_rows(cloud.engine)) == {}
 
 
 def test_a_commitment_of_which_something_is_missing(cloud: World) -> None:

@@ -20,7 +20,7 @@ from tests.api.lifetimes import DAY, fill_lifetimes
 from tests.api.quotas import body
 from tests.api.test_growth import sample
 from tests.api.test_unsubscribe import unsubscribe_path
-from tests.api.test_usage_reports import close, execute, use
+from tests.api.test_usage_reports import close, use
 from tests.api.world import BERLIN, DRESDEN, GERMANY, World
 
 pytestmark = pytest.mark.sql
@@ -124,10 +124,9 @@ def tour(make: Callable[..., World]) -> Tour:
         notify_sinks=("test",),
     )
     world.new_domains, world.new_projects = ["uuid-new"], ["uuid-newer"]
-    execute(
-        world,
+    world.run(
         "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-        " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'",
+        " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
     )
     fill_lifetimes(world)
     for _ in range(11):
@@ -135,7 +134,7 @@ def tour(make: Callable[..., World]) -> Tour:
         sample(world)
         world.clock.advance(DAY)
     use(world, 7)
-    execute(world, "UPDATE project_services SET scrape_error = 'no answer' WHERE project_id = 2")
+    world.run("UPDATE project_services SET scrape_error = 'no answer' WHERE project_id = 2")
     return Tour(world)
 
 

@@ -116,7 +116,7 @@ def test_a_constraint(make: Callable[..., World]) -> None:
 
 def test_too_little_capacity(world: World) -> None:
     """10 are in az-one, of which 33 are used."""
-    world.engine.atomic(lambda: world.engine.execute("UPDATE az_resources SET raw_capacity = 10"))
+    world.run("UPDATE az_resources SET raw_capacity = 10")
     found = growth(world, DRESDEN_PATH)
     [step] = [step for step in found["steps"] if step["step"] == "growth"]
     assert (step["quota"], step["lacking"]) == (0, {"az-one": 15})

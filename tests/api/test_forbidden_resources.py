@@ -19,25 +19,23 @@ TEXT = "the backend does not let this project have {}, so there are no commitmen
 @pytest.fixture
 def cloud(make: Callable[..., World]) -> World:
     world = make(behaviors=BEHAVIORS, commitment_rules=RULES)
-    with world.engine.connection():
-        world.engine.execute(
-            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
-            " SELECT 2, id, 0, 0, 0 FROM resources WHERE name = 'capacity'"
-        )
-        world.engine.execute(
-            "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-            " SELECT id, 'az-one', 50, '[]' FROM resources WHERE name = 'capacity'"
-        )
+    world.run(
+        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+        " SELECT 2, id, 0, 0, 0 FROM resources WHERE name = 'capacity'"
+    )
+    world.run(
+        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
+        " SELECT id, 'az-one', 50, '[]' FROM resources WHERE name = 'capacity'"
+    )
     return world
 
 
 def forbid(world: World, resource: str = "cores", most: int | None = 0, project: int = 2) -> None:
-    with world.engine.connection():
-        world.engine.execute(
-            "UPDATE project_resources SET max_backend_quota = %s WHERE project_id = %s"
-            " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
-            [most, project, resource],
-        )
+    world.run(
+        "UPDATE project_resources SET max_backend_quota = %s WHERE project_id = %s"
+        " AND resource_id = (SELECT id FROM resources WHERE name = %s)",
+        [most, project, resource],
+    )
 
 
 def refused(world: World, result: Any, ref: str = "compute/cores") -> None:

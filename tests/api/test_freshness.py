@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from tests.api.quota_requests import PATHS
+from tests.api.quotas import body
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 FRESH = {"is_stale": None, "age_seconds": None}
@@ -23,14 +25,13 @@ def world(make: Callable[..., World]) -> World:
     """Figures of compute are 100 s old in berlin and 7201 s in dresden; those of volume and the capacity are new."""
     world = make(stale_after=7200)
     now = world.clock.now().timestamp()
-    with world.engine.connection():
-        for project, service, age in ((1, "compute", 100), (2, "compute", 7201), (1, "volume", 1), (2, "volume", 7200)):
-            world.engine.execute(
-                "UPDATE project_services SET scraped_at = %s WHERE project_id = %s"
-                " AND service_id = (SELECT id FROM services WHERE type = %s)",
-                [now - age, project, service],
-            )
-        world.engine.execute("UPDATE capacitors SET scraped_at = %s", [now - 60])
+    for project, service, age in ((1, "compute", 100), (2, "compute", 7201), (1, "volume", 1), (2, "volume", 7200)):
+        world.run(
+            "UPDATE project_services SET scraped_at = %s WHERE project_id = %s"
+            " AND service_id = (SELECT id FROM services WHERE type = %s)",
+            [now - age, project, service],
+        )
+    world.run("UPDATE capacitors SET scraped_at = %s", [now - 60])
     return world
 
 
@@ -74,25 +75,17 @@ def fail(
     world: World, project: int, service: str, since: int, scraped_at: int | None = None, tried_at: Any = None
 ) -> None:
     """The scrapes of a project's service have failed since then."""
-    with world.engine.connection():
-        world.engine.execute(
-            "UPDATE project_services SET scrape_error = %s, scrape_failures = 3, failing_since = %s, checked_at = %s,"
-            " scraped_at = %s WHERE project_id = %s AND service_id = (SELECT id FROM services WHERE type = %s)",
-            [SECRET, since, tried_at or since, scraped_at, project, service],
-        )
+    world.run(
+        "UPDATE project_services SET scrape_error = %s, scrape_failures = 3, failing_since = %s, checked_at = %s,"
+        " scraped_at = %s WHERE project_id = %s AND service_id = (SELECT id FROM services WHERE type = %s)",
+        [SECRET, since, tried_at or since, scraped_at, project, service],
+    )
 
 
 def problems(document: Any) -> dict[Any, Any]:
     return {
         service["type"]: service["scrape_problem"] for service in document["services"] if "scrape_problem" in service
     }
-
-
-PATHS = {
-    "berlin": f"/v1/domains/{GERMANY}/projects/{BERLIN}",
-    "dresden": f"/v1/domains/{GERMANY}/projects/{DRESDEN}",
-    "paris": f"/v1/domains/{FRANCE}/projects/{PARIS}",
-}
 
 
 def test_the_people_of_a_project_see_why_its_figures_are_old(world: World) -> None:
@@ -134,31 +127,15 @@ def test_figures_that_are_missing(world: World) -> None:
     assert problems(world.get(PATHS["paris"])["project"]) == {"compute": {"since": now - 30, "message": text}}
     # the backend is left alone after others have failed
     fail(world, 1, "compute", now - 30, scraped_at=now - 7300)
-    with world.engine.connection():
-        world.engine.execute("UPDATE project_services SET scrape_error = '' WHERE project_id = 3")
+    world.run("UPDATE project_services SET scrape_error = '' WHERE project_id = 3")
     assert problems(world.get(PATHS["paris"])["project"]) == {"compute": {"since": now - 30, "message": text}}
     assert problems(world.get(PATHS["dresden"])["project"])["compute"]["since"] == now - 30
     # what fails in another project alone is no outage
-    with world.engine.connection():
-        world.engine.execute("UPDATE project_services SET scraped_at = %s WHERE project_id = 2", [now - 5])
+    world.run("UPDATE project_services SET scraped_at = %s WHERE project_id = 2", [now - 5])
     assert problems(world.get(PATHS["paris"])["project"]) == {}
 
 
 # -- setting quota meanwhile ------------------------------------------------------------------------------------------
-
-
-def wish(**quotas: int) -> dict[Any, Any]:
-    return {
-        "project": {
-            "services": [
-                {
-                    "type": {"cores": "compute", "ram": "compute"}.get(name, "volume"),
-                    "resources": [{"name": name, "quota": quota}],
-                }
-                for name, quota in quotas.items()
-            ]
-        }
-    }
 
 
 @pytest.mark.sql
@@ -169,16 +146,17 @@ def test_what_is_said_of_a_backend_that_fails_from_the_first(world: World) -> No
         "no project report for resource compute/cores: the backend of service compute has been failing since"
         " 2025-12-31T23:59:30Z (please retry after a scrape has succeeded)\n"
     )
-    assert refusal(world, cores=1) == waiting.format("compute/cores")
+    assert refusal(world, compute={"cores": 1}) == waiting.format("compute/cores")
     fail(world, 3, "compute", now - 30)
-    assert refusal(world, cores=1) == failing
-    assert refusal(world, cores=1, capacity=1) == failing + waiting.format("volume/capacity")
+    assert refusal(world, compute={"cores": 1}) == failing
+    both = refusal(world, compute={"cores": 1}, volume={"capacity": 1})
+    assert both == failing + waiting.format("volume/capacity")
 
 
-def refusal(world: World, **quotas: int) -> Any:
+def refusal(world: World, **quotas: Any) -> Any:
     """What both PUT and simulate-put say."""
     answers = [
-        world.request(method, path, json=wish(**quotas))
+        world.request(method, path, json=body("project", **quotas))
         for method, path in (("PUT", PATHS["paris"]), ("POST", f"{PATHS['paris']}/simulate-put"))
     ]
     assert {answer.status_code for answer in answers} == {423}
@@ -190,13 +168,14 @@ def refusal(world: World, **quotas: int) -> Any:
 def test_a_backend_that_fails_hinders_no_other_service(world: World) -> None:
     now = int(world.clock.now().timestamp())
     fail(world, 2, "volume", now - 30)
-    assert world.request("PUT", PATHS["dresden"], json=wish(cores=31)).status_code == 202
-    assert world.request("PUT", PATHS["dresden"], json=wish(cores=32, capacity=1)).status_code == 423
+    for cores, others, status in ((31, {}, 202), (32, {"volume": {"capacity": 1}}, 423)):
+        document = body("project", compute={"cores": cores}, **others)
+        assert world.request("PUT", PATHS["dresden"], json=document).status_code == status
     cores = world.get(f"{PATHS['dresden']}?resource=cores")["project"]["services"][0]["resources"][0]
     assert cores["quota"] == 31
 
 
 def test_a_resource_that_is_newer_than_the_last_scrape(world: World) -> None:
     text = "no project report for resource volume/capacity (please retry after the next scrape of service volume)\n"
-    result = world.request("PUT", PATHS["dresden"], json=wish(capacity=1))
+    result = world.request("PUT", PATHS["dresden"], json=body("project", volume={"capacity": 1}))
     assert (result.status_code, result.text) == (423, text)

@@ -11,7 +11,7 @@ from limes.core.auto_approval import AutoApprovalRule
 from limes.core.constraints import Constraint, ConstraintSet
 from tests.api.growing import bounds, make_growing
 from tests.api.quota_requests import act, ask, asked, quota, show
-from tests.api.quotas import PROJECT, put
+from tests.api.quotas import PROJECT, put, resources
 from tests.api.world import BERLIN, DRESDEN, World
 from tests.support.rows import all_rows, changes
 
@@ -28,10 +28,6 @@ def grant(world: World, amount: Any, token: str = "cloud-admin", path: str = PRO
     return put(world, f"{path}/min-quota", bounds(path, "min_quota", amount), token)
 
 
-def cores(world: World, path: str = PROJECT) -> Any:
-    return world.get(f"{path}?service=compute&resource=cores")["project"]["services"][0]["resources"][0]
-
-
 def explained(world: World) -> Any:
     return world.get(f"{PROJECT}/explain?service=compute&resource=cores")["explanations"][0]["growth"]
 
@@ -46,20 +42,20 @@ def test_a_cloud_admin_grants_quota_and_takes_it_back(world: World) -> None:
     [event] = [json.loads(row.document) for row in changed.pop("audit_outbox")[1]]
     assert event["target"]["typeURI"] == "service/compute/cores/min-quota"
     assert changed == {}
-    assert cores(world)["min_quota"] == 60
+    assert resources(world, PROJECT)["cores"]["min_quota"] == 60
     growth = explained(world)
     assert growth["computed_quota"] == 60
     assert growth["minimum"] == {"quota": 60, "source": "min-quota"}
     assert "min_quota, which the project was granted" in growth["message"]
     result, changed = grant(world, None)
     assert (result.status_code, [row.min_quota for row in changed["project_resources"][1]]) == (202, [None])
-    assert "min_quota" not in cores(world)
+    assert "min_quota" not in resources(world, PROJECT)["cores"]
     assert explained(world)["computed_quota"] == 7
 
 
 def test_the_limit_of_the_projects_admins_does_not_lower_it(world: World) -> None:
     grant(world, 60)
-    put(world, f"{PROJECT}/max-quota", bounds(PROJECT, "max_quota", 10))
+    limit(world, 10)
     assert explained(world)["computed_quota"] == 60
 
 
@@ -118,7 +114,7 @@ def test_a_request_for_quota_that_grows_grants_it(world: World) -> None:
     found = {entry["what"]: entry for entry in world.get(f"{PROJECT}/history?limit=2")["history"]}
     assert (found["min_quota"]["old"], found["min_quota"]["new"]) == (None, 40)
     assert found["min_quota"]["detail"] == found["quota"]["detail"] == f"quota request {id_}"
-    assert cores(world)["min_quota"] == 40
+    assert resources(world, PROJECT)["cores"]["min_quota"] == 40
 
 
 @pytest.mark.sql
@@ -139,7 +135,7 @@ def test_a_larger_grant_of_meanwhile_stays(world: World) -> None:
     id_ = asked(world, "berlin", compute={"cores": 40})
     grant(world, 50)
     assert act(world, "berlin", id_, "approve", "cloud-admin").status_code == 200
-    assert cores(world)["min_quota"] == 50
+    assert resources(world, PROJECT)["cores"]["min_quota"] == 50
 
 
 def test_it_is_not_passed_on_as_it_comes_from_no_domain(world: World) -> None:
@@ -159,8 +155,8 @@ def test_the_approval_above_grants_quota_only(world: World) -> None:
     request = show(world, "berlin", id_)
     assert request["status"] == "partly_approved"
     assert "compute/cores grows by itself and was not granted with it" in request["conversation"][-1]["text"]
-    assert "min_quota" not in cores(world)
-    assert quota(world, "berlin", "compute", "ram") == 9000
+    assert "min_quota" not in resources(world, PROJECT)["cores"]
+    assert quota(world, "berlin", "ram") == 9000
 
 
 @pytest.mark.parametrize("token", ["berlin-admin", "germany-admin", "cloud-admin"])
@@ -170,8 +166,54 @@ def test_rules_grant_nothing_that_grows(make: Callable[..., World], token: str) 
     world = make_growing(make, auto_approval=[rule])
     id_ = asked(world, "berlin", token, compute={"cores": 60})
     assert show(world, "berlin", id_)["status"] == "open"
-    assert "min_quota" not in cores(world)
+    assert "min_quota" not in resources(world, PROJECT)["cores"]
 
 
 def test_what_it_has_already_cannot_be_asked_for(world: World) -> None:
     assert ask(world, "berlin", compute={"cores": 8}).status_code == 422
+
+
+def limit(world: World, amount: int | None) -> None:
+    assert put(world, f"{PROJECT}/max-quota", bounds(PROJECT, "max_quota", amount))[0].status_code == 202
+
+
+def test_a_request_raises_max_quota(world: World) -> None:
+    limit(world, 10)
+    id_ = asked(world, "berlin", compute={"cores": 30, "ram": 2048})
+    assert show(world, "berlin", id_)["resources"][0] == {
+        "service": "compute",
+        "resource": "cores",
+        "what": "max_quota",
+        "present_quota": 10,
+        "wanted_quota": 30,
+    }
+    assert act(world, "berlin", id_, "approve", "germany-admin").status_code == 200
+    ram, maximum, _ = world.get(f"{PROJECT}/history")["history"]
+    if ram["what"] == "max_quota":
+        ram, maximum = maximum, ram
+    assert (maximum["what"], maximum["old"], maximum["new"]) == ("max_quota", 10, 30)
+    assert maximum["detail"] == ram["detail"] == f"quota request {id_}"
+
+
+def test_a_limit_that_was_raised_or_lifted_meanwhile_stays(world: World) -> None:
+    limit(world, 10)
+    for meanwhile in (50, None):
+        limit(world, 10)
+        id_ = asked(world, "berlin", compute={"cores": 30})
+        limit(world, meanwhile)
+        assert act(world, "berlin", id_, "approve", "germany-admin").status_code == 200
+        assert world.get(f"{PROJECT}/history?limit=1")["history"][0]["new"] == meanwhile
+
+
+def test_a_limit_is_not_raised_if_a_quota_is_refused(world: World) -> None:
+    limit(world, 10)
+    id_ = asked(world, "berlin", compute={"cores": 30, "ram": 99999})
+    before = all_rows(world.engine)
+    assert act(world, "berlin", id_, "approve", "germany-admin").status_code == 409
+    assert set(changes(before, all_rows(world.engine))) <= {"audit_outbox"}
+
+
+def test_sums_of_quota_that_grows_cannot_be_asked_for(world: World) -> None:
+    result = ask(world, "germany", "germany-admin", compute={"cores": 30})
+    assert result.status_code == 422
+    assert "it is the sum of the quotas of the projects" in result.text

@@ -9,7 +9,7 @@ import pytest
 
 from limes.core.catalog import DistributionRule
 from tests.api.growing import GROWING_CORES, RULE, make_growing
-from tests.api.quotas import DOMAIN, PROJECT
+from tests.api.quotas import DOMAIN, PROJECT, resources
 from tests.api.world import FRANCE, IDENTITIES, World
 from tests.support.statements import count_statements
 
@@ -25,11 +25,7 @@ def world(make: Callable[..., World]) -> World:
 
 def cores(world: World, path: str, *, per_az: bool = False) -> Any:
     """What a report says of cores."""
-    result = world.request("GET", path, headers=PER_AZ if per_az else {})
-    assert result.status_code == 200, result.text
-    [level] = result.json.values()
-    [found] = [each for each in level["services"][0]["resources"] if each["name"] == "cores"]
-    return found
+    return resources(world, path, headers=PER_AZ if per_az else {})["cores"]
 
 
 @pytest.mark.parametrize("path", [PROJECT, DOMAIN, CLUSTER])
@@ -75,7 +71,7 @@ def test_quota_by_az_of_a_project(world: World) -> None:
 
 @pytest.mark.sql
 def test_quota_in_no_particular_az(world: World) -> None:
-    world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_quotas SET az = 'any' WHERE az = 'az-two'"))
+    world.run("UPDATE project_az_quotas SET az = 'any' WHERE az = 'az-two'")
     assert cores(world, PROJECT)["per_az"] == {
         "any": {"quota": 5, "usage": 0},
         "az-one": {"quota": 3, "usage": 2},
@@ -100,9 +96,7 @@ def test_quota_by_az_of_a_domain_and_the_cloud(world: World) -> None:
 def test_bounds_are_not_shown_where_people_set_quota(make: Callable[..., World]) -> None:
     """The model was another one when they were set."""
     world = make()
-    world.engine.atomic(
-        lambda: world.engine.execute("UPDATE project_resources SET max_quota = 1, forbids_autogrowth = %s", [True])
-    )
+    world.run("UPDATE project_resources SET max_quota = 1, forbids_autogrowth = %s", [True])
     assert not {"max_quota", "forbid_autogrowth", "per_az"} & set(cores(world, PROJECT))
 
 

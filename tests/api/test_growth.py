@@ -1,7 +1,6 @@
 """`usage-history` and `forecast`: how usage has grown, and when it reaches its limits."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,21 +8,13 @@ import pytest
 from limes.actions.growth.sample import SampleGrowth
 from limes.actions.growth.theil_sen import compute_growth
 from limes.actions.growth.trends import ComputeTrends
-from limes.actions.metering.close import CloseAccounts
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
-from tests.api.commitments import BEHAVIORS, PATHS, commit
+from tests.api.commitments import PATHS, commit
+from tests.api.test_usage_reports import DAY, HOUR, close
 from tests.api.world import BERLIN, GERMANY, World
 
-HOUR, DAY = 3600, 86400
-JANUARY = 1767225600
-"""2026-01-01T00:00:00Z, when the world's clock begins."""
 DOMAIN = f"/v1/domains/{GERMANY}"
-
-
-@pytest.fixture
-def cloud(make: Callable[..., World]) -> World:
-    return make(behaviors=BEHAVIORS)
 
 
 def sample(world: World) -> None:
@@ -33,21 +24,24 @@ def sample(world: World) -> None:
 
 def use(world: World, cores: int, project: str = "berlin", az: str = "az-one") -> None:
     """Usage of cores in az-one; that in other AZs stays."""
+    ids = (
+        "project_id = (SELECT id FROM projects WHERE name = %s)"
+        " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
+    )
+    world.run(f"DELETE FROM project_az_resources WHERE {ids}", [project])
+    world.run(
+        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) SELECT project_id,"
+        f" resource_id, %s, %s, '' FROM project_resources WHERE {ids}",
+        [az, cores, project],
+    )
+    world.run(f"UPDATE project_resources SET usage = %s WHERE {ids}", [cores, project])
 
-    def work() -> None:
-        ids = (
-            "project_id = (SELECT id FROM projects WHERE name = %s) AND resource_id ="
-            " (SELECT r.id FROM resources r JOIN services s ON s.id = r.service_id WHERE s.type = 'compute' AND r.name = 'cores')"
-        )
-        world.engine.execute(f"DELETE FROM project_az_resources WHERE {ids}", [project])
-        world.engine.execute(
-            "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) SELECT project_id,"
-            f" resource_id, %s, %s, '' FROM project_resources WHERE {ids}",
-            [az, cores, project],
-        )
-        world.engine.execute(f"UPDATE project_resources SET usage = %s WHERE {ids}", [cores, project])
 
-    world.engine.atomic(work)
+def step(world: World, cores: int, *azs: str) -> None:
+    """Berlin's usage changes in its account, as a scrape finds it."""
+    now = int(world.clock.now().timestamp())
+    rows = [StepRow(BERLIN, "compute", "cores", az, now, cores, now) for az in azs]
+    world.engine.atomic(lambda: metering.add_steps(world.engine, rows))
 
 
 def history(world: World, query: str = "", path: str = "/v1", token: str = "cloud-admin") -> list[Any]:
@@ -143,12 +137,9 @@ def test_days_before_the_first_sample_come_from_the_use_of_commitments(cloud: Wo
 
 @pytest.mark.sql
 def test_zones_of_a_project_are_added_up_before_they_are_rounded(cloud: World) -> None:
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [JANUARY]))
-    CloseAccounts(cloud.engine, cloud.clock).run()
+    close(cloud)
     for amount, seconds in ((1, 2400), (0, 1200)):
-        now = int(cloud.clock.now().timestamp())
-        rows = [StepRow(BERLIN, "compute", "cores", az, now, amount, now) for az in ("az-one", "az-two")]
-        cloud.engine.atomic(partial(metering.add_steps, cloud.engine, rows))
+        step(cloud, amount, "az-one", "az-two")
         cloud.clock.advance(seconds)
     (cores,) = history(cloud, "granularity=hour", PATHS["berlin"])
     assert cores["hours"][-1]["used"] == 1  # 1.33, of 0.67 in each
@@ -156,14 +147,11 @@ def test_zones_of_a_project_are_added_up_before_they_are_rounded(cloud: World) -
 
 @pytest.mark.sql
 def test_a_project_is_told_from_its_account(cloud: World) -> None:
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [JANUARY]))
-    CloseAccounts(cloud.engine, cloud.clock).run()
+    close(cloud)
     (before,) = history(cloud, "granularity=hour", PATHS["berlin"]) or [{"hours": []}]
     assert before["hours"] == []
     for amount in (5, 35):
-        now = int(cloud.clock.now().timestamp())
-        row = StepRow(BERLIN, "compute", "cores", "az-one", now, amount, now)
-        cloud.engine.atomic(partial(metering.add_steps, cloud.engine, [row]))
+        step(cloud, amount, "az-one")
         sample(cloud)
         cloud.clock.advance(HOUR)
     found = history(cloud, "granularity=hour&per_az", PATHS["berlin"], "berlin-reader")
@@ -181,14 +169,11 @@ def test_the_first_averages_of_a_project_are_of_the_time_since_it_was_found(clou
     cloud.clock.advance(DAY + HOUR // 4)
     before = int(cloud.clock.now().timestamp())
     cloud.clock.advance(metering_began)
-    now = int(cloud.clock.now().timestamp())
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_services SET scraped_at = %s", [now]))
-    CloseAccounts(cloud.engine, cloud.clock).run()
+    close(cloud)
     if metering_began:  # the project was found later
-        cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE metering_state SET begun_at = %s", [before]))
-        cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM usage_gaps"))
-    row = StepRow(BERLIN, "compute", "cores", "az-one", now, 30, now)
-    cloud.engine.atomic(partial(metering.add_steps, cloud.engine, [row]))
+        cloud.run("UPDATE metering_state SET begun_at = %s", [before])
+        cloud.run("DELETE FROM usage_gaps")
+    step(cloud, 30, "az-one")
     cloud.clock.advance(HOUR // 4)
     for granularity in ("hour", "day", "month"):
         found = history(cloud, f"granularity={granularity}&per_az", PATHS["berlin"])
@@ -199,18 +184,18 @@ def test_the_first_averages_of_a_project_are_of_the_time_since_it_was_found(clou
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("from=2025-12-31&until=2025-12-30", "query parameter until: expected a time after `from`"),
-        ("from=2036-01-01", "query parameter from: expected no time in the future; it is 2026-01-01T00:00:00Z now"),
-        ("from=2026-01-01&until=2026-01-01", "query parameter until: expected a time after `from`"),
+        ("from=2025-12-31&until=2025-12-30", "until: expected a time after `from`"),
+        ("from=2036-01-01", "from: expected no time in the future; it is 2026-01-01T00:00:00Z now"),
+        ("from=2026-01-01&until=2026-01-01", "until: expected a time after `from`"),
         (
             "granularity=hour&from=2025-12-01",
-            "query parameter from: single hours are kept from 2025-12-18T00:00:00Z on; ask for longer times with"
+            "from: single hours are kept from 2025-12-18T00:00:00Z on; ask for longer times with"
             " `granularity`, or for later ones",
         ),
     ],
 )
 def test_bad_questions(cloud: World, query: str, message: str) -> None:
-    assert refused(cloud, query) == message
+    assert refused(cloud, query) == f"query parameter {message}"
 
 
 # -- forecast ----------------------------------------------------------------------------------------------------------
@@ -227,7 +212,7 @@ def test_a_forecast_needs_a_week(cloud: World) -> None:
 
 @pytest.mark.sql
 def test_when_a_domain_and_the_cloud_are_full(cloud: World) -> None:
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE domain_resources SET quota = 1000 WHERE domain_id = 1"))
+    cloud.run("UPDATE domain_resources SET quota = 1000 WHERE domain_id = 1")
     grow(cloud, range(100, 400, 10))
     (cores,) = forecasts(cloud, "service=compute&resource=cores", DOMAIN, "germany-viewer")
     assert cores["growth_per_day"] == {"expected": 10, "lowest": 10, "highest": 10}

@@ -1,18 +1,13 @@
 """Since when there are data, and hours, days or months that suit them."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.api.commitments import BEHAVIORS, PATHS, commit
-from tests.api.test_growth import DAY, DOMAIN, HOUR, JANUARY, grow, history, sample, use
+from tests.api.commitments import PATHS, commit
+from tests.api.test_growth import DAY, DOMAIN, HOUR, grow, history, sample, use
+from tests.api.test_usage_reports import JANUARY
 from tests.api.world import World
-
-
-@pytest.fixture
-def cloud(make: Callable[..., World]) -> World:
-    return make(behaviors=BEHAVIORS)
 
 
 def auto(world: World, query: str = "", path: str = "/v1") -> tuple[str, list[str]]:
@@ -56,9 +51,9 @@ def test_after_a_day_there_are_days_and_after_retention_months(cloud: World) -> 
 
 
 def test_what_is_added_later_has_its_own_beginning(cloud: World) -> None:
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_resources SET usage = 0"))
-    cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM project_az_resources"))
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE domain_resources SET quota = 0"))
+    cloud.run("UPDATE project_resources SET usage = 0")
+    cloud.run("DELETE FROM project_az_resources")
+    cloud.run("UPDATE domain_resources SET quota = 0")
     sample(cloud)
     cloud.clock.advance(5 * DAY + 2 * HOUR)
     use(cloud, 10)

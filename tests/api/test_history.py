@@ -203,7 +203,7 @@ def test_the_origin_is_what_made_the_quota(world: World) -> None:
         " detail, initiator_id, initiator_name, request_id)"
         " VALUES (1, %s, %s, 'compute', 'cores', 'backend_quota', 7, 25, 'backend-drift', '', '', 'scrape', 'job')"
     )
-    world.engine.atomic(lambda: world.engine.execute(sql, [GERMANY, BERLIN]))
+    world.run(sql, [GERMANY, BERLIN])
     assert [change["what"] for change in history(world)] == ["backend_quota", "quota"]
     assert (explain(world)["origin"]["what"], explain(world)["origin"]["new"]) == ("quota", 25)
 
@@ -239,9 +239,7 @@ def test_simulate_put_agrees(make: Callable[..., World], token: str, level: str)
     lowest, highest = found["min_acceptable_quota"], found["max_acceptable_quota"]
 
     def simulate(quota: int) -> Any:
-        resources = [{"name": "cores", "quota": quota}]
-        document = {level: {"services": [{"type": "compute", "resources": resources}]}}
-        return world.request("POST", f"{path}/simulate-put", token, json=document).json
+        return request_quotas(world, f"{path}/simulate-put", {"cores": quota}, token, method="POST").json
 
     for bound, beyond in ((lowest, lowest["quota"] - 1), (highest, highest["quota"] + 1)):
         assert simulate(bound["quota"])["success"]

@@ -6,11 +6,8 @@ from collections.abc import Callable
 import pytest
 
 from limes.core.catalog import BehaviorRule
-from tests.api.world import BERLIN, DRESDEN, GERMANY, World
-
-IN_GERMANY = {"id": GERMANY, "name": "germany"}
-PROJECT_BERLIN = {"id": BERLIN, "name": "berlin", "domain": IN_GERMANY}
-PROJECT_DRESDEN = {"id": DRESDEN, "name": "dresden", "domain": IN_GERMANY}
+from tests.api.test_attention import IN_GERMANY, PROJECT_BERLIN, PROJECT_DRESDEN
+from tests.api.world import BERLIN, DRESDEN, World
 
 
 @pytest.mark.sql
@@ -52,38 +49,21 @@ def test_the_three_lists(world: World) -> None:
     }
 
 
-def test_filters_and_empty_lists(world: World) -> None:
-    lists = world.get("/v1/inconsistencies?service=compute&resource=gpus")["inconsistencies"]
-    assert lists == {"domain_quota_overcommitted": [], "project_quota_overspent": [], "project_quota_mismatch": []}
-
-
-@pytest.mark.sql
-def test_bursting_projects_are_compared_with_what_they_may_use(make: Callable[..., World]) -> None:
-    world = make(burst_multiplier=0.2)
-    world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s", [True]))
-    lists = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]
-    assert lists["project_quota_overspent"] == []
-    assert [
-        (item["project"]["name"], item["quota"], item["backend_quota"]) for item in lists["project_quota_mismatch"]
-    ] == [
-        ("berlin", 24, 20),
-        ("dresden", 36, 30),
-    ]
+def fail(world: World, project: int, service: str, message: str, checked_at: float) -> None:
+    """The last scrape of a project's service has failed."""
+    world.run(
+        "UPDATE project_services SET scrape_error = %s, checked_at = %s WHERE project_id = %s"
+        " AND service_id = (SELECT id FROM services WHERE type = %s)",
+        [message, checked_at, project, service],
+    )
 
 
 @pytest.mark.sql
 def test_scrape_errors_are_grouped(world: World) -> None:
-    def fail() -> None:
-        for project, service, message in ((1, "compute", "down"), (2, "compute", "down"), (1, "volume", "odd")):
-            world.engine.execute(
-                "UPDATE project_services SET scrape_error = %s, checked_at = 1234.5 WHERE project_id = %s"
-                " AND service_id = (SELECT id FROM services WHERE type = %s)",
-                [message, project, service],
-            )
-
-    world.engine.execute("UPDATE project_services SET checked_at = 1200")  # by a scrape that went well
+    world.run("UPDATE project_services SET checked_at = 1200")  # by a scrape that went well
     assert world.get("/v1/admin/scrape-errors") == {"scrape_errors": []}
-    world.engine.atomic(fail)
+    for project, service, message in ((1, "compute", "down"), (2, "compute", "down"), (1, "volume", "odd")):
+        fail(world, project, service, message, 1234.5)
     assert world.get("/v1/admin/scrape-errors") == {
         "scrape_errors": [
             {
@@ -101,16 +81,8 @@ def test_scrape_errors_are_grouped(world: World) -> None:
 @pytest.mark.sql
 def test_the_message_is_the_first_projects_own(world: World) -> None:
     """Two projects have the same error, although the backend names each of them."""
-
-    def fail() -> None:
-        for project, uuid in ((1, BERLIN), (2, DRESDEN)):
-            world.engine.execute(
-                "UPDATE project_services SET scrape_error = %s, checked_at = 1234 WHERE project_id = %s"
-                " AND service_id = (SELECT id FROM services WHERE type = 'compute')",
-                [f"no quota of {uuid},\n  says Nova", project],
-            )
-
-    world.engine.atomic(fail)
+    for project, uuid in ((1, BERLIN), (2, DRESDEN)):
+        fail(world, project, "compute", f"no quota of {uuid},\n  says Nova", 1234)
     (error,) = world.get("/v1/admin/scrape-errors")["scrape_errors"]
     assert (error["message"], error["affected_projects"]) == (f"no quota of {BERLIN},\n  says Nova", 2)
 
@@ -131,19 +103,17 @@ def test_what_is_used_up_exactly_is_not_overspent(world: World) -> None:
 @pytest.mark.sql
 def test_each_list_has_an_order(world: World) -> None:
     """By the names of domain, project, service and resource, whatever the ids are."""
-    renames = (("germany", "a"), ("france", "b"))
-    with world.engine.connection():
-        for old, new in renames:
-            world.engine.execute("UPDATE domains SET name = %s WHERE name = %s", [new, old])
-        for old, new in (("berlin", "y"), ("dresden", "x"), ("paris", "w")):
-            world.engine.execute("UPDATE projects SET name = %s WHERE name = %s", [new, old])
-        world.engine.execute("DELETE FROM project_resources")
-        world.engine.execute("DELETE FROM domain_resources")
-        world.engine.execute(
-            "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
-            " SELECT p.id, r.id, 1, 5, 2 FROM projects p CROSS JOIN resources r WHERE r.name <> 'gpus'"
-            " ORDER BY p.id DESC, r.name DESC"
-        )
+    for old, new in (("germany", "a"), ("france", "b")):
+        world.run("UPDATE domains SET name = %s WHERE name = %s", [new, old])
+    for old, new in (("berlin", "y"), ("dresden", "x"), ("paris", "w")):
+        world.run("UPDATE projects SET name = %s WHERE name = %s", [new, old])
+    world.run("DELETE FROM project_resources")
+    world.run("DELETE FROM domain_resources")
+    world.run(
+        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)"
+        " SELECT p.id, r.id, 1, 5, 2 FROM projects p CROSS JOIN resources r WHERE r.name <> 'gpus'"
+        " ORDER BY p.id DESC, r.name DESC"
+    )
     lists = world.get("/v1/inconsistencies")["inconsistencies"]
     refs = [("compute", "cores"), ("compute", "ram"), ("volume", "capacity")]
     found = [
@@ -167,31 +137,28 @@ def test_a_domain_may_give_away_all_that_it_has(world: World) -> None:
 
 
 @pytest.mark.sql
-def test_a_project_that_may_burst_less_than_others(make: Callable[..., World]) -> None:
+def test_bursting_projects_are_compared_with_what_they_may_use(make: Callable[..., World]) -> None:
+    """And one may burst less than others."""
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])
-    world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s", [True]))
+    world.run("UPDATE projects SET has_bursting = %s", [True])
     lists = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]
     (overspent,) = lists["project_quota_overspent"]
     assert (overspent["project"], overspent["quota"], overspent["usage"]) == (PROJECT_DRESDEN, 30, 31)
-    assert [item["project"]["name"] for item in lists["project_quota_mismatch"]] == ["berlin"]
+    (mismatch,) = lists["project_quota_mismatch"]
+    assert (mismatch["project"], mismatch["quota"], mismatch["backend_quota"]) == (PROJECT_BERLIN, 24, 20)
 
 
 def test_groups_of_scrape_errors(world: World) -> None:
     """The same words of two services are two errors. The groups come by service and the id of the project shown."""
-    with world.engine.connection():
-        world.engine.execute("UPDATE projects SET name = 'z-berlin' WHERE name = 'berlin'")
-        for project, service, message in (
-            (1, "volume", "down"),
-            (1, "compute", "other"),
-            (2, "compute", "down"),
-            (3, "compute", "down"),
-        ):
-            world.engine.execute(
-                "UPDATE project_services SET scrape_error = %s, checked_at = %s WHERE project_id = %s"
-                " AND service_id = (SELECT id FROM services WHERE type = %s)",
-                [message, 1000 + project, project, service],
-            )
+    world.run("UPDATE projects SET name = 'z-berlin' WHERE name = 'berlin'")
+    for project, service, message in (
+        (1, "volume", "down"),
+        (1, "compute", "other"),
+        (2, "compute", "down"),
+        (3, "compute", "down"),
+    ):
+        fail(world, project, service, message, 1000 + project)
     found = world.get("/v1/admin/scrape-errors")["scrape_errors"]
     shown = [
         (item["service_type"], item["message"], item["project"]["name"], item.get("affected_projects"))

@@ -139,28 +139,16 @@ def test_csv(cloud: World) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        (
-            "from=1767225600&until=2027-01-01",
-            "query parameter from: expected a time before now, which is 2026-01-01T00:00:00Z",
-        ),
-        ("from=1767225601", "query parameter from: expected a time before now, which is 2026-01-01T00:00:00Z"),
-        (
-            "from=2025-12-30&until=2025-12-29",
-            "query parameter from: expected a time before `until`, which is 2025-12-29T00:00:00Z",
-        ),
-        (
-            "from=1",
-            "query parameter from: lifetimes are kept for 400 days; expected 2024-11-27T00:00:00Z or later",
-        ),
-        (
-            "until=5",
-            "query parameter until: lifetimes are kept for 400 days; expected 2024-11-27T00:00:00Z or later",
-        ),
+        ("from=1767225600&until=2027-01-01", "from: expected a time before now, which is 2026-01-01T00:00:00Z"),
+        ("from=1767225601", "from: expected a time before now, which is 2026-01-01T00:00:00Z"),
+        ("from=2025-12-30&until=2025-12-29", "from: expected a time before `until`, which is 2025-12-29T00:00:00Z"),
+        ("from=1", "from: lifetimes are kept for 400 days; expected 2024-11-27T00:00:00Z or later"),
+        ("until=5", "until: lifetimes are kept for 400 days; expected 2024-11-27T00:00:00Z or later"),
     ],
 )
 def test_what_is_refused(cloud: World, query: str, message: str) -> None:
     result = cloud.request("GET", OF_ALL, "billing", query_string=query)
-    assert (result.status_code, result.text[: len(message)]) == (400, message)
+    assert (result.status_code, result.text) == (400, f"query parameter {message}\n")
 
 
 def test_a_project_without_any(world: World) -> None:
@@ -170,5 +158,5 @@ def test_a_project_without_any(world: World) -> None:
 
 @pytest.mark.sql
 def test_a_renamed_project(cloud: World) -> None:
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE projects SET name = 'mitte' WHERE uuid = %s", [BERLIN]))
+    cloud.run("UPDATE projects SET name = 'mitte' WHERE uuid = %s", [BERLIN])
     assert {one["project"]["name"] for one in cloud.get(OF_BERLIN)["subresources"]} == {"mitte"}

@@ -1,13 +1,12 @@
 """Requests of domains for more quota, and requests of projects that their domain has passed on."""
 
-import json
 from collections.abc import Callable
 
 import pytest
 
 from tests.api.quota_requests import PATHS, act, asked, kinds, quota, show, status
-from tests.api.quotas import put
-from tests.api.test_audit import payload
+from tests.api.quotas import request_quotas
+from tests.api.test_audit import events, payload
 from tests.api.vanishing import vanish
 from tests.api.world import BERLIN, World
 
@@ -75,8 +74,7 @@ def test_less_above_is_less_below(world: World) -> None:
 @pytest.mark.sql
 def test_what_others_got_meanwhile_is_added(world: World) -> None:
     below, above = passed_on(world)
-    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 60}]}]}}
-    assert put(world, PATHS["dresden"], document)[0].status_code == 202
+    assert request_quotas(world, PATHS["dresden"], {"cores": 60}).status_code == 202
     assert act(world, "germany", above, "approve", "cloud-admin").status_code == 200
     assert (quota(world, "germany"), quota(world, "berlin")) == (150, 90)
     assert status(world, "berlin", below) == "approved"
@@ -118,8 +116,7 @@ def test_the_request_of_a_domain_outlives_the_project_that_it_was_made_for(make:
     del before["passed_on_from"]
     assert show(world, "germany", decided) == before
     assert (status(world, "germany", kept), show(world, "germany", kept)["passed_on_from"]) == ("open", other)
-    documents = [json.loads(document) for (document,) in world.engine.rows("SELECT document FROM audit_outbox")]
-    steps = [payload(each)["event"] for each in documents if each["target"]["id"] == str(above)]
+    steps = [payload(each)["event"] for each in events(world) if each["target"]["id"] == str(above)]
     assert steps == ["opened", "superseded"]
     assert act(world, "germany", above, "approve", "cloud-admin").status_code == 409
 

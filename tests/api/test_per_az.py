@@ -1,16 +1,18 @@
 """The breakdown by AZ that `X-Limes-V2-API-Preview: per-az` asks for, on all three levels."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
+from tests.api import quotas
 from tests.api.commitments import BEHAVIORS, NOW, commit, listed
-from tests.api.world import BERLIN, GERMANY, World
+from tests.api.quotas import DOMAIN, PROJECT
+from tests.api.world import World
 
-DOMAIN = f"/v1/domains/{GERMANY}"
-PROJECT = f"{DOMAIN}/projects/{BERLIN}"
 PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
+resources = partial(quotas.resources, headers=PREVIEW)
 
 
 @pytest.fixture
@@ -22,13 +24,6 @@ def world(make: Callable[..., World]) -> World:
     commit(world, amount=4, project="dresden", availability_zone="az-two")
     commit(world, resource_name="ram", availability_zone="any", amount=5, duration="1 year")
     return world
-
-
-def resources(world: World, path: str, query: str = "", headers: dict[str, str] = PREVIEW) -> dict[Any, Any]:
-    """The resources of all services by name, of the one object that is answered."""
-    shown = next(iter(world.request("GET", path, query_string=query, headers=headers).json.values()))
-    shown = shown[0] if isinstance(shown, list) else shown
-    return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
 
 
 @pytest.mark.sql
@@ -109,7 +104,7 @@ def test_cluster(world: World) -> None:
 
 @pytest.mark.sql
 def test_no_projects_usage_is_left_out(world: World) -> None:
-    world.engine.atomic(lambda: world.engine.execute("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-two'"))
+    world.run("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-two'")
     zone = resources(world, "/v1/clusters/current")["cores"]["per_az"]["az-two"]
     assert "projects_usage" not in zone
     assert zone["committed"] == {"1 hour": 4}
@@ -119,7 +114,7 @@ def test_no_projects_usage_is_left_out(world: World) -> None:
 def test_a_project_without_physical_usage_counts_with_its_usage(world: World) -> None:
     ram = "SELECT 2, id, 'any', 7, '' FROM resources WHERE name = 'ram'"
     insert = f"INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) {ram}"
-    world.engine.atomic(lambda: world.engine.execute(insert))
+    world.run(insert)
     found = resources(world, "/v1/clusters/current")["ram"]["per_az"]["any"]
     assert (found["projects_usage"], found["physical_usage"]) == (519, 135)
 
@@ -154,10 +149,10 @@ def test_what_waits_for_capacity(world: World) -> None:
 def test_what_is_only_committed_to(world: World) -> None:
     """In an AZ that nobody uses, beside others."""
     for table, zero in (("project_az_resources", "usage"), ("az_resources", "raw_capacity")):
-        world.engine.atomic(lambda table=table, zero=zero: world.engine.execute(f"UPDATE {table} SET {zero} = 0"))
+        world.run(f"UPDATE {table} SET {zero} = 0")
     ram = "SELECT p.id, r.id, 'az-one', 1, '' FROM projects p CROSS JOIN resources r WHERE p.id = 1 AND r.name = 'ram'"
     insert = f"INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources) {ram}"
-    world.engine.atomic(lambda: world.engine.execute(insert))
+    world.run(insert)
     for path in (PROJECT, DOMAIN, "/v1/clusters/current"):
         found = resources(world, path)["ram"]["per_az"]
         assert list(found) == ["any", "az-one"]

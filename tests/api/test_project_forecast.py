@@ -8,7 +8,8 @@ import pytest
 
 from limes.actions.metering.close import CloseAccounts
 from limes.db.queries import metering
-from limes.db.queries.metering import GapRow, StepRow
+from limes.db.queries.metering import GapRow
+from tests.api import test_growth
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.test_growth import DAY, HOUR, forecasts, grow, history, sample, use
 from tests.api.world import BERLIN, GERMANY, World
@@ -30,9 +31,7 @@ def cloud(make: Callable[..., World]) -> World:
 def scraped(world: World) -> None:
     """Just now, by collectors."""
     now = world.clock.now().timestamp()
-    world.engine.atomic(
-        lambda: world.engine.execute("UPDATE project_services SET scraped_at = %s, failing_since = NULL", [now])
-    )
+    world.run("UPDATE project_services SET scraped_at = %s, failing_since = NULL", [now])
 
 
 def close(world: World) -> None:
@@ -41,9 +40,7 @@ def close(world: World) -> None:
 
 def step(world: World, cores: int, az: str = "az-one") -> None:
     """Berlin's usage changes in one AZ, as a scrape finds it."""
-    now = int(world.clock.now().timestamp())
-    row = StepRow(BERLIN, "compute", "cores", az, now, cores, now)
-    world.engine.atomic(partial(metering.add_steps, world.engine, [row]))
+    test_growth.step(world, cores, az)
     use(world, cores, az=az)
     scraped(world)
 
@@ -84,7 +81,7 @@ def test_when_is_my_quota_full(cloud: World) -> None:
 
 def test_it_is_what_a_domain_of_one_project_is_told(cloud: World) -> None:
     """The same method, once from samples and once from the account."""
-    cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM projects WHERE uuid <> %s", [BERLIN]))
+    cloud.run("DELETE FROM projects WHERE uuid <> %s", [BERLIN])
     step(cloud, 0, "az-two")
     for amount in (3, 9, 4, 4, 8, 12, 11, 2, 15, 14, 13, 18):
         step(cloud, amount)
@@ -114,11 +111,8 @@ def test_it_needs_a_week_of_whole_days(cloud: World) -> None:
 
 def test_a_project_that_is_new_in_an_old_cloud_has_no_data_from_before(cloud: World) -> None:
     cloud.clock.advance(60 * DAY)
-    cloud.engine.atomic(
-        lambda: cloud.engine.execute(
-            "UPDATE metered_projects SET since = %s WHERE project_uuid = %s",
-            [int(cloud.clock.now().timestamp()), BERLIN],
-        )
+    cloud.run(
+        "UPDATE metered_projects SET since = %s WHERE project_uuid = %s", [int(cloud.clock.now().timestamp()), BERLIN]
     )
     use_by_day(cloud, range(1, 6))
     assert cores(cloud)["missing_days"] == 2
@@ -126,9 +120,9 @@ def test_a_project_that_is_new_in_an_old_cloud_has_no_data_from_before(cloud: Wo
 
 def test_data_begin_when_something_is_used_or_granted(cloud: World) -> None:
     """Of a service that is added later, nothing was used before. That says nothing about growth."""
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_resources SET quota = 0, usage = 0"))
-    cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM project_az_resources"))
-    cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM usage_steps"))
+    cloud.run("UPDATE project_resources SET quota = 0, usage = 0")
+    cloud.run("DELETE FROM project_az_resources")
+    cloud.run("DELETE FROM usage_steps")
     cloud.clock.advance(20 * DAY + 5 * HOUR)
     use_by_day(cloud, range(10, 16))
     assert cores(cloud)["days"] == 5, "the first day was not a whole one"
@@ -137,9 +131,9 @@ def test_data_begin_when_something_is_used_or_granted(cloud: World) -> None:
 
 
 def test_what_is_granted_and_never_used_is_not_full_soon(cloud: World) -> None:
-    cloud.engine.atomic(lambda: cloud.engine.execute("UPDATE project_resources SET usage = 0"))
-    cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM project_az_resources"))
-    cloud.engine.atomic(lambda: cloud.engine.execute("DELETE FROM usage_steps"))
+    cloud.run("UPDATE project_resources SET usage = 0")
+    cloud.run("DELETE FROM project_az_resources")
+    cloud.run("DELETE FROM usage_steps")
     sample(cloud)  # notes quotas
     cloud.clock.advance(10 * DAY)
     scraped(cloud)

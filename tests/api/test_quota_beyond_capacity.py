@@ -8,26 +8,21 @@ import pytest
 
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS, PATHS, commit
+from tests.api.quotas import DOMAIN, request_quotas
 from tests.api.world import FRANCE, GERMANY, World
 from tests.support.rows import all_rows, changes
 
-DOMAIN = f"/v1/domains/{GERMANY}"
 TEXT = (
     "the quotas of all domains for compute/cores add up to {}, but the capacity is 201:"
     " not all of it can be used at the same time"
 )
 
 
-def body(**quotas: int) -> dict[Any, Any]:
-    resources = [{"name": name, "quota": quota} for name, quota in quotas.items()]
-    return {"domain": {"services": [{"type": "compute", "resources": resources}]}}
-
-
 def both(world: World, **quotas: int) -> tuple[Any, Any]:
     """What simulate-put says, and then PUT."""
-    simulated = world.request("POST", f"{DOMAIN}/simulate-put", json=body(**quotas))
+    simulated = request_quotas(world, f"{DOMAIN}/simulate-put", quotas, method="POST")
     assert simulated.status_code == 200
-    result = world.request("PUT", DOMAIN, json=body(**quotas))
+    result = request_quotas(world, DOMAIN, quotas)
     assert result.status_code == 202
     return simulated.json, result.text
 
@@ -41,7 +36,7 @@ def test_what_is_given_beyond_the_capacity(world: World) -> None:
         {"success": True, "warnings": [told]},
         f"quotas have been accepted, with a warning:\n{told}\n",
     )
-    assert world.request("PUT", DOMAIN, json=body(cores=152)).headers.get("content-type") is None  # as it was
+    assert request_quotas(world, DOMAIN, {"cores": 152}).headers.get("content-type") is None  # as it was
     assert both(world, cores=151) == ({"success": True}, "")
 
 
@@ -62,8 +57,7 @@ def test_each_resource_for_itself_with_its_unit(world: World) -> None:
 
 
 def test_where_no_capacity_is_known_nothing_is_said(world: World) -> None:
-    document = {"domain": {"services": [{"type": "volume", "resources": [{"name": "capacity", "quota": 10**6}]}]}}
-    result = world.request("PUT", DOMAIN, json=document)
+    result = request_quotas(world, DOMAIN, {"capacity": 10**6}, service="volume")
     assert (result.status_code, result.text) == (202, "")
 
 
@@ -78,9 +72,9 @@ def test_overcommitted_capacity_counts_as_it_is(make: Callable[..., World]) -> N
 
 def test_what_is_refused_carries_no_warning(world: World) -> None:
     before = all_rows(world.engine)
-    document = body(cores=1000, ram=1)
-    assert world.request("PUT", DOMAIN, json=document).status_code == 409
-    simulated = world.request("POST", f"{DOMAIN}/simulate-put", json=document)
+    quotas = {"cores": 1000, "ram": 1}
+    assert request_quotas(world, DOMAIN, quotas).status_code == 409
+    simulated = request_quotas(world, f"{DOMAIN}/simulate-put", quotas, method="POST")
     assert (simulated.status_code, set(simulated.json)) == (409, {"success", "unacceptable_resources"})
     assert changes(before, all_rows(world.engine)) == {}
 

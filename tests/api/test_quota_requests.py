@@ -9,9 +9,8 @@ from limes.api.policy import RULES
 from limes.auth.policy import Policy, Rule
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.quota_requests import EventRow
-from tests.api.growing import make_growing
 from tests.api.quota_requests import PATHS, act, ask, asked, quota, show, status
-from tests.api.quotas import put
+from tests.api.quotas import request_quotas
 from tests.api.world import World
 from tests.support.rows import all_rows, changes
 
@@ -168,8 +167,7 @@ def test_what_does_not_fit_any_more_stays_open_and_the_answer_says_what_would(wo
 
 def test_approval_never_lowers(world: World) -> None:
     id_ = asked(world, "berlin", compute={"cores": 30, "ram": 2048})
-    document = {"project": {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": 50}]}]}}
-    assert put(world, PATHS["berlin"], document)[0].status_code == 202
+    assert request_quotas(world, PATHS["berlin"], {"cores": 50}).status_code == 202
     assert act(world, "berlin", id_, "approve", "germany-admin").status_code == 200
     assert (quota(world, "berlin"), quota(world, "berlin", resource="ram")) == (50, 2048)
     assert status(world, "berlin", id_) == "approved"
@@ -240,29 +238,23 @@ def test_what_cannot_be_asked_for(world: World, quotas: Any, text: str) -> None:
     assert changes(before, all_rows(world.engine)) == {}
 
 
+def written(reason: Any = "x", *, cores: Any = 40, **more: Any) -> dict[str, Any]:
+    """A request as a document, with more beside its quota."""
+    resource = {"name": "cores", "quota": cores, **more}
+    return {"quota_request": {"services": [{"type": "compute", "resources": [resource]}], "reason": reason}}
+
+
 @pytest.mark.parametrize(
     "document",
     [
         {},
         {"quota_request": {"services": SERVICES}},
-        {"quota_request": {"services": SERVICES, "reason": " "}},
-        {"quota_request": {"services": SERVICES, "reason": "x" * 2001}},
-        {"quota_request": {"services": SERVICES, "reason": "a\0b"}},
         {"quota_request": {"services": SERVICES, "reason": "x", "until": "soon"}},
-        {"quota_request": {"services": SERVICES, "reason": "x"}, "from": 1},
         {"quota_request": {"services": [{**SERVICES[0], "until": 1}], "reason": "x"}},
-        {
-            "quota_request": {
-                "services": [{"type": "compute", "resources": [{"name": "cores", "quota": 40, "until": 1}]}],
-                "reason": "x",
-            }
-        },
-        {
-            "quota_request": {
-                "services": [{"type": "compute", "resources": [{"name": "cores", "quota": -1}]}],
-                "reason": "x",
-            }
-        },
+        {**written(), "from": 1},
+        *(written(reason) for reason in (" ", "x" * 2001, "a\0b")),
+        written(until=1),
+        written(cores=-1),
     ],
 )
 def test_documents_that_are_refused(world: World, document: Any) -> None:
@@ -342,59 +334,3 @@ def test_lists(world: World) -> None:
     assert (first["total"], second["total"], world.get("/v1/quota-requests?level=domain")["total"]) == (3, 3, 1)
     for bad in ("status=maybe", "level=cloud", "passed_on=perhaps"):
         assert world.request("GET", "/v1/quota-requests", query_string=bad).status_code == 400
-
-
-# -- quota that grows by itself ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def growing(make: Callable[..., World]) -> World:
-    return make_growing(make)
-
-
-def limit(world: World, value: int | None) -> None:
-    resources = [{"name": "cores", "max_quota": value}]
-    document = {"project": {"services": [{"type": "compute", "resources": resources}]}}
-    assert world.request("PUT", f"{PATHS['berlin']}/max-quota", json=document).status_code == 202
-
-
-def test_a_request_raises_max_quota(growing: World) -> None:
-    limit(growing, 10)
-    id_ = asked(growing, "berlin", compute={"cores": 30, "ram": 2048})
-    assert show(growing, "berlin", id_)["resources"][0] == {
-        "service": "compute",
-        "resource": "cores",
-        "what": "max_quota",
-        "present_quota": 10,
-        "wanted_quota": 30,
-    }
-    assert act(growing, "berlin", id_, "approve", "germany-admin").status_code == 200
-    ram, maximum, _ = growing.get(f"{PATHS['berlin']}/history")["history"]
-    if ram["what"] == "max_quota":
-        ram, maximum = maximum, ram
-    assert (maximum["what"], maximum["old"], maximum["new"]) == ("max_quota", 10, 30)
-    assert maximum["detail"] == ram["detail"] == f"quota request {id_}"
-
-
-def test_a_limit_that_was_raised_or_lifted_meanwhile_stays(growing: World) -> None:
-    limit(growing, 10)
-    for meanwhile in (50, None):
-        limit(growing, 10)
-        id_ = asked(growing, "berlin", compute={"cores": 30})
-        limit(growing, meanwhile)
-        assert act(growing, "berlin", id_, "approve", "germany-admin").status_code == 200
-        assert growing.get(f"{PATHS['berlin']}/history?limit=1")["history"][0]["new"] == meanwhile
-
-
-def test_a_limit_is_not_raised_if_a_quota_is_refused(growing: World) -> None:
-    limit(growing, 10)
-    id_ = asked(growing, "berlin", compute={"cores": 30, "ram": 99999})
-    before = all_rows(growing.engine)
-    assert act(growing, "berlin", id_, "approve", "germany-admin").status_code == 409
-    assert changes(before, all_rows(growing.engine)) == {}
-
-
-def test_sums_of_quota_that_grows_cannot_be_asked_for(growing: World) -> None:
-    result = ask(growing, "germany", "germany-admin", compute={"cores": 30})
-    assert result.status_code == 422
-    assert "it is the sum of the quotas of the projects" in result.text

@@ -52,7 +52,7 @@ def test_a_strict_limit_is_what_other_domains_leave_of_the_capacity(
 
 def test_without_capacity_a_strict_limit_lets_nothing_be_raised(make: Callable[..., World]) -> None:
     world = strict(make)
-    world.engine.atomic(lambda: world.engine.execute("DELETE FROM az_resources"))
+    world.run("DELETE FROM az_resources")
     status, text = put(world, DOMAIN, 101)
     assert (status, "maximum acceptable domain quota is 0" in text) == (409, True)
     assert put(world, DOMAIN, 60) == (202, ""), "lowering makes nothing worse"
@@ -108,6 +108,6 @@ def test_a_new_quota_is_not_made_to_wait_for_what_failed_before(world: World) ->
             count for (count,) in world.engine.rows("SELECT push_failures FROM project_services WHERE project_id = 1")
         }
 
-    world.engine.atomic(lambda: world.engine.execute("UPDATE project_services SET push_failures = 5"))
+    world.run("UPDATE project_services SET push_failures = 5")
     assert put(world, PROJECT, 21) == (202, "")
     assert failures() == {0, 5}, "that of the other service did not change"

@@ -72,14 +72,14 @@ def test_one_word_sets_them_all(sized: World, where: str) -> None:
         assert set_of(sized, "dresden", services=services(compute={"cores": 31})).status_code == 202
     result = set_of(sized, where, quota_set=sets[where])
     assert result.status_code == 202, result.text
-    for (service, resource), amount in SETS[sets[where]].quotas.items():
-        assert quota(sized, where, service, resource) == amount
+    for (_, resource), amount in SETS[sets[where]].quotas.items():
+        assert quota(sized, where, resource) == amount
 
 
 def test_what_is_named_besides_wins(sized: World) -> None:
     result = set_of(sized, "berlin", quota_set="small", services=services(compute={"cores": 12, "ram": 2048}))
     assert result.status_code == 202, result.text
-    assert [quota(sized, "berlin", *ref) for ref in (CORES, RAM, CAPACITY)] == [12, 2048, 20]
+    assert [quota(sized, "berlin", name) for name in ("cores", "ram", "capacity")] == [12, 2048, 20]
 
 
 def test_what_does_not_fit_refuses_all_of_it(sized: World) -> None:
@@ -115,7 +115,7 @@ def test_a_request_asks_for_what_is_missing(sized: World) -> None:
     approved = sized.request("POST", f"{PATHS['berlin']}/quota-requests/{number}/approve", "germany-admin", json={})
     assert approved.status_code == 200, approved.text
     assert show(sized, "berlin", number)["status"] == "approved"
-    assert [quota(sized, "berlin", *ref) for ref in (CORES, RAM, CAPACITY)] == [50, 2048, 30]
+    assert [quota(sized, "berlin", name) for name in ("cores", "ram", "capacity")] == [50, 2048, 30]
 
 
 def test_a_domain_asks_for_a_set(make: Callable[..., World]) -> None:

@@ -11,26 +11,11 @@ from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import NOW
-from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
+from tests.api.quotas import DOMAIN, PROJECT, resources
+from tests.api.world import BERLIN, DRESDEN, FRANCE, World
 
-CLUSTER, DOMAIN = "/v1/clusters/current", f"/v1/domains/{GERMANY}"
-PROJECT = f"{DOMAIN}/projects/{BERLIN}"
+CLUSTER = "/v1/clusters/current"
 PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
-
-
-def resources(
-    world: World, path: str, query: str = "", headers: dict[str, str] | None = None, token: str = "cloud-admin"
-) -> dict[Any, Any]:
-    """The resources of all services by name, of the first object that is answered."""
-    result = world.request("GET", path, token, query_string=query, headers=headers or {})
-    assert result.status_code == 200, result.text
-    shown = next(iter(result.json.values()))
-    shown = shown[0] if isinstance(shown, list) else shown
-    return {resource["name"]: resource for service in shown["services"] for resource in service["resources"]}
-
-
-def run(world: World, sql: str, *params: bool | str | int) -> None:
-    world.engine.atomic(lambda: world.engine.execute(sql, list(params)))
 
 
 # -- configuration -----------------------------------------------------------------------------------------------------
@@ -104,7 +89,7 @@ def test_scaling_is_shown_to_who_sets_quota(make: Callable[..., World]) -> None:
 def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burst(make: Callable[..., World]) -> None:
     """As soon as the cluster has bursting; the project itself shows none."""
     world = make(burst_multiplier=0.2)
-    run(world, "UPDATE project_resources SET usage = 33 WHERE quota IN (20, 30)")  # berlin's cores and dresden's
+    world.run("UPDATE project_resources SET usage = 33 WHERE quota IN (20, 30)")  # berlin's cores and dresden's
     assert resources(world, CLUSTER)["cores"]["burst_usage"] == 16
     assert resources(world, DOMAIN)["cores"]["burst_usage"] == 16
     assert "burst_usage" not in resources(world, DOMAIN)["ram"], "only above zero"
@@ -117,14 +102,14 @@ def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burs
 def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make: Callable[..., World]) -> None:
     rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany(/.*)?"), max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])
-    run(world, "UPDATE projects SET has_bursting = %s", True)
-    run(world, "UPDATE project_resources SET usage = 2000 WHERE quota IN (20, 1024)")  # berlin's cores and ram
+    world.run("UPDATE projects SET has_bursting = %s", [True])
+    world.run("UPDATE project_resources SET usage = 2000 WHERE quota IN (20, 1024)")  # berlin's cores and ram
     for path in (DOMAIN, PROJECT):
         found = resources(world, path)
         assert ("burst_usage" in found["cores"], found["ram"]["burst_usage"]) == (False, 976)
     project = resources(world, PROJECT)
     assert (project["cores"]["usable_quota"], project["ram"]["usable_quota"]) == (20, 1228)
-    run(world, "UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
+    world.run("UPDATE project_resources SET usage = 1024 WHERE quota = 1024")
     for path in (CLUSTER, DOMAIN, PROJECT):
         assert "burst_usage" not in resources(world, path)["ram"], "the quota itself is no burst"
 
@@ -134,14 +119,14 @@ def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make: Callabl
 
 @pytest.mark.sql
 def test_a_physical_usage_of_zero_is_one(world: World) -> None:
-    run(world, "UPDATE project_resources SET physical_usage = 0 WHERE usage = 3")  # berlin's capacity
+    world.run("UPDATE project_resources SET physical_usage = 0 WHERE usage = 3")  # berlin's capacity
     for path in (CLUSTER, DOMAIN, PROJECT):
         assert resources(world, path)["capacity"]["physical_usage"] == 0
 
 
 @pytest.mark.sql
 def test_one_backend_without_limit_among_others(world: World) -> None:
-    run(world, "UPDATE project_resources SET backend_quota = -1 WHERE quota = 0")  # dresden's ram
+    world.run("UPDATE project_resources SET backend_quota = -1 WHERE quota = 0")  # dresden's ram
     ram = resources(world, DOMAIN)["ram"]
     assert (ram["backend_quota"], ram["infinite_backend_quota"]) == (2048, True), "berlin's is the sum"
     assert "infinite_backend_quota" not in resources(world, DOMAIN)["cores"]
@@ -154,21 +139,13 @@ def test_one_backend_without_limit_among_others(world: World) -> None:
 def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make: Callable[..., World]) -> None:
     world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
     cores = "(SELECT id FROM resources WHERE name = 'cores')"
-    run(world, f"DELETE FROM az_resources WHERE resource_id = {cores}")
-    run(world, f"DELETE FROM project_az_resources WHERE resource_id = {cores} AND project_id = 1")
+    world.run(f"DELETE FROM az_resources WHERE resource_id = {cores}")
+    world.run(f"DELETE FROM project_az_resources WHERE resource_id = {cores} AND project_id = 1")
     for az, capacity in (("unknown", 2), ("az-two", 101), ("any", 3), ("az-one", 100)):
-        run(
-            world,
-            "INSERT INTO az_resources (resource_id, az, raw_capacity, usage, subcapacities)"
-            f" VALUES ({cores}, %s, %s, 0, %s)",
-            az, capacity, f'["{az}"]',
-        )  # fmt: skip
-        run(
-            world,
-            "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
-            f" VALUES (1, {cores}, %s, %s, %s)",
-            az, 0 if az == "any" else 1, f'["{az}"]',
-        )  # fmt: skip
+        world.run("INSERT INTO az_resources (resource_id, az, raw_capacity, usage, subcapacities)"
+            f" VALUES ({cores}, %s, %s, 0, %s)", [az, capacity, f'["{az}"]'])  # fmt: skip
+        world.run("INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
+            f" VALUES (1, {cores}, %s, %s, %s)", [az, 0 if az == "any" else 1, f'["{az}"]'])  # fmt: skip
     found = resources(world, CLUSTER, "detail", PREVIEW)["cores"]
     assert (found["capacity"], found["raw_capacity"]) == (309, 206)
     assert resources(world, CLUSTER)["ram"].items() >= {"capacity": 12288, "raw_capacity": 8192}.items()
@@ -256,7 +233,7 @@ def test_filters_on_inconsistencies(world: World) -> None:
 
 
 def test_a_domain_without_a_quota_yet_is_overcommitted_from_the_first_unit(world: World) -> None:
-    run(world, "DELETE FROM domain_resources WHERE quota = 100")  # germany's cores
+    world.run("DELETE FROM domain_resources WHERE quota = 100")  # germany's cores
     found = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]["domain_quota_overcommitted"]
     assert [(item["domain"]["name"], item["domain_quota"], item["projects_quota"]) for item in found] == [
         ("germany", 0, 50)

@@ -71,16 +71,13 @@ def test_usage_by_az_is_what_projects_report_else_what_the_capacitor_says(world:
         cores = world.get("/v1/clusters/current?resource=cores")["cluster"]["services"][0]["resources"][0]
         return {az["name"]: az.get("usage") for az in cores["per_availability_zone"]}
 
-    def run(sql: str) -> None:
-        world.engine.atomic(lambda: world.engine.execute(sql))
-
-    run("UPDATE az_resources SET usage = 77")
+    world.run("UPDATE az_resources SET usage = 77")
     assert shown() == {"az-one": 33, "az-two": 3}, "2 and 31 in az-one, 3 in az-two"
-    run("DELETE FROM project_az_resources WHERE az = 'az-two'")
+    world.run("DELETE FROM project_az_resources WHERE az = 'az-two'")
     assert shown() == {"az-one": 33, "az-two": 77}
-    run("UPDATE az_resources SET usage = NULL")
+    world.run("UPDATE az_resources SET usage = NULL")
     assert shown() == {"az-one": 33, "az-two": None}
-    run("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-one'")
+    world.run("UPDATE project_az_resources SET usage = 0 WHERE az = 'az-one'")
     assert shown() == {"az-one": 0, "az-two": None}
 
 
@@ -250,7 +247,7 @@ def test_subresources_need_detail(world: World) -> None:
 @pytest.mark.sql
 def test_bursting_project(make: Callable[..., World]) -> None:
     world = make(burst_multiplier=0.2)
-    world.engine.atomic(lambda: world.engine.execute("UPDATE projects SET has_bursting = %s WHERE id <> 3", [True]))
+    world.run("UPDATE projects SET has_bursting = %s WHERE id <> 3", [True])
     dresden = world.get(f"/v1/domains/{GERMANY}/projects/{DRESDEN}")["project"]
     assert dresden["bursting"] == {"enabled": True, "multiplier": 0.2}
     assert dresden["services"][0]["resources"][0] == {

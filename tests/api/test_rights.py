@@ -10,9 +10,9 @@ from limes.auth.policy import Policy, Rule
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.permissions import LowPrivLimit, LowPrivRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, listed_with_deadlines
+from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, IDENTITIES, World
 
-DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BERLIN}"
 BERLINS = f"/v1/rights?domain_id={GERMANY}&project_id={BERLIN}"
 
 REQUESTS = [
@@ -60,10 +60,9 @@ def test_a_right_is_what_a_request_would_be_let_in_for(
 def test_quota_rights_are_what_a_simulation_says(world: World, level: str, verb: str, change: int) -> None:
     path = DOMAIN if level == "domain" else PROJECT
     quota = (100 if level == "domain" else 20) + change
-    body = {level: {"services": [{"type": "compute", "resources": [{"name": "cores", "quota": quota}]}]}}
     for token in IDENTITIES:
         said = world.get(BERLINS, token)["rights"][level][f"{verb}_quota"]
-        answer = world.request("POST", f"{path}/simulate-put", token, json=body)
+        answer = request_quotas(world, f"{path}/simulate-put", {"cores": quota}, token, method="POST")
         assert (token, said) == (token, answer.status_code == 200)
 
 
@@ -96,15 +95,11 @@ def test_a_project_without_its_domain(world: World) -> None:
     assert (answer.status_code, answer.text) == (400, "query parameter project_id: goes with domain_id only\n")
 
 
-def test_low_privilege_counts_where_there_is_a_limit(make: Callable[..., World]) -> None:
-    without = rights(make(), "germany-admin", f"?domain_id={GERMANY}")["domain"]
-    assert (without["raise_quota"], without["raise_lowpriv_quota"], without["set_quota"]) == (False, False, True)
-
-
-def test_low_privilege_with_a_limit(make: Callable[..., World]) -> None:
-    limits = LowPrivRules(domains={("compute", "cores"): LowPrivLimit(amount=150)})
-    found = rights(make(lowpriv=limits), "germany-admin", f"?domain_id={GERMANY}")["domain"]
-    assert (found["raise_quota"], found["raise_lowpriv_quota"]) == (False, True)
+@pytest.mark.parametrize("limits", [{}, {("compute", "cores"): LowPrivLimit(amount=150)}])
+def test_low_privilege_counts_where_there_is_a_limit(make: Callable[..., World], limits: Any) -> None:
+    world = make(lowpriv=LowPrivRules(domains=limits))
+    found = rights(world, "germany-admin", f"?domain_id={GERMANY}")["domain"]
+    assert (found["raise_quota"], found["raise_lowpriv_quota"], found["set_quota"]) == (False, bool(limits), True)
 
 
 def test_rules_about_single_resources(make: Callable[..., World]) -> None:

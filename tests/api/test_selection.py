@@ -47,7 +47,7 @@ SELECTIONS = {
 @pytest.mark.parametrize("query", SELECTIONS)
 def test_scrape_errors(world: World, query: str) -> None:
     fail = "UPDATE project_services SET scrape_error = 'down', checked_at = 1234"
-    world.engine.atomic(lambda: world.engine.execute(fail))
+    world.run(fail)
     found = world.get(f"/v1/admin/scrape-errors?{query}")["scrape_errors"]
     assert [(error["service_type"], error["affected_projects"]) for error in found] == [
         (service, 3) for service in sorted(SELECTIONS[query])
@@ -56,17 +56,12 @@ def test_scrape_errors(world: World, query: str) -> None:
 
 @pytest.mark.sql
 def test_capacity_is_as_old_as_the_capacitors_of_what_is_selected(world: World) -> None:
-    def fill() -> None:
-        world.engine.execute(
-            "INSERT INTO capacitors (name, scraped_at, next_scrape_at, scrape_error) VALUES ('disks', 500, 0, '')"
+    world.run("INSERT INTO capacitors (name, scraped_at, next_scrape_at, scrape_error) VALUES ('disks', 500, 0, '')")
+    for capacitor, resource in (("inventory", "cores"), ("inventory", "ram"), ("disks", "capacity")):
+        world.run(
+            "UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = %s) WHERE name = %s",
+            [capacitor, resource],
         )
-        for capacitor, resource in (("inventory", "cores"), ("inventory", "ram"), ("disks", "capacity")):
-            world.engine.execute(
-                "UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = %s) WHERE name = %s",
-                [capacitor, resource],
-            )
-
-    world.engine.atomic(fill)
 
     def range_of(query: str) -> tuple[Any, Any]:
         cluster = world.get(f"/v1/clusters/current?{query}")["cluster"]

@@ -53,7 +53,7 @@ def test_low_privilege_raise(make: Callable[..., World]) -> None:
 
 def test_raising_towards_a_usage_that_is_above(world: World) -> None:
     path = f"{DOMAIN}/projects/{DRESDEN}"
-    world.engine.atomic(lambda: world.engine.execute("UPDATE project_resources SET usage = 60 WHERE project_id = 2"))
+    world.run("UPDATE project_resources SET usage = 60 WHERE project_id = 2")
     assert put(world, path, body("project", compute={"cores": 40}))[0].status_code == 202
     assert put(world, path, body("project", compute={"cores": 39}))[0].status_code == 409
 
@@ -72,12 +72,10 @@ def test_raising_towards_a_usage_that_is_above(world: World) -> None:
 def test_what_the_backend_does_not_accept(
     world: World, low: int | None, high: int | None, wanted: int, message: str | None
 ) -> None:
-    world.engine.atomic(
-        lambda: world.engine.execute(
-            "UPDATE project_resources SET min_backend_quota = %s, max_backend_quota = %s WHERE project_id = 1"
-            " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')",
-            [low, high],
-        )
+    world.run(
+        "UPDATE project_resources SET min_backend_quota = %s, max_backend_quota = %s WHERE project_id = 1"
+        " AND resource_id = (SELECT id FROM resources WHERE name = 'cores')",
+        [low, high],
     )
     document = body("project", compute={"cores": wanted})
     simulated = world.request("POST", f"{PROJECT}/simulate-put", json=document)

@@ -1,27 +1,22 @@
 """Alerts and notifications about quota for a time: it ends soon, could not be given back, or could not begin."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tests.api.commitments import BEHAVIORS
 from tests.api.quota_requests import PATHS
 from tests.api.quotas import request_quotas
 from tests.api.temporary import DAY, START, later, set_quota, use
-from tests.api.test_attention import run
 from tests.api.test_notifications import notify, told
 from tests.api.world import GERMANY, World
 from tests.support.statements import count_statements
 
 
 @pytest.fixture
-def cloud(make: Callable[..., World]) -> World:
+def cloud(cloud: World) -> World:
     """Nothing in it is worth an alert."""
-    world = make(behaviors=BEHAVIORS)
-    run(world, "UPDATE project_services SET push_error = ''")
-    run(world, "UPDATE project_resources SET usage = 0")
-    return world
+    cloud.run("UPDATE project_resources SET usage = 0")
+    return cloud
 
 
 def alerts(world: World, where: str = "") -> list[dict[str, Any]]:

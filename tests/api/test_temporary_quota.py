@@ -9,8 +9,8 @@ from limes.core.catalog import Catalog
 from limes.core.constraints import Constraint, ConstraintSet
 from tests.api.growing import GROWING_CORES
 from tests.api.quota_requests import PATHS, quota
-from tests.api.quotas import request_quotas
-from tests.api.temporary import DAY, START, history, later, resource_of, set_quota, temporary, use
+from tests.api.quotas import request_quotas, resources
+from tests.api.temporary import DAY, START, history, later, set_quota, temporary, use
 from tests.api.world import SERVICES, World
 from tests.support.rows import all_rows, changes
 from tests.support.statements import count_statements
@@ -83,14 +83,12 @@ def test_usage_above_the_temporary_quota(world: World) -> None:
 def test_only_as_far_as_commitments_allow(make: Callable[..., World]) -> None:
     world = make()
     set_quota(world, "berlin", 50, until=3)
-    world.engine.atomic(
-        lambda: world.engine.execute(
-            "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
-            " confirmed_at, expires_at, creator_uuid, creator_name, transfer_status, transfer_token, auto_renews,"
-            " renewal_error) SELECT 'c1', 1, id, 'az-one', 40, '1 year', 'confirmed', 1, 1, %s, '', '', '', NULL, %s, ''"
-            " FROM resources WHERE name = 'cores'",
-            [START + 10 * DAY, False],
-        )
+    world.run(
+        "INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,"
+        " confirmed_at, expires_at, creator_uuid, creator_name, transfer_status, transfer_token, auto_renews,"
+        " renewal_error) SELECT 'c1', 1, id, 'az-one', 40, '1 year', 'confirmed', 1, 1, %s, '', '', '', NULL, %s, ''"
+        " FROM resources WHERE name = 'cores'",
+        [START + 10 * DAY, False],
     )
     later(world, 3)
     assert (quota(world, "berlin"), temporary(world, "berlin")["over_by"]) == (40, 20)
@@ -229,12 +227,12 @@ def test_reports_explanations_and_lists(world: World) -> None:
     set_quota(world, "berlin", 50, until=3)
     set_quota(world, "germany", 150, until=4)
     (explained,) = world.get(f"{PATHS['berlin']}/explain?service=compute&resource=cores")["explanations"]
-    assert explained["temporary_quota"] == resource_of(world, "berlin")["temporary_quota"]
+    assert explained["temporary_quota"] == resources(world, PATHS["berlin"])["cores"]["temporary_quota"]
     (explained,) = world.get(f"{PATHS['germany']}/explain?service=compute&resource=cores")["explanations"]
     assert explained["temporary_quota"]["until"] == START + 4 * DAY
     for path in (f"{PATHS['germany']}/projects", "/v1/projects?limit=10", "/v1/domains"):
         assert sum('"temporary_quota"' in part for part in [str(world.get(path)).replace("'", '"')]) == 1
-    assert resource_of(world, "berlin", query="?detail")["temporary_quota"]["quota"] == 50
+    assert resources(world, PATHS["berlin"], "detail")["cores"]["temporary_quota"]["quota"] == 50
 
 
 @pytest.mark.sql

@@ -4,15 +4,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.metering.close import CloseAccounts
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
+from tests.api.test_usage_reports import DAY, FEBRUARY, HOUR, JANUARY, close
 from tests.api.world import BERLIN, GERMANY, World
 
-HOUR, DAY = 3600, 86400
-JANUARY = 1767225600
-"""2026-01-01T00:00:00Z, when the world's clock begins."""
-FEBRUARY = JANUARY + 31 * DAY
 QUESTIONS = (
     "from=2026-01-01&until=2026-02-01",
     "from=2026-01-01&until=2026-02-01&granularity=total",
@@ -25,13 +21,6 @@ QUESTIONS = (
 
 def now(world: World) -> int:
     return int(world.clock.now().timestamp())
-
-
-def close(world: World) -> None:
-    """What the collector's job does, in a cloud that was scraped just now."""
-    with world.engine.connection():
-        world.engine.execute("UPDATE project_services SET scraped_at = %s", [now(world)])
-    CloseAccounts(world.engine, world.clock).run()
 
 
 def correct(world: World, at: int, usage: int) -> None:
