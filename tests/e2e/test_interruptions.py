@@ -57,7 +57,8 @@ def test_what_was_typed_is_there_after_the_same_user_has_signed_in_again(
 @pytest.mark.long
 def test_what_was_typed_into_a_dialog_is_there_again_too(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, f"{DOMAIN}/projects/{SHOP}/commitments?do=buy&of=compute/ram")
-    page.get_by_role("dialog").get_by_label("Amount").fill("3 GiB")
+    with page.expect_response("**/plan"), page.expect_response("**/can-confirm"):  # else these may end the session
+        page.get_by_role("dialog").get_by_label("Amount").fill("3 GiB")
     page.route("**/v1/**", lambda route: route.fulfill(status=401, body="Unauthorized"))
     page.get_by_role("dialog").get_by_label("Amount").fill("4 GiB")  # is checked at once
     expect(page.get_by_text("Your session has ended.")).to_be_visible()

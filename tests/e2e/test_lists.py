@@ -10,7 +10,6 @@ from tests.e2e.cloud import ACME, CAMPUS, CLOUD_ADMIN, SHOP, SHOP_ADMIN
 
 def asked(page: Page) -> list[str]:
     """From now on, the addresses that the page asks the API for."""
-    page.goto("about:blank")  # so that nothing is asked for by the page before any more
     found: list[str] = []
 
     def note(request: Request) -> None:
@@ -23,6 +22,7 @@ def asked(page: Page) -> list[str]:
 
 def test_a_list_of_projects_waits_for_no_report(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
+    page.goto("about:blank")  # so that the page before asks for nothing any more
     paths = asked(page)
     page.goto("/ui/projects?resource=compute/cores")
     expect(page.get_by_text("1,204 in all")).to_be_visible()
@@ -35,6 +35,7 @@ def test_a_list_of_projects_waits_for_no_report(open_as: OpenPage) -> None:
 @pytest.mark.long
 def test_a_list_of_a_domain_asks_for_its_name_once(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN)
+    page.goto("about:blank")
     paths = asked(page)
     page.goto(f"/ui/domains/{CAMPUS}/projects")
     expect(page.get_by_role("heading", level=1)).to_have_text("Projects of campus")
