@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
 
 from limes.ui.browser import PAGE_HEADER
 from tests.setup.needs import CHROMIUM
@@ -79,3 +79,19 @@ def watched_page(browser: Browser, url: str, **options: object) -> Iterator[Watc
         watched.check()
     finally:
         context.close()
+
+
+@contextmanager
+def ended_session(page: Page) -> Iterator[None]:
+    """Holds back what the API is asked meanwhile. Then it is answered that the token is not valid any more, and so is all that
+    comes, until `page.unroute_all`. So no earlier request ends the session before what is done here."""
+    held: list[Route] = []
+    page.route("**/v1/**", lambda route: held.append(route))
+    yield
+    page.route("**/v1/**", _refuse)
+    for route in held:
+        _refuse(route)
+
+
+def _refuse(route: Route) -> None:
+    route.fulfill(status=401, body="the token is not valid")

@@ -8,7 +8,7 @@ from playwright.sync_api import Dialog, Page, Route, expect
 
 from limes.ui import pages
 from tests.e2e.axe import violations
-from tests.e2e.browser import OpenPage
+from tests.e2e.browser import OpenPage, ended_session
 from tests.e2e.cloud import ACME, ACME_ADMIN, CLOUD_ADMIN, SHOP, SHOP_ADMIN
 
 DOMAIN = f"/ui/domains/{ACME}"
@@ -24,8 +24,8 @@ def fill(page: Page) -> None:
 
 def end_session(page: Page) -> None:
     """The next answer says that the token is not valid any more."""
-    page.route("**/v1/**", lambda route: route.fulfill(status=401, body="Unauthorized"))
-    page.get_by_role("button", name="Send the request").click()
+    with ended_session(page):
+        page.get_by_role("button", name="Send the request").click()
     expect(page.get_by_text("Your session has ended. Sign in again to continue where you left off.")).to_be_visible()
     page.unroute_all(behavior="wait")
 
@@ -57,10 +57,9 @@ def test_what_was_typed_is_there_after_the_same_user_has_signed_in_again(
 @pytest.mark.long
 def test_what_was_typed_into_a_dialog_is_there_again_too(open_as: OpenPage) -> None:
     page = open_as(SHOP_ADMIN, f"{DOMAIN}/projects/{SHOP}/commitments?do=buy&of=compute/ram")
-    with page.expect_response("**/plan"), page.expect_response("**/can-confirm"):  # else these may end the session
-        page.get_by_role("dialog").get_by_label("Amount").fill("3 GiB")
-    page.route("**/v1/**", lambda route: route.fulfill(status=401, body="Unauthorized"))
-    page.get_by_role("dialog").get_by_label("Amount").fill("4 GiB")  # is checked at once
+    page.get_by_role("dialog").get_by_label("Amount").fill("3 GiB")
+    with ended_session(page):
+        page.get_by_role("dialog").get_by_label("Amount").fill("4 GiB")  # is checked at once
     expect(page.get_by_text("Your session has ended.")).to_be_visible()
     page.unroute_all(behavior="wait")
     page.get_by_label("Token").fill(SHOP_ADMIN)

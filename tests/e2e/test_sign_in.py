@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Route, expect
 
 from tests.e2e.axe import violations
-from tests.e2e.browser import OpenPage, Watched
+from tests.e2e.browser import OpenPage, Watched, ended_session
 from tests.e2e.cloud import ACME, ACME_ADMIN, CLOUD_ADMIN, SHOP, SHOP_ADMIN
 
 PROJECT = f"/ui/domains/{ACME}/projects/{SHOP}"
@@ -49,10 +49,10 @@ def test_reloads_keep_the_session_but_no_script_can_read_it(open_as: OpenPage) -
 def test_a_token_that_has_ended_leads_back_to_the_same_page(open_as: OpenPage) -> None:
     page = open_as(CLOUD_ADMIN, PROJECT)
     expect(page.get_by_role("heading", level=1)).to_contain_text("shop")
-    page.route("**/v1/**", lambda route: route.fulfill(status=401, body="the token is not valid"))
-    page.get_by_role("link", name="Overview").first.click()
+    with ended_session(page):
+        page.get_by_role("link", name="Overview").first.click()
     expect(page.get_by_text("Your session has ended")).to_be_visible()
-    page.unroute("**/v1/**")
+    page.unroute_all(behavior="wait")
     here = page.url
     page.get_by_role("button", name="Ruth").click()
     expect(page.get_by_role("main")).to_be_visible()
