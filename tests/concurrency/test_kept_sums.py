@@ -118,6 +118,7 @@ def write(engine: Engine, seed: int, times: int) -> int:
 
 
 def test_writers_folders_and_readers_at_once(engine: Engine, rounds: Rounds) -> None:
+    """Takes some seconds: as long as writers need to meet folders and readers."""
     times, done = rounds(ROUNDS), list[int]()
 
     def look() -> None:

@@ -112,6 +112,7 @@ def test_inventory_is_not_lowered_away_under_an_allocation(fleet: Fleet) -> None
 
 
 def test_trees_keep_right_roots_while_they_are_moved_and_grow(fleet: Fleet) -> None:
+    """Takes long: sixteen clients move trees, each waiting for the others."""
     for name in ("r", "s", "t"):
         fleet.provider(name)
         fleet.provider(f"{name}1", name)

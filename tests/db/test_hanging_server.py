@@ -60,6 +60,7 @@ def at_once(number: int, work: Callable[[], Any]) -> list[Future[Any]]:
 
 
 def test_the_primary_answers_for_a_standby_that_hangs(make_engine: Callable[..., Engine], pair: Replicated) -> None:
+    """Takes some seconds, since time limits have to pass."""
     primary, standby = make_engine(), make_engine(pair.standby, patience=WITH_STANDBY)
     engine = ReplicatedEngine(primary, [Standby(standby, "standby")], max_lag=300, label="hang")
 

@@ -106,6 +106,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
 
 
 def test_the_tour(serve: Serve) -> None:
+    """Takes long: `limes serve` starts all processes, and a collector has to look at each service."""
     printed = serve.start()
     assert serve.api in printed
     assert serve.placement in printed

@@ -42,6 +42,7 @@ def answers(venv: RealVenv, script: str, url: str) -> Any:
 
 @pytest.mark.timeout(400)
 def test_openstack_client(real_venv: RealVenv, upstream_placement: UpstreamPlacement, our_placement: str) -> None:
+    """Takes some seconds: each command is a process of its own."""
     theirs = answers(real_venv, "osc_commands.py", upstream_placement.url)
     ours = answers(real_venv, "osc_commands.py", our_placement)
     for (command, status, expected), (_, our_status, found) in zip(theirs, ours, strict=True):

@@ -81,4 +81,5 @@ def test_the_types_are_those_of_the_api(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_packages")
 def test_what_typescript_functions_compute() -> None:
+    """Takes long: npm starts vitest, which compiles the sources."""
     npm("test")

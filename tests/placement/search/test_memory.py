@@ -250,6 +250,7 @@ def providers_in(state: Any) -> dict[Any, Any]:
 def test_with_memory_and_without_the_same(
     states: list[Any], wanted: list[Any], minor: int, chance: random.Random
 ) -> None:
+    """Takes some seconds, for 300 stories."""
     memory = AnswerMemory()
     cloud = Cloud(dict.fromkeys(TRAITS), dict.fromkeys(CLASSES))
     before, known = [], {}
