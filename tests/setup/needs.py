@@ -192,7 +192,7 @@ ALL = (
 )
 SERVERS = (POSTGRESQL, REAL, RABBITMQ, CHROMIUM, HAPROXY, NGINX, PGBOUNCER, ETCD, PATRONI, APACHE, UWSGI)
 """What `make check` runs without. Prometheus is not among them: tests of rules use its promtool."""
-_LONG_ONLY = (FAKETIME, SYSTEMD, APACHE, ETCD, PATRONI)
+_LONG_ONLY = (FAKETIME, APACHE, ETCD, PATRONI)
 """What no test needs outside of the folders whose tests are all long (tests/support/levels.py)."""
 GOALS: dict[str, tuple[Need, ...]] = {
     "run": (),
