@@ -22,10 +22,12 @@ def metered_usage(
     """Returns the usage that the account knows, by place. To be called inside the transaction that has locked `stored`.
 
     If the last scrape was one of the previous release, which adds nothing to the account and deletes rows of AZs in
-    which nothing is used any more, the account itself is asked.
+    which nothing is used any more, the account itself is asked. So it is after a clock that was ahead: what it wrote in
+    the future is forgotten, the end of the usage of AZs whose rows are gone among it.
     """
     metered = {place: row.metered_usage or 0 for place, row in stored.azs.items()}
-    if task.metered_at != task.scraped_at:
+    was_ahead = task.scraped_at is not None and now < int(task.scraped_at)
+    if was_ahead or task.metered_at != task.scraped_at:
         metered |= {
             (ids[meter.resource], meter.az): usage
             for meter, usage in last_usages(engine, [task.project_uuid], int(now)).items()
