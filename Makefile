@@ -21,7 +21,7 @@ set_up = @$(find_python); exec "$$python" -m tests.setup $(1) --venv $(VENV)
 
 # No test run may hang for ever: at most this many seconds.
 bounded = $(if $(shell command -v timeout),timeout --kill-after=30 $(1),)
-pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadgroup --no-loadscope-reorder --durations=30 $(PYTEST_ARGS)
+pytest = $(call bounded,$(1)) $(BIN)/pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=30 $(PYTEST_ARGS)
 
 .PHONY: help run check test test-all e2e ui faults soak docs screenshots lint format conformance bench-placement bench-limes bench-collector bench-dashboard bench-scale bench-metrics bench-metering bench-growth bench-upgrade house lock real-venv clean
 
