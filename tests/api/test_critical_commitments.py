@@ -161,6 +161,7 @@ def let_it_end(world: World, id_: int) -> None:
     world.clock.advance(1)
 
 
+@pytest.mark.sql
 @pytest.mark.parametrize(
     ("end", "left"),
     [

@@ -64,6 +64,7 @@ def seen(world: World) -> list[list[str]]:
     return [[alert["kind"] for alert in world.get(f"{path}/alerts")["alerts"]] for path in EVERYWHERE]
 
 
+@pytest.mark.sql
 def test_a_backend_is_down(cloud: World, compute: FakeService) -> None:
     scrape(cloud, compute)
     compute.error = BackendError("no answer")

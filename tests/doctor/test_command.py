@@ -28,7 +28,7 @@ def run(patient: Patient, capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 
 def test_all_is_well(run: Callable[..., Any]) -> None:
     code, out, err = run()
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, ""), out
     assert "ok        configuration.file" in out
     assert out.rstrip().endswith("What to do: nothing")
     assert "\x1b" not in out
