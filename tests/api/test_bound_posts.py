@@ -67,7 +67,7 @@ class Post:
 
     def pending(self) -> int:
         """How many wait."""
-        return self.world.engine.rows("SELECT COUNT(*) FROM audit_outbox WHERE delivered_at IS NULL")[0][0]  # type: ignore[no-any-return]
+        return int(self.world.engine.rows("SELECT COUNT(*) FROM audit_outbox WHERE delivered_at IS NULL")[0][0])
 
 
 def flat(bodies: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
