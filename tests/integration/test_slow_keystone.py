@@ -15,7 +15,7 @@ from tests.support.limes_process import limes_server, run_here
 from tests.support.processes import free_port
 from tests.support.web_server import Answer, Request, web_server
 from tests.unit.auth.test_keystone_faults import settings_for
-from tests.unit.outgoing.test_redirects import logs_in
+from tests.unit.outgoing.askers import logs_in
 
 KNOWN = {"X-Auth-Token": "known"}
 OWN = {"X-Limes-Dashboard": "1"}

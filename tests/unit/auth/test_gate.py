@@ -15,7 +15,7 @@ from limes.system import SystemClock
 from tests.support.faulty_keystone import token_body
 from tests.support.web_server import Answer, Request, web_server
 from tests.unit.auth.test_keystone_faults import settings_for
-from tests.unit.outgoing.test_redirects import logs_in
+from tests.unit.outgoing.askers import logs_in
 
 KNOWN = {"HTTP_X_AUTH_TOKEN": "a-known-one"}
 ANSWER = Answer(200, json.dumps(token_body()).encode())

@@ -17,7 +17,7 @@ from tests.support.clock import FrozenClock
 from tests.support.web_server import Answer, Request, web_server
 from tests.unit.auth.test_gate import ANSWER
 from tests.unit.auth.test_keystone_faults import settings_for
-from tests.unit.outgoing.test_redirects import logs_in
+from tests.unit.outgoing.askers import logs_in
 
 
 @pytest.mark.parametrize("validator", ["own", "keystonemiddleware"])

@@ -11,23 +11,13 @@ from typing import Any
 
 import pytest
 import requests
-from keystoneauth1.token_endpoint import Token
 
-from limes.auth.session import open_session
 from limes.backends import BackendError, BackendOutage
-from limes.backends.loader import BackendSpec, load
-from limes.composition.identity import build_authenticator
-from limes.errors import StartupError, Unavailable
-from limes.outgoing import AnswerLimits, GuardedSession, keystone_session, session
+from limes.outgoing import AnswerLimits, GuardedSession, session
 from limes.outgoing.answers import read_body
 from limes.outgoing.contents import Contents
-from limes.placement.transfer.api import RemoteApi
-from limes.settings.identity import IdentitySettings
-from limes.system import SystemClock
-from limes.ui.keystone_sign_in import KeystoneSignInMethod
-from limes.ui.requests import PasswordSignIn
-from tests.backends.conftest import STATIC_DISCOVERY
 from tests.support.web_server import Answer, Request, WebServer, web_server
+from tests.unit.outgoing.askers import Asker, whoever_asks
 
 MIB = 1024 * 1024
 SMALL = AnswerLimits(max_transferred=MIB, max_size=2 * MIB, max_depth=20, timeout=30)
@@ -184,67 +174,13 @@ def test_a_cut_answer_is_told_as_ever(server: WebServer) -> None:
         GuardedSession(SMALL).get(server.url)
 
 
-# -- everybody who asks ------------------------------------------------------------------------------------------------
-
-
-def settings(url: str, **more: object) -> IdentitySettings:
-    login = {"username": "limes", "user_domain_name": "d", "project_name": "p", "project_domain_name": "d"}
-    return IdentitySettings.model_validate(
-        {"keystone": {"auth_url": f"{url}/v3", "password": "x" * 8, **login}, **more}
-    )
-
-
 def big(request: Request) -> Answer:
-    return Answer(
-        201 if request.method == "POST" else 200, bomb(4), {"Content-Encoding": "gzip", "X-Subject-Token": "t"}
-    )
+    status = 201 if request.method == "POST" else 200
+    return Answer(status, bomb(4), {"Content-Encoding": "gzip", "X-Subject-Token": "t"})
 
 
-def test_our_own_login(server: WebServer) -> None:
-    server.answer = big
-    with pytest.raises(StartupError, match=r"answers.max_size"):
-        open_session(settings(server.url), SMALL).check()
-
-
-@pytest.mark.parametrize("validator", ["own", "keystonemiddleware"])
-def test_token_validation(validator: str, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
-    server.answer = big
-    identity = settings(server.url, validator=validator)
-    with pytest.raises(Unavailable):
-        build_authenticator(identity, open_session(identity, SMALL), SystemClock()).authenticate(
-            {"HTTP_X_AUTH_TOKEN": "t"}
-        )
-    assert "answers.max_size" in caplog.text
-
-
-def test_sign_in(server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
-    server.answer = big
-    method = KeystoneSignInMethod(open_session(settings(server.url), SMALL), "Default")
-    body = {"method": "password", "user": "ada", "user_domain": "d", "password": "x" * 8}
-    with pytest.raises(Unavailable):
-        method.sign_in(PasswordSignIn.model_validate(body))
-    assert "answers.max_size" in caplog.text
-
-
-def test_import_of_a_placement(server: WebServer) -> None:
-    server.answer = big
-    adapter = open_session(IdentitySettings(method="noauth"), SMALL).adapter("placement", server.url)
-    with pytest.raises(BackendError, match=r"answers.max_size"):
-        RemoteApi(adapter, server.url)
-
-
-def test_capacity_of_prometheus(server: WebServer) -> None:
-    server.answer = big
-    spec = BackendSpec("capacitors[0]", "p", "prometheus", {"api": {"url": server.url}, "queries": {"a": {"b": "1"}}})
-    backends = load([], [spec], STATIC_DISCOVERY, availability_zones=["a"], limits=SMALL)
-    with pytest.raises(BackendError, match=r"answers.max_size"):
-        backends.capacity["p"].report_capacity()
-
-
-def test_discovery(server: WebServer) -> None:
-    server.answer = big
-    session = keystone_session(Token(server.url, "t"), limits=SMALL)
-    spec = BackendSpec("discovery", "list", "list", {"endpoint_override": f"{server.url}/v3"}, "method")
-    discovery = load([], [], spec, availability_zones=["a"], session_factory=lambda: session).discovery
-    with pytest.raises(BackendError, match=r"answers.max_size"):
-        list(discovery.list_domains())
+@whoever_asks
+def test_whoever_asks(asker: Asker, server: WebServer, caplog: pytest.LogCaptureFixture) -> None:
+    asker.serve(server, big)
+    told = asker.fail(server, caplog, SMALL)
+    assert "answers.max_size" in told or {one.method for one in server.requests} == {"HEAD"}, "which have no body"

@@ -1,28 +1,15 @@
 """No redirect takes our credentials to another origin, whoever asks and however."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from keystoneauth1.token_endpoint import Token
 
-from limes.auth.session import open_session
-from limes.backends import BackendContext, BackendError, ProjectInfo
-from limes.backends.loader import BackendSpec, load
-from limes.backends.reports import DomainInfo
-from limes.composition.identity import build_authenticator
-from limes.errors import StartupError, Unavailable
+from limes.backends import BackendContext, BackendError
 from limes.outgoing import GuardedSession, keystone_session
-from limes.placement.transfer.api import RemoteApi
-from limes.settings.identity import IdentitySettings
-from limes.system import SystemClock
-from limes.ui.keystone_sign_in import KeystoneSignInMethod
-from limes.ui.requests import PasswordSignIn
-from tests.backends.conftest import STATIC_DISCOVERY
-from tests.support.faulty_keystone import token_body
 from tests.support.web_server import Answer, Request, WebServer, redirect, web_server
+from tests.unit.outgoing.askers import SECRET, Asker, whoever_asks
 
-SECRET = "s3cr3t-of-ours"
 STATUSES = (301, 302, 303, 305, 307, 308)
 
 
@@ -98,127 +85,13 @@ def test_what_is_no_url(location: str, asked: WebServer) -> None:
         GuardedSession().get(asked.url)
 
 
-# -- everybody who asks ------------------------------------------------------------------------------------------------
-
-
-def identity(url: str, **more: object) -> IdentitySettings:
-    login = {"username": "limes", "user_domain_name": "d", "project_name": "p", "project_domain_name": "d"}
-    keystone = {"auth_url": f"{url}/v3", "password": SECRET, **login}
-    return IdentitySettings.model_validate({"keystone": keystone, **more})
-
-
-def logs_in(url: str, then: Callable[[Request], Answer]) -> Callable[[Request], Answer]:
-    """A Keystone that gives out our own token, and does something else with all other requests."""
-
-    endpoints = [{"id": "e", "interface": "public", "region_id": "r", "region": "r", "url": f"{url}/v3"}]
-    catalog = [{"type": "identity", "name": "keystone", "endpoints": endpoints}]
-
-    def answer(request: Request) -> Answer:
-        if request.method == "POST" and request.path.endswith("/auth/tokens"):
-            return Answer(201, json.dumps(token_body(catalog=catalog)).encode(), {"X-Subject-Token": f"{SECRET}-token"})
-        if request.path.rstrip("/").endswith("/v3"):
-            links = [{"rel": "self", "href": f"{url}/v3"}]
-            return Answer(200, json.dumps({"version": {"id": "v3.14", "status": "stable", "links": links}}).encode())
-        return then(request)
-
-    return answer
-
-
+@whoever_asks
 @pytest.mark.parametrize("status", STATUSES)
-def test_our_own_login(status: int, asked: WebServer, other: WebServer) -> None:
-    asked.answer = redirect(status, other.url)
-    with pytest.raises(StartupError, match="another origin"):
-        open_session(identity(asked.url)).check()
-    assert other.requests == []
-
-
-@pytest.mark.parametrize("validator", ["own", "keystonemiddleware"])
-@pytest.mark.parametrize("status", STATUSES)
-def test_token_validation(validator: str, status: int, asked: WebServer, other: WebServer) -> None:
-    asked.answer = logs_in(asked.url, redirect(status, other.url))
-    settings = identity(asked.url, validator=validator)
-    authenticator = build_authenticator(settings, open_session(settings), SystemClock())
-    with pytest.raises(Unavailable):
-        authenticator.authenticate({"HTTP_X_AUTH_TOKEN": "of-a-user"})
-    assert asked.saw("of-a-user")
-    assert other.requests == []
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_sign_in(status: int, asked: WebServer, other: WebServer) -> None:
-    asked.answer = redirect(status, other.url)
-    method = KeystoneSignInMethod(open_session(identity(asked.url)), "Default")
-    credentials = {"method": "password", "user": "ada", "user_domain": "d", "password": SECRET}
-    with pytest.raises(Unavailable):
-        method.sign_in(PasswordSignIn.model_validate(credentials))
-    with pytest.raises(Unavailable):
-        method.scopes(f"{SECRET}-token")
-    with pytest.raises(Unavailable):
-        method.revoke(f"{SECRET}-token")
-    assert asked.saw(SECRET)
-    assert other.requests == []
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_import_of_a_placement(status: int, asked: WebServer, other: WebServer) -> None:
-    asked.answer = redirect(status, other.url)
-    adapter = open_session(IdentitySettings(method="noauth")).adapter("placement", asked.url)
-    with pytest.raises(BackendError, match="another origin"):
-        RemoteApi(adapter, asked.url)
-    assert asked.saw("admin")
-    assert other.requests == []
-
-
-PROJECT = ProjectInfo("p1", "berlin", "d1", DomainInfo("d1", "north"))
-AUTH = {"type": "token", "token": SECRET}
-
-
-PLUGINS: dict[str, dict[str, object]] = {
-    "compute": {},
-    "network": {},
-    "cinder": {"volume_types": ["ssd"]},
-    "manila": {"share_types": [{"name": "nfs"}]},
-    "loadbalancing": {},
-    "dns": {},
-    "object-store": {},
-    "liquid": {"area": "x"},
-    "placement": {"area": "x", "resources": {"cores": {"class": "VCPU"}}},
-}
-
-
-@pytest.mark.parametrize("plugin", PLUGINS)
-@pytest.mark.parametrize("status", STATUSES)
-def test_services_of_openstack(plugin: str, status: int, asked: WebServer, other: WebServer) -> None:
-    asked.answer = redirect(status, other.url)
-    spec = BackendSpec("services[0]", "compute", plugin, {"endpoint": asked.url, "auth": AUTH, **PLUGINS[plugin]})
-    backend = load([spec], [], STATIC_DISCOVERY, availability_zones=["a"])
-    with pytest.raises(BackendError, match="leads to"):
-        backend.quota["compute"].report_usage(PROJECT)
-    assert asked.requests
-    assert other.requests == []
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_prometheus(status: int, asked: WebServer, other: WebServer) -> None:
-    asked.answer = redirect(status, other.url)
-    params = {"api": {"url": asked.url, "token": SECRET}, "queries": {"compute": {"cores": "1"}}}
-    spec = BackendSpec("capacitors[0]", "prometheus", "prometheus", params)
-    backend = load([], [spec], STATIC_DISCOVERY, availability_zones=["a"])
-    with pytest.raises(BackendError, match="another origin"):
-        backend.capacity["prometheus"].report_capacity()
-    assert asked.saw(SECRET)
-    assert other.requests == []
-
-
-@pytest.mark.parametrize("status", STATUSES)
-def test_discovery(status: int, asked: WebServer, other: WebServer) -> None:
-    asked.answer = redirect(status, other.url)
-    session = keystone_session(Token(asked.url, SECRET))
-    spec = BackendSpec("discovery", "list", "list", {"endpoint_override": f"{asked.url}/v3"}, "method")
-    discovery = load([], [], spec, availability_zones=["a"], session_factory=lambda: session).discovery
-    with pytest.raises(BackendError, match="another origin"):
-        list(discovery.list_domains())
-    assert asked.saw(SECRET)
+def test_whoever_asks(
+    asker: Asker, status: int, asked: WebServer, other: WebServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    asker.serve(asked, redirect(status, other.url))
+    assert f"leads to {other.url}" in asker.fail(asked, caplog)
     assert other.requests == []
 
 
