@@ -25,6 +25,36 @@ FORBIDDEN, CONFLICT, INVALID = RefusalKind.FORBIDDEN, RefusalKind.CONFLICT, Refu
 MIB = Unit.MIB
 
 
+def beyond_domain(maximum: int) -> Refusal:
+    return Refusal(CONFLICT, "domain quota exceeded", maximum=maximum, unit=MIB)
+
+
+def beyond_capacity(maximum: int) -> Refusal:
+    return Refusal(CONFLICT, "cluster capacity may not be exceeded for this resource", maximum=maximum, unit=MIB)
+
+
+def no_rights_to(change: str, level: str) -> Refusal:
+    return Refusal(FORBIDDEN, f'user is not allowed to {change} "compute" quotas in this {level}')
+
+
+def too_high(level: str, maximum: int) -> Refusal:
+    message = f'user is not allowed to raise "compute" quotas that high in this {level}'
+    return Refusal(FORBIDDEN, message, maximum=maximum, unit=MIB)
+
+
+BELOW_USAGE = Refusal(CONFLICT, "quota may not be lower than current usage", minimum=5, unit=MIB)
+BELOW_PROJECTS = Refusal(
+    CONFLICT, "domain quota may not be smaller than sum of project quotas in that domain", minimum=60, unit=MIB
+)
+AGAINST_CONSTRAINT = Refusal(
+    INVALID,
+    'requested value "30 MiB" contradicts constraint "at most 25 MiB" for this project and resource',
+    maximum=25,
+    unit=MIB,
+)
+UP_TO_30, HALF = LowPrivLimit(amount=30), LowPrivLimit(until_percent_assigned=50)
+
+
 def rules(
     permissions: Permissions = ALL,
     lowpriv: LowPrivLimit = NO_LOWPRIV,
@@ -60,70 +90,30 @@ def domain(
     [
         # within the domain's quota: 100 - (60 - 20) = 60
         (60, project(), rules(), None),
-        (61, project(), rules(), Refusal(CONFLICT, "domain quota exceeded", maximum=60, unit=MIB)),
+        (61, project(), rules(), beyond_domain(60)),
         # already overcommitted: 140 > 100, nothing can be given, but lowering is always fine
-        (21, project(projects=160), rules(), Refusal(CONFLICT, "domain quota exceeded", maximum=0, unit=MIB)),
+        (21, project(projects=160), rules(), beyond_domain(0)),
         (19, project(projects=160), rules(), None),
         # below usage
         (5, project(), rules(), None),
-        (4, project(), rules(), Refusal(CONFLICT, "quota may not be lower than current usage", minimum=5, unit=MIB)),
+        (4, project(), rules(), BELOW_USAGE),
         # raising towards a usage that is above is fine
         (30, project(usage=50), rules(), None),
         # the value that it has: nobody needs a permission, not even against a constraint
         (20, project(), rules(NOTHING, constraint=Constraint(30, 30)), None),
         # permissions
-        (
-            30,
-            project(),
-            rules(NOTHING),
-            Refusal(FORBIDDEN, 'user is not allowed to raise "compute" quotas in this project'),
-        ),
-        (
-            10,
-            project(),
-            rules(NOTHING),
-            Refusal(FORBIDDEN, 'user is not allowed to lower "compute" quotas in this project'),
-        ),
+        (30, project(), rules(NOTHING), no_rights_to("raise", "project")),
+        (10, project(), rules(NOTHING), no_rights_to("lower", "project")),
         # low privilege
-        (30, project(), rules(LOWPRIV, LowPrivLimit(amount=30)), None),
-        (
-            31,
-            project(),
-            rules(LOWPRIV, LowPrivLimit(amount=30)),
-            Refusal(
-                FORBIDDEN,
-                'user is not allowed to raise "compute" quotas that high in this project',
-                maximum=30,
-                unit=MIB,
-            ),
-        ),
+        (30, project(), rules(LOWPRIV, UP_TO_30), None),
+        (31, project(), rules(LOWPRIV, UP_TO_30), too_high("project", 30)),
         (50, project(), rules(LOWPRIV, LowPrivLimit(percent_of_capacity=5)), None),
-        (10, project(), rules(LOWPRIV, LowPrivLimit(amount=30)), None),
-        (
-            10,
-            project(quota=40, projects=80),
-            rules(LOWPRIV, LowPrivLimit(amount=30)),
-            Refusal(FORBIDDEN, 'user is not allowed to lower "compute" quotas in this project'),
-        ),
+        (10, project(), rules(LOWPRIV, UP_TO_30), None),
+        (10, project(quota=40, projects=80), rules(LOWPRIV, UP_TO_30), no_rights_to("lower", "project")),
         # constraints come before permissions
-        (
-            30,
-            project(),
-            rules(NOTHING, constraint=Constraint(None, 25)),
-            Refusal(
-                INVALID,
-                'requested value "30 MiB" contradicts constraint "at most 25 MiB" for this project and resource',
-                maximum=25,
-                unit=MIB,
-            ),
-        ),
+        (30, project(), rules(NOTHING, constraint=Constraint(None, 25)), AGAINST_CONSTRAINT),
         # the smallest quota that is not zero
-        (
-            9,
-            project(),
-            rules(minimum=10),
-            Refusal(INVALID, "must allocate at least 10 MiB quota", minimum=10, unit=MIB),
-        ),
+        (9, project(), rules(minimum=10), Refusal(INVALID, "must allocate at least 10 MiB quota", 10, unit=MIB)),
         (0, project(usage=0), rules(minimum=10), None),
         # the backend's own bounds come last
         (30, project(high=25), rules(), Refusal(INVALID, "not acceptable for this project", None, 25)),
@@ -139,54 +129,19 @@ def test_project(new: int, figures: ProjectFigures, how: QuotaRules, expected: R
     [
         (5000, domain(), rules(), None),
         (60, domain(), rules(), None),
-        (
-            59,
-            domain(),
-            rules(),
-            Refusal(
-                CONFLICT,
-                "domain quota may not be smaller than sum of project quotas in that domain",
-                minimum=60,
-                unit=MIB,
-            ),
-        ),
+        (59, domain(), rules(), BELOW_PROJECTS),
         # a strict limit: 1000 - 300 = 700
         (700, domain(strict=True), rules(), None),
-        (
-            701,
-            domain(strict=True),
-            rules(),
-            Refusal(CONFLICT, "cluster capacity may not be exceeded for this resource", maximum=700, unit=MIB),
-        ),
+        (701, domain(strict=True), rules(), beyond_capacity(700)),
         # without any capacity nothing can be given under a strict limit, and nothing breaks
-        (
-            101,
-            domain(strict=True, capacity=0),
-            rules(),
-            Refusal(CONFLICT, "cluster capacity may not be exceeded for this resource", maximum=0, unit=MIB),
-        ),
+        (101, domain(strict=True, capacity=0), rules(), beyond_capacity(0)),
         # lowering towards the capacity is always fine
         (90, domain(strict=True, capacity=10), rules(), None),
         # until 50% of 1000 is assigned: 500 - 300 = 200
-        (200, domain(), rules(LOWPRIV, LowPrivLimit(until_percent_assigned=50)), None),
-        (
-            201,
-            domain(),
-            rules(LOWPRIV, LowPrivLimit(until_percent_assigned=50)),
-            Refusal(
-                FORBIDDEN,
-                'user is not allowed to raise "compute" quotas that high in this domain',
-                maximum=200,
-                unit=MIB,
-            ),
-        ),
+        (200, domain(), rules(LOWPRIV, HALF), None),
+        (201, domain(), rules(LOWPRIV, HALF), too_high("domain", 200)),
         # "until" says nothing about lowering
-        (
-            90,
-            domain(),
-            rules(LOWPRIV, LowPrivLimit(until_percent_assigned=50)),
-            Refusal(FORBIDDEN, 'user is not allowed to lower "compute" quotas in this domain'),
-        ),
+        (90, domain(), rules(LOWPRIV, HALF), no_rights_to("lower", "domain")),
         # the smallest quota is a matter of projects only
         (61, domain(), rules(minimum=1000), None),
     ],
