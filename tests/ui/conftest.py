@@ -4,15 +4,16 @@ import falcon
 import falcon.testing
 import pytest
 
+from limes.auth.context import Authenticator
 from limes.auth.without_keystone import SampleIdentities
 from limes.settings.sample import SampleSettings
 from limes.ui.known_browser import KnownBrowsers
 from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
-from limes.ui.sign_in import SampleSignInMethod
+from limes.ui.sign_in import SampleSignInMethod, SignInMethod
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
-from limes.web.mount import MountMiddleware
+from limes.web.mount import Mount, MountMiddleware
 from tests.support.clock import FrozenClock
 
 SAMPLE = SampleSettings.model_validate(
@@ -40,6 +41,11 @@ SAMPLE = SampleSettings.model_validate(
     }
 )
 
+OWN = {"X-Limes-Dashboard": "1"}
+"""A header that our own page sends."""
+
+BROWSERS = KnownBrowsers(b"key")
+
 
 @pytest.fixture
 def clock() -> FrozenClock:
@@ -47,15 +53,24 @@ def clock() -> FrozenClock:
     return FrozenClock()
 
 
-@pytest.fixture
-def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
-    """A client of `/ui` with the sample identities above."""
-    method, identities = SampleSignInMethod(SAMPLE), SampleIdentities(SAMPLE)
-    throttle = Throttle(clock)
-    session = SessionEndpoint(method, identities, throttle, KnownBrowsers(b"key"), title="Test")
-    mount = make_mount(session, ScopesEndpoint(method, throttle))
+def mount_of(
+    method: SignInMethod, authenticator: Authenticator, throttle: Throttle, browsers: KnownBrowsers = BROWSERS
+) -> Mount:
+    """The dashboard, to be put into an app."""
+    session = SessionEndpoint(method, authenticator, throttle, browsers, title="Test")
+    return make_mount(session, ScopesEndpoint(method, throttle))
+
+
+def client_of(mount: Mount) -> falcon.testing.TestClient:
+    """Of an app that has nothing else."""
     app = falcon.App(middleware=[MountMiddleware([mount])])
     PlainErrors().install(app)
     for path, endpoint in mount.routes:
         app.add_route(path, endpoint)
     return falcon.testing.TestClient(app)
+
+
+@pytest.fixture
+def dashboard(clock: FrozenClock) -> falcon.testing.TestClient:
+    """A client of `/ui` with the sample identities above."""
+    return client_of(mount_of(SampleSignInMethod(SAMPLE), SampleIdentities(SAMPLE), Throttle(clock)))

@@ -10,14 +10,11 @@ from limes.auth.without_keystone import SampleIdentities
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.settings import Settings
-from limes.ui.known_browser import KnownBrowsers
-from limes.ui.pages import dashboard as make_mount
-from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod
 from limes.ui.throttle import Throttle
 from tests.api.world import make_world
 from tests.support.clock import FrozenClock
-from tests.ui.conftest import SAMPLE
+from tests.ui.conftest import OWN, SAMPLE, mount_of
 
 OTHER_ORIGIN = {"Origin": "https://elsewhere.example.com"}
 
@@ -33,9 +30,7 @@ def engine(tmp_path: Path) -> Iterator[Engine]:
 
 @pytest.fixture
 def client(engine: Engine) -> falcon.testing.TestClient:
-    method, throttle = SampleSignInMethod(SAMPLE), Throttle(FrozenClock())
-    session = SessionEndpoint(method, SampleIdentities(SAMPLE), throttle, KnownBrowsers(b"key"), title="T")
-    mount = make_mount(session, ScopesEndpoint(method, throttle))
+    mount = mount_of(SampleSignInMethod(SAMPLE), SampleIdentities(SAMPLE), Throttle(FrozenClock()))
     return make_world(engine, mounts=(mount,)).client
 
 
@@ -47,11 +42,10 @@ def test_the_page_needs_no_token(client: falcon.testing.TestClient, path: str, t
 
 
 def test_the_session_needs_no_token_of_the_api(client: falcon.testing.TestClient) -> None:
-    headers = {"X-Limes-Dashboard": "1"}
-    assert client.simulate_get("/ui/session", headers=headers).json["session"] is None
+    assert client.simulate_get("/ui/session", headers=OWN).json["session"] is None
     body = {"method": "token", "token": "bert"}
-    assert client.simulate_post("/ui/session", headers=headers, json=body).json["session"]["token"] == "bert"
-    assert client.simulate_get("/ui/session/scopes", headers=headers).status_code == 401
+    assert client.simulate_post("/ui/session", headers=OWN, json=body).json["session"]["token"] == "bert"
+    assert client.simulate_get("/ui/session/scopes", headers=OWN).status_code == 401
 
 
 @pytest.mark.parametrize("path", ["/ui", "/ui/session", "/ui/session/scopes"])
@@ -59,7 +53,7 @@ def test_pages_of_other_origins_learn_nothing(client: falcon.testing.TestClient,
     preflight = OTHER_ORIGIN | {"Access-Control-Request-Method": "POST"}
     for answer in (
         client.simulate_options(path, headers=preflight),
-        client.simulate_get(path, headers=OTHER_ORIGIN | {"X-Limes-Dashboard": "1"}),
+        client.simulate_get(path, headers=OTHER_ORIGIN | OWN),
     ):
         assert [name for name in answer.headers if name.startswith("access-control-")] == []
     assert "access-control-allow-origin" in client.simulate_get("/v1/", headers=OTHER_ORIGIN).headers
@@ -113,7 +107,7 @@ def test_those_of_the_api_do_not(client: falcon.testing.TestClient) -> None:
 
 
 def test_a_refused_sign_in_repeats_nothing_long(client: falcon.testing.TestClient) -> None:
-    headers = {"X-Limes-Dashboard": "1", "Content-Type": "application/json"}
+    headers = OWN | {"Content-Type": "application/json"}
     text = "x" * 30_000
     for body in (
         {"method": text},
@@ -177,6 +171,6 @@ def test_headers_of_nonsense_fail_nowhere(client: falcon.testing.TestClient, hea
             ("POST", "/ui/session"),
             ("GET", "/v1/clusters/current"),
         ):
-            own = {"X-Limes-Dashboard": "1", "X-Auth-Token": "cloud-admin", "Content-Type": "application/json"}
+            own = OWN | {"X-Auth-Token": "cloud-admin", "Content-Type": "application/json"}
             answer = client.simulate_request(method, path, headers=own | {header: value}, body="{}")
             assert answer.status_code < 500, (header, value, path, answer.text)

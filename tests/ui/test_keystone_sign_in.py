@@ -7,7 +7,6 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
-import falcon
 import falcon.testing
 import pytest
 
@@ -16,28 +15,17 @@ from limes.composition.identity import build_authenticator
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
-from limes.ui.known_browser import KnownBrowsers
-from limes.ui.pages import dashboard as make_mount
-from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.throttle import Throttle
-from limes.web.errors import PlainErrors
 from tests.support.keystone import RealKeystone
 from tests.support.keystone_seed import PASSWORD
-
-OWN = {"X-Limes-Dashboard": "1"}
+from tests.ui.conftest import OWN, client_of, mount_of
 
 
 def _client(credentials: dict[str, str]) -> falcon.testing.TestClient:
     identity = IdentitySettings.model_validate({"keystone": credentials, "cache": {"ttl": 0, "negative_ttl": 0}})
     cloud, clock = open_session(identity), SystemClock()
-    method, throttle = KeystoneSignInMethod(cloud, "north"), Throttle(clock)
-    authenticator, browsers = build_authenticator(identity, cloud, clock), KnownBrowsers(b"key")
-    session = SessionEndpoint(method, authenticator, throttle, browsers, title="T")
-    app = falcon.App()
-    PlainErrors().install(app)
-    for path, endpoint in make_mount(session, ScopesEndpoint(method, throttle)).routes:
-        app.add_route(path, endpoint)
-    return falcon.testing.TestClient(app)
+    authenticator = build_authenticator(identity, cloud, clock)
+    return client_of(mount_of(KeystoneSignInMethod(cloud, "north"), authenticator, Throttle(clock)))
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +51,7 @@ def _is_good(keystone: RealKeystone, token: Any) -> bool:
 
 def test_the_page_asks_for_a_password(client: falcon.testing.TestClient) -> None:
     answer = client.simulate_get("/ui/session", headers=OWN)
-    assert answer.json == {"session": None, "sign_in": {"method": "keystone", "user_domain": "north"}, "title": "T"}
+    assert answer.json == {"session": None, "sign_in": {"method": "keystone", "user_domain": "north"}, "title": "Test"}
 
 
 def test_a_user_with_one_scope_gets_it(client: falcon.testing.TestClient, keystone: RealKeystone) -> None:

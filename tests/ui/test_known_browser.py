@@ -5,7 +5,6 @@ import stat
 from pathlib import Path
 from typing import Any
 
-import falcon
 import falcon.testing
 import pytest
 
@@ -13,14 +12,10 @@ from limes.auth.without_keystone import SampleIdentities
 from limes.errors import Unauthorized
 from limes.ui.known_browser import KnownBrowsers, shared_key
 from limes.ui.requests import PasswordSignIn, SignIn
-from limes.ui.session import SessionEndpoint
 from limes.ui.sign_in import Issued, SampleSignInMethod
 from limes.ui.throttle import Throttle
-from limes.web.errors import PlainErrors
 from tests.support.clock import FrozenClock
-from tests.ui.conftest import SAMPLE
-
-OWN = {"X-Limes-Dashboard": "1"}
+from tests.ui.conftest import OWN, SAMPLE, client_of, mount_of
 
 
 class Passwords(SampleSignInMethod):
@@ -34,13 +29,8 @@ class Passwords(SampleSignInMethod):
 
 
 def client(key: bytes = b"key", throttle: Throttle | None = None) -> falcon.testing.TestClient:
-    session = SessionEndpoint(
-        Passwords(SAMPLE), SampleIdentities(SAMPLE), throttle or Throttle(FrozenClock()), KnownBrowsers(key), title="T"
-    )
-    app = falcon.App()
-    PlainErrors().install(app)
-    app.add_route("/ui/session", session)
-    return falcon.testing.TestClient(app)
+    throttle = throttle or Throttle(FrozenClock())
+    return client_of(mount_of(Passwords(SAMPLE), SampleIdentities(SAMPLE), throttle, KnownBrowsers(key)))
 
 
 def sign_in(client: falcon.testing.TestClient, user: str, password: str, cookie: str = "", **headers: str) -> Any:

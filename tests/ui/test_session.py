@@ -9,8 +9,8 @@ import pytest
 
 from limes.settings.sample import sample_id
 from tests.support.clock import FrozenClock
+from tests.ui.conftest import OWN
 
-OWN = {"X-Limes-Dashboard": "1"}
 SHOP_NAMED = {"id": sample_id("project", "shop"), "name": "shop"}
 SHOP = {"project": sample_id("project", "shop")}
 
