@@ -4,25 +4,10 @@ from typing import Any
 
 import pytest
 
-from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.overrides import NO_OVERRIDES, QuotaOverride, parse_overrides
-from limes.core.units import Unit
 from limes.errors import ConfigError
+from tests.unit.core.test_constraints import CATALOG
 
-CATALOG = Catalog(
-    ["az-one"],
-    [
-        ServiceDef(
-            "compute",
-            "compute",
-            {
-                "cores": ResourceDef("cores"),
-                "ram": ResourceDef("ram", Unit.MIB),
-                "servers": ResourceDef("servers", tracks_quota=False),
-            },
-        )
-    ],
-)
 CORES, RAM = ("compute", "cores"), ("compute", "ram")
 
 

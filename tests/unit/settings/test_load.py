@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.errors import ConfigError
-from limes.settings import load, parse, url_with_password
+from limes.settings import load, parse
 
 MINIMAL = """
 availability_zones: [az-one]
@@ -142,14 +142,6 @@ def test_the_environment_goes_before_the_file(tmp_path: Path) -> None:
 def test_the_originals_database_variables(tmp_path: Path) -> None:
     environ = {"LIMES_DB_HOSTNAME": "db", "LIMES_DB_USERNAME": "me", "LIMES_DB_CONNECTION_OPTIONS": "sslmode=disable"}
     assert load(write(tmp_path, MINIMAL), environ).database.url == "postgresql://me@db:5432/limes?sslmode=disable"
-
-
-def test_password_in_the_url() -> None:
-    assert url_with_password("postgresql://me@db:5432/limes", "a/b@c") == "postgresql://me:a%2Fb%40c@db:5432/limes"
-    assert url_with_password("postgresql://me:old@db/limes?sslmode=disable", "new") == (
-        "postgresql://me:new@db/limes?sslmode=disable"
-    )
-    assert url_with_password("sqlite:///x.db", None) == "sqlite:///x.db"
 
 
 def test_the_originals_audit_variables(tmp_path: Path) -> None:
