@@ -60,12 +60,10 @@ def test_all_is_well(patient: Patient) -> None:
     ]
 
 
-def test_looking_changes_nothing(patient: Patient) -> None:
-    engine = Engine(patient.document["database"]["url"])
+def test_looking_changes_nothing(patient: Patient, engine: Engine) -> None:
     before = engine.rows("SELECT * FROM limes_schema_migrations ORDER BY id")
     patient.examine()
     assert engine.rows("SELECT * FROM limes_schema_migrations ORDER BY id") == before
-    engine.close()
 
 
 def test_no_migrations(patient: Patient, databases: Databases) -> None:
@@ -77,10 +75,8 @@ def test_no_migrations(patient: Patient, databases: Databases) -> None:
     assert patient.findings("database.writable") == []
 
 
-def test_a_newer_schema(patient: Patient) -> None:
-    engine = Engine(patient.document["database"]["url"])
+def test_a_newer_schema(patient: Patient, engine: Engine) -> None:
     engine.execute("INSERT INTO limes_schema_migrations (name, applied) VALUES ('9999_future', CURRENT_TIMESTAMP)")
-    engine.close()
     levels = {one.message: one.level for one in patient.findings("database.schema")}
     assert levels["the Limes schema was made by a newer release (it has 9999_future)"] is Level.WARNING
 
@@ -124,9 +120,8 @@ def test_a_file_that_somebody_keeps_locked(
     assert (level, message) == ("problem", "cannot be written: database is locked")
 
 
-def test_a_full_disk(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk(patient: Patient, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """PostgreSQL says so by its code. SQLite does so when its file may have no more pages."""
-    engine = Engine(patient.document["database"]["url"])
     if engine.dialect == "postgresql":
         engine.execute(
             "CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION USING"
@@ -139,7 +134,6 @@ def test_a_full_disk(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
             " INSERT INTO services (type) VALUES (randomblob(100000)); END"
         )
         monkeypatch.setitem(SQLITE_PRAGMAS, "max_page_count", 1)  # as many as it has
-    engine.close()
     level, message, mend = patient.ailment("database.writable")
     assert level == "problem"
     assert message.startswith("cannot be written, as its disk is full: ")

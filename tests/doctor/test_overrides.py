@@ -1,7 +1,6 @@
 """Quota overrides that have no effect."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -10,35 +9,18 @@ from limes.doctor.finding import Level
 from tests.doctor.patient import Patient
 
 
-@pytest.fixture
-def engine(patient: Patient) -> Iterator[Engine]:
-    """Quota of storage/capacity grows by itself. One project uses 12 GiB, and has committed to 20 in az-one."""
-    patient.document["quota_distribution_configs"] = [
-        {
-            "resource": ".*",
-            "model": "autogrow",
-            "autogrow": {"growth_multiplier": 1.2, "usage_data_retention_period": "48h"},
-        }
-    ]
+@pytest.fixture(autouse=True)
+def _growing(patient: Patient, engine: Engine, usage: None) -> None:
+    """Quota of storage/capacity grows by itself. The project has committed to 20 in az-one."""
+    autogrow = {"growth_multiplier": 1.2, "usage_data_retention_period": "48h"}
+    patient.document["quota_distribution_configs"] = [{"resource": ".*", "model": "autogrow", "autogrow": autogrow}]
     patient.document["quota_overrides_path"] = "overrides.json"
     patient.document["services"][0]["params"]["resources"]["capacity"]["quota"] = 0
-    engine = Engine(patient.document["database"]["url"])
-    for sql in (
-        "INSERT INTO services (id, type) VALUES (1, 'storage')",
-        "INSERT INTO resources (id, service_id, name, is_known) VALUES (1, 1, 'capacity', TRUE)",
-        "INSERT INTO domains (id, uuid, name) VALUES (1, 'd-north', 'north')",
-        "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)"
-        " VALUES (1, 'p-berlin', 'berlin', 'd-north', 1, FALSE)",
-        "INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage) VALUES (1, 1, 0, 0, 12)",
-        "INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)"
-        " VALUES (1, 1, 'any', 7, ''), (1, 1, 'az-one', 5, '')",
+    engine.execute(
         "INSERT INTO project_commitments (id, uuid, project_id, resource_id, az, amount, duration, status, created_at,"
         " creator_uuid, creator_name, transfer_status, confirmed_at, expires_at)"
-        " VALUES (1, 'c-1', 1, 1, 'az-one', 20, '1 year', 'confirmed', 1, 'u', 'u', '', 1, 9999999999)",
-    ):
-        engine.execute(sql)
-    yield engine
-    engine.close()
+        " VALUES (1, 'c-1', 1, 1, 'az-one', 20, '1 year', 'confirmed', 1, 'u', 'u', '', 1, 9999999999)"
+    )
 
 
 def override(patient: Patient, *projects: tuple[str, str, str]) -> None:
@@ -49,14 +31,12 @@ def override(patient: Patient, *projects: tuple[str, str, str]) -> None:
     patient.path.with_name("overrides.json").write_text(json.dumps(document))
 
 
-@pytest.mark.usefixtures("engine")
 def test_all_have_an_effect(patient: Patient) -> None:
     override(patient, ("north", "berlin", "27 GiB"))
     found = patient.finding("database.overrides")
     assert (found.level, found.message) == (Level.OK, "quota overrides: 1, all for projects that exist")
 
 
-@pytest.mark.usefixtures("engine")
 def test_below_what_is_needed(patient: Patient) -> None:
     override(patient, ("north", "berlin", "26 GiB"))
     assert patient.ailment("database.overrides") == (
@@ -66,7 +46,6 @@ def test_below_what_is_needed(patient: Patient) -> None:
     )
 
 
-@pytest.mark.usefixtures("engine")
 def test_projects_that_do_not_exist(patient: Patient) -> None:
     override(patient, ("north", "berlin", "27 GiB"), *(("south", f"p-{number}", "1 GiB") for number in range(12)))
     found = patient.findings("database.overrides")
@@ -77,7 +56,6 @@ def test_projects_that_do_not_exist(patient: Patient) -> None:
     assert found[-1].message == "2 more quota overrides have no effect"
 
 
-@pytest.mark.usefixtures("engine")
 def test_without_a_file_there_is_nothing_to_say(patient: Patient) -> None:
     del patient.document["quota_overrides_path"]
     assert patient.findings("database.overrides") == []

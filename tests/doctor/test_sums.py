@@ -9,16 +9,12 @@ from tests.doctor.patient import Patient
 
 
 @pytest.mark.parametrize("databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True)
-def test_kept_sums(patient: Patient, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("project", "resource")
+def test_kept_sums(
+    patient: Patient, engine: Engine, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Somebody has changed the table, or loaded rows with the triggers off."""
     assert patient.finding("database.sums").level is Level.OK
-    engine = Engine(patient.document["database"]["url"])
-    engine.execute("INSERT INTO services (id, type) VALUES (1, 'storage')")
-    engine.execute("INSERT INTO resources (id, service_id, name, is_known) VALUES (1, 1, 'capacity', TRUE)")
-    engine.execute("INSERT INTO domains (id, uuid, name) VALUES (1, 'd', 'd')")
-    engine.execute(
-        "INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting) VALUES (1, 'p', 'p', 'd', 1, FALSE)"
-    )
     engine.execute("ALTER TABLE project_resources DISABLE TRIGGER USER")
     engine.execute("INSERT INTO project_resources (project_id, resource_id, quota, usage) VALUES (1, 1, 10, 5)")
     off, wrong = patient.findings("database.sums")
@@ -34,4 +30,3 @@ def test_kept_sums(patient: Patient, capsys: pytest.CaptureFixture[str], monkeyp
     assert main(["db", "rebuild-sums"]) == 0
     assert capsys.readouterr().out == "sums over projects: computed anew\n"
     assert patient.finding("database.sums").level is Level.OK
-    engine.close()
