@@ -3,6 +3,7 @@
 One server for all tests; each test finds the cloud as it was at the beginning.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,6 +132,17 @@ class Cloud:
         return self.post("new", **(CORES | fields))
 
 
+@contextlib.contextmanager
+def served(databases: Databases, folder: Path, **env: str) -> Iterator[Cloud]:
+    """A server with a database of its own."""
+    url = databases.migrated(limes_migrations)
+    port, process = serve(url, folder, **env)
+    with process:
+        engine = Engine(url)
+        yield Cloud(f"http://127.0.0.1:{port}", engine)
+        engine.close()
+
+
 on_both_databases = pytest.mark.parametrize(
     "running_cloud",
     ["sqlite", pytest.param("postgresql", marks=[pytest.mark.postgresql, pytest.mark.again])],
@@ -150,12 +162,8 @@ def running_cloud(
     if getattr(request, "param", "sqlite") == "postgresql":
         postgres, templates = (request.getfixturevalue(name) for name in ("postgres", "_postgres_templates"))
         databases = PostgresDatabases(postgres, templates)
-    url = databases.migrated(limes_migrations)
-    port, process = serve(url, folder)
-    with process:
-        engine = Engine(url)
-        yield Cloud(f"http://127.0.0.1:{port}", engine)
-        engine.close()
+    with served(databases, folder) as cloud:
+        yield cloud
     databases.drop_all()
 
 
@@ -186,3 +194,28 @@ def login(cloud: Cloud, openstack: OpenStackClient) -> Login:
         return User(openstack, credentials | env)
 
     return with_token
+
+
+@pytest.fixture
+def admin(login: Login) -> User:
+    return login("cloud-admin")
+
+
+@pytest.fixture
+def berlin(login: Login) -> User:
+    return login("berlin-admin")
+
+
+@pytest.fixture
+def germany(login: Login) -> User:
+    return login("germany-admin")
+
+
+@pytest.fixture
+def dresden(login: Login) -> User:
+    return login("dresden-admin")
+
+
+@pytest.fixture
+def member(login: Login) -> User:
+    return login("berlin-member")

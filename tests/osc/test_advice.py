@@ -3,6 +3,7 @@
 from limes_osc.amounts import Amount, exact, rounded
 
 from limes.core.units import MAX_AMOUNT, Unit
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 MUCH = "compute/cores 9999 --az az-one --duration '1 hour'"
@@ -14,8 +15,7 @@ WORKS = (
 )
 
 
-def test_can_confirm_says_why(cloud: Cloud, login: Login) -> None:
-    berlin = login("berlin-admin")
+def test_can_confirm_says_why(cloud: Cloud, berlin: User) -> None:
     outcome = berlin.run(f"commitment can-confirm {MUCH} -f json")
     assert outcome.status == 1
     assert outcome.json == {
@@ -37,8 +37,7 @@ def test_a_refused_creation_says_what_would_work(cloud: Cloud, login: Login) -> 
     assert said == f"{NO_CAPACITY}\n{WORKS.format(' (9880 missing)')}"
 
 
-def test_other_refusals_have_no_such_advice(cloud: Cloud, login: Login) -> None:
-    berlin = login("berlin-admin")
+def test_other_refusals_have_no_such_advice(cloud: Cloud, berlin: User) -> None:
     create = "commitment create compute/cores {} --az az-one --duration '1 hour' --idempotency-key once"
     berlin.must(create.format(5))
     said = berlin.refused(create.format(6))
@@ -46,9 +45,8 @@ def test_other_refusals_have_no_such_advice(cloud: Cloud, login: Login) -> None:
     assert "What would work" not in said
 
 
-def test_capacity_that_others_free_in_time(cloud: Cloud, login: Login) -> None:
+def test_capacity_that_others_free_in_time(cloud: Cloud, login: Login, berlin: User) -> None:
     login("dresden-admin").must("commitment create compute/cores 60 --az az-one --duration '1 hour'")
-    berlin = login("berlin-admin")
     wish = "compute/cores 110 --az az-one --duration '1 year'"
     said = berlin.refused(f"commitment create {wish}")
     assert "- 90 can be confirmed at once\n" in said
@@ -66,10 +64,9 @@ def test_the_only_zone_need_not_be_named(cloud: Cloud, login: Login) -> None:
     assert said == "--duration: which one? There are: 1 year, 2 years\n"
 
 
-def test_a_project_of_the_token_that_limes_does_not_manage(cloud: Cloud, login: Login) -> None:
+def test_a_project_of_the_token_that_limes_does_not_manage(cloud: Cloud, berlin: User) -> None:
     """As that of many cloud admins."""
     cloud.engine.execute("DELETE FROM projects WHERE uuid = 'uuid-for-berlin'", [])
-    berlin = login("berlin-admin")
     for command, option in (
         ("project show", "the argument <project>"),
         ("commitment list", "--project"),

@@ -1,16 +1,16 @@
 """`limes alert list`: of a project, a domain and the whole cloud."""
 
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 
-def test_what_people_see(cloud: Cloud, login: Login) -> None:
+def test_what_people_see(cloud: Cloud, login: Login, admin: User) -> None:
     cloud.engine.execute("UPDATE project_services SET push_error = ''", [])
     cloud.engine.execute("UPDATE project_resources SET usage = 900 WHERE quota = 1024", [])
     cloud.commit(duration="1 year")
     cloud.engine.execute(
         "UPDATE project_commitments SET created_at = 1, confirmed_at = 1, expires_at = created_at + 432000", []
     )
-    admin = login("cloud-admin")
     table = admin.must("alert list --all-domains")
     assert "usage 31" in table
     assert "above 30" in table

@@ -5,12 +5,12 @@ import io
 from datetime import datetime
 
 from tests.api.world import BERLIN
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 from tests.osc.test_reports import cells
 
 
-def test_keys_and_titles_choose_the_same_columns(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_keys_and_titles_choose_the_same_columns(login: Login, admin: User) -> None:
     show = "project list --domain germany --resource cores"
     for chosen in ("-c 'Project Name' -c Quota", "-c project_name -c quota", "-c 'project name' -c QUOTA"):
         assert admin.json(f"{show} {chosen}")[0] == {"project_name": "berlin", "quota": 20}
@@ -24,8 +24,7 @@ def test_keys_and_titles_choose_the_same_columns(login: Login) -> None:
     assert identity.must("identity show -c 'Project ID' -f shell") == f'project_id="{BERLIN}"\n'
 
 
-def test_a_column_that_does_not_exist(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_a_column_that_does_not_exist(admin: User) -> None:
     said = admin.refused("project show berlin -c Resource -c Quotas -f value")
     assert said == "there is no column 'Quotas': did you mean Quota or Min Quota?\n"
     assert "there is no column 'size': there are: AZ, Area," in admin.refused(
@@ -35,8 +34,7 @@ def test_a_column_that_does_not_exist(login: Login) -> None:
     assert "there is no column 'Rolls': did you mean Roles?" in admin.refused("identity show -c Rolls")
 
 
-def test_hidden_columns_are_there_for_who_asks(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_hidden_columns_are_there_for_who_asks(admin: User) -> None:
     show = "project list --domain germany --resource ram"
     assert cells(admin.must(show))[0] == ["Project Name", "Resource", "Quota", "Usage"]
     assert cells(admin.must(f"{show} --long"))[0][:2] == ["Project ID", "Project Name"]
@@ -46,9 +44,8 @@ def test_hidden_columns_are_there_for_who_asks(login: Login) -> None:
     assert admin.json(f"{show} --long")[0]["area"] == "compute"
 
 
-def test_the_service_is_in_front_of_the_resource(login: Login) -> None:
+def test_the_service_is_in_front_of_the_resource(admin: User) -> None:
     """As options take it; only tables for people do that."""
-    admin = login("cloud-admin")
     show = "project show berlin --resource ram"
     assert cells(admin.must(f"{show} -c Resource"))[1] == ["compute/ram"]
     assert cells(admin.must(f"{show} -c Service -c Resource"))[1] == ["compute", "ram"]
@@ -56,8 +53,7 @@ def test_the_service_is_in_front_of_the_resource(login: Login) -> None:
     assert admin.json(f"{show} -c Service -c Resource") == [{"service": "compute", "resource": "ram"}]
 
 
-def test_sorting_by_a_column_that_is_not_shown(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_sorting_by_a_column_that_is_not_shown(admin: User) -> None:
     by_usage = "project show berlin --sort-column usage -f value -c Resource"
     assert admin.must(by_usage).split() == ["gpus", "cores", "ram", "capacity"]
     assert admin.must(f"{by_usage} --sort-descending").split() == ["capacity", "ram", "cores", "gpus"]
@@ -69,8 +65,7 @@ def test_sorting_by_a_column_that_is_not_shown(login: Login) -> None:
     )
 
 
-def test_times_for_people_and_programs(cloud: Cloud, login: Login) -> None:
-    berlin = login("berlin-admin")
+def test_times_for_people_and_programs(cloud: Cloud, berlin: User) -> None:
     made = cloud.commit()
     assert berlin.json("commitment list")[0]["expires_at"] == "2026-01-01T01:00:00Z"
     assert berlin.must("commitment list -f value -c 'Expires At'") == "2026-01-01T01:00:00Z\n"
@@ -81,8 +76,7 @@ def test_times_for_people_and_programs(cloud: Cloud, login: Login) -> None:
     assert datetime.fromisoformat(berlin.json(f"commitment show {made['id']}")["created_at"]).tzinfo is not None
 
 
-def test_a_table_with_nothing_in_it(login: Login) -> None:
-    berlin = login("berlin-admin")
+def test_a_table_with_nothing_in_it(berlin: User) -> None:
     outcome = berlin.run("commitment list")
     assert (outcome.status, outcome.out) == (0, "")
     assert outcome.errors == "No commitments were found.\n"
@@ -91,8 +85,7 @@ def test_a_table_with_nothing_in_it(login: Login) -> None:
     assert (outcome.json, outcome.errors) == ([], "")
 
 
-def test_explanations_fit(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_explanations_fit(admin: User) -> None:
     assert cells(admin.must("project explain berlin --resource cores")) == [
         ["Resource", "Quota", "Min", "Max"],
         ["compute/cores", "20", "5 (usage)", "70 (domain quota)"],

@@ -1,5 +1,6 @@
 """`limes commitment summary list`: coverage and waste of commitments in a project, a domain and the whole cloud."""
 
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 CORES = "--resource compute/cores"
@@ -25,16 +26,14 @@ def test_each_level(cloud: Cloud, login: Login) -> None:
     assert "HTTP 403" in login("berlin-admin").refused("commitment summary list --all-domains")
 
 
-def test_how_far_it_looks_ahead(cloud: Cloud, login: Login) -> None:
+def test_how_far_it_looks_ahead(cloud: Cloud, admin: User) -> None:
     cloud.commit(amount=5, duration="1 year")
-    admin = login("cloud-admin")
     found = [admin.json(f"commitment summary list --all-domains {CORES} --days {days}")[0] for days in (90, 366)]
     assert [each["expiring"] for each in found] == [0, 5]
 
 
-def test_what_people_see(cloud: Cloud, login: Login) -> None:
+def test_what_people_see(cloud: Cloud, admin: User) -> None:
     cloud.commit(amount=10)
-    admin = login("cloud-admin")
     head, row = (line for line in admin.must(f"commitment summary list --all-domains {CORES}").splitlines()[1:4:2])
     assert [cell.strip() for cell in head.strip("|").split("|")] == [
         "Resource", "AZ", "Committed", "Used", "Coverage", "Waste", "Expiring",

@@ -12,16 +12,6 @@ CORES = "compute/cores 10 --az az-one --duration '1 hour'"
 HOUR = "2026-01-01T01:00:00Z"
 
 
-@pytest.fixture
-def berlin(login: Login) -> User:
-    return login("berlin-admin")
-
-
-@pytest.fixture
-def dresden(login: Login) -> User:
-    return login("dresden-admin")
-
-
 def test_create(cloud: Cloud, berlin: User) -> None:
     made = berlin.json(f"commitment create {CORES}")
     uuid, number = made.pop("uuid"), made.pop("id")
@@ -253,10 +243,9 @@ def test_delete(cloud: Cloud, login: Login) -> None:
     assert [one["id"] for one in admin.json("commitment list")] == [confirmed["id"]]
 
 
-def test_events(cloud: Cloud, login: Login) -> None:
+def test_events(cloud: Cloud, admin: User) -> None:
     made = cloud.commit()
     cloud.post(f"{made['id']}/start-transfer", amount=10, transfer_status="public")
-    admin = login("cloud-admin")
     found = admin.json("commitment event list")
     assert [(one["event"], one["uuid"], one["project_id"]) for one in found] == [
         ("created", made["uuid"], BERLIN),

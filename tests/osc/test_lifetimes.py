@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from tests.api.commitments import NOW
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 
@@ -22,9 +23,8 @@ def test_what_people_see(cloud: Cloud, login: Login) -> None:
     assert "web-2" in everybody
 
 
-def test_what_programs_see(cloud: Cloud, login: Login) -> None:
+def test_what_programs_see(cloud: Cloud, admin: User) -> None:
     cloud.add_lifetimes()
-    admin = login("cloud-admin")
     found = admin.json("subresource lifetime list --domain germany")
     assert [(one["project_name"], one["attributes"], one["seconds"]) for one in found] == [
         ("berlin", {"flavor": "small"}, 172800),
@@ -40,11 +40,10 @@ def test_what_programs_see(cloud: Cloud, login: Login) -> None:
     assert admin.json("subresource lifetime list --all-domains --az az-two") == []
 
 
-def test_csv_runs_no_formulas(cloud: Cloud, login: Login) -> None:
+def test_csv_runs_no_formulas(cloud: Cloud, admin: User) -> None:
     cloud.add_lifetimes()
     cloud.engine.execute("UPDATE subresource_lifetimes SET name = '=HYPERLINK(1)'", [])
     cloud.engine.execute("UPDATE projects SET name = '@berlin' WHERE name = 'berlin'", [])
-    admin = login("cloud-admin")
     rows = list(csv.DictReader(io.StringIO(admin.must("subresource lifetime list --all-domains -f csv"))))
     assert [(row["Project Name"], row["Name"]) for row in rows][::2] == [
         ("'@berlin", "'=HYPERLINK(1)"),

@@ -6,11 +6,6 @@ from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 
-@pytest.fixture
-def member(login: Login) -> User:
-    return login("berlin-member")
-
-
 def unwanted(user: User) -> list[str]:
     return [row["kind"] for row in user.json("mail list") if not row["sent"]]
 

@@ -16,11 +16,6 @@ def quota(user: User, resource: str, project: str = BERLIN_IN_GERMANY) -> int:
     return value
 
 
-@pytest.fixture
-def admin(login: Login) -> User:
-    return login("germany-admin")
-
-
 @pytest.mark.parametrize(
     ("resource", "wish", "shown", "new"),
     [
@@ -37,10 +32,10 @@ def admin(login: Login) -> User:
         ("cores", "+1%", "20 (unchanged)", 20),
     ],
 )
-def test_what_can_be_asked_for(admin: User, resource: str, wish: str, shown: str, new: int) -> None:
-    said = admin.must(f"project set {BERLIN_IN_GERMANY} --set 'compute/{resource}={wish}'")
+def test_what_can_be_asked_for(germany: User, resource: str, wish: str, shown: str, new: int) -> None:
+    said = germany.must(f"project set {BERLIN_IN_GERMANY} --set 'compute/{resource}={wish}'")
     assert said == f"compute/{resource}: {shown}\n"
-    assert quota(admin, f"compute/{resource}") == new
+    assert quota(germany, f"compute/{resource}") == new
 
 
 @pytest.mark.parametrize(
@@ -60,21 +55,21 @@ def test_what_can_be_asked_for(admin: User, resource: str, wish: str, shown: str
         ("compute/nope=1", "compute/nope: compute has no such resource; there are: cores, gpus, ram"),
     ],
 )
-def test_what_cannot_be_asked_for(cloud: Cloud, admin: User, wish: str, problem: str) -> None:
+def test_what_cannot_be_asked_for(cloud: Cloud, germany: User, wish: str, problem: str) -> None:
     before = all_rows(cloud.engine)
-    assert problem in admin.refused(f"project set {BERLIN_IN_GERMANY} --set volume/capacity=9GiB --set {wish}")
+    assert problem in germany.refused(f"project set {BERLIN_IN_GERMANY} --set volume/capacity=9GiB --set {wish}")
     assert all_rows(cloud.engine) == before
 
 
-def test_nothing_and_twice(admin: User) -> None:
-    assert "which quotas?" in admin.refused(f"project set {BERLIN_IN_GERMANY}")
+def test_nothing_and_twice(germany: User) -> None:
+    assert "which quotas?" in germany.refused(f"project set {BERLIN_IN_GERMANY}")
     twice = "--set compute/cores=1 --set compute/cores=2"
-    assert "compute/cores is set twice" in admin.refused(f"project set {BERLIN_IN_GERMANY} {twice}")
+    assert "compute/cores is set twice" in germany.refused(f"project set {BERLIN_IN_GERMANY} {twice}")
 
 
-def test_a_refusal_says_what_would_be_acceptable(cloud: Cloud, admin: User) -> None:
+def test_a_refusal_says_what_would_be_acceptable(cloud: Cloud, germany: User) -> None:
     before = all_rows(cloud.engine)
-    said = admin.refused(
+    said = germany.refused(
         f"project set {BERLIN_IN_GERMANY} --set compute/cores=90 --set compute/ram=100MiB --set volume/capacity=9GiB"
     )
     assert said == (
@@ -88,9 +83,11 @@ def test_a_refusal_says_what_would_be_acceptable(cloud: Cloud, admin: User) -> N
     assert all_rows(cloud.engine) == before
 
 
-def test_simulate(cloud: Cloud, admin: User) -> None:
+def test_simulate(cloud: Cloud, germany: User) -> None:
     before = all_rows(cloud.engine)
-    outcome = admin.run(f"project simulate {BERLIN_IN_GERMANY} --set compute/cores=90 --set compute/ram=+1GiB -f json")
+    outcome = germany.run(
+        f"project simulate {BERLIN_IN_GERMANY} --set compute/cores=90 --set compute/ram=+1GiB -f json"
+    )
     assert outcome.status == 1
     assert outcome.json == [
         {
@@ -118,19 +115,19 @@ def test_simulate(cloud: Cloud, admin: User) -> None:
             "unit": "MiB",
         },
     ]
-    fine = admin.must(f"project simulate {BERLIN_IN_GERMANY} --set compute/ram=2GiB")
+    fine = germany.must(f"project simulate {BERLIN_IN_GERMANY} --set compute/ram=2GiB")
     assert "| compute/ram | 1 GiB     | 2 GiB     | yes        |" in fine
     assert all_rows(cloud.engine) == before
 
 
-def test_domains(login: Login, admin: User) -> None:
+def test_domains(login: Login, germany: User) -> None:
     cloud_admin = login("cloud-admin")
     said = cloud_admin.must("domain set germany --set compute/cores=+10% --set compute/ram=+1GiB --yes")
     assert said == "compute/cores: 100 -> 110 (+10)\ncompute/ram: 4 GiB -> 5 GiB (+1 GiB)\n"
     [cores] = cloud_admin.json("domain show germany --resource cores")
     assert cores["quota"] == 110
     assert cloud_admin.run("domain simulate germany --set compute/cores=1").status == 1
-    refused = admin.refused(f"domain set {GERMANY} --set compute/cores=500")
+    refused = germany.refused(f"domain set {GERMANY} --set compute/cores=500")
     assert "compute/cores: 110 -> 500 (+390)\n    refused: " in refused
 
 
@@ -146,42 +143,42 @@ def test_roles(login: Login) -> None:
     )
 
 
-def test_somebody_else_was_faster(login: Login, admin: User) -> None:
-    at_work = admin.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=+10")
+def test_somebody_else_was_faster(login: Login, germany: User) -> None:
+    at_work = germany.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=+10")
     at_work.wait_for_question()
     login("cloud-admin").must(f"project set {BERLIN_IN_GERMANY} --set compute/cores=21")
     outcome = at_work.answer("y\n")
     assert outcome.status == 1
     assert outcome.out == "compute/cores: 20 -> 30 (+10)\n"
     assert "somebody else has changed a quota meanwhile, and nothing was written" in outcome.errors
-    assert quota(admin, "compute/cores") == 21
+    assert quota(germany, "compute/cores") == 21
 
 
 @pytest.mark.parametrize(("answer", "new"), [("y\n", 30), ("\n", 20)])
-def test_the_question(admin: User, answer: str, new: int) -> None:
-    at_work = admin.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=30")
+def test_the_question(germany: User, answer: str, new: int) -> None:
+    at_work = germany.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=30")
     at_work.wait_for_question()
     outcome = at_work.answer(answer)
-    assert quota(admin, "compute/cores") == new
+    assert quota(germany, "compute/cores") == new
     assert (outcome.status, "nothing was changed" in outcome.errors) == ((0, False) if new == 30 else (1, True))
 
 
-def test_no_question_with_yes(admin: User) -> None:
-    outcome = admin.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=30 --yes").wait()
+def test_no_question_with_yes(germany: User) -> None:
+    outcome = germany.at_terminal(f"project set {BERLIN_IN_GERMANY} --set compute/cores=30 --yes").wait()
     assert (outcome.status, "[y/N]" in outcome.errors) == (0, False)
-    assert quota(admin, "compute/cores") == 30
+    assert quota(germany, "compute/cores") == 30
 
 
-def test_bursting(admin: User) -> None:
+def test_bursting(germany: User) -> None:
     switch = f"project set {BERLIN_IN_GERMANY}"
-    assert admin.must(f"{switch} --enable-bursting") == "bursting: disabled -> enabled\n"
-    assert admin.must(f"{switch} --enable-bursting") == "bursting: enabled (unchanged)\n"
-    [cores] = admin.json(f"project show {BERLIN_IN_GERMANY} --resource cores")
+    assert germany.must(f"{switch} --enable-bursting") == "bursting: disabled -> enabled\n"
+    assert germany.must(f"{switch} --enable-bursting") == "bursting: enabled (unchanged)\n"
+    [cores] = germany.json(f"project show {BERLIN_IN_GERMANY} --resource cores")
     assert cores["usable_quota"] == 30
-    [entry] = admin.json(f"project history {BERLIN_IN_GERMANY} --resource cores")
+    [entry] = germany.json(f"project history {BERLIN_IN_GERMANY} --resource cores")
     assert (entry["what"], entry["old"], entry["new"]) == ("bursting", False, True)
-    assert admin.must(f"{switch} --disable-bursting") == "bursting: enabled -> disabled\n"
-    both = admin.refused(f"{switch} --enable-bursting --set compute/cores=1")
+    assert germany.must(f"{switch} --disable-bursting") == "bursting: enabled -> disabled\n"
+    both = germany.refused(f"{switch} --enable-bursting --set compute/cores=1")
     assert "cannot be set in the same request" in both
 
 
@@ -190,9 +187,8 @@ def test_a_project_that_was_not_scraped_yet(login: Login) -> None:
     assert said == "compute/cores: nothing is known yet: try again in a few seconds\n"
 
 
-def test_a_domain_quota_beyond_the_capacity(login: Login) -> None:
+def test_a_domain_quota_beyond_the_capacity(admin: User) -> None:
     """201 cores, overcommitted to 301; france has 50."""
-    admin = login("cloud-admin")
     said = (
         "warning: the quotas of all domains for compute/cores add up to 302, but the capacity is 301:"
         " not all of it can be used at the same time\n"

@@ -1,15 +1,8 @@
 """Preset sizes of quota on the command line. berlin has 20 cores and 1024 MiB of RAM; medium is 25 and 512 MiB."""
 
-import pytest
-
 from tests.api.world import BERLIN, GERMANY
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
-
-
-@pytest.fixture
-def admin(login: Login) -> User:
-    return login("germany-admin")
 
 
 def test_they_are_listed(cloud: Cloud, login: Login) -> None:
@@ -21,12 +14,12 @@ def test_they_are_listed(cloud: Cloud, login: Login) -> None:
     assert "some users" in login("berlin-member").must("quota-set list")
 
 
-def test_a_project_gets_a_size(cloud: Cloud, admin: User) -> None:
-    assert admin.must("project set berlin --domain germany --quota-set medium").splitlines() == [
+def test_a_project_gets_a_size(cloud: Cloud, germany: User) -> None:
+    assert germany.must("project set berlin --domain germany --quota-set medium").splitlines() == [
         "compute/cores: 20 -> 25 (+5)",
         "compute/ram: 1 GiB -> 512 MiB (-512 MiB)",
     ]
-    rows = admin.json("project simulate berlin --domain germany --quota-set medium --set compute/cores=+3")
+    rows = germany.json("project simulate berlin --domain germany --quota-set medium --set compute/cores=+3")
     assert [(row["resource"], row["old_quota"], row["new_quota"]) for row in rows] == [
         ("cores", 25, 28),
         ("ram", 512, 512),
@@ -38,26 +31,25 @@ def test_a_domain_gets_a_size(cloud: Cloud, login: Login) -> None:
     assert "compute/cores: 100 -> 25 (-75)\n    refused: " in refused
 
 
-def test_a_request_for_a_size(cloud: Cloud, login: Login) -> None:
+def test_a_request_for_a_size(cloud: Cloud, berlin: User) -> None:
     """Of which only the cores are more than there is."""
-    berlin = login("berlin-admin")
     made = berlin.json("request create --quota-set medium --reason launch")
     assert [(row["resource"], row["wanted_quota"]) for row in made["wanted"]] == [("cores", 25)]
     again = berlin.json("request create --quota-set medium --set compute/ram=2GiB --reason launch")
     assert [(row["resource"], row["wanted_quota"]) for row in again["wanted"]] == [("cores", 25), ("ram", 2048)]
 
 
-def test_a_name_that_is_none(cloud: Cloud, admin: User) -> None:
+def test_a_name_that_is_none(cloud: Cloud, germany: User) -> None:
     for command in (
         f"project set {BERLIN} --domain {GERMANY} --quota-set meduim",
         f"project simulate {BERLIN} --domain {GERMANY} --quota-set meduim",
     ):
         hint = "--quota-set meduim: there is no such quota set; did you mean medium?"
-        assert hint in admin.refused(command)
-    refused = admin.refused(f"request create --project {BERLIN} --domain {GERMANY} --quota-set meduim --reason x")
+        assert hint in germany.refused(command)
+    refused = germany.refused(f"request create --project {BERLIN} --domain {GERMANY} --quota-set meduim --reason x")
     assert "there is no quota set 'meduim': the quota sets of this cloud are medium" in refused
 
 
-def test_not_together_with_bounds(cloud: Cloud, admin: User) -> None:
-    refused = admin.refused("project set berlin --domain germany --quota-set medium --max-quota compute/cores=5")
+def test_not_together_with_bounds(cloud: Cloud, germany: User) -> None:
+    refused = germany.refused("project set berlin --domain germany --quota-set medium --max-quota compute/cores=5")
     assert "cannot be set in the same request" in refused

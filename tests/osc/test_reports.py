@@ -3,6 +3,7 @@
 from typing import Any
 
 from tests.api.world import BERLIN, DRESDEN, GERMANY
+from tests.osc.client import User
 from tests.osc.conftest import Login, on_both_databases
 
 pytestmark = on_both_databases
@@ -45,8 +46,7 @@ def test_a_project_for_programs(login: Login) -> None:
     ]
 
 
-def test_the_unit_that_one_asks_for(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_the_unit_that_one_asks_for(admin: User) -> None:
     [ram] = admin.json("project show berlin --resource ram --unit gib")
     assert (ram["quota"], ram["usage"], ram["unit"]) == (1, 0.5, "GiB")
     [cores] = admin.json("project show berlin --resource cores --unit GiB")
@@ -57,8 +57,7 @@ def test_the_unit_that_one_asks_for(login: Login) -> None:
     assert "'GB' is not a unit (did you mean GiB?)" in admin.refused("project show berlin --unit GB")
 
 
-def test_filters(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_filters(admin: User) -> None:
 
     def shown(options: str) -> list[str]:
         return [f"{one['service']}/{one['resource']}" for one in admin.json(f"project show berlin {options}")]
@@ -70,8 +69,7 @@ def test_filters(login: Login) -> None:
     assert shown("--resource compute/cores --resource volume/capacity") == ["compute/cores", "volume/capacity"]
 
 
-def test_columns_and_sorting_by_size(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_columns_and_sorting_by_size(admin: User) -> None:
     value = admin.must("project show berlin -f value -c Resource -c Usage -c Unit --service compute")
     assert value.splitlines() == ["cores 5 ", "gpus 1 ", "ram 512 MiB"]
     by_usage = admin.json("domain list --resource ram --sort-column Usage --sort-descending")
@@ -81,8 +79,7 @@ def test_columns_and_sorting_by_size(login: Login) -> None:
     assert [one["unit"] for one in sizes][-2:] == ["MiB", "GiB"]
 
 
-def test_availability_zones(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_availability_zones(admin: User) -> None:
     found = admin.json("project show berlin --resource cores --per-az")
     assert [(one["az"], one["usage"]) for one in found] == [("az-one", 2), ("az-two", 3)]
     capacity = admin.json("cluster show --resource cores --per-az")
@@ -92,8 +89,7 @@ def test_availability_zones(login: Login) -> None:
     ]
 
 
-def test_details_and_long(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_details_and_long(admin: User) -> None:
     [gpus] = admin.json("project show berlin --resource gpus --detail --long")
     assert gpus["subresources"] == [{"id": "gpu-1"}]
     assert (gpus["area"], gpus["contained_in"], gpus["scraped_at"]) == ("compute", "cores", "1970-01-01T00:16:50Z")
@@ -104,8 +100,7 @@ def test_details_and_long(login: Login) -> None:
     assert table[1][-1] == "1"
 
 
-def test_lists(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_lists(admin: User) -> None:
     domains = admin.json("domain list --resource cores")
     assert [(one["domain_name"], one["quota"], one["projects_quota"]) for one in domains] == [
         ("france", 50, None),
@@ -129,11 +124,10 @@ def test_the_domain_shows_unlimited_backends(login: Login) -> None:
     assert table[1][table[0].index("Backend Quota")] == "unlimited"
 
 
-def test_why_figures_are_old(login: Login, running_cloud: Any) -> None:
+def test_why_figures_are_old(admin: User, running_cloud: Any) -> None:
     fail = "UPDATE project_services SET scrape_error = 'secret', failing_since = 0 WHERE project_id = 1 AND service_id = {}"
     service = "(SELECT id FROM services WHERE type = 'volume')"
     running_cloud.engine.atomic(lambda: running_cloud.engine.execute(fail.format(service), []))
-    admin = login("cloud-admin")
     text = (
         "the backend of service volume has been failing since 1970-01-01T00:00:00Z;"
         " these figures are from 1970-01-01T00:16:50Z"

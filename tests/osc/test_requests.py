@@ -7,26 +7,11 @@ import pytest
 from limes.db.queries.quota_requests import EventRow, add_events
 from tests.api.world import BERLIN, GERMANY
 from tests.osc.client import User
-from tests.osc.conftest import Cloud, Login
+from tests.osc.conftest import Cloud
 
 ASK = "request create --set compute/cores=40 --reason launch"
 _TODAY = int(time.time()) // 86400 * 86400
 FIRST, LAST, LATER = (time.strftime("%Y-%m-%d", time.gmtime(_TODAY + days * 86400)) for days in (10, 20, 30))
-
-
-@pytest.fixture
-def berlin(login: Login) -> User:
-    return login("berlin-admin")
-
-
-@pytest.fixture
-def germany(login: Login) -> User:
-    return login("germany-admin")
-
-
-@pytest.fixture
-def admin(login: Login) -> User:
-    return login("cloud-admin")
 
 
 def test_create_and_show(cloud: Cloud, berlin: User) -> None:

@@ -10,8 +10,7 @@ from tests.osc.client import OpenStackClient, User
 from tests.osc.conftest import Cloud, Login
 
 
-def test_domains_by_name_and_id(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_domains_by_name_and_id(admin: User) -> None:
     quotas = "--resource cores -f value -c Quota"
     assert admin.must(f"domain show germany {quotas}") == admin.must(f"domain show {GERMANY} {quotas}") == "100\n"
     assert admin.must(f"domain show {quotas}", OS_LIMES_DOMAIN="france") == "50\n"
@@ -23,8 +22,7 @@ def test_domains_by_name_and_id(login: Login) -> None:
     )
 
 
-def test_projects_by_name_and_id(login: Login) -> None:
-    admin = login("cloud-admin")
+def test_projects_by_name_and_id(admin: User) -> None:
     usage = "--resource cores -f value -c Usage"
     for project in ("dresden", DRESDEN, "--domain germany dresden", f"--domain {GERMANY} {DRESDEN}"):
         assert admin.must(f"project show {project} {usage}") == "31\n"
@@ -37,19 +35,16 @@ def test_projects_by_name_and_id(login: Login) -> None:
     )
 
 
-def test_one_name_in_two_domains(cloud: Cloud, login: Login) -> None:
+def test_one_name_in_two_domains(cloud: Cloud, admin: User) -> None:
     cloud.engine.execute("UPDATE projects SET name = 'berlin' WHERE uuid = %s", [PARIS])
-    admin = login("cloud-admin")
     assert "there are several projects 'berlin': name a domain with --domain" in admin.refused("project show berlin")
     assert admin.json("project show berlin --domain germany --resource cores")[0]["usage"] == 5
 
 
-def test_what_the_token_is_for(login: Login) -> None:
-    berlin = login("berlin-admin")
+def test_what_the_token_is_for(germany: User, berlin: User) -> None:
     assert berlin.json("project show --resource cores")[0]["usage"] == 5
     assert berlin.json(f"project show {BERLIN} --domain {GERMANY} --resource cores")[0]["usage"] == 5
     assert "which project?" in berlin.refused(f"project show --domain {FRANCE}")
-    germany = login("germany-admin")
     assert "(openstack limes project list shows them)" in germany.refused("commitment list")
     assert germany.json("domain show --resource cores")[0]["quota"] == 100
     assert germany.json("domain show germany --resource cores")[0]["quota"] == 100
@@ -81,8 +76,7 @@ def test_ids_with_anything_in_them(login: Login) -> None:
     assert "(GET /v1/domains/uuid-for-germany/projects/..%2F..%2Fclusters%2Fcurrent%3F: HTTP 404)" in said
 
 
-def test_wrong_roles(login: Login) -> None:
-    member = login("berlin-member")
+def test_wrong_roles(member: User) -> None:
     for command in (
         "domain list",
         "domain show",
@@ -173,9 +167,8 @@ clouds:
         "request list",
     ],
 )
-def test_lists_are_of_the_domain_that_a_token_is_for(cloud: Cloud, login: Login, command: str) -> None:
+def test_lists_are_of_the_domain_that_a_token_is_for(cloud: Cloud, login: Login, germany: User, command: str) -> None:
     cloud.meter()
-    germany = login("germany-admin")
     assert germany.json(command) == germany.json(f"{command} --domain germany")
     assert "goes with neither" in germany.refused(f"{command} --all-domains --domain germany")
     assert login("berlin-admin").json(command) == germany.json(f"{command} --project berlin")

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 LISTS = (
@@ -24,8 +25,7 @@ LISTS = (
 
 
 @pytest.mark.parametrize("command", LISTS)
-def test_every_list_refuses_them(cloud: Cloud, login: Login, command: str) -> None:
-    admin = login("cloud-admin")
+def test_every_list_refuses_them(cloud: Cloud, admin: User, command: str) -> None:
     outcome = admin.run(f"{command} --resource nope --resource compute/core --service compotue --area storag")
     assert (outcome.status, outcome.out) == (1, "")
     assert outcome.errors == (

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from limes_osc.usage import ReportUsage
 
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 DAY = 86400
@@ -73,8 +74,7 @@ def test_what_was_told_before_a_correction(metered: Cloud, login: Login) -> None
     assert "as_of: what was said at a time is kept of days and months that were closed then" in said
 
 
-def test_what_is_wrong_is_said(metered: Cloud, login: Login) -> None:
-    admin = login("cloud-admin")
+def test_what_is_wrong_is_said(metered: Cloud, admin: User) -> None:
     said = admin.refused("usage report --all-domains --from 2025-12-24")
     assert "expected the beginning of a month (UTC), not 2025-12-24T00:00:00Z" in said
     assert "is not a time" in admin.refused("usage report --all-domains --from christmas")

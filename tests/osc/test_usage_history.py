@@ -3,6 +3,7 @@
 import pytest
 from limes_osc.usage_history import _ahead
 
+from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login
 
 DAY = 86400
@@ -22,9 +23,8 @@ def test_days_of_a_domain(cloud: Cloud, login: Login) -> None:
     assert "Committed" in login("cloud-admin").must("usage history --all-domains --resource cores -c Committed")
 
 
-def test_ranges(cloud: Cloud, login: Login) -> None:
+def test_ranges(cloud: Cloud, admin: User) -> None:
     cloud.grow(10)
-    admin = login("cloud-admin")
     found = admin.json("usage history --all-domains --resource cores --from 2025-12-24 --until 2025-12-26")
     assert [each["date"] for each in found] == ["2025-12-24", "2025-12-25"]
     zones = admin.json("usage history --all-domains --resource cores --per-az --days 1")
@@ -50,9 +50,8 @@ def test_a_forecast(cloud: Cloud, login: Login) -> None:
 
 
 @pytest.mark.parametrize(("days", "words"), [(3, "needs 4 more days"), (6, "needs 1 more day ")])
-def test_a_forecast_that_needs_more_days(cloud: Cloud, login: Login, days: int, words: str) -> None:
+def test_a_forecast_that_needs_more_days(cloud: Cloud, admin: User, days: int, words: str) -> None:
     cloud.grow(days)
-    admin = login("cloud-admin")
     assert words in admin.must("forecast list --all-domains --resource cores")
     assert "goes with neither" in admin.refused("forecast list --all-domains --domain germany")
 
@@ -69,9 +68,8 @@ def test_when_is_my_quota_full(cloud: Cloud, login: Login) -> None:
     assert domain.json("forecast list --resource cores")[0]["growth_per_day"] == 1
 
 
-def test_a_newcomer_gets_hours(cloud: Cloud, login: Login) -> None:
+def test_a_newcomer_gets_hours(cloud: Cloud, admin: User) -> None:
     cloud.grow(0)
-    admin = login("cloud-admin")
     (now,) = admin.json("usage history --all-domains --resource cores")
     assert now["date"] == "2026-01-01T00:00:00Z"
     (today,) = admin.json("usage history --all-domains --resource cores --granularity day")
