@@ -30,8 +30,3 @@ def test_what_people_see(cloud: Cloud, login: Login, admin: User) -> None:
     assert admin.json("alert list --all-domains --resource ram") == found[2:]
     assert login("berlin-member").json("alert list") == found[1:]
     assert login("france-admin").must("alert list --domain france") == ""
-
-
-def test_contradictions_are_refused(login: Login) -> None:
-    said = login("cloud-admin").refused("alert list --all-domains --project berlin")
-    assert "--all-domains goes with neither --domain nor --project" in said

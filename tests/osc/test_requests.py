@@ -128,9 +128,3 @@ def test_what_does_not_fit(cloud: Cloud, berlin: User, germany: User) -> None:
     refused = germany.run(f"request approve {number}")
     assert refused.status == 1
     assert "maximum acceptable project quota is 70" in refused.errors
-
-
-def test_an_unknown_number(cloud: Cloud, berlin: User) -> None:
-    refused = berlin.run("request show 4711")
-    assert refused.status == 1
-    assert "there is no request 4711, or not for this user" in refused.errors

@@ -162,6 +162,7 @@ clouds:
     [
         "usage report --from 2025-12-01",
         "usage history",
+        "forecast list",
         "subresource lifetime list",
         "alert list",
         "request list",
@@ -170,5 +171,6 @@ clouds:
 def test_lists_are_of_the_domain_that_a_token_is_for(cloud: Cloud, login: Login, germany: User, command: str) -> None:
     cloud.meter()
     assert germany.json(command) == germany.json(f"{command} --domain germany")
-    assert "goes with neither" in germany.refused(f"{command} --all-domains --domain germany")
+    for other in ("--domain germany", "--project berlin"):
+        assert "goes with neither" in germany.refused(f"{command} --all-domains {other}")
     assert login("berlin-admin").json(command) == germany.json(f"{command} --project berlin")
