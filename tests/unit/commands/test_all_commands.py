@@ -12,6 +12,7 @@ import pytest
 
 from limes.cli import build_parser, main
 
+QUICKSTART = Path(__file__).parents[3] / "config" / "quickstart.yaml"
 SILENT = {
     *("limes serve", "limes api", "limes placement", "limes liquid", "limes metrics"),  # these become servers
     "limes plugin set-quota",  # does, and shows nothing
@@ -81,6 +82,15 @@ def test_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
     assert "invalid choice: 'weather'" in capsys.readouterr().err
 
 
+@pytest.fixture
+def _quickstart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configuration of the quick start, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "var").mkdir()
+    monkeypatch.setenv("LIMES_CONFIG", str(QUICKSTART))
+
+
+@pytest.mark.usefixtures("_quickstart")
 @pytest.mark.parametrize(
     ("arguments", "keys"),
     [
@@ -92,19 +102,8 @@ def test_a_wrong_command_line(capsys: pytest.CaptureFixture[str]) -> None:
         (("doctor", "--only", "policy"), {"worst", "version", "config", "findings"}),
     ],
 )
-def test_documents(
-    capsys: pytest.CaptureFixture[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[Any, ...],
-    keys: set[str],
-) -> None:
+def test_documents(capsys: pytest.CaptureFixture[str], arguments: tuple[Any, ...], keys: set[str]) -> None:
     """JSON alone is on standard output."""
-    from tests.unit.composition.test_check import ROOT
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "var").mkdir()
-    monkeypatch.setenv("LIMES_CONFIG", str(ROOT / "config" / "quickstart.yaml"))
     main([*arguments, "--json"])
     assert set(json.loads(capsys.readouterr().out)) == keys
     main(arguments)
@@ -136,14 +135,8 @@ def test_problems_of_the_configuration_as_json(
     assert captured.err == ""
 
 
-def test_migrations_as_json_and_as_a_table(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from tests.unit.composition.test_check import ROOT
-
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "var").mkdir()
-    monkeypatch.setenv("LIMES_CONFIG", str(ROOT / "config" / "quickstart.yaml"))
+@pytest.mark.usefixtures("_quickstart")
+def test_migrations_as_json_and_as_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["db", "status", "--json"]) == 1
     limes, placement = json.loads(capsys.readouterr().out)["databases"]
     assert (limes["half"], limes["pending"][0], placement["half"]) == ("Limes", "0001_initial", "Placement")

@@ -1,13 +1,12 @@
 """What `--help` says."""
 
-import argparse
 import shlex
-from collections.abc import Iterator
 
 import pytest
 
 from limes.cli import build_parser, main
 from limes.commands.parser import EXAMPLES
+from tests.unit.commands.test_all_commands import COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -58,18 +57,8 @@ def test_nothing_is_suggested_for_what_is_like_nothing(capsys: pytest.CaptureFix
     assert "did you mean" not in capsys.readouterr().err
 
 
-def commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
-    """Those that do something."""
-    if parser.get_default("run"):
-        yield parser
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for inner in action.choices.values():
-                yield from commands(inner)
-
-
 def test_each_command_has_examples_that_work() -> None:
-    found = {parser.prog: parser for parser in commands(build_parser())}
+    found = {parser.prog: parser for parser, _ in COMMANDS}
     assert set(EXAMPLES) == set(found)
     for name, examples in EXAMPLES.items():
         for example in examples:

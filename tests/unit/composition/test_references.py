@@ -82,6 +82,13 @@ def test_what_prevents_a_start(capsys: pytest.CaptureFixture[str], text: str, pr
     assert problems(capsys, text) == [problem]
 
 
+def rules(*entries: str) -> str:
+    return f"quota_requests: {{auto_approval: [{', '.join(f'{{{entry}}}' for entry in entries)}]}}"
+
+
+RULE = "quota_requests.auto_approval"
+
+
 @pytest.mark.parametrize(
     ("text", "warning"),
     [
@@ -134,33 +141,6 @@ def test_what_prevents_a_start(capsys: pytest.CaptureFixture[str], text: str, pr
             "quota_distribution_configs[0].resource: 'dns/.*' matches only resources without quota (dns/zones), so this"
             " entry has no effect",
         ),
-    ],
-)
-def test_what_has_no_effect(capsys: pytest.CaptureFixture[str], text: str, warning: str) -> None:
-    assert warnings(capsys, text) == [warning]
-    assert main(["config", "check"]) == 0
-    assert f"warning: {warning}\n" in capsys.readouterr().out
-    main(["doctor", "--only", "configuration", "--json"])
-    found = json.loads(capsys.readouterr().out)["findings"]
-    assert warning in [one["message"] for one in found if one["check"] == "configuration.references"]
-
-
-def test_quota_that_can_grow(capsys: pytest.CaptureFixture[str]) -> None:
-    assert warnings(capsys, f"{CAPACITY}quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]") == []
-    beyond = AUTOGROW.replace("{", "{allow_quota_overcommit: true, ")
-    assert warnings(capsys, f"quota_distribution_configs: [{{resource: .*, {beyond}}}]") == []
-
-
-def rules(*entries: str) -> str:
-    return f"quota_requests: {{auto_approval: [{', '.join(f'{{{entry}}}' for entry in entries)}]}}"
-
-
-RULE = "quota_requests.auto_approval"
-
-
-@pytest.mark.parametrize(
-    ("text", "warning"),
-    [
         (
             rules("name: few, resource: sturage/capacity, up_to_percent: 150"),
             f"{RULE}[0].resource: 'sturage/capacity' matches no resource, so this entry has no effect;"
@@ -198,8 +178,19 @@ RULE = "quota_requests.auto_approval"
         ),
     ],
 )
-def test_rules_that_approve_nothing(capsys: pytest.CaptureFixture[str], text: str, warning: str) -> None:
-    test_what_has_no_effect(capsys, text, warning)
+def test_what_has_no_effect(capsys: pytest.CaptureFixture[str], text: str, warning: str) -> None:
+    assert warnings(capsys, text) == [warning]
+    assert main(["config", "check"]) == 0
+    assert f"warning: {warning}\n" in capsys.readouterr().out
+    main(["doctor", "--only", "configuration", "--json"])
+    found = json.loads(capsys.readouterr().out)["findings"]
+    assert warning in [one["message"] for one in found if one["check"] == "configuration.references"]
+
+
+def test_quota_that_can_grow(capsys: pytest.CaptureFixture[str]) -> None:
+    assert warnings(capsys, f"{CAPACITY}quota_distribution_configs: [{{resource: .*, {AUTOGROW}}}]") == []
+    beyond = AUTOGROW.replace("{", "{allow_quota_overcommit: true, ")
+    assert warnings(capsys, f"quota_distribution_configs: [{{resource: .*, {beyond}}}]") == []
 
 
 @pytest.mark.parametrize(
