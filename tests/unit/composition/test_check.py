@@ -10,19 +10,6 @@ from limes.cli import main
 
 ROOT = Path(__file__).parents[3]
 
-BROKEN = """
-availability_zones: [az-one]
-surprise: 1
-discovery: {method: static, params: {domains: [{id: d, name: d, projects: []}]}}
-services:
-  - {service_type: compute, type: placement, params: {area: compute, resources: {ram: {class: MEMORY_MB, unit: GiB}}}}
-  - {service_type: network, type: nowhere}
-  - {service_type: storage, type: static, params: {area: storage, resources: {}}}
-capacitors:
-  - {id: one, type: manual, params: {values: {compute: {cores: -1}}}}
-collector: {threads: 0}
-"""
-
 
 def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any, Any]:
     code = main(arguments)
@@ -35,24 +22,6 @@ def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LIMES_CONFIG", "")
     monkeypatch.setenv("LIMES_IDENTITY_PASSWORD", "secret")
     monkeypatch.setenv("LIMES_DB_PASSWORD", "secret")
-
-
-def test_everything_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    path = tmp_path / "limes.yaml"
-    path.write_text(BROKEN)
-    code, _, errors = run(capsys, "config", "check", "--config", str(path))
-    assert code == 1
-    for problem in (
-        "limes: surprise: unknown key",
-        "limes: collector.threads: expected at least 1, not 0",
-        "limes: discovery.params.domains[0].projects: ",
-        "limes: services[0].params.resources.ram: MEMORY_MB is counted in MiB",
-        "limes: services[1].type: there is no plugin 'nowhere' (installed are: ",
-        "limes: services[2].params.resources: ",
-        "limes: capacitors[0].params.values.compute.cores",
-    ):
-        assert problem in errors, errors
-    assert "Traceback" not in errors
 
 
 def test_problems_that_only_the_whole_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -259,6 +259,7 @@ def test_all_kinds_of_problems_at_once(capsys: pytest.CaptureFixture[str]) -> No
   - {service_type: network, type: static, parms: {}}
   - {service_type: compute, type: placement, params: {area: a, resources: {cores: vcpu}}}
   - {service_type: images, type: static, params: {area: a, resources: {bytes: {unit: GiB, quota: 0}}}}
+  - {service_type: tapes, type: static, params: {area: a, resources: {}}}
 capacitors:
   - {id: 7, type: manual}
 resource_behavior:
@@ -277,6 +278,7 @@ database: {url: "mysql://limes:s3cr3t@db/limes"}
             "services[1].params.resources: missing",
             "services[2].params.resources.cores.class: expected the name of a resource class, such as VCPU or"
             " CUSTOM_GOLD, not 'vcpu'",
+            "services[4].params.resources: at least one is needed",
             "capacitors[0].id: expected a text, not 7",
             "resource_behavior[0].resource: '((' is not a valid regular expression: missing ), unterminated subpattern"
             " at position 1",

@@ -25,6 +25,7 @@ def problem(document: dict[str, Any], **environ: str) -> str:
         ({"api": {"workers": "many"}}, "api.workers: expected a whole number, not 'many'"),
         ({"api": {"workers": 1.5}}, "api.workers: expected a whole number, not 1.5"),
         ({"api": {"workers": 1000}}, "api.workers: expected at most 256, not 1000"),
+        ({"collector": {"threads": 0}}, "collector.threads: expected at least 1, not 0"),
         ({"api": {"workers": None}}, "api.workers: expected a whole number, not null"),
         ({"ui": {"enabled": "perhaps"}}, "ui.enabled: expected true or false, not 'perhaps'"),
         ({"ui": {"title": 5}}, "ui.title: expected a text, not 5"),
