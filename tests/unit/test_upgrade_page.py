@@ -6,7 +6,7 @@ from pathlib import Path
 from playhouse.migrations import Migration
 
 from limes.db.migrate import limes_migrations
-from limes.db.steps import AGAINST_ALL, AGAINST_WRITERS, Step
+from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Step
 from limes.db.upgrade import steps_of
 
 PAGE = Path(__file__).parents[2] / "docs/upgrade-and-backup.md"
@@ -18,11 +18,11 @@ def row(migration: Migration) -> str:
         (table, mode) for step in steps_of(migration) if isinstance(step, Step) for table, mode in step.locks.items()
     ]
 
-    def cell(wanted: str) -> str:
-        tables = dict.fromkeys(f"`{table}`" for table, mode in locks if mode == wanted)
+    def cell(*wanted: str) -> str:
+        tables = dict.fromkeys(f"`{table}`" for table, mode in locks if mode in wanted)
         return ", ".join(tables) or "-"
 
-    return f"| `{migration.name}` | {cell(AGAINST_ALL)} | {cell(AGAINST_WRITERS)} |"
+    return f"| `{migration.name}` | {cell(AGAINST_ALL)} | {cell(AGAINST_CHANGES, AGAINST_WRITERS)} |"
 
 
 def test_each_migration_is_there() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import peewee
 from peewee import BigIntegerField, CompositeKey, DoubleField, ForeignKeyField, IntegerField, TextField
 
-from limes.db.steps import AGAINST_WRITERS, Step
+from limes.db.steps import AGAINST_CHANGES, AGAINST_WRITERS, Step
 
 
 def up(migrator: Any, db: peewee.Database) -> None:
@@ -74,5 +74,5 @@ def up(migrator: Any, db: peewee.Database) -> None:
 
 
 STEPS = (
-    Step(up, {"projects": AGAINST_WRITERS, "resources": AGAINST_WRITERS, "project_az_resources": AGAINST_WRITERS}),
+    Step(up, {"projects": AGAINST_CHANGES, "resources": AGAINST_CHANGES, "project_az_resources": AGAINST_WRITERS}),
 )

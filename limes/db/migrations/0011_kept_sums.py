@@ -6,7 +6,7 @@ from typing import Any
 
 import peewee
 
-from limes.db.steps import AGAINST_ALL, AGAINST_WRITERS, Fill, Step
+from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Fill, Step
 
 
 def add_domain(migrator: Any, db: peewee.Database) -> None:
@@ -345,6 +345,6 @@ STEPS = (
     Step(add_domain, {"project_services": AGAINST_ALL}),
     Fill(fill_domains),
     *(Step(partial(_run, f"CREATE INDEX {index}"), {table: AGAINST_WRITERS}) for table, index in INDEXES),
-    Step(keep_sums, dict.fromkeys(_TABLES, AGAINST_WRITERS)),
+    Step(keep_sums, {**dict.fromkeys(_TABLES, AGAINST_WRITERS), "projects": AGAINST_CHANGES}),
     Fill(count_projects),
 )

@@ -15,7 +15,7 @@ from peewee import (
     TextField,
 )
 
-from limes.db.steps import AGAINST_WRITERS, Step
+from limes.db.steps import AGAINST_CHANGES, Step
 
 
 def up(migrator: Any, db: peewee.Database) -> None:
@@ -74,4 +74,4 @@ def up(migrator: Any, db: peewee.Database) -> None:
     db.create_tables([QuotaRequest, QuotaRequestAmount, QuotaRequestEvent])
 
 
-STEPS = (Step(up, {"domains": AGAINST_WRITERS, "projects": AGAINST_WRITERS}),)
+STEPS = (Step(up, {"domains": AGAINST_CHANGES, "projects": AGAINST_CHANGES}),)

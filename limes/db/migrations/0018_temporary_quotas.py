@@ -5,7 +5,7 @@ from typing import Any
 import peewee
 from peewee import SQL, BigAutoField, BigIntegerField, Check, DoubleField, IntegerField, TextField
 
-from limes.db.steps import AGAINST_WRITERS, Step
+from limes.db.steps import AGAINST_CHANGES, Step
 
 
 def up(migrator: Any, db: peewee.Database) -> None:
@@ -43,4 +43,4 @@ def up(migrator: Any, db: peewee.Database) -> None:
     )
 
 
-STEPS = (Step(up, {"domains": AGAINST_WRITERS, "projects": AGAINST_WRITERS, "resources": AGAINST_WRITERS}),)
+STEPS = (Step(up, {"domains": AGAINST_CHANGES, "projects": AGAINST_CHANGES, "resources": AGAINST_CHANGES}),)
