@@ -32,8 +32,8 @@ run: $(VENV)/.installed ## Limes, Placement and the collector on SQLite with sam
 	@exec $(BIN)/limes serve --config config/quickstart.yaml $(ARGS)
 
 check: export LIMES_TEST_SERVERS = no
-check: lint ## the inner loop: linters, and the tests that need no other server (about 4 minutes)
-	$(call pytest,900) -m "not long and not again and not postgresql and not real and not rabbitmq and not browser and not package and not site"
+check: lint ## the inner loop: linters, and the tests that start no processes (under two minutes)
+	$(call pytest,900) -m "not long and not again and not process and not postgresql and not real and not rabbitmq and not browser and not package and not site"
 
 test: ## after each change: linters, and all levels of the product, with real components and a browser (about ten minutes)
 	$(call set_up,test)

@@ -35,6 +35,8 @@ from tests.collector.process import cluster, settings
 from tests.support.databases import MigratedUrlFactory
 from tests.support.processes import ServerProcess
 
+pytestmark = pytest.mark.process
+
 
 class Cloud:
     """Fake backends, a database, and as many collectors as a test starts."""

@@ -79,6 +79,7 @@ def test_allocations_that_come_while_inventory_moves_to_another_provider(fleet: 
 
 
 def test_candidates_show_whole_trees_while_these_are_moved(fleet: Fleet) -> None:
+    """Takes long: there are few moments in which a tree could be seen in two halves."""
     for root in ("r", "s"):
         fleet.provider(root)
     for number in range(6):

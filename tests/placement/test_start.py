@@ -24,6 +24,8 @@ from tests.placement.index.writer import Writer
 from tests.support.databases import UrlFactory
 from tests.support.processes import ServerProcess, children_of, free_port, http_answers
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 _TIMEOUT = 120.0
 

@@ -62,6 +62,7 @@ def test_building_again_gives_the_same(tmp_path: Path) -> None:
     assert built == json.loads((STATIC / "manifest.json").read_text()), _REBUILD
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("_packages")
 def test_the_types_are_those_of_the_api(tmp_path: Path) -> None:
     (tmp_path / "openapi.json").write_text(json.dumps(schemas()))
@@ -79,6 +80,7 @@ def test_the_types_are_those_of_the_api(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("_packages")
 def test_what_typescript_functions_compute() -> None:
     """Takes long: npm starts vitest, which compiles the sources."""
