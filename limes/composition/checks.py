@@ -29,7 +29,7 @@ from limes.logs import Style
 from limes.settings import Settings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import ApiSettings, LiquidSettings
-from limes.web.limits import Limits
+from limes.worker.limits import Limits
 
 PROCESSES = ("api", "placement", "liquid")
 

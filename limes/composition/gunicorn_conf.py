@@ -22,7 +22,7 @@ from limes.logs import gunicorn_logger  # noqa: E402 - after the variable is set
 from limes.web.draining import drain_before_stop  # noqa: E402 - after the variable is set
 from limes.web.listening import require_free  # noqa: E402 - after the variable is set
 from limes.web.reloading import Reload  # noqa: E402 - after the variable is set
-from limes.web.worker import with_limits  # noqa: E402 - after the variable is set
+from limes.worker.thread_worker import with_limits  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:

@@ -56,7 +56,7 @@ class Server(BaseApplication):  # type: ignore[misc]  # gunicorn has no types
         options = {
             "bind": f"127.0.0.1:{os.environ['PORT']}",
             "threads": THREADS,
-            "worker_class": "limes.web.worker.StayingThreadWorker",
+            "worker_class": "limes.worker.thread_worker.StayingThreadWorker",
             "graceful_timeout": 1,
             "control_socket_disable": True,
         }

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from limes.web.framing import Framing, HeadTooLarge, Stage
-from limes.web.limits import Limits
-from limes.web.spool import Spool, SpoolBudget, SpoolFull
+from limes.worker.framing import Framing, HeadTooLarge, Stage
+from limes.worker.limits import Limits
+from limes.worker.spool import Spool, SpoolBudget, SpoolFull
 
 log = logging.getLogger(__name__)
 

@@ -26,14 +26,14 @@ from typing import Any
 
 from gunicorn.workers.gthread import ThreadWorker
 
-from limes.web.blocking import BlockingConnection, HeadWatch
-from limes.web.client_socket import ClientSocket
 from limes.web.draining import DRAIN
-from limes.web.framing import HeadTooLarge, Stage
-from limes.web.limits import Limits
-from limes.web.refusals import refuse
-from limes.web.spool import SpoolBudget, SpoolFull
-from limes.web.waiting_room import Connection, WaitingRoom
+from limes.worker.blocking import BlockingConnection, HeadWatch
+from limes.worker.client_socket import ClientSocket
+from limes.worker.framing import HeadTooLarge, Stage
+from limes.worker.limits import Limits
+from limes.worker.refusals import refuse
+from limes.worker.spool import SpoolBudget, SpoolFull
+from limes.worker.waiting_room import Connection, WaitingRoom
 
 log = logging.getLogger(__name__)
 

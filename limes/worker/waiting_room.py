@@ -15,11 +15,11 @@ from typing import Any
 
 from gunicorn.workers.gthread import TConn
 
-from limes.web.client_socket import ClientSocket
-from limes.web.framing import HeadTooLarge, Stage
-from limes.web.limits import Limits
-from limes.web.refusals import Refusal, refuse
-from limes.web.spool import SpoolFull
+from limes.worker.client_socket import ClientSocket
+from limes.worker.framing import HeadTooLarge, Stage
+from limes.worker.limits import Limits
+from limes.worker.refusals import Refusal, refuse
+from limes.worker.spool import SpoolFull
 
 log = logging.getLogger(__name__)
 

@@ -16,8 +16,8 @@ import pytest
 import requests
 
 from tests.support.levels import few_of
-from tests.web import slow
 from tests.web.house import API, KINDS, TOKEN, Kind, running
+from tests.worker import slow
 
 SECONDS = float(os.environ.get("LIMES_SLOW_SECONDS", "0"))
 BOUND = 0.2 if SECONDS else 60.0
