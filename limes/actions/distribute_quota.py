@@ -5,7 +5,7 @@ it without any lock, which takes seconds in a large cloud. Then it writes pieces
 that locks the resource and these projects. Invariants:
 
 - What is written is what would be there if all of it had been written at once when it was read, and all other changes
-  had come after that: what a project needs by now it keeps, as `GrantNeeded` would have granted it. Once the capacity
+  had come after that: what a project needs by now it keeps, as `grant_needed` would have granted it. Once the capacity
   has changed, no more is written, and a project whose bounds have changed is not raised. Whatever has changed makes the
   resource due again (`limes.db.queries.autogrow.mark_due`).
 - Pieces that make room come first (`limes.core.redistribution.split`): after each piece, no AZ has more quota than

@@ -1,60 +1,50 @@
 """From when to when subresources were there: recorded by scrapes, shown for bills, and forgotten in the end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from limes.actions.lookup import find_domain, find_project
-from limes.backends import ResourceUsage
+from limes.actions.scrape import Scrape
 from limes.core.lifetimes import Followed, compare, find
 from limes.db.engine import Engine
 from limes.db.queries import lifetime_reports as reports
 from limes.db.queries import lifetimes as queries
 from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
-from limes.db.queries.tasks import ProjectTask
 from limes.system import Clock
 
 _BATCH = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class RecordLifetimes:
-    """Writes what a scrape has found, in its transaction.
+def record_lifetimes(of: Followed, scrape: Scrape) -> None:
+    """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed.
 
-    The scrape's claim and its locks keep all others from the project's periods.
+    A service of which nothing is followed costs no statement.
     """
-
-    engine: Engine
-    followed: Followed
-
-    def run(self, task: ProjectTask, usages: Mapping[str, ResourceUsage], now: float) -> None:
-        """Writes what has changed since the last scrape; nothing if nothing has.
-
-        `usages` is the report by resource. A service of which nothing is followed costs no statement.
-        """
-        followed = {
-            name: attributes
-            for (service_type, name), attributes in self.followed.items()
-            if service_type == task.service_type and name in usages
-        }
-        if not followed:
-            return
-        known = queries.open_periods(self.engine, task)
-        found = [
-            find(name, az, entry, attributes)
-            for name, attributes in followed.items()
-            for az, item in usages[name].per_az.items()
-            for entry in item.subresources
-        ]
-        changes = compare([period for period in known.periods if period.resource_name in followed], found)
-        # a clock that was set back makes no period end before it began
-        at = max([now, *(period.began_at for period in known.periods)])
-        if changes.ended:
-            queries.end_periods(self.engine, changes.ended, at, now if task.scraped_at is None else task.scraped_at)
-        project_id = known.project_id
-        if project_id is None and (changes.begun or known.periods):
-            project_id = queries.name_project(self.engine, task)
-        if project_id is not None:
-            queries.begin_periods(self.engine, project_id, task.service_type, changes.begun, at)
+    engine, task, now = scrape.engine, scrape.task, scrape.now
+    followed = {
+        name: attributes
+        for (service_type, name), attributes in of.items()
+        if service_type == task.service_type and name in scrape.usages
+    }
+    if not followed:
+        return
+    known = queries.open_periods(engine, task)
+    found = [
+        find(name, az, entry, attributes)
+        for name, attributes in followed.items()
+        for az, item in scrape.usages[name].per_az.items()
+        for entry in item.subresources
+    ]
+    changes = compare([period for period in known.periods if period.resource_name in followed], found)
+    # a clock that was set back makes no period end before it began
+    at = max([now, *(period.began_at for period in known.periods)])
+    if changes.ended:
+        queries.end_periods(engine, changes.ended, at, now if task.scraped_at is None else task.scraped_at)
+    project_id = known.project_id
+    if project_id is None and (changes.begun or known.periods):
+        project_id = queries.name_project(engine, task)
+    if project_id is not None:
+        queries.begin_periods(engine, project_id, task.service_type, changes.begun, at)
 
 
 @dataclass(frozen=True, slots=True)

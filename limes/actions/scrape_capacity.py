@@ -19,7 +19,7 @@ from functools import partial
 import orjson
 
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.growth.early_sample import AskForSample
+from limes.actions.growth.early_sample import sample_capacity
 from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityBackend, CapacityReport, Demand, ResourceDemand, calls
 from limes.core.capacity import falls
@@ -119,9 +119,7 @@ class ScrapeCapacity:
         queries.keep_capacity(self.engine, task.id, doubtful, now)
         queries.replace_capacity(self.engine, task.id, believed)
         queries.drop_capacity(self.engine, decided - set(rows))
-        AskForSample(self.engine).for_capacity(
-            [id_ for id_, azs in believed.items() if any(az.raw_capacity for az in azs)], now
-        )
+        sample_capacity(self.engine, [id_ for id_, azs in believed.items() if any(az.raw_capacity for az in azs)], now)
         mark_due(self.engine, decided, now, lock=False)
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
         self.commitments.settle_locked(decided)

@@ -20,11 +20,9 @@ from limes.actions.backend_drift import find_drift
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.compute_quota import autogrow_rule
-from limes.actions.follow_usage import FollowUsage
-from limes.actions.growth.early_sample import AskForSample
-from limes.actions.lifetimes import RecordLifetimes
-from limes.actions.metering.usage import VALID_FOR, meter_usage, metered_usage
+from limes.actions.follow_usage import follow_usage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
+from limes.actions.scrape import Listener, Scrape
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
 from limes.core.catalog import Catalog
@@ -69,11 +67,9 @@ class ScrapeUsage:
     retry: float = 300.0
     retry_max: float = 1800.0
     lease: float = 300.0
-    valid_for: float = VALID_FOR
-    """How long the usage that a scrape has found counts as known, without another scrape."""
     telemetry: Telemetry = SILENT
-    lifetimes: RecordLifetimes | None = None
-    """None where no subresources are followed."""
+    listeners: Sequence[Listener] = ()
+    """Called in this order."""
 
     def by(self, initiator: Initiator) -> "ScrapeUsage":
         """Returns the same use case for changes that `initiator` makes."""
@@ -158,17 +154,14 @@ class ScrapeUsage:
         state = queries.record_success(self.engine, task.id, task.lease, outcome, seen, changed)
         if state is None:
             return False
-        metered = metered_usage(self.engine, task, ids, stored, outcome.now)
+        scrape = Scrape(self.engine, task, ids, stored, present, usages, outcome.now)
         with self.engine.batch.collect():
             queries.write_figures(self.engine, task.project_id, stored, present)
-            meter_usage(self.engine, task, ids, metered, present, outcome.now, self.valid_for)
-        follow = FollowUsage(self.engine, self.catalog, self.change_log)
-        follow.run(task.project_id, task.service_type, ids, stored, present, outcome.now)
-        AskForSample(self.engine).for_project(task.domain_uuid, stored, present, outcome.now)
+            for listen in self.listeners:
+                listen(scrape)
+        follow_usage(scrape, self.catalog, self.change_log)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
         self.change_log.record_scrape(task, self.constraints, before, after)
-        if self.lifetimes is not None:
-            self.lifetimes.run(task, usages, outcome.now)
         if freed := queries.less_used(stored, present):
             self.engine.after_commit(partial(self.commitments.settle_waiting, freed))
         # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing

@@ -11,6 +11,9 @@ from limes.actions.compute_quota import growing_resources
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import DistributionOutcome
 from limes.actions.follow_overrides import FollowOverrides
+from limes.actions.growth.early_sample import sample_project
+from limes.actions.lifetimes import record_lifetimes
+from limes.actions.metering.usage import meter_usage
 from limes.actions.project_tasks import Telemetry
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.scrape_capacity import CapacityOutcome, ScrapeCapacity
@@ -31,7 +34,7 @@ from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.cluster_jobs import cluster_wide_jobs
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
-from limes.composition.lifetimes import build_recorder
+from limes.composition.lifetimes import followed
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.composition.notifications import notification_jobs
 from limes.composition.use_cases import (
@@ -168,9 +171,12 @@ def _service_jobs(
         retry=collector.scrape_retry,
         retry_max=collector.scrape_retry_max,
         lease=collector.lease,
-        valid_for=settings.usage_valid_for,
         telemetry=telemetry,
-        lifetimes=build_recorder(settings, engine, cluster.catalog),
+        listeners=[
+            partial(meter_usage, settings.usage_valid_for),
+            partial(record_lifetimes, followed(settings, cluster.catalog)),
+            sample_project,
+        ],
     )
     push = replace(build_quota_push(settings, engine, cluster), clock=clock, jitter=jitter, telemetry=telemetry)
     share = max(1, collector.threads // max(1, len(services)))

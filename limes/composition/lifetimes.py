@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from limes.actions.lifetimes import CleanUpLifetimes, RecordLifetimes
+from limes.actions.lifetimes import CleanUpLifetimes
 from limes.core.catalog import Catalog
 from limes.core.lifetimes import Followed, LifetimeRule, followed_resources
 from limes.db.engine import Engine
@@ -17,12 +17,6 @@ def followed(settings: Settings, catalog: Catalog) -> Followed:
     """Returns the resources whose subresources are followed."""
     rules = [LifetimeRule(entry.resource, entry.attributes) for entry in settings.subresource_lifetimes.resources]
     return followed_resources(catalog, rules)
-
-
-def build_recorder(settings: Settings, engine: Engine, catalog: Catalog) -> RecordLifetimes | None:
-    """Returns what scrapes call; None if nothing is followed."""
-    resources = followed(settings, catalog)
-    return RecordLifetimes(engine, resources) if resources else None
 
 
 def build_clean_up(settings: Settings, engine: Engine, catalog: Catalog, clock: Clock) -> CleanUpLifetimes:

@@ -22,15 +22,19 @@ class Batch(threading.local):
 
     @contextlib.contextmanager
     def collect(self) -> Iterator[None]:
-        """Within the block, `Engine.write` only notes what to write, and returns 0. All of it is written at the end of
-        the block, in this order. To be used inside a transaction, for blocks that read nothing."""
+        """Within the block, `Engine.write` only notes what to write, and returns 0. It is written in this order before
+        the next read, and at the end of the block. To be used inside a transaction."""
         assert not self.is_open, "blocks are not nested"
         self.is_open = True
         try:
             yield
-            statements = self._statements
+            self.flush()
         finally:
             self.is_open, self._statements = False, []
+
+    def flush(self) -> None:
+        """Writes what was noted so far."""
+        statements, self._statements = self._statements, []
         if self._joins and statements:
             texts = ";\n".join(text for text, _ in statements)
             statements = [(texts, [value for _, values in statements for value in values])]

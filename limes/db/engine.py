@@ -304,7 +304,7 @@ class Engine:
 
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
         """Returns what `take` reads from the cursor. Outside of a transaction, nothing is retried."""
-        assert not self.batch.is_open, "a block of writes reads nothing"
+        self.batch.flush()
         if self._in_transaction():
             return take(self.db.execute_sql(text, params or None))
         try:
@@ -331,6 +331,7 @@ class Engine:
             self._fail(error)
 
     def _stream(self, text: str, params: Sequence[Any]) -> Iterator[Row]:
+        self.batch.flush()
         if self.dialect == "sqlite":
             yield from self.db.execute_sql(text, params or None)
             return

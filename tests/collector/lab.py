@@ -4,8 +4,9 @@ germany: berlin, dresden   france: paris      services: compute (cores, ram, gpu
 """
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from limes.actions.change_log import ChangeLog
@@ -14,7 +15,10 @@ from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.growth.early_sample import sample_project
+from limes.actions.metering.usage import VALID_FOR, meter_usage
 from limes.actions.push_quota import PushQuota
+from limes.actions.scrape import Listener
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.actions.sync_catalog import SyncCatalog
@@ -167,6 +171,7 @@ class Lab:
     volume: FakeService = field(default_factory=lambda: FakeService(VOLUME))
     capacitors: dict[str, FakeCapacitor] = field(default_factory=lambda: {"nova": FakeCapacitor()})
     sinks: tuple[str, ...] = ()
+    listeners: Sequence[Listener] = (partial(meter_usage, VALID_FOR), sample_project)
     keystone: FakeKeystone = field(default_factory=lambda: FakeKeystone(BERLIN, DRESDEN, PARIS))
 
     def __post_init__(self) -> None:
@@ -201,6 +206,7 @@ class Lab:
             self.settle_commitments(),
             self.change_log,
             self.authoritative,
+            listeners=self.listeners,
         )
 
     def scrape_capacity(self) -> ScrapeCapacity:

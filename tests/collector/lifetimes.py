@@ -1,9 +1,10 @@
 """Subresources of servers in the lab, and what is stored of their lifetimes."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from limes.actions.lifetimes import CleanUpLifetimes, RecordLifetimes, ShowLifetimes
+from limes.actions.lifetimes import CleanUpLifetimes, ShowLifetimes, record_lifetimes
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.api.render.lifetimes import seconds_within
 from limes.backends import AZUsage
@@ -17,7 +18,8 @@ DAY = 86400.0
 
 def scraper(lab: Lab, followed: Followed = FOLLOWED) -> ScrapeUsage:
     """A scrape that follows subresources."""
-    return replace(lab.scrape(), lifetimes=RecordLifetimes(lab.engine, followed))
+    scrape = lab.scrape()
+    return replace(scrape, listeners=[*scrape.listeners, partial(record_lifetimes, followed)])
 
 
 def scrape(lab: Lab, followed: Followed = FOLLOWED, service: str = "compute") -> None:

@@ -6,6 +6,7 @@ from typing import Any, Never
 
 import pytest
 
+from limes.actions.scrape import Scrape
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, UsageReport
 from tests.collector.lab import BERLIN, FakeKeystone, Lab, NoJitter
 from tests.support.rows import all_rows, changes
@@ -48,6 +49,21 @@ def test_first_scrape(lab: Lab) -> None:
     assert lab.service(*TIMES) == (lab.now, lab.now, lab.now + 1800, "")
     assert lab.service("quota_desynced_at", "next_push_at") == (lab.now, lab.now)
     assert lab.scrape().run_next("compute") is None
+
+
+def test_listeners_see_the_figures_and_fail_with_them(lab: Lab) -> None:
+    lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(3)}}
+    heard = []
+
+    def listen(scrape: Scrape) -> None:
+        cores = scrape.ids["cores"]
+        assert (cores in scrape.stored.resources, scrape.present.resources[cores].usage) == (False, 3)
+        heard.append(scrape.engine.rows(USAGE)[1])
+        raise RuntimeError("in a listener")
+
+    with pytest.raises(RuntimeError, match="in a listener"):
+        replace(lab.scrape(), listeners=[listen]).run_next("compute")
+    assert (heard, lab.rows(USAGE)) == ([("cores", "az-one", 3, None, "")], [])
 
 
 def test_what_was_taken_away_is_not_approved_again(lab: Lab) -> None:

@@ -1,5 +1,7 @@
 """Writes that are sent together."""
 
+from typing import NamedTuple
+
 import pytest
 
 from limes.db.compiled import compiled
@@ -7,6 +9,11 @@ from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
 from limes.db.models import Job
+
+
+class Name(NamedTuple):
+    name: str
+
 
 _ADD = compiled(lambda p: Job.insert(name=p.name, next_run_at=p.at, error=""))
 _NAMES = compiled(lambda p: Job.select(Job.name).order_by(Job.next_run_at))
@@ -55,10 +62,13 @@ def test_what_was_noted_when_the_block_failed_is_never_written(jobs: Engine) -> 
     assert jobs.column(_NAMES) == ["second"]
 
 
-def test_a_block_reads_nothing(jobs: Engine) -> None:
+def test_a_read_sees_what_was_noted_before(jobs: Engine) -> None:
     def work() -> None:
         with jobs.batch.collect():
-            jobs.column(_NAMES)
+            jobs.write(_ADD, name="first", at=0.0)
+            assert jobs.column(_NAMES) == ["first"]
+            jobs.write(_ADD, name="second", at=1.0)
+            assert [row.name for row in jobs.stream(_NAMES, Name)] == ["first", "second"]
 
-    with pytest.raises(AssertionError, match="reads nothing"):
-        jobs.atomic(work)
+    jobs.atomic(work)
+    assert jobs.column(_NAMES) == ["first", "second"]

@@ -15,7 +15,7 @@ import orjson
 
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.compute_quota import autogrow_rule
-from limes.actions.grant_needed import GrantNeeded
+from limes.actions.grant_needed import grant_needed
 from limes.actions.lookup import not_ready
 from limes.audit.cadf import Scope
 from limes.audit.events import CommitmentStep
@@ -287,8 +287,8 @@ class Ledger:
             return
         mark_due(self.engine, growing, now, lock=False)
         places = {(one.commitment.project_id, one.commitment.resource_id) for one in changes}
-        GrantNeeded(self.engine, self.catalog, self.change_log).run(
-            [place for place in places if place[1] in growing], now
+        grant_needed(
+            self.engine, self.catalog, self.change_log, [place for place in places if place[1] in growing], now
         )
 
     def _audit(self, rows: Sequence[commitment_events.EventRow], scopes: Mapping[str, Scope]) -> None:

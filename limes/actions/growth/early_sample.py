@@ -10,13 +10,12 @@ with one statement.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import partial
 
+from limes.actions.scrape import Scrape
 from limes.core.metering.calendar import HOUR
 from limes.db.engine import Engine
 from limes.db.queries.growth_samples import bring_forward
-from limes.db.queries.scrapes import Figures
 
 JOB = "growth"
 """What the job that takes samples is called."""
@@ -25,30 +24,22 @@ SOON = 15.0
 _CLOUD = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AskForSample:
-    """The use case. To be called inside the transaction that writes the figures; it works after that."""
-
-    engine: Engine
-
-    def for_project(self, domain: str, stored: Figures, present: Figures, now: float) -> None:
-        """Asks if there are first figures of a project of this domain (UUID)."""
-        # within the hour, other projects of the domain may have been sampled, but not this one
-        self._ask(domain, _first_figures(stored, present), now, int(now) - int(now) % HOUR)
-
-    def for_capacity(self, resources: Collection[int], now: float) -> None:
-        """Asks if these resources, of which there is capacity, are new in the cloud."""
-        self._ask(_CLOUD, resources, now, int(now) + 1)
-
-    def _ask(self, scope: str, resources: Collection[int], now: float, sampled_before: int) -> None:
-        if resources:
-            self.engine.after_commit(partial(self._bring_forward, scope, resources, now, sampled_before))
-
-    def _bring_forward(self, scope: str, resources: Collection[int], now: float, sampled_before: int) -> None:
-        self.engine.atomic(partial(bring_forward, self.engine, JOB, now + SOON, scope, resources, sampled_before))
+def sample_project(scrape: Scrape) -> None:
+    """Asks if something of the project is used or granted, and nothing was before."""
+    before = {id_ for id_, row in scrape.stored.resources.items() if row.usage or row.quota}
+    first = [id_ for id_, row in scrape.present.resources.items() if (row.usage or row.quota) and id_ not in before]
+    # within the hour, other projects of the domain may have been sampled, but not this one
+    _ask(scrape.engine, scrape.task.domain_uuid, first, scrape.now, int(scrape.now) - int(scrape.now) % HOUR)
 
 
-def _first_figures(stored: Figures, present: Figures) -> list[int]:
-    """Returns the resources of which something is used or granted, and nothing was before."""
-    before = {id_ for id_, row in stored.resources.items() if row.usage or row.quota}
-    return [id_ for id_, row in present.resources.items() if (row.usage or row.quota) and id_ not in before]
+def sample_capacity(engine: Engine, resources: Collection[int], now: float) -> None:
+    """Asks if these resources are new in the cloud. Inside the transaction that writes their capacity."""
+    _ask(engine, _CLOUD, resources, now, int(now) + 1)
+
+
+def _ask(engine: Engine, scope: str, resources: Collection[int], now: float, sampled_before: int) -> None:
+    def ask() -> None:
+        engine.atomic(partial(bring_forward, engine, JOB, now + SOON, scope, resources, sampled_before))
+
+    if resources:
+        engine.after_commit(ask)

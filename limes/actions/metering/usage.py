@@ -1,12 +1,12 @@
 """What changes of usage mean for the account over time."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
+from limes.actions.scrape import Scrape
 from limes.db.engine import Engine
 from limes.db.queries import metering as queries
 from limes.db.queries.metering import GapRow, StepRow
 from limes.db.queries.scrapes import Figures
-from limes.db.queries.tasks import ProjectTask
 from limes.db.queries.usage_accounts import last_usages
 from limes.db.queries.usage_sources import ScrapeTimes, scrape_times, scrape_times_of_services
 
@@ -16,49 +16,41 @@ VALID_FOR = 7200.0
 """How long (in seconds) what a scrape has found counts as known, without another scrape."""
 
 
-def metered_usage(
-    engine: Engine, task: ProjectTask, ids: Mapping[str, int], stored: Figures, now: float
-) -> dict[Place, int]:
-    """Returns the usage that the account knows, by place. To be called inside the transaction that has locked `stored`.
+def _metered_usage(scrape: Scrape) -> dict[Place, int]:
+    """Returns the usage that the account knows, by place.
 
     If the last scrape was one of the previous release, which adds nothing to the account and deletes rows of AZs in
     which nothing is used any more, the account itself is asked. So it is after a clock that was ahead: what it wrote in
     the future is forgotten, the end of the usage of AZs whose rows are gone among it.
     """
-    metered = {place: row.metered_usage or 0 for place, row in stored.azs.items()}
-    was_ahead = task.scraped_at is not None and now < int(task.scraped_at)
+    task = scrape.task
+    metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
+    was_ahead = task.scraped_at is not None and scrape.now < int(task.scraped_at)
     if was_ahead or task.metered_at != task.scraped_at:
         metered |= {
-            (ids[meter.resource], meter.az): usage
-            for meter, usage in last_usages(engine, [task.project_uuid], int(now)).items()
-            if meter.service == task.service_type and meter.resource in ids
+            (scrape.ids[meter.resource], meter.az): usage
+            for meter, usage in last_usages(scrape.engine, [task.project_uuid], int(scrape.now)).items()
+            if meter.service == task.service_type and meter.resource in scrape.ids
         }
     return metered
 
 
-def meter_usage(
-    engine: Engine,
-    task: ProjectTask,
-    ids: Mapping[str, int],
-    metered: Mapping[Place, int],
-    present: Figures,
-    now: float,
-    valid_for: float,
-) -> None:
-    """Adds to the account what a scrape has found at `now`. To be called inside its transaction.
+def meter_usage(valid_for: float, scrape: Scrape) -> None:
+    """Adds to the account what a scrape has found, which counts as known for `valid_for` seconds.
 
-    `ids` are the resources' by name; `metered` is what `metered_usage` has returned. Nothing is written unless usage
-    has changed; one statement if it has, and one more after a time in which the usage was not known.
+    Nothing is written unless usage has changed; one statement if it has, and one more after a time in which the usage
+    was not known.
     """
-    at = int(now)
-    jumped_back = task.scraped_at is not None and now < int(task.scraped_at)
+    engine, task, at = scrape.engine, scrape.task, int(scrape.now)
+    metered = _metered_usage(scrape)
+    jumped_back = task.scraped_at is not None and scrape.now < int(task.scraped_at)
     if jumped_back:
         queries.forget_future(engine, task.project_uuid, task.service_type, at)
     # a clock that was put back says nothing about what was closed since: the job has to look
     recorded_at = queries.PENDING if jumped_back else at
-    changes = [each for each in _usages(metered, present) if jumped_back or each[1] != metered.get(each[0], 0)]
+    changes = [each for each in _usages(metered, scrape.present) if jumped_back or each[1] != metered.get(each[0], 0)]
     if changes:
-        names = {id_: name for name, id_ in ids.items()}
+        names = {id_: name for name, id_ in scrape.ids.items()}
         steps = [
             StepRow(task.project_uuid, task.service_type, names[resource], az, at, usage, recorded_at)
             for (resource, az), usage in sorted(changes)
