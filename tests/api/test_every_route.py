@@ -1,228 +1,88 @@
-"""One way through every route, in a cloud where everything has happened: each request succeeds, on both databases.
+"""One way through every route: each request succeeds, on both databases, and all answers are as recorded.
 
-So each query of the API runs on PostgreSQL, also with each parameter that a route takes.
+So each query of the API runs on PostgreSQL. After a change of answers that is meant, record anew:
+`LIMES_RECORD_ANSWERS=1 pytest tests/api/test_every_route.py`
 """
 
-import re
-from collections.abc import Callable
-from typing import Any
+import io
 
 import pytest
+from prometheus_client import CollectorRegistry, generate_latest
 
+from limes.actions.growth.forecast import ForecastGrowth
+from limes.actions.reports.alerts import ReportAlerts
+from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.api.routes import ROUTES
-from limes.core.catalog import DistributionRule
-from limes.core.commitments.rules import CommitmentRules
-from limes.core.quota_sets import QuotaSet
+from limes.core.alerts import AlertRules
+from limes.metrics.alerts import AlertGauges
+from limes.metrics.commitments import CommitmentChanges
+from limes.metrics.data import DataMetrics
+from limes.metrics.forecast import ForecastGauges
+from limes.metrics.gauges import ScrapeGauges
+from limes.metrics.mails import MailGauges
+from limes.metrics.requests import RequestGauges
 from limes.web.operation import operations_of
-from tests.api.commitments import BEHAVIORS, CORES
-from tests.api.growing import RULE, bounds
-from tests.api.lifetimes import DAY, fill_lifetimes
-from tests.api.quotas import body
-from tests.api.test_growth import sample
-from tests.api.test_unsubscribe import unsubscribe_path
-from tests.api.test_usage_reports import close, use
-from tests.api.world import BERLIN, DRESDEN, GERMANY, World
+from tests.api.refused import refuse
+from tests.api.tour import (
+    Tour,
+    ask_for_changes,
+    buy,
+    do_the_rest,
+    look_as_others,
+    look_everywhere,
+    request_quotas,
+    set_quotas,
+    tour,
+    wait,
+)
 
-pytestmark = pytest.mark.sql
-
-DOMAIN = "/v1/domains/{domain_id}"
-PROJECT = f"{DOMAIN}/projects/{{project_id}}"
-COMMITMENTS = f"{PROJECT}/commitments"
-CONVERSION = {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
-GROWING_RAM = DistributionRule(re.compile("compute/ram"), "autogrow", autogrow=RULE)
-
-NEEDED = {"/usage-reports": "from=2026-01-01&granularity=day", "/unsubscribe": unsubscribe_path().partition("?")[2]}
-"""What a GET cannot do without, by the end of its path."""
-
-VALUES = {
-    "service": "compute",
-    "resource": "cores",
-    "area": "storage",
-    "domain_id": GERMANY,
-    "project_id": BERLIN,
-    "availability_zone": "az-one",
-    "id": "a",
-    "from": "2026-01-01",
-    "until": "2026-01-09",
-    "as_of": "2026-01-12",
-    "changed_since": "2026-01-01",
-    "changed_until": "2026-01-09",
-    "granularity": "day",
-    "per_az": "true",
-    "status": "open",
-    "level": "project",
-    "passed_on": "true",
-    "days": "7",
-    "above": "10",
-    "since": "1",
-    "limit": "2",
-    "detail": "",
-    "history": "",
-}
-"""A value for each query parameter, besides tokens, and markers, which `test_pagination` has."""
-
-GIVEN = {
-    ("/rights", "project_id"): f"domain_id={GERMANY}&project_id={BERLIN}",
-    ("/usage-reports", "availability_zone"): "from=2026-01-01&per_az=true&availability_zone=az-one",
-    ("/usage-reports", "as_of"): "from=2026-01-01&until=2026-01-09&granularity=day&as_of=2026-01-12",
-    ("/usage-reports", "from"): "from=2026-01-02&granularity=day",
-    ("/usage-reports", "granularity"): "from=2026-01-01&granularity=total",
-    ("/v1/commitments", "status"): "status=confirmed",
-}
-"""What is asked where one parameter goes with others, or means something else: by the end of the path."""
+__all__ = ["tour"]
 
 
-class Tour:
-    """Asks, and notes which routes have answered well."""
-
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.visited: set[tuple[str, str]] = set()
-
-    @property
-    def now(self) -> int:
-        return int(self.world.clock.now().timestamp())
-
-    def go(self, method: str, template: str, document: Any = None, query: str = "", **ids: Any) -> Any:
-        """Asks, about berlin unless `ids` say otherwise. Answers the document."""
-        names = {"domain_id": GERMANY, "project_id": BERLIN, "service_type": "compute", "resource_name": "cores"}
-        path, headers = template.format(**(names | ids)), ids.get("headers", {})
-        body = {} if document is None else {"json": document}
-        result = self.world.request(method, path, query_string=query, headers=headers, **body)
-        assert result.status_code in (200, 201, 202, 204, 300), f"{method} {path}?{query}: {result.text}"
-        self.visited.add((method, template))
-        return result.json if result.headers.get("content-type", "").startswith("application/json") else result.text
-
-    def commit(self, key: str = "", **fields: Any) -> int:
-        """Makes a commitment."""
-        headers = {"Idempotency-Key": key} if key else {}
-        wanted = {"commitment": {**CORES, "duration": "1 year", **fields}}
-        made = self.go("POST", f"{COMMITMENTS}/new", wanted, headers=headers)
-        return int(made["commitment"]["id"])
-
-    def request_quota(self, level: str, cores: int) -> int:
-        """Requests quota of cores."""
-        services = body("any", compute={"cores": cores})["any"]["services"]
-        document = {"quota_request": {"reason": "launch", "services": services}}
-        return int(self.go("POST", f"{level}/quota-requests", document)["quota_request"]["id"])
+def _in_order(text: str) -> str:
+    """Metrics whose samples are sorted within each family: their order has no meaning."""
+    families = (family.splitlines() for family in text.split("# HELP ")[1:])
+    return "\n".join(f"# HELP {help_}\n{type_}\n" + "\n".join(sorted(samples)) for help_, type_, *samples in families)
 
 
-@pytest.fixture
-def tour(make: Callable[..., World]) -> Tour:
-    """Ten days of metering, samples and lifetimes; a scrape has failed, and another quota is enforced than was set."""
-    world = make(
-        behaviors=BEHAVIORS,
-        distributions=[GROWING_RAM],
-        burst_multiplier=0.5,
-        commitment_rules=CommitmentRules(
-            conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},),
-            renewal_window=400.0 * DAY,
-            self_delete_grace=1800,
-        ),
-        quota_sets={"medium": QuotaSet("medium", "some users", {("compute", "cores"): 25})},
-        sinks=("test",),
-        notify_sinks=("test",),
-    )
-    world.new_domains, world.new_projects = ["uuid-new"], ["uuid-newer"]
-    world.run(
-        "INSERT INTO az_resources (resource_id, az, raw_capacity, subcapacities)"
-        " SELECT id, 'az-one', 20, '[]' FROM resources WHERE name = 'capacity'"
-    )
-    fill_lifetimes(world)
-    for _ in range(11):
-        close(world)
-        sample(world)
-        world.clock.advance(DAY)
-    use(world, 7)
-    world.run("UPDATE project_services SET scrape_error = 'no answer' WHERE project_id = 2")
-    return Tour(world)
+def note_metrics(tour: Tour) -> None:
+    """What Prometheus gets of this cloud."""
+    engine, clock, catalog = tour.world.engine, tour.world.clock, tour.world.commitments.utilisation.ledger.catalog
+    file = io.BytesIO()
+    DataMetrics(engine, catalog, clock=clock).write(file)
+    tour.answers.note_text("metrics", "data", _in_order(file.getvalue().decode()))
+    registry = CollectorRegistry()
+    for gauges in (
+        ScrapeGauges(engine, {"compute": "nova"}, clock, 86400, ("test",)),
+        AlertGauges(ReportAlerts(engine, catalog, AlertRules()), ReportInconsistencies(engine, catalog), clock),
+        CommitmentChanges(engine),
+        MailGauges(engine, clock, ["smtp"]),
+        RequestGauges(engine, clock),
+        ForecastGauges(ForecastGrowth(engine, catalog, clock), clock),
+    ):
+        registry.register(gauges)
+    tour.answers.note_text("metrics", "gauges", _in_order(generate_latest(registry).decode()))
 
 
-def buy(tour: Tour) -> None:
-    """All that is done with commitments."""
-    first, second, third = (tour.commit(amount=amount) for amount in (3, 4, 6))
-    tour.commit(confirm_by=tour.now + 30 * DAY, key="once")
-    wanted = {"commitment": {**CORES, "duration": "1 year", "amount": 5}}
-    tour.go("POST", f"{COMMITMENTS}/can-confirm", wanted)
-    tour.go("POST", f"{COMMITMENTS}/plan", wanted)
-    merged = tour.go("POST", f"{COMMITMENTS}/merge", {"commitment_ids": [first, second]})["commitment"]["id"]
-    one = f"{COMMITMENTS}/{{id}}"
-    tour.go("PUT", one, {"commitment": {"auto_renew": True}}, id=merged)
-    tour.go("POST", f"{one}/update-duration", {"duration": "1 year"}, id=merged)
-    tour.go("GET", "/v1/commitment-conversion/{service_type}/{resource_name}")
-    tour.go("POST", f"{one}/convert", {"commitment": CONVERSION}, id=third)
-    tour.go("POST", f"{one}/renew", {}, id=merged)
-    for status in ("unlisted", "public"):
-        offered = {"commitment": {"amount": 2, "transfer_status": status}}
-        marked = tour.go("POST", f"{one}/start-transfer", offered, id=tour.commit(amount=2))["commitment"]
-        if status == "unlisted":
-            token = {"Transfer-Token": marked["transfer_token"]}
-            tour.go("GET", "/v1/commitments/by-token", headers=token)
-            taken = f"{PROJECT}/transfer-commitment/{{id}}"
-            tour.go("POST", taken, project_id=DRESDEN, id=marked["id"], headers=token)
-    tour.go("DELETE", one, id=tour.commit(amount=1))
+def note_events(tour: Tour) -> None:
+    """What waits for sinks of the audit and of notifications."""
+    waiting = tour.world.engine.rows("SELECT sink, stream, document FROM audit_outbox ORDER BY number")
+    for sink, stream, document in waiting:
+        tour.answers.note_text("events", f"{sink} {stream}", document)
 
 
-def set_quotas(tour: Tour) -> None:
-    """All that is set directly."""
-    for level, path, cores in (("domain", DOMAIN, 120), ("project", PROJECT, 24)):
-        document = body(level, compute={"cores": cores})
-        tour.go("POST", f"{path}/simulate-put", document)
-        tour.go("PUT", path, document)
-        for what, field, value in (
-            ("max-quota", "max_quota", 4000),
-            ("min-quota", "min_quota", 100),
-            ("forbid-autogrowth", "forbid_autogrowth", True),
-        ):
-            if what in path or (level, what) != ("domain", "min-quota"):
-                tour.go("PUT", f"{path}/{what}", bounds(path, field, value, resource="ram"))
-    temporary = {"type": "compute", "resources": [{"name": "cores", "quota": 30, "until": tour.now + 3 * DAY}]}
-    tour.go("PUT", PROJECT, {"project": {"services": [temporary]}})
-    tour.go("PUT", PROJECT, {"project": {"bursting": {"enabled": True}}}, project_id=DRESDEN)
-
-
-def request_quotas(tour: Tour) -> None:
-    """All that is done with requests for quota; some stay open."""
-    for level in (PROJECT, DOMAIN):
-        one = f"{level}/quota-requests/{{id}}"
-        for verb, document in (
-            ("reject", {"reason": "no"}),
-            ("withdraw", {"comment": "oh"}),
-            ("comments", {"comment": "hm"}),
-            ("approve", {}),
-        ):
-            number = tour.request_quota(level, 60 if level == PROJECT else 200)
-            tour.go("POST", f"{one}/{verb}", document, id=number)
-            tour.go("GET", one, id=number)
-            tour.go("GET", one, query="limit=1", id=number)
-            tour.go("GET", one, query="marker=2", id=number)
-    tour.go("POST", f"{PROJECT}/quota-requests/{{id}}/pass-on", {}, id=tour.request_quota(PROJECT, 900))
-
-
-def look_everywhere(tour: Tour) -> None:
-    """Each GET without parameters, and with each one that it takes."""
-    for method, path, operation in operations_of(ROUTES):
-        if method != "GET" or (method, path) in tour.visited:
-            continue
-        needed = next((query for end, query in NEEDED.items() if path.endswith(end)), "")
-        tour.go("GET", path, query=needed)
-        tour.go("GET", path, query=needed, headers={"X-Limes-V2-API-Preview": "per-az"})
-        for parameter in operation.parameters:
-            if parameter.place == "query" and parameter.name not in ("marker", "token"):
-                name = parameter.name
-                simply = "&".join(filter(None, [needed, f"{name}={VALUES[name]}"]))
-                special = [query for (end, what), query in GIVEN.items() if path.endswith(end) and what == name]
-                tour.go("GET", path, query=special[0] if special else simply)
-
-
-def test_every_route_succeeds(tour: Tour) -> None:
+@pytest.mark.sql
+def test_every_route_succeeds_and_answers_as_recorded(tour: Tour) -> None:
     buy(tour)
     set_quotas(tour)
     request_quotas(tour)
-    tour.go("PUT", "/v1/mail-settings", {"mail_settings": {"kinds": [{"kind": "quota_used", "sent": False}]}})
-    tour.go("POST", "/v1/notifications/unsubscribe", query=NEEDED["/unsubscribe"])
-    tour.go("POST", "/v1/domains/discover")
-    tour.go("POST", f"{DOMAIN}/projects/discover")
-    tour.go("POST", f"{PROJECT}/sync")
+    do_the_rest(tour)
     look_everywhere(tour)
+    ask_for_changes(tour)
     assert tour.visited == {(method, path) for method, path, _ in operations_of(ROUTES)}
+    look_as_others(tour)
+    refuse(tour)
+    note_metrics(tour)
+    wait(tour)
+    note_events(tour)
+    tour.answers.compare()
