@@ -66,6 +66,7 @@ VALUES = {
 """A value for each query parameter, besides tokens, and markers, which `test_pagination` has."""
 
 GIVEN = {
+    ("/explain", "resource"): "resource=ram&resource=cores",
     ("/rights", "project_id"): f"domain_id={GERMANY}&project_id={BERLIN}",
     ("/usage-reports", "availability_zone"): "from=2026-01-01&per_az=true&availability_zone=az-one",
     ("/usage-reports", "as_of"): "from=2026-01-09&until=2026-01-10&granularity=day&as_of=2026-01-12",
@@ -76,7 +77,7 @@ GIVEN = {
 """What is asked where one parameter goes with others, or means something else: by the end of the path."""
 
 
-SECTION_OF = {path: section for section, paths in SECTIONS.items() for path in paths}
+SECTION_OF = {path: section for section, paths in SECTIONS.items() for path in paths} | {"/v1/openapi.json": "openapi"}
 
 
 class Tour:
@@ -154,7 +155,13 @@ def tour(make: Callable[..., World]) -> Tour:
         sample(world)
         world.clock.advance(DAY)
     use(world, 7)
-    world.run("UPDATE project_services SET scrape_error = 'no answer' WHERE project_id = 2")
+    failed = world.clock.now().timestamp() - 5000
+    world.run(
+        "UPDATE project_services SET scrape_error = 'no answer', scrape_failures = 5, failing_since = %s, checked_at = %s"
+        " WHERE project_id = 2",
+        [failed, failed],
+    )
+    world.run("UPDATE project_services SET push_error = 'it is full', push_failures = 2 WHERE project_id = 1")
     return Tour(world)
 
 
@@ -197,8 +204,12 @@ def set_quotas(tour: Tour) -> None:
         ):
             if what in path or (level, what) != ("domain", "min-quota"):
                 tour.go("PUT", f"{path}/{what}", bounds(path, field, value, resource="ram"))
-    temporary = {"type": "compute", "resources": [{"name": "cores", "quota": 30, "until": tour.now + 3 * DAY}]}
-    tour.go("PUT", PROJECT, {"project": {"services": [temporary]}})
+    for level, path, quota in (("project", PROJECT, 30), ("domain", DOMAIN, 140)):
+        temporary = {"name": "cores", "quota": quota, "until": tour.now + 8 * DAY}
+        tour.go("PUT", path, {level: {"services": [{"type": "compute", "resources": [temporary]}]}})
+    planned = {"name": "cores", "quota": 35, "from": tour.now + 2 * DAY, "until": tour.now + 20 * DAY}
+    wanted = {"project": {"services": [{"type": "compute", "resources": [planned]}]}}
+    tour.go("PUT", PROJECT, wanted, project_id=DRESDEN)
     tour.go("PUT", PROJECT, {"project": {"bursting": {"enabled": True}}}, project_id=DRESDEN)
 
 
@@ -272,10 +283,17 @@ def ask_for_changes(tour: Tour) -> None:
 
 
 def wait(tour: Tour) -> None:
-    """Temporary quota ends, requests expire, and all reports are there once more."""
-    tour.world.clock.advance(100 * DAY)
-    tour.world.temporary.run()
-    tour.world.expire.run()
+    """Temporary quota is about to end, and ends; requests expire, months are closed, and all reports are there once more."""
+    for days in (6, 94):
+        tour.world.clock.advance(days * DAY)
+        tour.world.temporary.run()
+        tour.world.expire.run()
+        for path in ("/v1/alerts", PROJECT, DOMAIN, f"{PROJECT}/explain", f"{DOMAIN}/explain"):
+            tour.ask("later", "GET", path)
+    close(tour.world)
+    for query in ("from=2026-01-01", "from=2026-02-01&until=2026-03-01&per_az", "from=2026-01-01&granularity=total"):
+        for headers in ({}, {"Accept": "text/csv"}):
+            tour.ask("later", "GET", f"{DOMAIN}/usage-reports", query=query, headers=headers)
     for method, path, operation in operations_of(ROUTES):
         if method == "GET" and not operation.public and not path.endswith(("by-token", "/usage-reports")):
-            tour.ask("later", method, path, None, "", id=tour.open_request)
+            tour.ask("later", method, path, id=tour.open_request)
