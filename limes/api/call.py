@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import falcon
 
 from limes import logs
+from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import Parameter
@@ -43,6 +44,9 @@ class Operation(web_operation.Operation):
     """Whether answers have an entity tag."""
     csv: bool = False
     """Whether the answer is CSV for clients that prefer it (`Accept: text/csv`)."""
+    name: str = field(default="", kw_only=True)
+    """In the document, if it is not the handler's; `summary` likewise."""
+    summary: str = field(default="", kw_only=True)
 
 
 @dataclass(slots=True)
@@ -57,6 +61,16 @@ class Call(web.Call[ApiCollaborators]):
     def engine(self) -> Engine:
         """The database."""
         return self.deps.engine
+
+    @property
+    def level(self) -> str:
+        """Which quota the path is about: `domain` or `project`, as in the names of policy rules."""
+        return "project" if "project_id" in self.params else "domain"
+
+    @property
+    def where(self) -> Where:
+        """What the path is about, which may be the whole cloud."""
+        return Where(self.params.get("domain_id"), self.params.get("project_id"))
 
     @property
     def catalog(self) -> Catalog:

@@ -4,6 +4,7 @@ from limes.api import parameters as p
 from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Operation
 from limes.api.handlers import commitment
+from limes.api.levels import PROJECT, SELECTION, At, on_every_level
 from limes.api.shapes.commitment import (
     CanConfirmAnswer,
     CommitmentAnswer,
@@ -16,13 +17,9 @@ from limes.api.shapes.commitment import (
     UtilisationAnswer,
 )
 
-DOMAIN = "/v1/domains/{domain_id}"
-PROJECT = f"{DOMAIN}/projects/{{project_id}}"
 _COMMITMENTS = f"{PROJECT}/commitments"
 _COMMITMENT = f"{_COMMITMENTS}/{{id}}"
 
-SELECTION: tuple[p.Parameter, ...] = (p.SERVICE, p.AREA, p.RESOURCE)
-_SUMMARY = (*SELECTION, p.AHEAD)
 _CHANGES = (p.IN_DOMAINS, p.IN_PROJECTS, p.IN_AZS, p.AFTER_CHANGE, p.CHANGED_SINCE, p.CHANGED_UNTIL)
 _TOKEN = (p.TRANSFER_TOKEN, p.TOKEN)
 
@@ -101,32 +98,17 @@ COMMITMENTS = {
             parameters=(*SELECTION, *_CHANGES, p.SINCE, p.EVENTS),
         )
     },
-    "/v1/commitment-summary": {
-        "GET": Operation(
+    **on_every_level(
+        "commitment-summary",
+        Operation(
             commitment.show_summary,
             "cluster:list_commitments",
             {200: CommitmentSummaryAnswer},
-            parameters=_SUMMARY,
-        )
-    },
-    f"{DOMAIN}/commitment-summary": {
-        "GET": Operation(
-            commitment.show_summary_of_domain,
-            "domain:show",
-            {200: CommitmentSummaryAnswer},
-            (404,),
-            _SUMMARY,
-        )
-    },
-    f"{PROJECT}/commitment-summary": {
-        "GET": Operation(
-            commitment.show_summary_of_project,
-            "project:show",
-            {200: CommitmentSummaryAnswer},
-            (404,),
-            _SUMMARY,
-        )
-    },
+            parameters=(*SELECTION, p.AHEAD),
+        ),
+        At("Sums up the commitments of a domain's projects.", "domain:show"),
+        At("Sums up the commitments of a project.", "project:show"),
+    ),
     "/v1/commitments/by-token": {
         "GET": Operation(
             commitment.show_by_token, "cluster:show_public_commitments", {200: CommitmentAnswer}, (404,), _TOKEN

@@ -72,10 +72,10 @@ def build(sections: Mapping[str, Table[Operation]], rules: Collection[Rule]) -> 
 
 def _operation(tag: str, operation: Operation, rules: Collection[str]) -> Json:
     handler = operation.handler
-    summary, _, details = (handler.__doc__ or "").strip().partition("\n")
+    summary, _, details = (operation.summary or handler.__doc__ or "").strip().partition("\n")
     description = " ".join(details.split()) + (f" Policy rules: {', '.join(rules)}." if rules else "")
     document: Json = {
-        "operationId": f"{tag}.{handler.__name__}",
+        "operationId": f"{tag}.{operation.name or handler.__name__}",
         "tags": [tag],
         "summary": summary,
         "parameters": [_parameter(parameter) for parameter in (*operation.parameters, CLUSTER)],

@@ -6,6 +6,21 @@ for `cluster:show_subcapacity` also `service` and `resource`.
 
 from limes.auth.policy import Rule
 
+
+def _quota_rules(level: str, above: str) -> tuple[Rule, ...]:
+    editor = f"rule:{level}_editor"
+    return (
+        Rule(f"{level}:raise", f"rule:{above}", f"Raise quotas of a {level}."),
+        Rule(f"{level}:raise_lowpriv", editor, f"Raise quotas of a {level} up to the configured low-privilege limit."),
+        Rule(f"{level}:lower", editor, f"Lower quotas of a {level}."),
+        Rule(
+            f"{level}:lower_lowpriv",
+            editor,
+            f"Lower quotas of a {level} that are within the configured low-privilege limit.",
+        ),
+    )
+
+
 RULES = (
     # helpers
     Rule(
@@ -54,18 +69,7 @@ RULES = (
         " commitments. Transfer tokens are only shown to those who pass.",
     ),
     Rule("project:sync", "rule:project_editor", "Ask for a scrape of a project as soon as possible."),
-    Rule("project:raise", "rule:domain_editor", "Raise quotas of a project."),
-    Rule(
-        "project:raise_lowpriv",
-        "rule:project_editor",
-        "Raise quotas of a project up to the configured low-privilege limit.",
-    ),
-    Rule("project:lower", "rule:project_editor", "Lower quotas of a project."),
-    Rule(
-        "project:lower_lowpriv",
-        "rule:project_editor",
-        "Lower quotas of a project that are within the configured low-privilege limit.",
-    ),
+    *_quota_rules("project", "domain_editor"),
     Rule(
         "project:grant_quota",
         "rule:cluster_admin",
@@ -100,18 +104,7 @@ RULES = (
         "rule:domain_editor",
         "Limit or forbid the growth of quota that grows by itself, for all projects of a domain.",
     ),
-    Rule("domain:raise", "rule:cluster_admin", "Raise quotas of a domain."),
-    Rule(
-        "domain:raise_lowpriv",
-        "rule:domain_editor",
-        "Raise quotas of a domain up to the configured low-privilege limit.",
-    ),
-    Rule("domain:lower", "rule:domain_editor", "Lower quotas of a domain."),
-    Rule(
-        "domain:lower_lowpriv",
-        "rule:domain_editor",
-        "Lower quotas of a domain that are within the configured low-privilege limit.",
-    ),
+    *_quota_rules("domain", "cluster_admin"),
     Rule("domain:discover", "rule:cluster_admin", "Look for new domains in Keystone."),
     Rule("domain:show_requests", "rule:domain_viewer", "Show requests for more quota of a domain and its projects."),
     Rule(

@@ -20,7 +20,7 @@ from limes.api.bodies import (
     ProjectQuotaBody,
 )
 from limes.api.call import Call, Operation
-from limes.api.commitment_routes import COMMITMENTS, DOMAIN, PROJECT, SELECTION
+from limes.api.commitment_routes import COMMITMENTS
 from limes.api.handlers import (
     alerts,
     attention,
@@ -33,6 +33,7 @@ from limes.api.handlers import (
     unsubscribe,
     version,
 )
+from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.mail_settings_body import MailSettingsBody
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.shapes.alerts import AlertsAnswer
@@ -266,40 +267,39 @@ SECTIONS = {
         },
     },
     "attention": {
-        "/v1/alerts": {"GET": Operation(alerts.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS)},
-        f"{DOMAIN}/alerts": {
-            "GET": Operation(alerts.list_alerts_of_domain, "domain:show_alerts", {200: AlertsAnswer}, (404,), _ALERTS)
-        },
-        f"{PROJECT}/alerts": {
-            "GET": Operation(alerts.list_alerts_of_project, "project:show_alerts", {200: AlertsAnswer}, (404,), _ALERTS)
-        },
+        **on_every_level(
+            "alerts",
+            Operation(alerts.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS),
+            At("Lists the same in a domain's projects."),
+            At("Lists the same in a project."),
+        ),
         "/v1/admin/scrape-status": {
             "GET": Operation(attention.show_scrape_status, "cluster:show_errors", {200: ScrapeStatusAnswer})
         },
         f"{DOMAIN}/scrape-status": {
-            "GET": Operation(attention.show_scrape_status_of_domain, "domain:show", {200: ScrapeStatusAnswer}, (404,))
-        },
-        "/v1/projects/fullest": {
-            "GET": Operation(attention.list_fullest, "cluster:list_projects", {200: FullestAnswer}, (), _FULLEST)
-        },
-        f"{DOMAIN}/projects/fullest": {
-            "GET": Operation(attention.list_fullest_of_domain, "project:list", {200: FullestAnswer}, (404,), _FULLEST)
-        },
-        "/v1/expiring-commitments": {
             "GET": Operation(
+                attention.show_scrape_status,
+                "domain:show",
+                {200: ScrapeStatusAnswer},
+                (404,),
+                name="show_scrape_status_of_domain",
+                summary="Shows how scrapes of a domain's projects go, without what backends say, and how old figures"
+                " are.",
+            )
+        },
+        **on_every_level(
+            "projects/fullest",
+            Operation(attention.list_fullest, "cluster:list_projects", {200: FullestAnswer}, (), _FULLEST),
+            At("Lists resources of a domain's projects near or beyond their quota, the fullest first.", "project:list"),
+        ),
+        **on_every_level(
+            "expiring-commitments",
+            Operation(
                 attention.list_expiring, "cluster:list_commitments", {200: ExpiringCommitmentsAnswer}, (), _EXPIRING
-            )
-        },
-        f"{DOMAIN}/expiring-commitments": {
-            "GET": Operation(
-                attention.list_expiring_of_domain, "domain:show", {200: ExpiringCommitmentsAnswer}, (404,), _EXPIRING
-            )
-        },
-        f"{PROJECT}/expiring-commitments": {
-            "GET": Operation(
-                attention.list_expiring_of_project, "project:show", {200: ExpiringCommitmentsAnswer}, (404,), _EXPIRING
-            )
-        },
+            ),
+            At("Lists those of a domain.", "domain:show"),
+            At("Lists those of a project.", "project:show"),
+        ),
     },
     "growth": GROWTH,
 }

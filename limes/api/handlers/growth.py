@@ -3,7 +3,6 @@
 from limes.actions.growth.forecast import ForecastGrowth
 from limes.actions.growth.history import HistoryQuery
 from limes.actions.growth.project_forecast import ForecastProject
-from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.growth_over_time import render_forecasts, render_usage_history
@@ -13,40 +12,6 @@ from limes.web.call import Answer
 
 def show_usage_history(call: Call) -> Answer:
     """Shows usage, quota, capacity and commitments of all projects over time, by hour, day or month."""
-    return _usage_history(call)
-
-
-def show_usage_history_of_domain(call: Call) -> Answer:
-    """Shows the same of a domain, without capacity."""
-    return _usage_history(call)
-
-
-def show_usage_history_of_project(call: Call) -> Answer:
-    """Shows the same of a project, without capacity."""
-    return _usage_history(call)
-
-
-def show_forecast(call: Call) -> Answer:
-    """Tells when capacity, quota and commitments of the cloud are exhausted; what is full first comes first."""
-    return _forecast(call)
-
-
-def show_forecast_of_domain(call: Call) -> Answer:
-    """Tells when quota and commitments of a domain are exhausted; what is full first comes first."""
-    return _forecast(call)
-
-
-def show_forecast_of_project(call: Call) -> Answer:
-    """Tells when quota and commitments of a project are exhausted; what is full first comes first."""
-    call.refuse_unknown_parameters()
-    deps = call.deps
-    history = deps.growth
-    forecast = ForecastProject(deps.engine, deps.catalog, deps.clock, history.valid_for, history.retention)
-    found = forecast.run(_where(call), call.selection(), every_az=parameters.PER_AZ.of(call.req))
-    return Answer(document=render_forecasts(found))
-
-
-def _usage_history(call: Call) -> Answer:
     call.refuse_unknown_parameters()
     req = call.req
     granularity = parameters.HISTORY_GRANULARITY.of(req)
@@ -57,17 +22,16 @@ def _usage_history(call: Call) -> Answer:
         parameters.HISTORY_UNTIL.of(req),
         parameters.PER_AZ.of(req),
     )
-    found = call.deps.growth.run(_where(call), call.selection(), query)
+    found = call.deps.growth.run(call.where, call.selection(), query)
     return Answer(document=render_usage_history(found))
 
 
-def _forecast(call: Call) -> Answer:
+def show_forecast(call: Call) -> Answer:
+    """Tells when capacity, quota and commitments of the cloud are exhausted; what is full first comes first."""
     call.refuse_unknown_parameters()
-    deps = call.deps
-    forecast = ForecastGrowth(deps.engine, deps.catalog, deps.clock)
-    found = forecast.run(_where(call), call.selection(), every_az=parameters.PER_AZ.of(call.req))
+    deps, history = call.deps, call.deps.growth
+    forecast: ForecastGrowth | ForecastProject = ForecastGrowth(deps.engine, deps.catalog, deps.clock)
+    if call.where.project is not None:
+        forecast = ForecastProject(deps.engine, deps.catalog, deps.clock, history.valid_for, history.retention)
+    found = forecast.run(call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))
     return Answer(document=render_forecasts(found))
-
-
-def _where(call: Call) -> Where:
-    return Where(call.params.get("domain_id"), call.params.get("project_id"))

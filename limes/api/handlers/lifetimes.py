@@ -18,26 +18,12 @@ def list_lifetimes(call: Call) -> Answer:
     """Lists from when to when subresources of all projects existed, as JSON or CSV.
 
     Without `from`, of the last 30 days."""
-    return _list(call)
-
-
-def list_lifetimes_of_domain(call: Call) -> Answer:
-    """Lists from when to when subresources of a domain's projects existed, as JSON or CSV."""
-    return _list(call)
-
-
-def list_lifetimes_of_project(call: Call) -> Answer:
-    """Lists from when to when subresources of a project existed, as JSON or CSV."""
-    return _list(call)
-
-
-def _list(call: Call) -> Answer:
     call.refuse_unknown_parameters()
     now = call.deps.clock.now().timestamp()
     since, until = _window(call, int(now))
     # up to the present means up to this moment, and not up to the beginning of this second
     before = now if until == int(now) else until
-    wanted = LifetimeFilter(since, before, call.params.get("domain_id"), call.params.get("project_id"), _filters(call))
+    wanted = LifetimeFilter(since, before, call.where.domain, call.where.project, _filters(call))
     limit = parameters.LIFETIMES.of(call.req)
     rows = ShowLifetimes(call.engine).run(wanted, parameters.AFTER_LIFETIME.of(call.req), limit)
     links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []

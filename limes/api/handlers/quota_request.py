@@ -37,76 +37,6 @@ def list_everywhere(call: Call) -> Answer:
     return _answer_list(call, call.deps.quota_requests.read.everywhere(_filters(call), before, limit), limit)
 
 
-def list_of_domain(call: Call) -> Answer:
-    """Lists the requests of a domain and of its projects, the newest first."""
-    return _list(call)
-
-
-def list_of_project(call: Call) -> Answer:
-    """Lists the requests of a project, the newest first."""
-    return _list(call)
-
-
-def show_of_domain(call: Call) -> Answer:
-    """Shows a domain's request with its conversation, or one page of it."""
-    return _show(call)
-
-
-def show_of_project(call: Call) -> Answer:
-    """Shows a project's request with its conversation, or one page of it."""
-    return _show(call)
-
-
-def create_for_domain(call: Call) -> Answer:
-    """Asks for more quota of a domain: 201."""
-    return _create(call)
-
-
-def create_for_project(call: Call) -> Answer:
-    """Asks for more quota of a project: 201."""
-    return _create(call)
-
-
-def approve_of_domain(call: Call) -> Answer:
-    """Approves a domain's request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
-    return _approve(call, "domain")
-
-
-def approve_of_project(call: Call) -> Answer:
-    """Approves a project's request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
-    return _approve(call, "project")
-
-
-def reject_of_domain(call: Call) -> Answer:
-    """Rejects a domain's request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.reject, call.body(RejectionBody).reason)
-
-
-def reject_of_project(call: Call) -> Answer:
-    """Rejects a project's request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.reject, call.body(RejectionBody).reason)
-
-
-def withdraw_of_domain(call: Call) -> Answer:
-    """Withdraws a domain's request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(OptionalCommentBody).comment)
-
-
-def withdraw_of_project(call: Call) -> Answer:
-    """Withdraws a project's request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(OptionalCommentBody).comment)
-
-
-def comment_on_domain(call: Call) -> Answer:
-    """Adds a comment to a domain's request: 201."""
-    return _decide(call, call.deps.quota_requests.read.comment, call.body(CommentBody).comment, 201)
-
-
-def comment_on_project(call: Call) -> Answer:
-    """Adds a comment to a project's request: 201."""
-    return _decide(call, call.deps.quota_requests.read.comment, call.body(CommentBody).comment, 201)
-
-
 def pass_on(call: Call) -> Answer:
     """Passes a project's request on to the cloud admins, as one of the domain: 201, with the latter."""
     call.require("domain:request_quota")
@@ -120,7 +50,8 @@ def pass_on(call: Call) -> Answer:
 # -- the same on both levels -------------------------------------------------------------------------------------------
 
 
-def _list(call: Call) -> Answer:
+def list_of(call: Call) -> Answer:
+    """Lists the requests of a {scope}, the newest first."""
     limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
     return _answer_list(call, call.deps.quota_requests.read.of(_place(call), _filters(call), before, limit), limit)
 
@@ -132,12 +63,14 @@ def _answer_list(call: Call, page: Page, limit: int) -> Answer:
     return Answer(document={"quota_requests": documents, "quota_request_links": links, "total": page.total})
 
 
-def _show(call: Call) -> Answer:
+def show_of(call: Call) -> Answer:
+    """Shows a {level}'s request with its conversation, or one page of it."""
     limit, before = parameters.ENTRIES.of(call.req), parameters.BEFORE_ENTRY.of(call.req)
     return _answer(call, call.deps.quota_requests.read.one(_place(call), _number(call), limit, before))
 
 
-def _create(call: Call) -> Answer:
+def create_for(call: Call) -> Answer:
+    """Asks for more quota of a {level}: 201."""
     place, requests = _place(call), call.deps.quota_requests
     requests.read.check_place(place)
     wanted = call.body(NewQuotaRequestBody).quota_request
@@ -147,15 +80,31 @@ def _create(call: Call) -> Answer:
     return _answer(call, requests.read.one(place, id_), 201)
 
 
-def _approve(call: Call, level: str) -> Answer:
+def approve_of(call: Call) -> Answer:
+    """Approves a {level}'s request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
     place, number, body = _place(call), _number(call), call.body(ApprovalBody)
-    rights = Rights(lambda ref: call.quota_permissions(level, ref), _may_bound(call))
+    rights = Rights(lambda ref: call.quota_permissions(call.level, ref), _may_bound(call))
     outcome = call.deps.quota_requests.decide.approve(
         place, number, quota_changes(body.services), body.comment, rights, call.initiator()
     )
     if outcome.refusals:
-        return Answer(status_of(outcome, 200), text=render_refusals(outcome, level))
+        return Answer(status_of(outcome, 200), text=render_refusals(outcome, call.level))
     return _answer(call, call.deps.quota_requests.read.one(place, number), outcome=outcome)
+
+
+def reject_of(call: Call) -> Answer:
+    """Rejects a {level}'s request: 200."""
+    return _decide(call, call.deps.quota_requests.decide.reject, call.body(RejectionBody).reason)
+
+
+def withdraw_of(call: Call) -> Answer:
+    """Withdraws a {level}'s request: 200."""
+    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(OptionalCommentBody).comment)
+
+
+def comment_on(call: Call) -> Answer:
+    """Adds a comment to a {level}'s request: 201."""
+    return _decide(call, call.deps.quota_requests.read.comment, call.body(CommentBody).comment, 201)
 
 
 def _may_bound(call: Call) -> list[What]:

@@ -23,22 +23,8 @@ Parts = Generator[list[UsageEntry] | ClosedMonths, None, None]
 
 def report_usage(call: Call) -> Answer:
     """Tells what all projects have used and committed to over time, as JSON or CSV."""
-    return _report(call)
-
-
-def report_usage_of_domain(call: Call) -> Answer:
-    """Tells the same of the projects of a domain, those that have vanished among them."""
-    call.deps.usage.require(call.params["domain_id"])
-    return _report(call)
-
-
-def report_usage_of_project(call: Call) -> Answer:
-    """Tells the same of a project, even if it has vanished."""
-    call.deps.usage.require(call.params["domain_id"], call.params["project_id"])
-    return _report(call)
-
-
-def _report(call: Call) -> Answer:
+    if call.where.domain is not None:
+        call.deps.usage.require(call.where.domain, call.where.project)
     call.refuse_unknown_parameters()
     query = _query(call)
     page = call.deps.usage.page(query)
@@ -91,7 +77,7 @@ def _query(call: Call) -> UsageQuery:
     every_az, azs = parameters.PER_AZ.of(call.req), parameters.USED_IN_AZS.of(call.req)
     if azs is not None and not every_az:
         raise BadRequest("query parameter availability_zone: expected together with per_az")
-    domain, project = call.params.get("domain_id"), call.params.get("project_id")
+    domain, project = call.where.domain, call.where.project
     return UsageQuery(
         begin,
         end,
