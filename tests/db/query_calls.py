@@ -1,7 +1,8 @@
 """All queries that Limes runs, with the row types that read them.
 
-A query stands in a constant, which is found in the source, or a function builds or chooses it. Such functions are
-called with each kind of argument that their annotations allow, and what they ask the engine for is noted.
+Most are decorated functions. Others stand in a constant, which is found in the source, or a function builds or chooses
+them: such functions are called with each kind of argument that their annotations allow, and what they ask the engine for is
+noted.
 """
 
 import ast
@@ -26,11 +27,12 @@ import peewee
 import limes
 from limes.db.compiled import Compiled, CompiledForRows
 from limes.db.engine import Engine
+from limes.db.query import Insert, Query
 
 METHODS = {"all": 2, "first": 2, "stream": 2, "tuples": 1, "column": 1, "write": 1}
 """What an engine runs queries with, and the number of arguments before the values."""
 ASKS = re.compile(rf"\b_?(engine|primary|other)\.({'|'.join(METHODS)})\(")
-OTHERS = re.compile(r"limes/(importer|doctor)/|limes/db/(engine|replicas|upgrade)\.py")
+OTHERS = re.compile(r"limes/(importer|doctor)/|limes/db/(engine|query|replicas|upgrade)\.py")
 """Not looked at: what reads another program's database or PostgreSQL's catalogs, and what only passes queries on."""
 FEW = 8
 MANY = 64
@@ -118,6 +120,18 @@ def _unpacked(tree: ast.AST) -> Iterator[tuple[ast.expr, int]]:
                 yield node.iter, len(node.target.elts)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and node.args:
             yield node.args[0], 2
+
+
+def decorated_uses() -> Iterator[Use]:
+    """Queries that are decorated functions."""
+    for path in sorted(Path(limes.__path__[0]).rglob("*.py")):
+        if "from limes.db.query import" not in path.read_text():
+            continue
+        module = module_of(_file(str(path)))
+        for name, value in vars(module).items():
+            if isinstance(value, Query | Insert) and (isinstance(value, Insert) or value.__module__ == module.__name__):
+                kind = value.row if isinstance(value, Query) else None
+                yield Use(Call(f"{_file(module.__file__)}:{name}", 0, 0, "write"), value.compiled, kind, None)
 
 
 def constant_uses() -> Iterator[Use]:

@@ -24,7 +24,7 @@ from limes.db.models import Domain, DomainResource, Resource
 from limes.db.queries import data_metrics, lifetime_reports, mails
 from limes.placement.migrations import placement_migrations
 from tests.db.column_types import Column, columns_of
-from tests.db.query_calls import Call, Recorder, Use, built_uses, calls, constant_uses, unnamed_uses
+from tests.db.query_calls import Call, Recorder, Use, built_uses, calls, constant_uses, decorated_uses, unnamed_uses
 from tests.support.databases import MigratedUrlFactory
 
 NOT_ON = {
@@ -56,7 +56,7 @@ def uses_of(recorder: Recorder) -> list[Use]:
     filters = {name: ["x"] for name in lifetime_reports.FILTERS}
     lifetime_reports.page(recorder, lifetime_reports.LifetimeFilter(0, 1, "d", "p", filters), 0, 1)
     found: dict[Any, Use] = {}
-    for use in (*constant_uses(), *built_uses(recorder)):
+    for use in (*decorated_uses(), *constant_uses(), *built_uses(recorder)):
         found.setdefault((use.call, id(use.query), use.kind), use)
     known = {id(use.query) for use in found.values()}
     return [*found.values(), *(use for use in unnamed_uses() if id(use.query) not in known)]
@@ -77,35 +77,33 @@ def mistakes(use: Use, columns: list[Column]) -> Iterator[str]:
         yield f"gives {len(columns)} columns instead of one"
     if use.width not in (None, len(columns)):
         yield f"gives {len(columns)} columns instead of {use.width}"
-    if use.call.method == "other" and columns:
+    if use.call.method in ("other", "write") and use.kind is None and columns:
         yield "has no row type"
     if use.kind is None:
         return
-    hints = typing.get_type_hints(use.kind)
-    if len(use.kind._fields) != len(columns):
-        yield f"gives {len(columns)} columns for the {len(use.kind._fields)} fields of {use.kind.__name__}"
+    if isinstance(use.kind, tuple):
+        kind, hints = "column", {str(number): hint for number, hint in enumerate(use.kind, 1)}
+    else:
+        kind, hints = use.kind.__name__, typing.get_type_hints(use.kind)
+        hints = {name: hints.get(name, Any) for name in use.kind._fields}
+    if len(hints) != len(columns):
+        yield f"gives {len(columns)} columns for the {len(hints)} fields of {kind}"
         return
-    for name, column in zip(use.kind._fields, columns, strict=True):
-        hint = hints.get(name, Any)
+    for (name, hint), column in zip(hints.items(), columns, strict=True):
         wanted = set(typing.get_args(hint)) if typing.get_origin(hint) in (Union, types.UnionType) else {hint}
         if Any in wanted:
             continue
         if column.may_be_null and types.NoneType not in wanted:
-            yield f"{use.kind.__name__}.{name} may be NULL"
+            yield f"{kind}.{name} may be NULL"
         if column.type is not None and column.type not in wanted:
-            yield f"{use.kind.__name__}.{name} is {column.type.__name__}"
+            yield f"{kind}.{name} is {column.type.__name__}"
 
 
 # -- what the databases say --------------------------------------------------------------------------------------------
 
 
 def misread(uses: list[Use]) -> set[str]:
-    return {
-        f"{use.call}: {mistake}"
-        for use in uses
-        if use.call.method != "write"
-        for mistake in mistakes(use, columns_of(node_of(use.query)))
-    }
+    return {f"{use.call}: {mistake}" for use in uses for mistake in mistakes(use, columns_of(node_of(use.query)))}
 
 
 def refused(recorder: Recorder, uses: list[Use]) -> set[str]:

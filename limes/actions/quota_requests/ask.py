@@ -108,8 +108,12 @@ class AskForQuota:
         return id_
 
     def _replaced(self, domain_id: int, project_id: int | None, refs: Sequence[Ref]) -> list[int]:
-        ids = [row.id for row in queries.lock_open(self.desk.engine, domain_id, project_id)]
-        replaced = []
+        engine, replaced = self.desk.engine, []
+        if project_id is None:
+            open_ones = queries.lock_open_of_domain(engine, domain_id)
+        else:
+            open_ones = queries.lock_open_of_project(engine, project_id)
+        ids = [row.id for row in open_ones]
         for id_, rows in queries.amounts_of(self.desk.engine, ids).items():
             open_refs = [row.ref for row in rows]
             found = overlap(open_refs, refs)

@@ -101,8 +101,11 @@ class Desk:
         """
         queries.lock_requester(self.engine, domain_id, project_id)
         since = self.now() - _DAY
-        if queries.count_since(self.engine, domain_id, project_id, since) >= self.at_most_per_day:
-            level = "domain" if project_id is None else "project"
+        if project_id is None:
+            level, made = "domain", queries.count_of_domain_since(self.engine, domain_id, since)
+        else:
+            level, made = "project", queries.count_of_project_since(self.engine, project_id, since)
+        if made >= self.at_most_per_day:
             raise _too_many(f"this {level} has made {self.at_most_per_day}")
         if queries.count_in_domain_since(self.engine, domain_id, since) >= self.at_most_per_day_in_domain:
             raise _too_many(f"this domain and its projects have made {self.at_most_per_day_in_domain}")

@@ -30,7 +30,7 @@ class ExpireRequests:
     def run(self) -> int:
         """Closes what has expired, each in a transaction of its own. Returns how many there were."""
         engine, now = self.desk.engine, self.desk.now()
-        made_before = now - self.expire_after if self.expire_after else None
+        made_before = now - self.expire_after if self.expire_after else -1.0
         expired = engine.snapshot(lambda: lists.expired(engine, now, made_before))
         closed = 0
         for row in expired:

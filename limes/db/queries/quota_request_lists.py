@@ -1,6 +1,6 @@
 """Requests for more quota, to be shown. A list costs a fixed number of queries, however long it is."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -8,10 +8,11 @@ from peewee import JOIN, fn
 
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
-from limes.db.compiled import Select, any_of, compiled
+from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
-from limes.db.queries.quota_requests import EVENT_COLUMNS, EventRow
+from limes.db.queries.quota_requests import EventRow
+from limes.db.query import Node, first, mapping, rows, value
 
 
 class RequestRow(NamedTuple):
@@ -54,6 +55,10 @@ _COLUMNS = (
     QuotaRequest.until, Domain.uuid, Domain.name, Project.uuid, Project.name,
 )  # fmt: skip
 _ABOVE = QuotaRequest.alias()
+_PASSED_ON_NOW = _ABOVE.select(_ABOVE.passed_on_from).where(
+    _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
+)
+_IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
 _SELECT = (
     QuotaRequest.select(*_COLUMNS)
     .join(Domain)
@@ -95,59 +100,59 @@ def _filtered(query: Select, filters: Filters) -> Select:
     return query
 
 
-_EXPIRED = compiled(
-    lambda p: _SELECT.where(
-        QuotaRequest.status == RequestStatus.OPEN.value,
-        (QuotaRequest.until <= p.now) | (QuotaRequest.created_at <= p.made_before),
-    ).order_by(QuotaRequest.id)
-)
-_ONE = compiled(lambda p: _SELECT.where(QuotaRequest.id == p.id))
-_BY_IDS = compiled(lambda p: _SELECT.where(any_of(QuotaRequest.id, p.ids)).order_by(QuotaRequest.id))
-_BELOW = QuotaRequest.alias()
-_PASSED_ON_NOW = _ABOVE.select(_ABOVE.passed_on_from).where(
-    _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
-)
-_WAITING = compiled(
-    lambda p: (
-        QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at)
-        .where(
-            QuotaRequest.status == RequestStatus.OPEN.value,
-            QuotaRequest.created_at <= p.before,
-            QuotaRequest.id.not_in(_PASSED_ON_NOW),
-        )
-        .order_by(QuotaRequest.id)
-    )
-)
-_EVENTS = compiled(
-    lambda p: (
-        QuotaRequestEvent.select(*EVENT_COLUMNS)
-        .where(QuotaRequestEvent.request == p.id)
-        .order_by(QuotaRequestEvent.number)
-        .limit(p.limit)
-        .offset(p.skipped)
-    )
-)
+@rows(RequestRow)
+def expired(now: float, made_before: float = -1.0) -> Node:
+    """The open requests for a time that has passed, and those that were made before that time. Those of projects come
+    before what they were passed on as."""
+    is_over = (QuotaRequest.until <= now) | (QuotaRequest.created_at <= made_before)
+    return _SELECT.where(_IS_OPEN, is_over).order_by(QuotaRequest.id)
 
 
-class _PassedOn(NamedTuple):
-    origin: int
-    id: int
+@first(RequestRow)
+def one(request_id: int) -> Node:
+    """The request of that number."""
+    return _SELECT.where(QuotaRequest.id == request_id)
 
 
-_PASSED_ON = compiled(
-    lambda p: (
+@rows(RequestRow, skip_empty="ids")
+def by_ids(ids: Collection[int]) -> Node:
+    """Requests, in the order of their numbers."""
+    return _SELECT.where(any_of(QuotaRequest.id, ids)).order_by(QuotaRequest.id)
+
+
+@mapping(int, float)
+def waiting(before: float) -> Node:
+    """When the open requests were made that were made before that time, by id. Not those that were passed on: they wait
+    for the decision above."""
+    is_old = (_IS_OPEN, QuotaRequest.created_at <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
+    return QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at).where(*is_old).order_by(QuotaRequest.id)
+
+
+@rows(EventRow)
+def conversation(request_id: int, skipped: int, limit: int) -> Node:
+    """What was said and decided about a request, the oldest first, after so many that are skipped."""
+    event = QuotaRequestEvent
+    query = event.select(*[event._meta.columns[name] for name in EventRow._fields]).where(event.request == request_id)
+    return query.order_by(event.number).limit(limit).offset(skipped)
+
+
+@value(int)
+def count_events(request_id: int) -> Node:
+    """The length of a conversation."""
+    event = QuotaRequestEvent
+    return event.select(fn.COUNT(event.number)).where(event.request == request_id)
+
+
+@mapping(int, int, skip_empty="ids")
+def passed_on_as(ids: Collection[int]) -> Node:
+    """The last request of the domain that each request was passed on as, by its id."""
+    below = QuotaRequest.alias()
+    return (
         QuotaRequest.select(QuotaRequest.passed_on_from, fn.MAX(QuotaRequest.id))
-        .join(_BELOW, on=QuotaRequest.passed_on_from == _BELOW.id)
-        .where(
-            any_of(QuotaRequest.passed_on_from, p.ids),
-            (QuotaRequest.status == RequestStatus.OPEN.value) | (_BELOW.status != RequestStatus.OPEN.value),
-        )
+        .join(below, on=QuotaRequest.passed_on_from == below.id)
+        .where(any_of(below.id, ids), _IS_OPEN | (below.status != RequestStatus.OPEN.value))
         .group_by(QuotaRequest.passed_on_from)
     )
-)
-_COUNT_EVENTS = compiled(
-    lambda p: QuotaRequestEvent.select(fn.COUNT(QuotaRequestEvent.number)).where(QuotaRequestEvent.request == p.id)
-)
 
 
 class _Approval(NamedTuple):
@@ -157,66 +162,21 @@ class _Approval(NamedTuple):
     at: float
 
 
-_APPROVALS = compiled(
-    lambda p: (
-        QuotaRequestAmount.select(
-            QuotaRequestAmount.service_type,
-            QuotaRequestAmount.resource_name,
-            QuotaRequestAmount.rule,
-            fn.MAX(QuotaRequest.decided_at),
-        )
+@rows(_Approval)
+def _approvals(project_id: int) -> Node:
+    amount = QuotaRequestAmount
+    what = (amount.service_type, amount.resource_name, amount.rule)
+    return (
+        amount.select(*what, fn.MAX(QuotaRequest.decided_at))
         .join(QuotaRequest)
-        .where(
-            QuotaRequest.project == p.project,
-            QuotaRequest.decided_at.is_null(False),
-            QuotaRequestAmount.rule.is_null(False),
-        )
-        .group_by(QuotaRequestAmount.service_type, QuotaRequestAmount.resource_name, QuotaRequestAmount.rule)
+        .where(QuotaRequest.project == project_id, QuotaRequest.decided_at.is_null(False), amount.rule.is_null(False))
+        .group_by(*what)
     )
-)
 
 
 def approvals_by_rules(engine: Engine, project_id: int) -> dict[Ref, dict[str, float]]:
     """Returns when rules have last approved resources of a project, by resource and by the name of the rule."""
     found: dict[Ref, dict[str, float]] = {}
-    for row in engine.all(_APPROVALS, _Approval, project=project_id):
+    for row in _approvals(engine, project_id):
         found.setdefault((row.service_type, row.resource_name), {})[row.rule] = row.at
     return found
-
-
-def expired(engine: Engine, now: float, made_before: float | None) -> list[RequestRow]:
-    """Returns the open requests for a time that has passed, and those that were made before that time. Those of
-    projects come before what they were passed on as."""
-    return engine.all(_EXPIRED, RequestRow, now=now, made_before=-1.0 if made_before is None else made_before)
-
-
-def one(engine: Engine, request_id: int) -> RequestRow | None:
-    """Returns the request of that number."""
-    return engine.first(_ONE, RequestRow, id=request_id)
-
-
-def by_ids(engine: Engine, ids: Sequence[int]) -> list[RequestRow]:
-    """Returns requests, in the order of their numbers."""
-    return engine.all(_BY_IDS, RequestRow, ids=ids) if ids else []
-
-
-def waiting(engine: Engine, before: float) -> dict[int, float]:
-    """Returns the open requests that were made before that time, with the times. Not those that were passed on: they
-    wait for the decision above."""
-    return dict(engine.tuples(_WAITING, before=before))
-
-
-def conversation(engine: Engine, request_id: int, skipped: int, limit: int) -> list[EventRow]:
-    """Returns what was said and decided about a request, the oldest first, after so many that are skipped."""
-    return engine.all(_EVENTS, EventRow, id=request_id, skipped=skipped, limit=limit)
-
-
-def count_events(engine: Engine, request_id: int) -> int:
-    """Returns the length of a conversation."""
-    (count,) = engine.column(_COUNT_EVENTS, id=request_id)
-    return int(count)
-
-
-def passed_on_as(engine: Engine, ids: Sequence[int]) -> dict[int, int]:
-    """Returns the last request of the domain that each request was passed on as, by its id."""
-    return {row.origin: row.id for row in engine.all(_PASSED_ON, _PassedOn, ids=ids)} if ids else {}

@@ -1,6 +1,6 @@
 """Requests for more quota as rows: how they are made, locked and changed. `quota_request_lists` reads them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import peewee
@@ -9,9 +9,10 @@ from peewee import fn
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
 from limes.core.temporary_quota import Term
-from limes.db.compiled import Parameters, any_of, compiled, compiled_insert, lock, lock_but_not_key
+from limes.db.compiled import any_of, compiled, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
+from limes.db.query import Insert, Node, column, grouped, keyed, rows, value, writes
 from limes.errors import NotFound
 
 
@@ -87,30 +88,19 @@ class EventRow(NamedTuple):
     author_name: str
 
 
-AMOUNT_COLUMNS = tuple(QuotaRequestAmount._meta.columns[name] for name in AmountRow._fields)
-EVENT_COLUMNS = tuple(QuotaRequestEvent._meta.columns[name] for name in EventRow._fields)
-
 # -- new ones ----------------------------------------------------------------------------------------------------------
 
-_LOCK_DOMAIN = compiled(lambda p: lock_but_not_key(Domain.select(Domain.id).where(Domain.id == p.id)))
-_LOCK_PROJECT = compiled(lambda p: lock_but_not_key(Project.select(Project.id).where(Project.id == p.id)))
-_MADE_SINCE = QuotaRequest.select(fn.COUNT(QuotaRequest.id))
-_SINCE_OF_PROJECT = compiled(
-    lambda p: _MADE_SINCE.where(QuotaRequest.project == p.id, QuotaRequest.created_at > p.since)
-)
-_SINCE_OF_DOMAIN = compiled(
-    lambda p: _MADE_SINCE.where(
-        QuotaRequest.domain == p.id, QuotaRequest.project.is_null(), QuotaRequest.created_at > p.since
-    )
-)
-_SINCE_IN_DOMAIN = compiled(lambda p: _MADE_SINCE.where(QuotaRequest.domain == p.id, QuotaRequest.created_at > p.since))
-_INSERT = compiled(
-    lambda p: QuotaRequest.insert(
-        {getattr(QuotaRequest, name): getattr(p, name) for name in NewRequest._fields}
-    ).returning(QuotaRequest.id)
-)
-_ADD_AMOUNTS = compiled_insert(QuotaRequestAmount, *AMOUNT_COLUMNS)
-_ADD_EVENTS = compiled_insert(QuotaRequestEvent, *EVENT_COLUMNS)
+_MADE = QuotaRequest.select(fn.COUNT(QuotaRequest.id))
+
+
+@column(int)
+def _lock_domain(id_: int) -> Node:
+    return lock_but_not_key(Domain.select(Domain.id).where(Domain.id == id_))
+
+
+@column(int)
+def _lock_project(id_: int) -> Node:
+    return lock_but_not_key(Project.select(Project.id).where(Project.id == id_))
 
 
 def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> None:
@@ -118,23 +108,36 @@ def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> No
 
     Raises `NotFound` if it is gone.
     """
-    if not engine.column(_LOCK_DOMAIN, id=domain_id):
+    if not _lock_domain(engine, domain_id):
         raise NotFound("no such domain")
-    if project_id is not None and not engine.column(_LOCK_PROJECT, id=project_id):
+    if project_id is not None and not _lock_project(engine, project_id):
         raise NotFound("no such project")
 
 
-def count_since(engine: Engine, domain_id: int, project_id: int | None, since: float) -> int:
-    """Returns how many requests of a project, or of a domain itself, were made after that time."""
-    query, id_ = (_SINCE_OF_DOMAIN, domain_id) if project_id is None else (_SINCE_OF_PROJECT, project_id)
-    (count,) = engine.column(query, id=id_, since=since)
-    return int(count)
+@value(int)
+def count_of_project_since(project_id: int, since: float) -> Node:
+    """Requests of a project that were made after that time."""
+    return _MADE.where(QuotaRequest.project == project_id, QuotaRequest.created_at > since)
 
 
-def count_in_domain_since(engine: Engine, domain_id: int, since: float) -> int:
-    """Returns how many requests of a domain itself and of all its projects were made after that time."""
-    (count,) = engine.column(_SINCE_IN_DOMAIN, id=domain_id, since=since)
-    return int(count)
+@value(int)
+def count_of_domain_since(domain_id: int, since: float) -> Node:
+    """Requests that a domain has made for itself after that time."""
+    of_domain = (QuotaRequest.domain == domain_id, QuotaRequest.project.is_null())
+    return _MADE.where(*of_domain, QuotaRequest.created_at > since)
+
+
+@value(int)
+def count_in_domain_since(domain_id: int, since: float) -> Node:
+    """Requests of a domain itself and of all its projects that were made after that time."""
+    return _MADE.where(QuotaRequest.domain == domain_id, QuotaRequest.created_at > since)
+
+
+_INSERT = compiled(
+    lambda p: QuotaRequest.insert(
+        {getattr(QuotaRequest, name): getattr(p, name) for name in NewRequest._fields}
+    ).returning(QuotaRequest.id)
+)
 
 
 def insert(engine: Engine, request: NewRequest) -> int:
@@ -146,19 +149,14 @@ def insert(engine: Engine, request: NewRequest) -> int:
     return int(id_)
 
 
-def add_amounts(engine: Engine, amounts: Sequence[AmountRow]) -> None:
-    """Stores what a request asks for."""
-    engine.write(_ADD_AMOUNTS, rows=amounts)
-
-
-def add_events(engine: Engine, events: Sequence[EventRow]) -> None:
-    """Adds to conversations, in this order."""
-    engine.write(_ADD_EVENTS, rows=events)
-
+add_amounts = Insert(AmountRow, QuotaRequestAmount)
+"""Stores what requests ask for."""
+add_events = Insert(EventRow, QuotaRequestEvent)
+"""Adds to conversations, in this order."""
 
 # -- locks -------------------------------------------------------------------------------------------------------------
 
-_LOCKED = (
+_LOCKED = QuotaRequest.select(
     QuotaRequest.id,
     QuotaRequest.domain,
     QuotaRequest.project,
@@ -166,147 +164,100 @@ _LOCKED = (
     QuotaRequest.passed_on_from,
     QuotaRequest.starts_at,
     QuotaRequest.until,
-)
+).order_by(QuotaRequest.id)
+_IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
 
 
-def _family(p: Parameters) -> peewee.Expression:
-    request = QuotaRequest.alias()
-    origin = request.select(request.passed_on_from).where(request.id == p.id)
-    condition: peewee.Expression = (
-        (QuotaRequest.id == p.id) | any_of(QuotaRequest.id, origin) | (QuotaRequest.passed_on_from == p.id)
-    )
-    return condition
+def _is_of(project: peewee.Field, uuids: Collection[str]) -> peewee.ColumnBase:
+    return any_of(project, Project.select(Project.id).where(any_of(Project.uuid, uuids)))
 
 
-def _is_of(project: peewee.Field, p: Parameters) -> peewee.ColumnBase:
-    """Returns whether it is one of the projects with the UUIDs `projects`."""
-    return any_of(project, Project.select(Project.id).where(any_of(Project.uuid, p.projects)))
-
-
-_LOCK = compiled(lambda p: lock(QuotaRequest.select(*_LOCKED).where(_family(p)).order_by(QuotaRequest.id)))
-_LOCK_OPEN_OF_PROJECT = compiled(
-    lambda p: lock(
-        QuotaRequest.select(*_LOCKED)
-        .where(QuotaRequest.project == p.project, QuotaRequest.status == RequestStatus.OPEN.value)
-        .order_by(QuotaRequest.id)
-    )
-)
-_LOCK_OPEN_OF_PROJECTS = compiled(
-    lambda p: lock(
-        QuotaRequest.select(*_LOCKED)
-        .where(_is_of(QuotaRequest.project, p), QuotaRequest.status == RequestStatus.OPEN.value)
-        .order_by(QuotaRequest.id)
-    )
-)
-_LOCK_OPEN_OF_DOMAIN = compiled(
-    lambda p: lock(
-        QuotaRequest.select(*_LOCKED)
-        .where(
-            QuotaRequest.domain == p.domain,
-            QuotaRequest.project.is_null(),
-            QuotaRequest.passed_on_from.is_null(),
-            QuotaRequest.status == RequestStatus.OPEN.value,
-        )
-        .order_by(QuotaRequest.id)
-    )
-)
-_LOCK_PASSED_ON = compiled(
-    lambda p: lock(
-        QuotaRequest.select(*_LOCKED)
-        .where(any_of(QuotaRequest.passed_on_from, p.ids), QuotaRequest.status == RequestStatus.OPEN.value)
-        .order_by(QuotaRequest.id)
-    )
-)
-
-
-def lock_family(engine: Engine, request_id: int) -> dict[int, LockedRequest]:
-    """Returns the request, the one that it was passed on from, and those that it was passed on as, by id. Empty if
-    there is none.
+@keyed(int, "id", LockedRequest)
+def lock_family(request_id: int) -> Node:
+    """The request, the one that it was passed on from, and those that it was passed on as, by id.
 
     Nobody else changes their state until the transaction ends.
     """
-    return {row.id: row for row in engine.all(_LOCK, LockedRequest, id=request_id)}
+    request = QuotaRequest.alias()
+    origin = request.select(request.passed_on_from).where(request.id == request_id)
+    is_same = (QuotaRequest.id == request_id) | (QuotaRequest.passed_on_from == request_id)
+    return lock(_LOCKED.where(is_same | any_of(QuotaRequest.id, origin)))
 
 
-def lock_open(engine: Engine, domain_id: int, project_id: int | None) -> list[LockedRequest]:
-    """Returns and locks the open requests of a project, or those that a domain has made for itself."""
-    if project_id is None:
-        return engine.all(_LOCK_OPEN_OF_DOMAIN, LockedRequest, domain=domain_id)
-    return engine.all(_LOCK_OPEN_OF_PROJECT, LockedRequest, project=project_id)
+@rows(LockedRequest)
+def lock_open_of_project(project_id: int) -> Node:
+    """The open requests of a project."""
+    return lock(_LOCKED.where(QuotaRequest.project == project_id, _IS_OPEN))
 
 
-def lock_open_of_projects(engine: Engine, uuids: Collection[str]) -> list[LockedRequest]:
-    """Returns and locks the open requests of these projects, which are locked: nobody makes others."""
-    return engine.all(_LOCK_OPEN_OF_PROJECTS, LockedRequest, projects=sorted(uuids))
+@rows(LockedRequest)
+def lock_open_of_domain(domain_id: int) -> Node:
+    """The open requests that a domain has made for itself."""
+    own = (QuotaRequest.project.is_null(), QuotaRequest.passed_on_from.is_null())
+    return lock(_LOCKED.where(QuotaRequest.domain == domain_id, *own, _IS_OPEN))
 
 
-def lock_passed_on(engine: Engine, ids: Sequence[int]) -> list[LockedRequest]:
-    """Returns and locks the open requests of domains that these requests of projects were passed on as.
+@rows(LockedRequest)
+def lock_open_of_projects(uuids: Collection[str]) -> Node:
+    """The open requests of these projects, which are locked: nobody makes others."""
+    return lock(_LOCKED.where(_is_of(QuotaRequest.project, uuids), _IS_OPEN))
+
+
+@rows(LockedRequest, skip_empty="ids")
+def lock_passed_on(ids: Collection[int]) -> Node:
+    """The open requests of domains that these requests of projects were passed on as.
 
     The latter are to be locked before, so that nobody passes them on at the same time.
     """
-    return engine.all(_LOCK_PASSED_ON, LockedRequest, ids=ids) if ids else []
+    return lock(_LOCKED.where(any_of(QuotaRequest.passed_on_from, ids), _IS_OPEN))
 
 
 # -- changes -----------------------------------------------------------------------------------------------------------
 
-_SET_STATUS = compiled(
-    lambda p: QuotaRequest.update(status=p.status, decided_at=p.at).where(any_of(QuotaRequest.id, p.ids))
-)
-_MADE_FOR = QuotaRequest.alias()
-_FORGET_ORIGINS = compiled(
-    lambda p: QuotaRequest.update(passed_on_from=None).where(
-        any_of(QuotaRequest.passed_on_from, _MADE_FOR.select(_MADE_FOR.id).where(_is_of(_MADE_FOR.project, p)))
-    )
-)
-_GRANT = compiled(
-    lambda p: QuotaRequestAmount.update(granted=p.granted).where(
-        QuotaRequestAmount.request == p.id,
-        QuotaRequestAmount.service_type == p.service,
-        QuotaRequestAmount.resource_name == p.name,
-    )
-)
-_NAME_RULE = compiled(
-    lambda p: QuotaRequestAmount.update(rule=p.rule).where(
-        QuotaRequestAmount.request == p.id,
-        QuotaRequestAmount.service_type == p.service,
-        QuotaRequestAmount.resource_name == p.name,
-    )
-)
-_AMOUNTS = compiled(
-    lambda p: (
-        QuotaRequestAmount.select(*AMOUNT_COLUMNS)
-        .where(any_of(QuotaRequestAmount.request, p.ids))
-        .order_by(QuotaRequestAmount.request, QuotaRequestAmount.service_type, QuotaRequestAmount.resource_name)
-    )
-)
 
-
-def close(engine: Engine, ids: Sequence[int], status: RequestStatus, at: float) -> None:
+@writes
+def close(ids: Collection[int], status: RequestStatus, at: float) -> Node:
     """Gives requests a state that is final. They are locked."""
-    engine.write(_SET_STATUS, ids=ids, status=status.value, at=at)
+    return QuotaRequest.update(status=status, decided_at=at).where(any_of(QuotaRequest.id, ids))
 
 
-def forget_origins(engine: Engine, projects: Collection[str]) -> None:
+@writes
+def forget_origins(projects: Collection[str]) -> Node:
     """Separates what was passed on from the requests of these projects (by UUID), which are about to be deleted."""
-    engine.write(_FORGET_ORIGINS, projects=sorted(projects))
+    origin = QuotaRequest.alias()
+    made_for = origin.select(origin.id).where(_is_of(origin.project, projects))
+    return QuotaRequest.update(passed_on_from=None).where(any_of(QuotaRequest.passed_on_from, made_for))
+
+
+@writes
+def _set_granted(request_id: int, service: str, name: str, granted: int) -> Node:
+    amount = QuotaRequestAmount
+    is_it = (amount.request == request_id, amount.service_type == service, amount.resource_name == name)
+    return amount.update(granted=granted).where(*is_it)
+
+
+@writes
+def _set_rule(request_id: int, service: str, name: str, rule: str) -> Node:
+    amount = QuotaRequestAmount
+    is_it = (amount.request == request_id, amount.service_type == service, amount.resource_name == name)
+    return amount.update(rule=rule).where(*is_it)
 
 
 def write_granted(engine: Engine, request_id: int, granted: Mapping[Ref, int]) -> None:
     """Stores how much was granted."""
-    for (service, name), amount in granted.items():
-        engine.write(_GRANT, id=request_id, service=service, name=name, granted=amount)
+    for ref, amount in granted.items():
+        _set_granted(engine, request_id, *ref, amount)
 
 
 def write_rules(engine: Engine, request_id: int, rules: Mapping[Ref, str]) -> None:
     """Stores which rules have approved the request."""
-    for (service, name), rule in rules.items():
-        engine.write(_NAME_RULE, id=request_id, service=service, name=name, rule=rule)
+    for ref, rule in rules.items():
+        _set_rule(engine, request_id, *ref, rule)
 
 
-def amounts_of(engine: Engine, ids: Sequence[int]) -> dict[int, list[AmountRow]]:
-    """Returns what requests ask for, by request id, sorted by service and resource."""
-    amounts: dict[int, list[AmountRow]] = {id_: [] for id_ in ids}
-    for row in engine.all(_AMOUNTS, AmountRow, ids=ids) if ids else ():
-        amounts[row.request_id].append(row)
-    return amounts
+@grouped(int, "request_id", AmountRow, skip_empty="ids")
+def amounts_of(ids: Collection[int]) -> Node:
+    """What requests ask for, by request id, sorted by service and resource."""
+    amount = QuotaRequestAmount
+    query = amount.select(*[amount._meta.columns[name] for name in AmountRow._fields])
+    return query.where(any_of(amount.request, ids)).order_by(amount.request, amount.service_type, amount.resource_name)

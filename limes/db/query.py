@@ -1,0 +1,217 @@
+"""A query is a function: its body says it in the words of the models, its decorator what comes back.
+
+    @rows(TraitRow)
+    def traits_by_name(names: Collection[str]) -> Node:
+        \"\"\"Traits that exist.\"\"\"
+        return Trait.select(Trait.id, Trait.name).where(any_of(Trait.name, names))
+
+    traits = traits_by_name(engine, ["HW_CPU_X86_AVX"])
+
+The body runs once for each kind of database, with marks instead of values, so it uses its arguments in expressions of
+the query only. A list is one argument (`any_of`). Building a small query with peewee takes 0.1 to 0.4 ms, which is
+longer than many of them run; and as the text does not depend on the values, PostgreSQL can keep its plan.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import update_wrapper
+from inspect import Parameter, signature
+from operator import attrgetter
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypedDict, TypeVar, Unpack, get_args, overload
+
+import peewee
+
+from limes.db.compiled import Compiled, Finish, compiled_insert
+from limes.db.engine import Engine
+
+Node = peewee.Node
+P = ParamSpec("P")
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+R = TypeVar("R", bound=NamedTuple)
+Build = Callable[P, Node]
+Values = dict[str, Any]
+
+
+class Options(TypedDict, total=False):
+    """What each decorator of a read takes."""
+
+    prepare: bool
+    """For reads that are asked often outside of transactions: PostgreSQL plans them only once."""
+    skip_empty: str
+    """The database is not asked if the argument of this name is empty: there would be nothing."""
+
+
+class Query(Generic[P, T]):
+    """Called with an engine and the arguments of the function that it was made of."""
+
+    def __init__(
+        self,
+        build: Build[P],
+        read: Callable[[Engine, Compiled, Values], T],
+        row: Any,
+        *,
+        prepare: bool = False,
+        skip_empty: str = "",
+        nothing: Callable[[], Any] = list,
+    ) -> None:
+        parameters = signature(build).parameters
+        self._names = tuple(parameters)
+        self._defaults = {name: one.default for name, one in parameters.items() if one.default is not Parameter.empty}
+        self._read, self._skip_empty, self._nothing = read, skip_empty, nothing
+        assert not skip_empty or skip_empty in parameters, skip_empty
+        self.compiled = Compiled(lambda p: build(*[getattr(p, name) for name in self._names]), prepare=prepare)  # type: ignore[call-arg]
+        self.row = row
+        """The columns that it gives: a NamedTuple, or a tuple of types. None for what writes."""
+        update_wrapper(self, build)
+
+    def __call__(self, engine: Engine, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Runs it. Raises `KeyError` for an argument without a value."""
+        values = {**self._defaults, **dict(zip(self._names, args, strict=False)), **kwargs}
+        if self._skip_empty and not values[self._skip_empty]:
+            return self._nothing()  # type: ignore[no-any-return]
+        return self._read(engine, self.compiled, values)
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+def rows(kind: type[R], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[R]]]:
+    """Gives all rows, whose columns are the fields of `kind`."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> list[R]:
+        return engine.all(query, kind, **values)
+
+    return lambda build: Query(build, read, kind, **options)
+
+
+def keyed(
+    key: type[K], field: str, kind: type[R], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, R]]]:
+    """As `rows`, each by its value of a field."""
+    key_of = attrgetter(field)
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, R]:
+        return {key_of(row): row for row in engine.all(query, kind, **values)}
+
+    return lambda build: Query(build, read, kind, **options, nothing=dict)
+
+
+def grouped(
+    key: type[K], field: str, kind: type[R], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, list[R]]]]:
+    """As `rows`, those with the same value of a field together; nothing for a value that no row has."""
+    key_of = attrgetter(field)
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, list[R]]:
+        found = defaultdict(list)
+        for row in engine.all(query, kind, **values):
+            found[key_of(row)].append(row)
+        return found
+
+    return lambda build: Query(build, read, kind, **options, nothing=lambda: defaultdict(list))
+
+
+def first(kind: type[R]) -> Callable[[Build[P]], Query[P, R | None]]:
+    """Gives the first row, or None."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> R | None:
+        return engine.first(query, kind, **values)
+
+    return lambda build: Query(build, read, kind)
+
+
+def stream(kind: type[R]) -> Callable[[Build[P]], Query[P, Iterator[R]]]:
+    """As `rows`, fetched in chunks, so that a large result never stands in memory whole. Inside a transaction."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> Iterator[R]:
+        return engine.stream(query, kind, **values)
+
+    return lambda build: Query(build, read, kind)
+
+
+def tuples(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
+    """Gives all rows as plain tuples: `tuples(tuple[int, str])`."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> list[Any]:
+        return engine.tuples(query, **values)
+
+    return lambda build: Query(build, read, get_args(kind), **options)
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
+    """Gives the second column by the first."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
+        return dict(engine.tuples(query, **values))
+
+    return lambda build: Query(build, read, (key, value), **options, nothing=dict)
+
+
+@overload
+def column(
+    kind: type[T], *, null: Literal[True], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, list[T | None]]]: ...
+@overload
+def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]: ...
+def column(
+    kind: type[T], *, null: bool = False, **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, list[Any]]]:
+    """Gives the values of a SELECT of one column, which may be NULL or not."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> list[Any]:
+        return engine.column(query, **values)
+
+    row = (kind | None if null else kind,)
+    return lambda build: Query(build, read, row, **options)
+
+
+def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T]]:
+    """Gives the value of one column in one row, which there always is: a sum, or the id of a new row."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> T:
+        (found,) = engine.column(query, **values)
+        return found  # type: ignore[no-any-return]
+
+    return lambda build: Query(build, read, (kind,), **options)
+
+
+def first_value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T | None]]:
+    """Gives the value of one column in the first row; None if there is no row, or if it is NULL."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> T | None:
+        return next(iter(engine.column(query, **values)), None)
+
+    return lambda build: Query(build, read, (kind | None,), **options)
+
+
+def exists(build: Build[P]) -> Query[P, bool]:
+    """Gives whether there is a row."""
+    return Query(build, lambda engine, query, values: bool(engine.tuples(query, **values)), (Any,))
+
+
+# -- writes ------------------------------------------------------------------------------------------------------------
+
+
+def writes(build: Build[P]) -> Query[P, int]:
+    """Gives the number of rows that an INSERT, UPDATE or DELETE has touched."""
+    return Query(build, lambda engine, query, values: engine.write(query, **values), None)
+
+
+class Insert(Generic[R]):
+    """Called with an engine and rows, which it stores. Gives how many it has stored."""
+
+    def __init__(
+        self, kind: type[R], model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None
+    ) -> None:
+        """Without `fields`, those of `kind` name columns of the model. `finish` adds what follows: `on_conflict`."""
+        fields = fields or tuple(model._meta.columns[name] for name in kind._fields)
+        self.compiled = compiled_insert(model, *fields, finish=finish)
+
+    def __call__(self, engine: Engine, new: Sequence[R]) -> int:
+        """Stores them."""
+        return engine.write(self.compiled, rows=new) if new else 0
