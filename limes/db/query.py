@@ -10,18 +10,37 @@
 The body runs once for each kind of database, with marks instead of values, so it uses its arguments in expressions of
 the query only. A list is one argument (`any_of`). Building a small query with peewee takes 0.1 to 0.4 ms, which is
 longer than many of them run; and as the text does not depend on the values, PostgreSQL can keep its plan.
+
+What has few values comes as it is: a `bool`, a `Literal` or an enum, and None. The body runs once for each of them, so
+it may choose by them what the query looks like. Of a `NamedTuple`, this holds for each field.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from functools import update_wrapper
+from enum import EnumType
+from functools import partial, update_wrapper
 from inspect import Parameter, signature
+from itertools import product
 from operator import attrgetter
-from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypedDict, TypeVar, Unpack, get_args, overload
+from types import NoneType
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    get_args,
+    get_origin,
+    get_type_hints,
+    overload,
+)
 
 import peewee
 
-from limes.db.compiled import Compiled, Finish, compiled_insert
+from limes.db.compiled import Compiled, Finish, Parameters, compiled_insert
 from limes.db.engine import Engine
 
 Node = peewee.Node
@@ -32,6 +51,8 @@ V = TypeVar("V")
 R = TypeVar("R", bound=NamedTuple)
 Build = Callable[P, Node]
 Values = dict[str, Any]
+_MARK = object()
+"""Stands for all values of which the body is not told."""
 
 
 class Options(TypedDict, total=False):
@@ -57,11 +78,19 @@ class Query(Generic[P, T]):
         nothing: Callable[[], Any] = list,
     ) -> None:
         parameters = signature(build).parameters
+        assert not skip_empty or skip_empty in parameters, skip_empty
+        self._build, self._read, self._skip_empty, self._nothing = build, read, skip_empty, nothing
         self._names = tuple(parameters)
         self._defaults = {name: one.default for name, one in parameters.items() if one.default is not Parameter.empty}
-        self._read, self._skip_empty, self._nothing = read, skip_empty, nothing
-        assert not skip_empty or skip_empty in parameters, skip_empty
-        self.compiled = Compiled(lambda p: build(*[getattr(p, name) for name in self._names]), prepare=prepare)  # type: ignore[call-arg]
+        kinds = {name: one.annotation for name, one in parameters.items()}
+        self._tuples = {name: kind for name, kind in kinds.items() if hasattr(kind, "_fields")}
+        for name, kind in self._tuples.items():
+            kinds |= {f"{name}.{field}": hint for field, hint in get_type_hints(kind).items()}
+        self._few = {name: few for name, kind in kinds.items() if (few := _few_values(kind))}
+        self.variants = {
+            chosen: Compiled(partial(self._marked, chosen), prepare=prepare) for chosen in product(*self._few.values())
+        }
+        """The query for all combinations of what has few values."""
         self.row = row
         """The columns that it gives: a NamedTuple, or a tuple of types. None for what writes."""
         update_wrapper(self, build)
@@ -71,7 +100,31 @@ class Query(Generic[P, T]):
         values = {**self._defaults, **dict(zip(self._names, args, strict=False)), **kwargs}
         if self._skip_empty and not values[self._skip_empty]:
             return self._nothing()  # type: ignore[no-any-return]
-        return self._read(engine, self.compiled, values)
+        for name in self._tuples:
+            values |= {f"{name}.{field}": value for field, value in values[name]._asdict().items()}
+        chosen = tuple(values[name] if values[name] in few else _MARK for name, few in self._few.items())
+        return self._read(engine, self.variants[chosen], values)
+
+    def _marked(self, chosen: tuple[Any, ...], p: Parameters) -> Node:
+        known = {name: one for name, one in zip(self._few, chosen, strict=True) if one is not _MARK}
+
+        def given(name: str) -> Any:
+            if name in self._tuples:
+                return self._tuples[name](*[given(f"{name}.{field}") for field in self._tuples[name]._fields])
+            return known[name] if name in known else getattr(p, name)
+
+        return self._build(**{name: given(name) for name in self._names})  # type: ignore[call-arg]
+
+
+def _few_values(annotation: Any) -> tuple[Any, ...]:
+    """Returns what the argument can be, if that is little."""
+    if annotation is bool:
+        return False, True
+    if isinstance(annotation, EnumType):
+        return tuple(annotation)
+    if get_origin(annotation) is Literal:
+        return get_args(annotation)
+    return (None, _MARK) if NoneType in get_args(annotation) else ()
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -140,16 +193,27 @@ def tuples(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Qu
     return lambda build: Query(build, read, get_args(kind), **options)
 
 
+def made(make: Callable[..., T], *columns: Any, **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
+    """Gives what `make` makes of the columns of each row, which are of these types."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> list[T]:
+        return [make(*row) for row in engine.tuples(query, **values)]
+
+    return lambda build: Query(build, read, columns, **options)
+
+
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
 def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
-    """Gives the second column by the first."""
+    """Gives the last column by the first, or by the tuple of all others: `mapping(tuple[int, str], int)`."""
+    keys = get_args(key)
 
     def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
-        return dict(engine.tuples(query, **values))
+        found: list[Any] = engine.tuples(query, **values)
+        return {row[:-1]: row[-1] for row in found} if keys else dict(found)
 
-    return lambda build: Query(build, read, (key, value), **options, nothing=dict)
+    return lambda build: Query(build, read, (*(keys or [key]), value), **options, nothing=dict)
 
 
 @overload

@@ -130,8 +130,11 @@ def decorated_uses() -> Iterator[Use]:
         module = module_of(_file(str(path)))
         for name, value in vars(module).items():
             if isinstance(value, Query | Insert) and (isinstance(value, Insert) or value.__module__ == module.__name__):
-                kind = value.row if isinstance(value, Query) else None
-                yield Use(Call(f"{_file(module.__file__)}:{name}", 0, 0, "write"), value.compiled, kind, None)
+                queries, kind = (
+                    ([value.compiled], None) if isinstance(value, Insert) else (value.variants.values(), value.row)
+                )
+                for query in queries:
+                    yield Use(Call(f"{_file(module.__file__)}:{name}", 0, 0, "write"), query, kind, None)
 
 
 def constant_uses() -> Iterator[Use]:
