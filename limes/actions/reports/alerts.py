@@ -12,7 +12,7 @@ from limes.core.selection import Selection, select
 from limes.db.engine import Engine
 from limes.db.queries import alerts as queries
 from limes.db.queries import project_scrapes
-from limes.db.queries.alerts import CommitmentRow, UsedRow
+from limes.db.queries.alerts import CommitmentRow, Shares, Times, UsedRow
 from limes.db.queries.attention import (
     EVERYWHERE,
     PlacedRow,
@@ -133,7 +133,8 @@ class ReportAlerts:
                 counts[Kind.USAGE_ABOVE_QUOTA, critical, service] += used.above_quota
                 counts[Kind.QUOTA_USED, critical, service] += used.above_critical - used.above_quota
                 counts[Kind.QUOTA_USED, warning, service] += used.above_warning - used.above_critical
-        for row in queries.count_commitments(self.engine, asked.scope, list(asked.resources), self.rules, asked.now):
+        times = Times.of(self.rules, asked.now)
+        for row in queries.count_commitments(self.engine, asked.scope, list(asked.resources), times):
             service = asked.resources[row.resource_id].ref[0]
             counts[Kind.COMMITMENT_UNCONFIRMED, critical, service] += row.unconfirmed
             counts[Kind.AUTO_RENEWAL_FAILED, critical, service] += row.renewal_failed
@@ -155,14 +156,14 @@ class ReportAlerts:
     def _quotas(self, asked: _Asked, limit: int, hysteresis: int) -> list[Alert]:
         found = []
         for thresholds, ids in self._by_thresholds(asked).items():
-            shares = (thresholds.nearly(hysteresis) / 100, *_shares(thresholds))
+            shares = _shares(thresholds, hysteresis)
             found += [(row, thresholds) for row in queries.most_used(self.engine, asked.scope, ids, shares, limit)]
         found.sort(key=lambda each: -_share(each[0]))
         return [_quota_alert(row, thresholds, asked.resources[row.resource_id]) for row, thresholds in found]
 
     def _commitments(self, asked: _Asked, limit: int) -> Iterator[Alert]:
-        ids = list(asked.resources)
-        for row in queries.commitments(self.engine, asked.scope, ids, self.rules, asked.now, limit):
+        ids, times = list(asked.resources), Times.of(self.rules, asked.now)
+        for row in queries.commitments(self.engine, asked.scope, ids, times, limit):
             named = asked.resources[row.resource_id]
             severity = Severity.CRITICAL if row.is_critical else Severity.WARNING
             yield Alert(Kind(row.kind), severity, row.project, named.ref[0], named, commitment=row)
@@ -223,8 +224,8 @@ def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource
     return Alert(kind, severity, row.project, named.ref[0], named, used=row, threshold=threshold)
 
 
-def _shares(thresholds: UsageThresholds) -> tuple[float, float]:
-    return thresholds.warning / 100, thresholds.critical / 100
+def _shares(thresholds: UsageThresholds, hysteresis: int = 0) -> Shares:
+    return Shares(thresholds.nearly(hysteresis) / 100, thresholds.warning / 100, thresholds.critical / 100)
 
 
 def _share(row: UsedRow) -> float:

@@ -87,7 +87,7 @@ class ReportAttention:
             scope, resources = self.scope(where), self.resources(selection)
             ids, share = list(resources), above / 100
             rows = queries.fullest(self.engine, scope, ids, share, limit)
-            counts = queries.count_full(self.engine, scope, ids, share)
+            (counts,) = queries.count_full(self.engine, scope, ids, share)
             return Fullest([(resources[row.resource_id], row) for row in rows], counts)
 
         return self.engine.snapshot(read)

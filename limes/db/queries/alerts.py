@@ -3,16 +3,13 @@
 Each query is for the whole cluster, one domain or one project, as its `Scope` says.
 """
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import peewee
 from peewee import Case, fn
 
 from limes.core.alerts import AlertRules, Kind
-from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
-from limes.db.engine import Engine
+from limes.db.compiled import Select, any_of
 from limes.db.models import Commitment, Domain, Project, ProjectResource
 from limes.db.queries.attention import (
     PLACE,
@@ -22,8 +19,10 @@ from limes.db.queries.attention import (
     count_if,
     fullness,
     in_scope,
+    placed,
     renews_itself,
 )
+from limes.db.query import Node, rows
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
@@ -48,47 +47,34 @@ class UsedCount(NamedTuple):
     above_quota: int
 
 
+class Shares(NamedTuple):
+    """The thresholds, as parts of the quota, and from where on a use is near the lower one."""
+
+    near: float
+    warning: float
+    critical: float
+
+
 _QUOTA, _USAGE = ProjectResource.quota, ProjectResource.usage
 _IS_ABOVE = (_USAGE > _QUOTA) & ~Project.has_bursting
 """Projects with bursting may use more than their quota for a while."""
 
 
-@cache
-def _most_used(level: str) -> Compiled:
-    def build(p: Parameters) -> peewee.Query:
-        steps = [(_IS_ABOVE, 2), (_QUOTA * p.critical < _USAGE, 1), (_QUOTA * p.warning < _USAGE, 0)]
-        reached = Case(None, steps, -1)
-        query = above_share(p, level, p.near, *PLACE, ProjectResource.resource, _QUOTA, _USAGE, reached)
-        return query.order_by(fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(p.limit)
-
-    return compiled(build)
+@placed(UsedRow, int, int, int, int)
+def most_used(scope: Scope, resources: Sequence[int], shares: Shares, limit: int) -> Node:
+    """Resources of which projects use nearly the lower share of their quota, or more, fullest first."""
+    steps = [(_IS_ABOVE, 2), (_QUOTA * shares.critical < _USAGE, 1), (_QUOTA * shares.warning < _USAGE, 0)]
+    columns = (*PLACE, ProjectResource.resource, _QUOTA, _USAGE, Case(None, steps, -1))
+    query = above_share(scope, resources, shares.near, *columns)
+    return query.order_by(fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(limit)
 
 
-@cache
-def _count_used(level: str) -> Compiled:
+@rows(UsedCount)
+def count_used(scope: Scope, resources: Sequence[int], shares: Shares) -> Node:
+    """How many there are, by resource."""
     resource = ProjectResource.resource
-
-    def build(p: Parameters) -> peewee.Query:
-        counts = (fn.COUNT(resource), count_if(_QUOTA * p.critical < _USAGE), count_if(_IS_ABOVE))
-        return above_share(p, level, p.warning, resource, *counts).group_by(resource)
-
-    return compiled(build)
-
-
-def most_used(
-    engine: Engine, scope: Scope, resources: Sequence[int], shares: tuple[float, float, float], limit: int
-) -> list[UsedRow]:
-    """Returns resources of which projects use more than the first of these shares of their quota, fullest first. The
-    others are the thresholds."""
-    values = dict(zip(("near", "warning", "critical"), shares, strict=True))
-    rows = engine.tuples(_most_used(scope.level), scope=scope.id, resources=resources, limit=limit, **values)
-    return [UsedRow(PlacedRow(*row[:4]), *row[4:]) for row in rows]
-
-
-def count_used(engine: Engine, scope: Scope, resources: Sequence[int], shares: tuple[float, float]) -> list[UsedCount]:
-    """Returns how many there are, by resource."""
-    values = {"scope": scope.id, "resources": resources, "warning": shares[0], "critical": shares[1]}
-    return engine.all(_count_used(scope.level), UsedCount, **values)
+    counts = (fn.COUNT(resource), count_if(_QUOTA * shares.critical < _USAGE), count_if(_IS_ABOVE))
+    return above_share(scope, resources, shares.warning, resource, *counts).group_by(resource)
 
 
 # -- commitments -------------------------------------------------------------------------------------------------------
@@ -129,91 +115,72 @@ _IS_UNCONFIRMED = _ROW.status == "pending"
 _HAS_FAILED = (_ROW.status == "confirmed") & _ROW.auto_renews & (_ROW.renewal_error != "")
 
 
-def _ends(when: Any, term: Any) -> Any:
+class Times(NamedTuple):
+    """From when on commitments end soon, and very soon. Short ones, by their whole term, never do."""
+
+    now: float
+    warning: float
+    warning_term: float
+    critical: float
+    critical_term: float
+
+    @classmethod
+    def of(cls, rules: AlertRules, now: float) -> "Times":
+        """Returns those of the rules at present."""
+        soon, very_soon = rules.expiry_warning, rules.expiry_critical
+        return cls(now, now + soon, 2 * soon, now + very_soon, 2 * very_soon)
+
+    def ends_soon(self) -> Any:
+        """The condition for it."""
+        return _ends(self.warning, self.warning_term) | self.ends_very_soon()
+
+    def ends_very_soon(self) -> Any:
+        """The condition for it."""
+        return _ends(self.critical, self.critical_term)
+
+
+def _ends(when: float, term: float) -> Any:
     is_confirmed = _ROW.status == "confirmed"
     return is_confirmed & (_ROW.expires_at <= when) & (term <= _TERM) & ~renews_itself(_ROW) & ~_HAS_FAILED
 
 
-def _needing(p: Parameters, level: str, *columns: Any) -> Select:
+def _needing(scope: Scope, resources: Sequence[int], times: Times, *columns: Any) -> Select:
     following = Commitment.alias("following")
     is_renewed = fn.EXISTS(
         following.select(following.id).where(
             following.predecessor == _ROW.id, following.status.in_(["planned", "pending", "confirmed"])
         )
     )
-    is_ending = (_ends(p.warning, p.warning_term) | _ends(p.critical, p.critical_term) | _HAS_FAILED) & ~is_renewed
+    needs_somebody = _IS_UNCONFIRMED | ((times.ends_soon() | _HAS_FAILED) & ~is_renewed)
     query = (
         _ROW.select(*columns)
         .join(Project)
         .join(Domain)
-        .where(any_of(_ROW.resource, p.resources), _ROW.expires_at > p.now, _IS_UNCONFIRMED | is_ending)
+        .where(any_of(_ROW.resource, resources), _ROW.expires_at > times.now, needs_somebody)
     )
-    return in_scope(query, p, level)
+    return in_scope(query, scope)
 
 
-@cache
-def _needing_first(level: str) -> Compiled:
-    def build(p: Parameters) -> peewee.Query:
-        kind = Case(
-            None,
-            [(_IS_UNCONFIRMED, Kind.COMMITMENT_UNCONFIRMED.value), (_HAS_FAILED, Kind.AUTO_RENEWAL_FAILED.value)],
-            Kind.COMMITMENT_EXPIRES.value,
-        )
-        is_critical = Case(None, [(_IS_UNCONFIRMED, 1), (_HAS_FAILED, 1), (_ends(p.critical, p.critical_term), 1)], 0)
-        columns = (
-            *(*PLACE, _ROW.id, _ROW.uuid, _ROW.resource, _ROW.az, _ROW.amount, _ROW.duration),
-            *(
-                _ROW.confirm_by,
-                _ROW.expires_at,
-                _ROW.renewal_error,
-                kind.alias("kind"),
-                is_critical.alias("is_critical"),
-            ),
-        )
-        order = (is_critical.desc(), _ROW.expires_at, _ROW.id)
-        return _needing(p, level, *columns).order_by(*order).limit(p.limit)
-
-    return compiled(build)
+@placed(CommitmentRow, int, str, int, str, int, str, float | None, float, str, str, int)
+def commitments(scope: Scope, resources: Sequence[int], times: Times, limit: int) -> Node:
+    """Commitments that end soon, could not be confirmed by their date or not be renewed: the critical ones first, then
+    by their end. Those that were renewed, and those that will renew themselves, are left out."""
+    kind = Case(
+        None,
+        [(_IS_UNCONFIRMED, Kind.COMMITMENT_UNCONFIRMED.value), (_HAS_FAILED, Kind.AUTO_RENEWAL_FAILED.value)],
+        Kind.COMMITMENT_EXPIRES.value,
+    )
+    is_critical = Case(None, [(_IS_UNCONFIRMED, 1), (_HAS_FAILED, 1), (times.ends_very_soon(), 1)], 0)
+    columns = (
+        *(*PLACE, _ROW.id, _ROW.uuid, _ROW.resource, _ROW.az, _ROW.amount, _ROW.duration, _ROW.confirm_by),
+        *(_ROW.expires_at, _ROW.renewal_error, kind.alias("kind"), is_critical.alias("is_critical")),
+    )
+    query = _needing(scope, resources, times, *columns)
+    return query.order_by(is_critical.desc(), _ROW.expires_at, _ROW.id).limit(limit)
 
 
-@cache
-def _count_needing(level: str) -> Compiled:
-    def build(p: Parameters) -> peewee.Query:
-        soon, very_soon = (p.warning, p.warning_term), (p.critical, p.critical_term)
-        counts = (
-            count_if(_IS_UNCONFIRMED),
-            count_if(_HAS_FAILED),
-            count_if(_ends(*soon) | _ends(*very_soon)),
-            count_if(_ends(*very_soon)),
-        )
-        return _needing(p, level, _ROW.resource, *counts).group_by(_ROW.resource)
-
-    return compiled(build)
-
-
-def _times(rules: AlertRules, now: float) -> Mapping[str, float]:
-    return {
-        "now": now,
-        "warning": now + rules.expiry_warning,
-        "warning_term": 2 * rules.expiry_warning,
-        "critical": now + rules.expiry_critical,
-        "critical_term": 2 * rules.expiry_critical,
-    }
-
-
-def commitments(
-    engine: Engine, scope: Scope, resources: Sequence[int], rules: AlertRules, now: float, limit: int
-) -> list[CommitmentRow]:
-    """Returns commitments that end soon, could not be confirmed by their date or not be renewed: the critical ones
-    first, then by their end. Those that were renewed, and those that will renew themselves, are left out."""
-    values = {"scope": scope.id, "resources": resources, "limit": limit, **_times(rules, now)}
-    rows = engine.tuples(_needing_first(scope.level), **values)
-    return [CommitmentRow(PlacedRow(*row[:4]), *row[4:]) for row in rows]
-
-
-def count_commitments(
-    engine: Engine, scope: Scope, resources: Sequence[int], rules: AlertRules, now: float
-) -> list[CommitmentCount]:
-    """Returns how many there are, by resource."""
-    values = {"scope": scope.id, "resources": resources, **_times(rules, now)}
-    return engine.all(_count_needing(scope.level), CommitmentCount, **values)
+@rows(CommitmentCount)
+def count_commitments(scope: Scope, resources: Sequence[int], times: Times) -> Node:
+    """How many there are, by resource."""
+    counts = map(count_if, (_IS_UNCONFIRMED, _HAS_FAILED, times.ends_soon(), times.ends_very_soon()))
+    return _needing(scope, resources, times, _ROW.resource, *counts).group_by(_ROW.resource)

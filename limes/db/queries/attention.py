@@ -3,17 +3,19 @@
 Each query is for the whole cluster, one domain or one project, as its `Scope` says.
 """
 
-from collections.abc import Sequence
-from functools import cache
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar
 
 import peewee
 from peewee import Case, fn
 
-from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
-from limes.db.engine import Engine
+from limes.db.compiled import Select, any_of
 from limes.db.models import Capacitor, Commitment, Domain, Project, ProjectResource, ProjectService, Resource, Service
 from limes.db.queries.project_scrapes import FAILING_SINCE
+from limes.db.query import Build, Node, Query, made, rows, value
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 class Scope(NamedTuple):
@@ -26,11 +28,11 @@ class Scope(NamedTuple):
 EVERYWHERE = Scope("cluster")
 
 
-def in_scope(query: Select, p: Parameters, level: str) -> Select:
-    """Restricts a query that joins `Project` to the scope whose id is the parameter `scope`."""
-    if level == "cluster":
+def in_scope(query: Select, scope: Scope) -> Select:
+    """Restricts a query that joins `Project` to the scope."""
+    if scope.level == "cluster":
         return query
-    return query.where((Project.domain if level == "domain" else Project.id) == p.scope)
+    return query.where((Project.domain if scope.level == "domain" else Project.id) == scope.id)
 
 
 class PlacedRow(NamedTuple):
@@ -43,6 +45,12 @@ class PlacedRow(NamedTuple):
 
 
 PLACE = (Project.uuid, Project.name, Domain.uuid, Domain.name)
+
+
+def placed(kind: Callable[..., R], *others: Any) -> Callable[[Build[P]], Query[P, list[R]]]:
+    """As `rows`, for those that begin with a `PlacedRow`: the columns are `PLACE` and others of these types."""
+    return made(lambda *row: kind(PlacedRow(*row[:4]), *row[4:]), *[str] * 4, *others)
+
 
 # -- scrapes -----------------------------------------------------------------------------------------------------------
 
@@ -73,8 +81,14 @@ class CapacitorScrape(NamedTuple):
     error: str
 
 
-@cache
-def _service_scrapes(level: str) -> Compiled:
+def count_if(condition: Any) -> peewee.Function:
+    """Counts the rows of which the condition holds."""
+    return fn.COUNT(Case(None, [(condition, 1)]))
+
+
+@rows(ServiceScrapes)
+def service_scrapes(scope: Scope) -> Node:
+    """How the scrapes of each configured service go, by type."""
     row = ProjectService
     query = (
         row.select(
@@ -87,29 +101,14 @@ def _service_scrapes(level: str) -> Compiled:
         .group_by(Service.type)
         .order_by(Service.type)
     )
-    return compiled(lambda p: in_scope(query, p, level))
+    return in_scope(query, scope)
 
 
-def count_if(condition: Any) -> peewee.Function:
-    """Counts the rows of which the condition holds."""
-    return fn.COUNT(Case(None, [(condition, 1)]))
-
-
-def service_scrapes(engine: Engine, scope: Scope) -> list[ServiceScrapes]:
-    """Returns how the scrapes of each configured service go, by type."""
-    return engine.all(_service_scrapes(scope.level), ServiceScrapes, scope=scope.id)
-
-
-_CAPACITORS = compiled(
-    lambda p: Capacitor.select(
-        Capacitor.name, Capacitor.scraped_at, Capacitor.checked_at, Capacitor.scrape_error
-    ).order_by(Capacitor.name)
-)
-
-
-def capacitor_scrapes(engine: Engine) -> list[CapacitorScrape]:
-    """Returns how the last scrape of each capacitor went, by name."""
-    return engine.all(_CAPACITORS, CapacitorScrape)
+@rows(CapacitorScrape)
+def capacitor_scrapes() -> Node:
+    """How the last scrape of each capacitor went, by name."""
+    row = Capacitor
+    return row.select(row.name, row.scraped_at, row.checked_at, row.scrape_error).order_by(row.name)
 
 
 class CapacityDrop(NamedTuple):
@@ -120,19 +119,15 @@ class CapacityDrop(NamedTuple):
     seen_at: float
 
 
-_DROPS = compiled(
-    lambda p: (
+@rows(CapacityDrop)
+def capacity_drops() -> Node:
+    """All of these."""
+    return (
         Resource.select(Resource.id, Capacitor.name, Resource.capacity_drop_seen_at)
         .join(Capacitor)
         .where(Resource.capacity_drop_seen_at.is_null(False))
         .order_by(Resource.id)
     )
-)
-
-
-def capacity_drops(engine: Engine) -> list[CapacityDrop]:
-    """Returns all of these."""
-    return engine.all(_DROPS, CapacityDrop)
 
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
@@ -164,41 +159,24 @@ def fullness() -> Any:
     return Case(None, [(_QUOTA > 0, _USAGE * _ONE / _QUOTA)], peewee.Value(1e18))
 
 
-def above_share(p: Parameters, level: str, share: Any, *columns: Any) -> Select:
+def above_share(scope: Scope, resources: Sequence[int], share: float, *columns: Any) -> Select:
     """Selects from resources of which a project uses more than this share of its quota, with `Project` and `Domain`."""
-    query = (
-        ProjectResource.select(*columns)
-        .join(Project)
-        .join(Domain)
-        .where(any_of(ProjectResource.resource, p.resources), _QUOTA.is_null(False), _QUOTA * share < _USAGE)
-    )
-    return in_scope(query, p, level)
+    is_above = (any_of(ProjectResource.resource, resources), _QUOTA.is_null(False), _QUOTA * share < _USAGE)
+    return in_scope(ProjectResource.select(*columns).join(Project).join(Domain).where(*is_above), scope)
 
 
-@cache
-def _fullest(level: str) -> Compiled:
-    columns = (*PLACE, ProjectResource.resource, _QUOTA, _USAGE)
-    order = (fullness().desc(), _USAGE.desc(), Domain.name, Project.name)
-    return compiled(lambda p: above_share(p, level, p.share, *columns).order_by(*order).limit(p.limit))
+@placed(FullRow, int, int, int)
+def fullest(scope: Scope, resources: Sequence[int], share: float, limit: int) -> Node:
+    """Resources of which a project uses more than this share of its quota, the fullest first."""
+    query = above_share(scope, resources, share, *PLACE, ProjectResource.resource, _QUOTA, _USAGE)
+    return query.order_by(fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(limit)
 
 
-@cache
-def _full_counts(level: str) -> Compiled:
+@rows(FullCounts)
+def count_full(scope: Scope, resources: Sequence[int], share: float) -> Node:
+    """How many there are, as the only row."""
     counts = (fn.COUNT(ProjectResource.resource), count_if(_QUOTA * _MOST < _USAGE), count_if(_USAGE > _QUOTA))
-    return compiled(lambda p: above_share(p, level, p.share, *counts))
-
-
-def fullest(engine: Engine, scope: Scope, resources: Sequence[int], share: float, limit: int) -> list[FullRow]:
-    """Returns resources of which a project uses more than this share of its quota, the fullest first."""
-    values = {"scope": scope.id, "resources": resources, "share": share, "limit": limit}
-    rows = engine.tuples(_fullest(scope.level), **values)
-    return [FullRow(PlacedRow(*row[:4]), *row[4:]) for row in rows]
-
-
-def count_full(engine: Engine, scope: Scope, resources: Sequence[int], share: float) -> FullCounts:
-    """Returns how many there are."""
-    (row,) = engine.tuples(_full_counts(scope.level), scope=scope.id, resources=resources, share=share)
-    return FullCounts(*row)
+    return above_share(scope, resources, share, *counts)
 
 
 # -- commitments -------------------------------------------------------------------------------------------------------
@@ -222,7 +200,7 @@ def renews_itself(commitment: Any) -> Any:
     return commitment.auto_renews & (commitment.renewal_error == "")
 
 
-def _ending(p: Parameters, level: str, *columns: Any) -> Select:
+def _ending(scope: Scope, resources: Sequence[int], now: float, until: float, *columns: Any) -> Select:
     following = Commitment.alias("following")
     is_renewed = fn.EXISTS(
         following.select(following.id).where(
@@ -234,40 +212,26 @@ def _ending(p: Parameters, level: str, *columns: Any) -> Select:
         .join(Project)
         .join(Domain)
         .where(
-            any_of(Commitment.resource, p.resources),
+            any_of(Commitment.resource, resources),
             Commitment.status == "confirmed",
-            Commitment.expires_at > p.now,
-            Commitment.expires_at <= p.until,
+            Commitment.expires_at > now,
+            Commitment.expires_at <= until,
             ~renews_itself(Commitment),
             ~is_renewed,
         )
     )
-    return in_scope(query, p, level)
+    return in_scope(query, scope)
 
 
-@cache
-def _ending_first(level: str) -> Compiled:
+@placed(EndingRow, int, str, int, str, int, str, float)
+def ending(scope: Scope, resources: Sequence[int], now: float, until: float, limit: int) -> Node:
+    """Confirmed commitments that end between these times and that were not renewed, the first to end first."""
     row = Commitment
     columns = (*PLACE, row.id, row.uuid, row.resource, row.az, row.amount, row.duration, row.expires_at)
-    return compiled(lambda p: _ending(p, level, *columns).order_by(row.expires_at, row.id).limit(p.limit))
+    return _ending(scope, resources, now, until, *columns).order_by(row.expires_at, row.id).limit(limit)
 
 
-@cache
-def _count_ending(level: str) -> Compiled:
-    return compiled(lambda p: _ending(p, level, fn.COUNT(Commitment.id)))
-
-
-def ending(
-    engine: Engine, scope: Scope, resources: Sequence[int], now: float, until: float, limit: int
-) -> list[EndingRow]:
-    """Returns confirmed commitments that end between these times and that were not renewed, the first to end first."""
-    values = {"scope": scope.id, "resources": resources, "now": now, "until": until, "limit": limit}
-    rows = engine.tuples(_ending_first(scope.level), **values)
-    return [EndingRow(PlacedRow(*row[:4]), *row[4:]) for row in rows]
-
-
-def count_ending(engine: Engine, scope: Scope, resources: Sequence[int], now: float, until: float) -> int:
-    """Returns how many there are."""
-    values = {"scope": scope.id, "resources": resources, "now": now, "until": until}
-    (count,) = engine.column(_count_ending(scope.level), **values)
-    return int(count)
+@value(int)
+def count_ending(scope: Scope, resources: Sequence[int], now: float, until: float) -> Node:
+    """How many there are."""
+    return _ending(scope, resources, now, until, fn.COUNT(Commitment.id))

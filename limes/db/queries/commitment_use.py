@@ -1,7 +1,6 @@
 """What projects use and have committed to, by day."""
 
 from collections.abc import Collection
-from functools import cache
 from typing import Any, NamedTuple
 
 from peewee import EXCLUDED, Case, CompoundSelectQuery, Field, Value, fn
@@ -9,10 +8,11 @@ from peewee import EXCLUDED, Case, CompoundSelectQuery, Field, Value, fn
 from limes.core.catalog import ANY_AZ
 from limes.core.commitments.utilisation import DayOfUse
 from limes.core.units import MAX_STORED
-from limes.db.compiled import Compiled, any_of, compiled
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Commitment, CommitmentUse, Project, ProjectAZResource
 from limes.db.queries.attention import Scope, in_scope
+from limes.db.query import Node, made, rows, value, writes
 
 
 class UseRow(NamedTuple):
@@ -28,33 +28,9 @@ _KEY = (_Use.project, _Use.resource, _Use.az, _Use.day)
 _FIGURES = (_Use.looks, _Use.usage_sum, _Use.usage_min, _Use.usage_max, _Use.committed_sum)
 
 
-def add_sample(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
-    """Adds what is used and confirmed now, over all projects, to this day's figures.
-
-    With `by_az` AZ by AZ, else all AZs together as `any`. A new row also counts the day's earlier samples, in which
-    nothing was used or committed; and each row counts all later ones.
-    """
-    if not resources:
-        return
-    earlier = _Use.select(fn.COALESCE(fn.MAX(_Use.looks), 0)).where(_Use.day == day, any_of(_Use.resource, resources))
-    (looks,) = engine.column(earlier)
-    sample = _select_sample(resources, day, now, by_az=by_az).alias("sample")
-    used, committed = _at_most_stored(fn.SUM(sample.c.used)), _at_most_stored(fn.SUM(sample.c.committed))
-    key = (sample.c.project_id, sample.c.resource_id, sample.c.az)
-    smallest = 0 if looks else used
-    rows = sample.select_from(*key, Value(day), Value(looks + 1), used, smallest, used, committed).group_by(*key)
-    engine.write(
-        _Use.insert_from(rows, [*_KEY, *_FIGURES]).on_conflict(
-            conflict_target=_KEY,
-            update={
-                _Use.looks: _Use.looks + 1,
-                _Use.usage_sum: _added(_Use.usage_sum),
-                _Use.usage_min: _extreme(EXCLUDED.usage_sum < _Use.usage_min, _Use.usage_min),
-                _Use.usage_max: _extreme(EXCLUDED.usage_sum > _Use.usage_max, _Use.usage_max),
-                _Use.committed_sum: _added(_Use.committed_sum),
-            },
-        )
-    )
+@value(int)
+def _looks(resources: Collection[int], day: int) -> Node:
+    return _Use.select(fn.COALESCE(fn.MAX(_Use.looks), 0)).where(_Use.day == day, any_of(_Use.resource, resources))
 
 
 def _select_sample(resources: Collection[int], day: int, now: float, *, by_az: bool) -> CompoundSelectQuery:
@@ -92,24 +68,51 @@ def _extreme(is_beyond: Any, field: Field) -> Any:
     return Case(None, [(is_beyond, EXCLUDED.usage_sum)], field)
 
 
-def forget_before(engine: Engine, day: int) -> None:
-    """Deletes older days."""
-    engine.write(_Use.delete().where(_Use.day < day))
-
-
-_OF_PROJECT = compiled(
-    lambda p: (
-        _Use.select(_Use.resource, _Use.az, _Use.day, *_FIGURES)
-        .where(_Use.project == p.project, _Use.day >= p.since)
-        .order_by(_Use.day)
+@writes
+def _add_sample(resources: Collection[int], day: int, now: float, looks: int, *, by_az: bool, is_first: bool) -> Node:
+    sample = _select_sample(resources, day, now, by_az=by_az).alias("sample")
+    used, committed = _at_most_stored(fn.SUM(sample.c.used)), _at_most_stored(fn.SUM(sample.c.committed))
+    key = (sample.c.project_id, sample.c.resource_id, sample.c.az)
+    smallest = used if is_first else 0
+    rows = sample.select_from(*key, day, looks, used, smallest, used, committed).group_by(*key)
+    return _Use.insert_from(rows, [*_KEY, *_FIGURES]).on_conflict(
+        conflict_target=_KEY,
+        update={
+            _Use.looks: _Use.looks + 1,
+            _Use.usage_sum: _added(_Use.usage_sum),
+            _Use.usage_min: _extreme(EXCLUDED.usage_sum < _Use.usage_min, _Use.usage_min),
+            _Use.usage_max: _extreme(EXCLUDED.usage_sum > _Use.usage_max, _Use.usage_max),
+            _Use.committed_sum: _added(_Use.committed_sum),
+        },
     )
-)
 
 
-def of_project(engine: Engine, project_id: int, since: int) -> list[UseRow]:
-    """Returns a project's days from `since` on."""
-    rows = engine.tuples(_OF_PROJECT, project=project_id, since=since)
-    return [UseRow(resource_id, az, DayOfUse(*figures)) for resource_id, az, *figures in rows]
+def add_sample(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
+    """Adds what is used and confirmed now, over all projects, to this day's figures.
+
+    With `by_az` AZ by AZ, else all AZs together as `any`. A new row also counts the day's earlier samples, in which
+    nothing was used or committed; and each row counts all later ones.
+    """
+    if resources:
+        looks = _looks(engine, resources, day)
+        _add_sample(engine, resources, day, now, looks + 1, by_az=by_az, is_first=not looks)
+
+
+@writes
+def forget_before(day: int) -> Node:
+    """Deletes older days."""
+    return _Use.delete().where(_Use.day < day)
+
+
+def _use(resource_id: int, az: str, *figures: int) -> UseRow:
+    return UseRow(resource_id, az, DayOfUse(*figures))
+
+
+@made(_use, int, str, *[int] * 6)
+def of_project(project_id: int, since: int) -> Node:
+    """A project's days from `since` on."""
+    columns = (_Use.resource, _Use.az, _Use.day, *_FIGURES)
+    return _Use.select(*columns).where(_Use.project == project_id, _Use.day >= since).order_by(_Use.day)
 
 
 class UsageOfDay(NamedTuple):
@@ -121,23 +124,15 @@ class UsageOfDay(NamedTuple):
     committed: int
 
 
-@cache
-def _by_day(level: str) -> Compiled:
+@rows(UsageOfDay)
+def by_day(scope: Scope, resources: Collection[int], since: int) -> Node:
+    """What all projects of the scope have used and committed to, on each day from `since` on."""
     usage, committed = fn.SUM(_Use.usage_sum / _Use.looks), fn.SUM(_Use.committed_sum / _Use.looks)
-    query = _Use.select(_Use.resource, _Use.day, usage, committed).join(Project)
-    return compiled(
-        lambda p: in_scope(
-            query.where(any_of(_Use.resource, p.resources), _Use.day >= p.since)
-            .group_by(_Use.resource, _Use.day)
-            .order_by(_Use.resource, _Use.day),
-            p,
-            level,
-        )
+    query = (
+        _Use.select(_Use.resource, _Use.day, usage, committed)
+        .join(Project)
+        .where(any_of(_Use.resource, resources), _Use.day >= since)
+        .group_by(_Use.resource, _Use.day)
+        .order_by(_Use.resource, _Use.day)
     )
-
-
-def by_day(engine: Engine, scope: Scope, resources: Collection[int], since: int) -> list[UsageOfDay]:
-    """Returns what all projects of the scope have used and committed to, on each day from `since` on."""
-    rows = engine.tuples(_by_day(scope.level), scope=scope.id, resources=resources, since=since)
-    # sums are decimals on PostgreSQL
-    return [UsageOfDay(resource, day, int(usage), int(committed)) for resource, day, usage, committed in rows]
+    return in_scope(query, scope)

@@ -10,9 +10,10 @@ from peewee import Select, Value, fn
 
 from limes.core.commitments.commitment import LIVE, Commitment, Status
 from limes.db.compiled import any_of, compiled
-from limes.db.engine import Engine, Query, Row
+from limes.db.engine import Engine
 from limes.db.models import Commitment as Stored
 from limes.db.models import Project, Resource, Service
+from limes.db.query import Node, column, made, value, writes
 from limes.errors import Conflict, NotFound
 
 _NAMES = tuple(field.name for field in fields(Commitment))
@@ -28,20 +29,19 @@ _CAN_CHANGE = (
 )
 
 
-def _from_row(row: Row) -> Commitment:
-    values: list[Any] = list(row)
+def _from_row(*row: Any) -> Commitment:
+    values = list(row)
     values[_STATUS] = Status(values[_STATUS])
     values[_AUTO_RENEWS] = bool(values[_AUTO_RENEWS])  # SQLite has no booleans
     return Commitment(*values)
 
 
+_commitments = made(_from_row, *[Any] * len(COLUMNS))
+
+
 def to_values(commitment: Commitment) -> dict[str, Any]:
     """Returns the row of a commitment, in the order of `COLUMNS`."""
     return {name: getattr(commitment, name) for name in _NAMES} | {"status": commitment.status.value}
-
-
-def _all(engine: Engine, query: Query, **values: Any) -> list[Commitment]:
-    return [_from_row(row) for row in engine.tuples(query, **values)]
 
 
 _INSERT = compiled(
@@ -74,152 +74,130 @@ def _project_may_vanish() -> Iterator[None]:
         raise NotFound("no such project") from error
 
 
-_DELETE = compiled(lambda p: Stored.delete().where(Stored.id == p.id))
+@writes
+def _delete(id_: int) -> Node:
+    return Stored.delete().where(Stored.id == id_)
 
 
 def delete(engine: Engine, ids: Iterable[int]) -> None:
     """Deletes commitments."""
     for id_ in ids:
-        engine.write(_DELETE, id=id_)
+        _delete(engine, id_)
 
 
-_BY_ID = compiled(lambda p: _SELECT.where(Stored.id == p.id))
-_BY_TOKEN = compiled(lambda p: _SELECT.where(Stored.transfer_token == p.token))
-_OF_PROJECT = compiled(lambda p: _SELECT.where(Stored.project == p.project))
-_LIVE_IN = compiled(lambda p: _SELECT.where(Stored.resource == p.resource, IS_LIVE))
+@_commitments
+def _by_id(id_: int) -> Node:
+    return _SELECT.where(Stored.id == id_)
 
 
 def find(engine: Engine, id_: int) -> Commitment | None:
     """Returns the commitment of that number."""
-    return next(iter(_all(engine, _BY_ID, id=id_)), None) if 0 < id_ < 2**63 else None
+    return next(iter(_by_id(engine, id_)), None) if 0 < id_ < 2**63 else None
+
+
+@_commitments
+def _by_token(token: str) -> Node:
+    return _SELECT.where(Stored.transfer_token == token)
 
 
 def find_by_token(engine: Engine, token: str) -> Commitment | None:
     """Returns the commitment that is marked for transfer with this token."""
-    return next(iter(_all(engine, _BY_TOKEN, token=token)), None)
+    return next(iter(_by_token(engine, token)), None)
 
 
-def of_project(engine: Engine, project_id: int) -> list[Commitment]:
-    """Returns all commitments of a project by number, including those that have ended."""
-    return _all(engine, _OF_PROJECT, project=project_id)
+@_commitments
+def of_project(project_id: int) -> Node:
+    """All commitments of a project by number, including those that have ended."""
+    return _SELECT.where(Stored.project == project_id)
 
 
-def live_in(engine: Engine, resource_id: int) -> list[Commitment]:
-    """Returns all projects' live commitments to a resource, by number."""
-    return _all(engine, _LIVE_IN, resource=resource_id)
+@_commitments
+def live_in(resource_id: int) -> Node:
+    """All projects' live commitments to a resource, by number."""
+    return _SELECT.where(Stored.resource == resource_id, IS_LIVE)
 
 
-_HELD_AT = compiled(
-    lambda p: Stored.select(fn.COALESCE(fn.SUM(Stored.amount), 0)).where(
-        Stored.project == p.project,
-        Stored.resource == p.resource,
+@value(int)
+def amount_held_at(project_id: int, resource_id: int, time: float) -> Node:
+    """The sum of a project's commitments to a resource that hold, or are to hold, at that time. Those marked for
+    transfer do not count."""
+    return Stored.select(fn.COALESCE(fn.SUM(Stored.amount), 0)).where(
+        Stored.project == project_id,
+        Stored.resource == resource_id,
         IS_LIVE,
         Stored.transfer_status == "",
-        Stored.expires_at > p.time,
-        (Stored.status == "confirmed") | (Stored.confirm_by <= p.time),
+        Stored.expires_at > time,
+        (Stored.status == "confirmed") | (Stored.confirm_by <= time),
     )
-)
 
 
-def amount_held_at(engine: Engine, project_id: int, resource_id: int, time: float) -> int:
-    """Returns the sum of a project's commitments to a resource that hold, or are to hold, at that time. Those marked
-    for transfer do not count."""
-    (amount,) = engine.column(_HELD_AT, project=project_id, resource=resource_id, time=time)
-    return int(amount)
+def _is_renewed_before(before: float) -> Any:
+    return (Stored.status == "confirmed") & (Stored.auto_renews & (Stored.expires_at <= before))
 
 
-def _is_unsettled(now: peewee.Value) -> Any:
+@_commitments
+def renewing(resource_id: int, before: float) -> Node:
+    """Confirmed commitments to a resource that are to be renewed by themselves, and that end before then."""
+    return _SELECT.where(Stored.resource == resource_id, _is_renewed_before(before))
+
+
+@column(int)
+def renewing_resources(before: float) -> Node:
+    """The resources that have such commitments."""
+    return Stored.select(Stored.resource).distinct().where(_is_renewed_before(before)).order_by(Stored.resource)
+
+
+def _is_unsettled(now: float) -> Any:
     """Each of the three is found by an index."""
     is_due = (Stored.status == "planned") & (Stored.confirm_by <= now)
     return (Stored.status == "pending") | is_due | (IS_LIVE & (Stored.expires_at <= now))
 
 
-_UNSETTLED = compiled(lambda p: _SELECT.where(Stored.resource == p.resource, _is_unsettled(p.now)))
-_UNSETTLED_RESOURCES = compiled(
-    lambda p: Stored.select(Stored.resource).distinct().where(_is_unsettled(p.now)).order_by(Stored.resource)
-)
-_WAITING_RESOURCES = compiled(lambda p: Stored.select(Stored.resource).distinct().where(Stored.status == "pending"))
+@_commitments
+def unsettled(resource_id: int, now: float) -> Node:
+    """Commitments to a resource that time or capacity may change: due to expire, planned and due, or pending."""
+    return _SELECT.where(Stored.resource == resource_id, _is_unsettled(now))
 
 
-_RENEWING = compiled(
-    lambda p: _SELECT.where(Stored.resource == p.resource, Stored.status == "confirmed", _renews_before(p.before))
-)
-_RENEWING_RESOURCES = compiled(
-    lambda p: (
-        Stored.select(Stored.resource)
-        .distinct()
-        .where(Stored.status == "confirmed", _renews_before(p.before))
-        .order_by(Stored.resource)
-    )
-)
+@column(int)
+def unsettled_resources(now: float) -> Node:
+    """The resources with `unsettled` commitments."""
+    return Stored.select(Stored.resource).distinct().where(_is_unsettled(now)).order_by(Stored.resource)
 
 
-def _renews_before(before: peewee.Value) -> Any:
-    return Stored.auto_renews & (Stored.expires_at <= before)
+@column(int)
+def waiting_resources() -> Node:
+    """The resources with commitments that wait for capacity."""
+    return Stored.select(Stored.resource).distinct().where(Stored.status == "pending")
 
 
-def renewing(engine: Engine, resource_id: int, before: float) -> list[Commitment]:
-    """Returns confirmed commitments to a resource that are to be renewed by themselves, and that end before then."""
-    return _all(engine, _RENEWING, resource=resource_id, before=before)
-
-
-def renewing_resources(engine: Engine, before: float) -> list[int]:
-    """Returns the resources that have such commitments."""
-    return engine.column(_RENEWING_RESOURCES, before=before)
-
-
-def unsettled(engine: Engine, resource_id: int, now: float) -> list[Commitment]:
-    """Returns commitments to a resource that time or capacity may change: due to expire, planned and due, or
-    pending."""
-    return _all(engine, _UNSETTLED, resource=resource_id, now=now)
-
-
-def unsettled_resources(engine: Engine, now: float) -> list[int]:
-    """Returns the resources with `unsettled` commitments."""
-    return engine.column(_UNSETTLED_RESOURCES, now=now)
-
-
-def waiting_resources(engine: Engine) -> set[int]:
-    """Returns the resources with commitments that wait for capacity."""
-    return set(engine.column(_WAITING_RESOURCES))
-
-
-def live_services(engine: Engine) -> list[str]:
-    """Returns the types of services with live commitments."""
+@column(str)
+def live_services() -> Node:
+    """The types of services with live commitments."""
     has_live = fn.EXISTS(Stored.select(Value(1)).where(Stored.resource == Resource.id, IS_LIVE))
-    return engine.column(
-        Service.select(Service.type).where(Service.id.in_(Resource.select(Resource.service).where(has_live)))
-    )
+    return Service.select(Service.type).where(Service.id.in_(Resource.select(Resource.service).where(has_live)))
 
 
-def unconfirmed_of(engine: Engine, project_uuids: Sequence[str]) -> list[Commitment]:
-    """Returns the commitments of these projects that are not confirmed yet."""
-    if not project_uuids:
-        return []
+@made(_from_row, *[Any] * len(COLUMNS), skip_empty="project_uuids")
+def unconfirmed_of(project_uuids: Sequence[str]) -> Node:
+    """The commitments of these projects that are not confirmed yet."""
     projects = Project.select(Project.id).where(any_of(Project.uuid, project_uuids))
-    return _all(engine, _SELECT.where(Stored.status.in_(["planned", "pending"]), Stored.project.in_(projects)))
+    return _SELECT.where(Stored.status.in_(["planned", "pending"]), Stored.project.in_(projects))
 
 
-_PUBLIC = compiled(
-    lambda p: _SELECT.where(
-        Stored.transfer_status == "public",
-        Stored.status == "confirmed",
-        Stored.expires_at > p.now,
-        any_of(Stored.resource, p.resources),
-    )
-)
+@made(_from_row, *[Any] * len(COLUMNS), skip_empty="resources")
+def public(resources: Collection[int], now: float) -> Node:
+    """The commitments to these resources that are offered to everybody, by number."""
+    is_offered = (Stored.transfer_status == "public", Stored.status == "confirmed", Stored.expires_at > now)
+    return _SELECT.where(*is_offered, any_of(Stored.resource, resources))
 
 
-def public(engine: Engine, resources: Collection[int], now: float) -> list[Commitment]:
-    """Returns the commitments to these resources that are offered to everybody, by number."""
-    return _all(engine, _PUBLIC, resources=sorted(resources), now=now) if resources else []
-
-
-def _select_renewals(p: Any) -> peewee.Query:
+@column(int)
+def _renewals(id_: int, project: int, starts_at: float) -> Node:
     """Walks back to everything that the commitment was made of, and from the renewals of that on to everything made of
     them. Other parts of what it was made of are no renewals: they begin when it does."""
     older, renewal, newer = Stored.alias(), Stored.alias(), Stored.alias()
-    itself = Stored.select(Stored.id, Stored.predecessor).where(Stored.id == p.id)
+    itself = Stored.select(Stored.id, Stored.predecessor).where(Stored.id == id_)
     past = itself.cte("past", recursive=True, columns=("id", "predecessor_id"))
     past = past.union(
         older.select(older.id, older.predecessor)
@@ -229,54 +207,33 @@ def _select_renewals(p: Any) -> peewee.Query:
     renewals = (
         renewal.select(renewal.id)
         .join(past, on=renewal.predecessor == past.c.id)
-        .where(renewal.confirm_by > p.starts_at)
+        .where(renewal.confirm_by > starts_at)
         .cte("renewals", recursive=True, columns=("id",))
     )
     renewals = renewals.union(newer.select(newer.id).join(renewals, on=newer.predecessor == renewals.c.id))
+    is_one = Stored.id.in_(Select([renewals], [renewals.c.id]))
     return (
         Stored.select(Stored.id)
-        .where(
-            Stored.id.in_(Select([renewals], [renewals.c.id])),
-            IS_LIVE,
-            Stored.project == p.project,
-            Stored.confirm_by > p.starts_at,
-        )
+        .where(is_one, IS_LIVE, Stored.project == project, Stored.confirm_by > starts_at)
         .order_by(Stored.id)
         .limit(1)
         .with_cte(past, renewals)
     )
 
 
-_RENEWALS = compiled(_select_renewals)
-
-
 def require_not_renewed(engine: Engine, commitment: Commitment, consequence: str = "") -> None:
     """Raises `Conflict` if the project already has a live commitment that begins later and renews this one, or one that
     this one was made of, or that was made of such a renewal. `consequence` ends the message."""
-    values = {"id": commitment.id, "project": commitment.project_id, "starts_at": commitment.starts_at}
-    for renewal in engine.column(_RENEWALS, **values):
+    for renewal in _renewals(engine, commitment.id, commitment.project_id, commitment.starts_at):
         raise Conflict(f"commitment {commitment.id} was already renewed, as commitment {renewal}{consequence}")
 
 
-def _select_ended(p: Any) -> peewee.Query:
-    """A superseded one stays for as long as anything that was made of it: through it, renewals are found."""
+@column(int)
+def ended_before(time: float, limit: int) -> Node:
+    """The lowest `limit` numbers of commitments that can go: they expired before that time, or were superseded, and
+    nothing that was made of them is left: through it, renewals are found."""
     successor = Stored.alias()
     has_successors = fn.EXISTS(successor.select(successor.id).where(successor.predecessor == Stored.id))
-    return (
-        Stored.select(Stored.id)
-        .where(
-            ((Stored.status == "expired") & (Stored.expires_at < p.time))
-            | ((Stored.status == "superseded") & (Stored.superseded_at < p.time) & ~has_successors)
-        )
-        .order_by(Stored.id)
-        .limit(p.limit)
-    )
-
-
-_ENDED_BEFORE = compiled(_select_ended)
-
-
-def ended_before(engine: Engine, time: float, limit: int) -> list[int]:
-    """Returns the lowest `limit` numbers of commitments that can go: they expired before that time, or were superseded,
-    and nothing that was made of them is left."""
-    return engine.column(_ENDED_BEFORE, time=time, limit=limit)
+    has_expired = (Stored.status == "expired") & (Stored.expires_at < time)
+    is_replaced = (Stored.status == "superseded") & (Stored.superseded_at < time) & ~has_successors
+    return Stored.select(Stored.id).where(has_expired | is_replaced).order_by(Stored.id).limit(limit)
