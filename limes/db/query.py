@@ -21,7 +21,8 @@ from enum import EnumType
 from functools import partial, update_wrapper
 from inspect import Parameter, signature
 from itertools import product
-from operator import attrgetter
+from operator import attrgetter, methodcaller
+from sys import maxsize
 from types import NoneType
 from typing import (
     Any,
@@ -49,6 +50,7 @@ T = TypeVar("T")
 K = TypeVar("K")
 V = TypeVar("V")
 R = TypeVar("R", bound=NamedTuple)
+Row = TypeVar("Row", bound=tuple[Any, ...])
 Build = Callable[P, Node]
 Values = dict[str, Any]
 _MARK = object()
@@ -266,16 +268,38 @@ def writes(build: Build[P]) -> Query[P, int]:
     return Query(build, lambda engine, query, values: engine.write(query, **values), None)
 
 
-class Insert(Generic[R]):
+def writes_for(argument: str) -> Callable[[Build[P]], Query[P, int]]:
+    """As `writes`. The database is not asked if the argument of this name is empty."""
+    return lambda build: Query(
+        build, lambda engine, query, values: engine.write(query, **values), None, skip_empty=argument, nothing=int
+    )
+
+
+class Insert(Generic[Row]):
     """Called with an engine and rows, which it stores. Gives how many it has stored."""
 
     def __init__(
-        self, kind: type[R], model: type[peewee.Model], *fields: peewee.Field, finish: Finish | None = None
+        self,
+        kind: type[Row],
+        model: type[peewee.Model],
+        *fields: peewee.Field,
+        key: int = 0,
+        at_once: int = maxsize,
+        finish: Finish | None = None,
     ) -> None:
-        """Without `fields`, those of `kind` name columns of the model. `finish` adds what follows: `on_conflict`."""
-        fields = fields or tuple(model._meta.columns[name] for name in kind._fields)
-        self.compiled = compiled_insert(model, *fields, finish=finish)
+        """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`.
 
-    def __call__(self, engine: Engine, new: Sequence[R]) -> int:
+        With a `key`, so many of the first columns say what a row is about: if there is one of it, it gets the values of
+        the others. `finish` adds something else that follows: `on_conflict_ignore`. One statement stores `at_once` rows
+        at most.
+        """
+        fields = fields or tuple(model._meta.columns[name] for name in kind._fields)  # type: ignore[attr-defined]
+        if key:
+            finish = methodcaller("on_conflict", conflict_target=fields[:key], preserve=fields[key:])
+        self.compiled = compiled_insert(model, *fields, finish=finish)
+        self._at_once = at_once
+
+    def __call__(self, engine: Engine, new: Sequence[Row]) -> int:
         """Stores them."""
-        return engine.write(self.compiled, rows=new) if new else 0
+        starts = range(0, len(new), self._at_once)
+        return sum(engine.write(self.compiled, rows=new[start : start + self._at_once]) for start in starts)
