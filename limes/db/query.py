@@ -208,14 +208,24 @@ def made(make: Callable[..., T], *columns: Any, **options: Unpack[Options]) -> C
 
 
 def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
-    """Gives the last column by the first, or by the tuple of all others: `mapping(tuple[int, str], int)`."""
-    keys = get_args(key)
+    """Gives the last column by the first, or by a tuple of all others: `mapping(tuple[int, str], int)`."""
+    keys = get_args(key) or tuple(getattr(key, "__annotations__", {}).values())
+    make: Callable[..., Any] = getattr(key, "_make", tuple)
 
     def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
         found: list[Any] = engine.tuples(query, **values)
-        return {row[:-1]: row[-1] for row in found} if keys else dict(found)
+        return {make(row[:-1]): row[-1] for row in found} if keys else dict(found)
 
     return lambda build: Query(build, read, (*(keys or [key]), value), **options, nothing=dict)
+
+
+def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:
+    """Gives the values of a SELECT of one column as a set."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> set[T]:
+        return set(engine.column(query, **values))
+
+    return lambda build: Query(build, read, (kind,), **options, nothing=set)
 
 
 @overload
@@ -284,17 +294,20 @@ class Insert(Generic[Row]):
         model: type[peewee.Model],
         *fields: peewee.Field,
         key: int = 0,
+        keep: bool = False,
         at_once: int = maxsize,
         finish: Finish | None = None,
     ) -> None:
         """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`.
 
         With a `key`, so many of the first columns say what a row is about: if there is one of it, it gets the values of
-        the others. `finish` adds something else that follows: `on_conflict_ignore`. One statement stores `at_once` rows
-        at most.
+        the others, or stays as it is (`keep`). `finish` adds something else that follows: `on_conflict_ignore`. One
+        statement stores `at_once` rows at most.
         """
         fields = fields or tuple(model._meta.columns[name] for name in kind._fields)  # type: ignore[attr-defined]
-        if key:
+        if key and keep:
+            finish = methodcaller("on_conflict", "NOTHING", conflict_target=fields[:key])
+        elif key:
             finish = methodcaller("on_conflict", conflict_target=fields[:key], preserve=fields[key:])
         self.compiled = compiled_insert(model, *fields, finish=finish)
         self._at_once = at_once
