@@ -60,10 +60,10 @@ class SyncCatalog:
 
     def _prune_services(self, now: float) -> None:
         configured = list(self.catalog.services)
-        for service in queries.restore_services(self.engine, configured):
+        for service in sorted(queries.restore_services(self.engine, configured)):
             self._log("service %s is configured again, and has its quotas and commitments back", service)
         kept_until = render_time(int(now + self.grace))
-        for service in queries.mark_vanished_services(self.engine, configured, now):
+        for service in sorted(queries.mark_vanished_services(self.engine, configured, now)):
             text = "service %s is not configured any more: its quotas and commitments are kept until %s"
             self._log(text, service, kept_until)
         overdue = queries.services_vanished_before(self.engine, now - self.grace)

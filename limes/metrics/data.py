@@ -59,7 +59,7 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
 }
 """The labels and the help of each family."""
 
-_COLUMNS = {
+_COLUMNS: dict[str, queries.ProjectColumn] = {
     "limes_project_quota": "quota",
     "limes_project_backendquota": "backend_quota",
     "limes_project_usage": "usage",
@@ -162,7 +162,7 @@ class _Snapshot:
         """Returns quota of all domains: where it follows usage, the sum of their projects'."""
         growing = {id_ for id_, ref in self._refs.items() if self._catalog.autogrow(ref)}
         own = (row for row in queries.domain_quotas(self._engine) if row.resource_id not in growing)
-        sums = queries.domain_quota_sums(self._engine, sorted(growing)) if growing else ()
+        sums = queries.domain_quota_sums(self._engine, growing)
         for uuid, name, resource_id, quota in (*own, *sums):
             if resource_id in self._refs:
                 yield f"{labels({'domain': name, 'domain_id': uuid})},{self._resources[resource_id]}", quota
@@ -172,7 +172,7 @@ class _Snapshot:
         names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in queries.domains(self._engine)}
         return DomainMetrics(self._engine, names, self._resources, now).samples()
 
-    def of_projects(self, column: str) -> Samples:
+    def of_projects(self, column: queries.ProjectColumn) -> Samples:
         """One figure of all projects."""
         for project_id, resource_id, value in queries.project_figures(self._engine, column):
             if resource_id in self._refs:

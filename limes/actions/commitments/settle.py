@@ -43,7 +43,7 @@ class SettleCommitments:
         waits. Errors are only logged, since `run` does the same later.
         """
         try:
-            waiting = set(queries.waiting_resources(self.ledger.engine))
+            waiting = queries.waiting_resources(self.ledger.engine)
             for id_ in sorted(waiting if resources is None else waiting.intersection(resources)):
                 self.ledger.engine.atomic(partial(self._settle, id_))
         except LimesError as error:

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 from peewee import fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert, lock, lock_but_not_key
+from limes.db.compiled import any_of, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, writes, writes_for
 
 
 class CapacityRow(NamedTuple):
@@ -29,25 +30,6 @@ class AZCapacityRow(NamedTuple):
     subcapacities: str
 
 
-_LOCK_RESOURCES = compiled(
-    lambda p: lock_but_not_key(
-        Resource.select(Resource.id).where(any_of(Resource.id, p.resources)).order_by(Resource.id)
-    )
-)
-_CAPACITIES = compiled(
-    lambda p: AZResource.select(
-        AZResource.resource, AZResource.az, AZResource.raw_capacity, AZResource.usage, AZResource.subcapacities
-    ).where(any_of(AZResource.resource, p.resources))
-)
-_RAW_CAPACITIES = compiled(
-    lambda p: (
-        AZResource.select(AZResource.resource, fn.SUM(AZResource.raw_capacity))
-        .where(any_of(AZResource.resource, p.resources))
-        .group_by(AZResource.resource)
-    )
-)
-
-
 class KeptCapacity(NamedTuple):
     """Raw capacity of a resource in one AZ, and when an answer was first seen that has much less."""
 
@@ -57,120 +39,97 @@ class KeptCapacity(NamedTuple):
     drop_seen_at: float | None
 
 
-_KEPT = compiled(
-    lambda p: (
-        AZResource.select(AZResource.resource, AZResource.az, AZResource.raw_capacity, Resource.capacity_drop_seen_at)
-        .join(Resource)
-        .where(any_of(AZResource.resource, p.resources))
-    )
-)
-
-
-def lock_resources(engine: Engine, resources: Sequence[int]) -> None:
+@column(int)
+def lock_resources(resources: Sequence[int]) -> Node:
     """Until the transaction ends, nobody else decides on cluster-wide sums of these resources.
 
     Others may go on adding rows that refer to them. A scrape does so, and also when it changes a row twice: while it
     has locked rows that a computation of quota waits for, which has locked the resource.
     """
-    engine.column(_LOCK_RESOURCES, resources=resources)
+    return lock_but_not_key(Resource.select(Resource.id).where(any_of(Resource.id, resources)).order_by(Resource.id))
 
 
-def capacities(engine: Engine, resources: Sequence[int]) -> list[AZCapacityRow]:
-    """Returns capacity of each of these resources in each AZ."""
-    return engine.all(_CAPACITIES, AZCapacityRow, resources=resources) if resources else []
+@rows(AZCapacityRow, skip_empty="resources")
+def capacities(resources: Sequence[int]) -> Node:
+    """Capacity of each of these resources in each AZ."""
+    row = AZResource
+    query = row.select(row.resource, row.az, row.raw_capacity, row.usage, row.subcapacities)
+    return query.where(any_of(row.resource, resources))
 
 
-def kept_capacity(engine: Engine, resources: Sequence[int]) -> list[KeptCapacity]:
-    """Returns what a new answer is compared with. Lock the resources first."""
-    return engine.all(_KEPT, KeptCapacity, resources=resources) if resources else []
+@rows(KeptCapacity, skip_empty="resources")
+def kept_capacity(resources: Sequence[int]) -> Node:
+    """What a new answer is compared with. Lock the resources first."""
+    row = AZResource
+    query = row.select(row.resource, row.az, row.raw_capacity, Resource.capacity_drop_seen_at).join(Resource)
+    return query.where(any_of(row.resource, resources))
 
 
-def raw_capacities(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
-    """Returns raw capacity over all AZs, by resource id."""
-    return dict(engine.tuples(_RAW_CAPACITIES, resources=resources))
+@mapping(int, int)
+def raw_capacities(resources: Sequence[int]) -> Node:
+    """Raw capacity over all AZs, by resource id."""
+    row = AZResource
+    query = row.select(row.resource, fn.SUM(row.raw_capacity)).where(any_of(row.resource, resources))
+    return query.group_by(row.resource)
 
 
-_LOCK_CAPACITOR = compiled(lambda p: lock(Capacitor.select(Capacitor.next_scrape_at).where(Capacitor.id == p.id)))
+@first_value(float)
+def lock_capacitor(id_: int) -> Node:
+    """Locks the row. Gives the time of the next scrape; None if the capacitor is gone."""
+    return lock(Capacitor.select(Capacitor.next_scrape_at).where(Capacitor.id == id_))
 
 
-def lock_capacitor(engine: Engine, id_: int) -> float | None:
-    """Locks the row and returns the time of the next scrape; None if the capacitor is gone."""
-    times = engine.column(_LOCK_CAPACITOR, id=id_)
-    return times[0] if times else None
+@column(int)
+def resources_of(capacitor_id: int) -> Node:
+    """The resources whose capacity comes from this capacitor."""
+    return Resource.select(Resource.id).where(Resource.capacitor == capacitor_id)
 
 
-_RESOURCES_OF = compiled(lambda p: Resource.select(Resource.id).where(Resource.capacitor == p.capacitor))
+@writes
+def _assign(resource: int, capacitor: int | None) -> Node:
+    return Resource.update(capacitor=capacitor, capacity_drop_seen_at=None).where(Resource.id == resource)
 
 
-def resources_of(engine: Engine, capacitor_id: int) -> set[int]:
-    """Returns the resources whose capacity comes from this capacitor."""
-    return set(engine.column(_RESOURCES_OF, capacitor=capacitor_id))
+@writes
+def _delete_other_azs(resource: int, azs: Collection[str]) -> Node:
+    return AZResource.delete().where(AZResource.resource == resource, ~any_of(AZResource.az, azs))
 
 
-_FIGURES = [getattr(AZResource, name) for name in CapacityRow._fields if name != "az"]
-_ASSIGN = compiled(
-    lambda p: Resource.update(capacitor=p.capacitor, capacity_drop_seen_at=None).where(Resource.id == p.resource)
-)
-_KEEP = compiled(
-    lambda p: Resource.update(capacitor=p.capacitor, capacity_drop_seen_at=p.now).where(
-        any_of(Resource.id, p.resources)
-    )
-)
-_DELETE_OTHER_AZS = compiled(
-    lambda p: AZResource.delete().where(AZResource.resource == p.resource, ~any_of(AZResource.az, p.azs))
-)
-_WRITE_AZS = compiled_insert(
-    AZResource,
-    AZResource.resource,
-    AZResource.az,
-    *_FIGURES,
-    finish=lambda insert: insert.on_conflict(conflict_target=[AZResource.resource, AZResource.az], preserve=_FIGURES),
-)
+_write_azs = Insert(AZCapacityRow, AZResource, key=2)
 
 
 def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[CapacityRow]]) -> None:
     """Assigns these resources to the capacitor, with exactly these AZs."""
-    for resource, rows in sorted(capacity.items()):
-        engine.write(_ASSIGN, capacitor=capacitor_id, resource=resource)
-        engine.write(_DELETE_OTHER_AZS, resource=resource, azs=[row.az for row in rows])
-        if rows:
-            engine.write(_WRITE_AZS, rows=[(resource, *row) for row in rows])
+    for resource, new in sorted(capacity.items()):
+        _assign(engine, resource, capacitor_id)
+        _delete_other_azs(engine, resource, [row.az for row in new])
+        _write_azs(engine, [AZCapacityRow(resource, *row) for row in new])
 
 
 def drop_capacity(engine: Engine, resources: Collection[int]) -> None:
     """Deletes the capacity of resources that no capacitor reports any more."""
     for resource in sorted(resources):
-        engine.write(_DELETE_OTHER_AZS, resource=resource, azs=())
-        engine.write(_ASSIGN, capacitor=None, resource=resource)
+        _delete_other_azs(engine, resource, ())
+        _assign(engine, resource, None)
 
 
-def keep_capacity(engine: Engine, capacitor_id: int, resources: Collection[int], now: float) -> None:
+@writes_for("resources")
+def keep_capacity(capacitor_id: int, resources: Collection[int], now: float) -> Node:
     """Assigns these resources to the capacitor, but keeps their capacity until its next answer."""
-    if resources:
-        engine.write(_KEEP, capacitor=capacitor_id, resources=sorted(resources), now=now)
+    kept = Resource.update(capacitor=capacitor_id, capacity_drop_seen_at=now)
+    return kept.where(any_of(Resource.id, resources))
 
 
-_RECORD_SUCCESS = compiled(
-    lambda p: Capacitor.update(
-        scraped_at=p.now,
-        checked_at=p.now,
-        next_scrape_at=p.next_scrape_at,
-        scrape_duration=p.duration,
-        scrape_error="",
-    ).where(Capacitor.id == p.id)
-)
-_RECORD_FAILURE = compiled(
-    lambda p: Capacitor.update(checked_at=p.now, next_scrape_at=p.next_scrape_at, scrape_error=p.error).where(
-        Capacitor.id == p.id
-    )
-)
-
-
-def record_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, duration: float) -> None:
+@writes
+def record_scrape(id_: int, now: float, next_scrape_at: float, duration: float) -> Node:
     """Records that a scrape has succeeded."""
-    engine.write(_RECORD_SUCCESS, id=id_, now=now, next_scrape_at=next_scrape_at, duration=duration)
+    return Capacitor.update(
+        scraped_at=now, checked_at=now, next_scrape_at=next_scrape_at, scrape_duration=duration, scrape_error=""
+    ).where(Capacitor.id == id_)
 
 
-def record_failed_scrape(engine: Engine, id_: int, now: float, next_scrape_at: float, error: str) -> None:
+@writes
+def record_failed_scrape(id_: int, now: float, next_scrape_at: float, error: str) -> Node:
     """Records that a scrape has failed. The figures of the last success stay."""
-    engine.write(_RECORD_FAILURE, id=id_, now=now, next_scrape_at=next_scrape_at, error=error)
+    failed = Capacitor.update(checked_at=now, next_scrape_at=next_scrape_at, scrape_error=error)
+    return failed.where(Capacitor.id == id_)

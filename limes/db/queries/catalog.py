@@ -9,17 +9,12 @@ from typing import NamedTuple
 from peewee import JOIN
 
 from limes.core.catalog import Ref
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource, Service
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 # -- what there is -----------------------------------------------------------------------------------------------------
-
-
-class _ResourceRow(NamedTuple):
-    id: int
-    service_type: str
-    name: str
 
 
 class _ServiceRow(NamedTuple):
@@ -31,145 +26,162 @@ class _ServiceRow(NamedTuple):
     resource_name: str | None
 
 
-_SERVICES = compiled(lambda p: Service.select(Service.type, Service.id))
-_RESOURCES = compiled(lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service))
-_RESOURCE_ID = compiled(
-    lambda p: Resource.select(Resource.id).join(Service).where(Service.type == p.service, Resource.name == p.name)
-)
-_RESOURCES_BY_ID = compiled(
-    lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service).where(any_of(Resource.id, p.ids))
-)
-_KNOWN_RESOURCES = compiled(
-    lambda p: Resource.select(Resource.name, Resource.id).where(Resource.service == p.service, Resource.is_known)
-)
-_ALL = compiled(
-    lambda p: Service.select(Service.id, Service.type, Resource.id, Resource.name).join(Resource, JOIN.LEFT_OUTER)
-)
+@mapping(str, int)
+def service_ids() -> Node:
+    """The id of each service, by type."""
+    return Service.select(Service.type, Service.id)
 
 
-def service_ids(engine: Engine) -> dict[str, int]:
-    """Returns the id of each service, by type."""
-    return dict(engine.tuples(_SERVICES))
+@mapping(tuple[str, str], int)
+def resource_ids() -> Node:
+    """The id of each resource."""
+    return Resource.select(Service.type, Resource.name, Resource.id).join(Service)
 
 
-def resource_ids(engine: Engine) -> dict[Ref, int]:
-    """Returns the id of each resource."""
-    return {(row.service_type, row.name): row.id for row in engine.all(_RESOURCES, _ResourceRow)}
+@first_value(int)
+def _resource_id(service: str, name: str) -> Node:
+    return Resource.select(Resource.id).join(Service).where(Service.type == service, Resource.name == name)
 
 
 def resource_id(engine: Engine, ref: Ref) -> int:
     """Returns the id of a resource that is in the configuration, or was. Raises `KeyError` if there is no such row."""
-    service, name = ref
-    for id_ in engine.column(_RESOURCE_ID, service=service, name=name):
-        return int(id_)
-    raise KeyError(ref)
+    id_ = _resource_id(engine, *ref)
+    if id_ is None:
+        raise KeyError(ref)
+    return id_
+
+
+@tuples(tuple[int, str, str], skip_empty="ids")
+def _refs(ids: Collection[int]) -> Node:
+    return Resource.select(Resource.id, Service.type, Resource.name).join(Service).where(any_of(Resource.id, ids))
 
 
 def refs_by_id(engine: Engine, ids: Collection[int]) -> dict[int, Ref]:
     """Returns the resources with these ids, by id."""
-    rows = engine.all(_RESOURCES_BY_ID, _ResourceRow, ids=ids) if ids else []
-    return {row.id: (row.service_type, row.name) for row in rows}
+    return {id_: (service, name) for id_, service, name in _refs(engine, ids)}
 
 
-def service_resource_ids(engine: Engine, service_id: int) -> dict[str, int]:
-    """Returns the id of each resource of a service that its backend still offers, by name."""
-    return dict(engine.tuples(_KNOWN_RESOURCES, service=service_id))
+@mapping(str, int)
+def service_resource_ids(service_id: int) -> Node:
+    """The id of each resource of a service that its backend still offers, by name."""
+    return Resource.select(Resource.name, Resource.id).where(Resource.service == service_id, Resource.is_known)
+
+
+@rows(_ServiceRow)
+def _services_and_resources() -> Node:
+    return Service.select(Service.id, Service.type, Resource.id, Resource.name).join(Resource, JOIN.LEFT_OUTER)
 
 
 def all_ids(engine: Engine) -> tuple[dict[int, str], dict[Ref, int]]:
     """Returns the types of services by id, and the ids of resources, in one query."""
-    rows = engine.all(_ALL, _ServiceRow)
+    found = _services_and_resources(engine)
     resources = {
         (row.type, row.resource_name): row.resource_id
-        for row in rows
+        for row in found
         if row.resource_id is not None and row.resource_name is not None
     }
-    return {row.id: row.type for row in rows}, resources
+    return {row.id: row.type for row in found}, resources
 
 
 # -- following the configuration ---------------------------------------------------------------------------------------
 
-_ADD_SERVICES = compiled_insert(
-    Service, Service.type, finish=lambda insert: insert.on_conflict("NOTHING", conflict_target=[Service.type])
-)
-_ADD_RESOURCES = compiled_insert(
+_add_services = Insert(tuple[str], Service, Service.type, key=1, keep=True)
+_add_resources = Insert(
+    tuple[int, str, bool],
     Resource,
     *(Resource.service, Resource.name, Resource.is_known),
-    finish=lambda insert: insert.on_conflict("NOTHING", conflict_target=[Resource.service, Resource.name]),
+    key=2,
+    keep=True,
 )
-_ADD_CAPACITORS = compiled_insert(
+_add_capacitors = Insert(
+    tuple[str, float, str],
     Capacitor,
     *(Capacitor.name, Capacitor.next_scrape_at, Capacitor.scrape_error),
-    finish=lambda insert: insert.on_conflict("NOTHING", conflict_target=[Capacitor.name]),
+    key=1,
+    keep=True,
 )
 
 
 def add_services(engine: Engine, types: Iterable[str]) -> None:
     """Adds the services that are missing."""
-    if rows := [(type_,) for type_ in types]:
-        engine.write(_ADD_SERVICES, rows=rows)
+    _add_services(engine, [(type_,) for type_ in types])
 
 
 def add_resources(engine: Engine, refs: Iterable[Ref]) -> None:
     """Adds the resources that are missing, of services that are there."""
     services = service_ids(engine)
-    if rows := [(services[service_type], name, True) for service_type, name in refs]:
-        engine.write(_ADD_RESOURCES, rows=rows)
+    _add_resources(engine, [(services[service_type], name, True) for service_type, name in refs])
 
 
 def add_capacitors(engine: Engine, names: Iterable[str], now: float) -> None:
     """Adds the capacitors that are missing. They are due at once."""
-    if rows := [(name, now, "") for name in names]:
-        engine.write(_ADD_CAPACITORS, rows=rows)
+    _add_capacitors(engine, [(name, now, "") for name in names])
+
+
+@writes
+def _show(ids: Collection[int], is_known: bool) -> Node:
+    is_other = ~Resource.is_known if is_known else Resource.is_known
+    return Resource.update(is_known=is_known).where(any_of(Resource.id, ids), is_other)
 
 
 def show_only(engine: Engine, refs: Collection[Ref]) -> dict[int, str]:
     """Hides all other resources, and shows these again. Returns the types of services of those that are hidden, by
     resource id."""
     ids = resource_ids(engine)
-    known = [id_ for ref, id_ in ids.items() if ref in refs]
-    others = [id_ for ref, id_ in ids.items() if ref not in refs]
-    engine.write(Resource.update(is_known=True).where(any_of(Resource.id, known), ~Resource.is_known))
-    engine.write(Resource.update(is_known=False).where(any_of(Resource.id, others), Resource.is_known))
-    return {id_: ref[0] for ref, id_ in ids.items() if ref not in refs}
+    hidden = {id_: ref[0] for ref, id_ in ids.items() if ref not in refs}
+    _show(engine, set(ids.values()) - hidden.keys(), True)
+    _show(engine, hidden.keys(), False)
+    return hidden
+
+
+@writes
+def _delete_other_capacitors(names: Collection[str]) -> Node:
+    return Capacitor.delete().where(~any_of(Capacitor.name, names))
+
+
+@writes
+def _delete_unreported() -> Node:
+    unreported = Resource.select(Resource.id).where(Resource.capacitor.is_null())
+    return AZResource.delete().where(AZResource.resource.in_(unreported))
 
 
 def delete_other_capacitors(engine: Engine, names: Collection[str]) -> None:
     """Deletes all capacitors but these, and the capacity that no capacitor reports any more."""
-    engine.write(Capacitor.delete().where(~any_of(Capacitor.name, names)))
-    unreported = Resource.select(Resource.id).where(Resource.capacitor.is_null())
-    engine.write(AZResource.delete().where(AZResource.resource.in_(unreported)))
+    _delete_other_capacitors(engine, names)
+    _delete_unreported(engine)
 
 
 # -- vanished services -------------------------------------------------------------------------------------------------
 
 
-def restore_services(engine: Engine, configured: Sequence[str]) -> list[str]:
-    """Takes the mark from services of these types. Returns those that had it."""
-    marked = Service.update(vanished_at=None).where(
-        Service.vanished_at.is_null(False), any_of(Service.type, configured)
-    )
-    return sorted(engine.column(marked.returning(Service.type)))
+@column(str)
+def restore_services(configured: Sequence[str]) -> Node:
+    """Takes the mark from services of these types. Gives those that had it."""
+    marked = Service.vanished_at.is_null(False)
+    return Service.update(vanished_at=None).where(marked, any_of(Service.type, configured)).returning(Service.type)
 
 
-def mark_vanished_services(engine: Engine, configured: Sequence[str], now: float) -> list[str]:
-    """Marks services of other types. Returns those that had no mark yet."""
-    others = Service.update(vanished_at=now).where(Service.vanished_at.is_null(), ~any_of(Service.type, configured))
-    return sorted(engine.column(others.returning(Service.type)))
+@column(str)
+def mark_vanished_services(configured: Sequence[str], now: float) -> Node:
+    """Marks services of other types. Gives those that had no mark yet."""
+    others = (Service.vanished_at.is_null(), ~any_of(Service.type, configured))
+    return Service.update(vanished_at=now).where(*others).returning(Service.type)
 
 
-def services_vanished_before(engine: Engine, time: float) -> list[str]:
-    """Returns the types of services that were marked by then."""
-    return engine.column(Service.select(Service.type).where(Service.vanished_at <= time).order_by(Service.type))
+@column(str)
+def services_vanished_before(time: float) -> Node:
+    """The types of services that were marked by then."""
+    return Service.select(Service.type).where(Service.vanished_at <= time).order_by(Service.type)
 
 
-def resources_of_services(engine: Engine, types: Sequence[str], marked_by: float) -> list[int]:
-    """Returns the resources of services that are about to be deleted."""
+@column(int, skip_empty="types")
+def resources_of_services(types: Sequence[str], marked_by: float) -> Node:
+    """The resources of services that are about to be deleted."""
     query = Resource.select(Resource.id).join(Service)
-    return engine.column(query.where(Service.vanished_at <= marked_by, any_of(Service.type, types))) if types else []
+    return query.where(Service.vanished_at <= marked_by, any_of(Service.type, types))
 
 
-def delete_services(engine: Engine, types: Sequence[str], marked_by: float) -> None:
+@writes_for("types")
+def delete_services(types: Sequence[str], marked_by: float) -> Node:
     """Deletes services with all that hangs on them, unless they were restored meanwhile."""
-    if types:
-        engine.write(Service.delete().where(Service.vanished_at <= marked_by, any_of(Service.type, types)))
+    return Service.delete().where(Service.vanished_at <= marked_by, any_of(Service.type, types))

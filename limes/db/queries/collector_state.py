@@ -1,16 +1,16 @@
 """How the collector's work goes, as its gauges and `limes status` show it. Only for configured services."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import peewee
 from peewee import JOIN, Case, fn
 
 from limes.core.scrape_problem import PROJECT_PLACEHOLDER
-from limes.db.compiled import Parameters, compiled
 from limes.db.engine import Engine
 from limes.db.models import Capacitor, Domain, Job, OutboxEvent, Project, ProjectService, Service
 from limes.db.queries.autogrow import JOB_PREFIX, computed_resources
+from limes.db.query import Node, rows
 
 
 class ServiceState(NamedTuple):
@@ -103,15 +103,20 @@ class ProjectScrape(NamedTuple):
     """SQLite says 0 or 1."""
 
 
-def _services(p: Parameters) -> peewee.Node:
+def _count(condition: Any) -> Any:
+    return fn.COUNT(Case(None, [(condition, 1)]))
+
+
+@rows(ServiceState)
+def _services(now: float, stale_before: float) -> Node:
     row = ProjectService
-    is_claimed = row.scrape_claimed_until.is_null(False) & (row.scrape_claimed_until > p.now)
-    is_scrape_due, is_push_due = row.next_scrape_at <= p.now, row.next_push_at <= p.now
+    is_claimed = row.scrape_claimed_until.is_null(False) & (row.scrape_claimed_until > now)
+    is_scrape_due, is_push_due = row.next_scrape_at <= now, row.next_push_at <= now
     return (
         Service.select(
             *(Service.type, fn.COUNT(row.id), fn.MIN(row.scraped_at), fn.MAX(row.scraped_at)),
             _count(row.id.is_null(False) & row.scraped_at.is_null()),
-            _count(row.scraped_at < p.stale_before),
+            _count(row.scraped_at < stale_before),
             _count(row.scrape_error != ""),
             _count(is_scrape_due | (row.is_stale & ~is_claimed)),
             fn.MIN(Case(None, [(is_scrape_due, row.next_scrape_at)])),
@@ -129,36 +134,33 @@ def _services(p: Parameters) -> peewee.Node:
     )
 
 
-def _count(condition: Any) -> Any:
-    return fn.COUNT(Case(None, [(condition, 1)]))
+@rows(CapacitorState)
+def _capacitors() -> Node:
+    row = Capacitor
+    return row.select(row.name, row.scraped_at, row.next_scrape_at, row.scrape_error).order_by(row.name)
 
 
-_SERVICES = compiled(_services)
-_CAPACITORS = compiled(
-    lambda p: Capacitor.select(
-        Capacitor.name, Capacitor.scraped_at, Capacitor.next_scrape_at, Capacitor.scrape_error
-    ).order_by(Capacitor.name)
-)
-_JOBS = compiled(lambda p: Job.select(Job.name, Job.ran_at, Job.next_run_at, Job.error).order_by(Job.name))
-_AUDIT = compiled(
-    lambda p: (
-        OutboxEvent.select(OutboxEvent.sink, fn.COUNT(OutboxEvent.number), fn.MIN(OutboxEvent.at))
-        .where(OutboxEvent.delivered_at.is_null())
-        .group_by(OutboxEvent.sink)
-        .order_by(OutboxEvent.sink)
-    )
-)
+@rows(JobState)
+def _jobs() -> Node:
+    return Job.select(Job.name, Job.ran_at, Job.next_run_at, Job.error).order_by(Job.name)
+
+
+@rows(AuditBacklog)
+def _audit() -> Node:
+    event = OutboxEvent
+    query = event.select(event.sink, fn.COUNT(event.number), fn.MIN(event.at)).where(event.delivered_at.is_null())
+    return query.group_by(event.sink).order_by(event.sink)
 
 
 def read(engine: Engine, now: float, stale_before: float) -> WorkState:
     """Reads everything in five queries, whatever the number of projects. To be called in a snapshot."""
-    jobs = engine.all(_JOBS, JobState)
+    jobs = _jobs(engine)
     return WorkState(
-        engine.all(_SERVICES, ServiceState, now=now, stale_before=stale_before),
-        engine.all(_CAPACITORS, CapacitorState),
+        _services(engine, now, stale_before),
+        _capacitors(engine),
         [job for job in jobs if not job.name.startswith(JOB_PREFIX)],
         list(_distributions(engine, jobs)),
-        engine.all(_AUDIT, AuditBacklog),
+        _audit(engine),
     )
 
 
@@ -170,24 +172,22 @@ def _distributions(engine: Engine, jobs: Iterable[JobState]) -> Iterator[Distrib
         yield DistributionState(row.service_type, row.name, ran_at, row.due_at, error)
 
 
-_PROJECT_SCRAPES = compiled(
-    lambda p: (
-        ProjectService.select(
-            *(Domain.name, Domain.uuid, Project.name, Project.uuid, Service.type),
-            ProjectService.scraped_at.is_null(False) & (ProjectService.scrape_error == ""),
-        )
+@rows(ProjectScrape)
+def project_scrapes() -> Node:
+    """How the last scrape of every project's every service went, where there was one."""
+    row = ProjectService
+    is_ok = row.scraped_at.is_null(False) & (row.scrape_error == "")
+    return (
+        row.select(*(Domain.name, Domain.uuid, Project.name, Project.uuid, Service.type), is_ok)
         .join(Service)
-        .join_from(ProjectService, Project)
+        .join_from(row, Project)
         .join(Domain)
-        .where(ProjectService.checked_at.is_null(False), Service.vanished_at.is_null())
+        .where(row.checked_at.is_null(False), Service.vanished_at.is_null())
         .order_by(Domain.uuid, Project.uuid, Service.type)
     )
-)
 
 
-def project_scrapes(engine: Engine) -> list[ProjectScrape]:
-    """Returns how the last scrape of every project's every service went, where there was one."""
-    return engine.all(_PROJECT_SCRAPES, ProjectScrape)
+Task = Literal["scrape-usage", "push-quota"]
 
 
 class Lease(NamedTuple):
@@ -208,35 +208,40 @@ class ErrorGroup(NamedTuple):
     projects: int
 
 
+@rows(Lease)
+def _leases(now: float, task: Task) -> Node:
+    row = ProjectService
+    until = row.scrape_claimed_until if task == "scrape-usage" else row.push_claimed_until
+    return (
+        row.select(peewee.Value(task), Service.type, fn.COUNT(row.id), fn.MIN(until))
+        .join(Service)
+        .where(until > now, Service.vanished_at.is_null())
+        .group_by(Service.type)
+        .order_by(Service.type)
+    )
+
+
 def leases(engine: Engine, now: float) -> list[Lease]:
     """Returns claims that have not ended, by service."""
-    leases = []
-    for task, until in (
-        ("scrape-usage", ProjectService.scrape_claimed_until),
-        ("push-quota", ProjectService.push_claimed_until),
-    ):
-        query = (
-            ProjectService.select(peewee.Value(task), Service.type, fn.COUNT(ProjectService.id), fn.MIN(until))
-            .join(Service)
-            .where(until > now, Service.vanished_at.is_null())
-            .group_by(Service.type)
-            .order_by(Service.type)
-        )
-        leases += engine.all(query, Lease)
-    return leases
+    return _leases(engine, now, "scrape-usage") + _leases(engine, now, "push-quota")
+
+
+@rows(ErrorGroup)
+def _errors(task: Task) -> Node:
+    row = ProjectService
+    error = row.scrape_error if task == "scrape-usage" else row.push_error
+    texts = (
+        row.select(Service.type, fn.REPLACE(error, Project.uuid, PROJECT_PLACEHOLDER).alias("message"))
+        .join(Service)
+        .join_from(row, Project)
+        .where(error != "", Service.vanished_at.is_null())
+    )
+    columns = (texts.c.type, texts.c.message)
+    return peewee.Select([texts], [peewee.Value(task), *columns, fn.COUNT(texts.c.message)]).group_by(*columns)
 
 
 def errors(engine: Engine) -> list[ErrorGroup]:
     """Returns the last error of each project's services, grouped; the most frequent ones first."""
-    groups = []
-    for task, error in (("scrape-usage", ProjectService.scrape_error), ("push-quota", ProjectService.push_error)):
-        texts = (
-            ProjectService.select(Service.type, fn.REPLACE(error, Project.uuid, PROJECT_PLACEHOLDER).alias("message"))
-            .join(Service)
-            .join_from(ProjectService, Project)
-            .where(error != "", Service.vanished_at.is_null())
-        )
-        query = peewee.Select([texts], [texts.c.type, texts.c.message, fn.COUNT(texts.c.message)])
-        rows = engine.tuples(query.group_by(texts.c.type, texts.c.message))
-        groups += [ErrorGroup(task, service, " ".join(text.split()), count) for service, text, count in rows]
-    return sorted(groups, key=lambda group: (-group.projects, group))
+    groups = _errors(engine, "scrape-usage") + _errors(engine, "push-quota")
+    in_one_line = (group._replace(message=" ".join(group.message.split())) for group in groups)
+    return sorted(in_one_line, key=lambda group: (-group.projects, group))

@@ -13,7 +13,7 @@ from limes.db.compiled import any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Commitment as Stored
 from limes.db.models import Project, Resource, Service
-from limes.db.query import Node, column, made, value, writes
+from limes.db.query import Node, column, distinct, made, value, writes
 from limes.errors import Conflict, NotFound
 
 _NAMES = tuple(field.name for field in fields(Commitment))
@@ -165,7 +165,7 @@ def unsettled_resources(now: float) -> Node:
     return Stored.select(Stored.resource).distinct().where(_is_unsettled(now)).order_by(Stored.resource)
 
 
-@column(int)
+@distinct(int)
 def waiting_resources() -> Node:
     """The resources with commitments that wait for capacity."""
     return Stored.select(Stored.resource).distinct().where(Stored.status == "pending")

@@ -3,13 +3,12 @@
 To be called in one transaction, so that all see the same state.
 """
 
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from collections.abc import Collection
+from typing import Literal, NamedTuple
 
 from peewee import fn
 
-from limes.db.compiled import any_of, compiled
-from limes.db.engine import Engine
+from limes.db.compiled import any_of
 from limes.db.models import (
     AZResource,
     Commitment,
@@ -19,6 +18,7 @@ from limes.db.models import (
     ProjectAZResource,
     ProjectResource,
 )
+from limes.db.query import Node, rows, stream
 
 
 class ProjectName(NamedTuple):
@@ -39,9 +39,10 @@ class DomainName(NamedTuple):
     name: str
 
 
-def domains(engine: Engine) -> list[DomainName]:
-    """Returns all domains."""
-    return engine.all(Domain.select(Domain.id, Domain.uuid, Domain.name), DomainName)
+@rows(DomainName)
+def domains() -> Node:
+    """All domains."""
+    return Domain.select(Domain.id, Domain.uuid, Domain.name)
 
 
 class Figure(NamedTuple):
@@ -73,46 +74,37 @@ class CommittedFigure(NamedTuple):
     """The earliest end."""
 
 
-PROJECT_COLUMNS = ("quota", "backend_quota", "usage", "physical_usage")
+ProjectColumn = Literal["quota", "backend_quota", "usage", "physical_usage"]
 """What `project_figures` knows."""
 
 
-def projects(engine: Engine) -> list[ProjectName]:
-    """Returns all projects."""
-    query = Project.select(Project.id, Project.uuid, Project.name, Domain.uuid, Domain.name)
-    return engine.all(query.join(Domain), ProjectName)
+@rows(ProjectName)
+def projects() -> Node:
+    """All projects."""
+    return Project.select(Project.id, Project.uuid, Project.name, Domain.uuid, Domain.name).join(Domain)
 
 
-def project_figures(engine: Engine, column: str) -> Iterator[Figure]:
-    """Yields a column among `PROJECT_COLUMNS`, where it has a value."""
-    assert column in PROJECT_COLUMNS
+@stream(Figure)
+def project_figures(column: ProjectColumn) -> Node:
+    """A column, where it has a value."""
     value = getattr(ProjectResource, column)
-    query = ProjectResource.select(ProjectResource.project, ProjectResource.resource, value)
-    return engine.stream(query.where(value.is_null(False)), Figure)
+    return ProjectResource.select(ProjectResource.project, ProjectResource.resource, value).where(value.is_null(False))
 
 
-def project_az_usage(engine: Engine) -> Iterator[AZFigure]:
-    """Yields usage by AZ."""
+@stream(AZFigure)
+def project_az_usage() -> Node:
+    """Usage by AZ."""
     row = ProjectAZResource
-    return engine.stream(row.select(row.project_id, row.resource_id, row.az, row.usage), AZFigure)
+    return row.select(row.project_id, row.resource_id, row.az, row.usage)
 
 
-_COMMITTED = compiled(
-    lambda p: (
-        Commitment.select(
-            *(Commitment.project, Commitment.resource, Commitment.az, Commitment.status),
-            *(fn.SUM(Commitment.amount), fn.MIN(Commitment.expires_at)),
-        )
-        .where(any_of(Commitment.status, ("planned", "pending", "confirmed")))
-        .group_by(Commitment.project, Commitment.resource, Commitment.az, Commitment.status)
-        .order_by(Commitment.project, Commitment.resource, Commitment.az, Commitment.status)
-    )
-)
-
-
-def committed(engine: Engine) -> list[CommittedFigure]:
-    """Returns commitments that are neither over nor replaced, summed up."""
-    return engine.all(_COMMITTED, CommittedFigure)
+@rows(CommittedFigure)
+def committed() -> Node:
+    """Commitments that are neither over nor replaced, summed up."""
+    row = Commitment
+    key = (row.project, row.resource, row.az, row.status)
+    query = row.select(*key, fn.SUM(row.amount), fn.MIN(row.expires_at))
+    return query.where(any_of(row.status, ("planned", "pending", "confirmed"))).group_by(*key).order_by(*key)
 
 
 class DomainFigure(NamedTuple):
@@ -124,23 +116,24 @@ class DomainFigure(NamedTuple):
     quota: int
 
 
-def domain_quotas(engine: Engine) -> list[DomainFigure]:
-    """Returns all quotas of domains."""
+@rows(DomainFigure)
+def domain_quotas() -> Node:
+    """All quotas of domains."""
     query = DomainResource.select(Domain.uuid, Domain.name, DomainResource.resource, DomainResource.quota)
-    return engine.all(query.join(Domain), DomainFigure)
+    return query.join(Domain)
 
 
-def domain_quota_sums(engine: Engine, resources: Collection[int]) -> list[DomainFigure]:
-    """Returns the sums of project quotas of these resources in each domain."""
+@rows(DomainFigure, skip_empty="resources")
+def domain_quota_sums(resources: Collection[int]) -> Node:
+    """The sums of project quotas of these resources in each domain."""
     quota = fn.SUM(ProjectResource.quota)
-    query = (
+    return (
         ProjectResource.select(Domain.uuid, Domain.name, ProjectResource.resource, quota)
         .join(Project)
         .join(Domain)
         .where(any_of(ProjectResource.resource, resources), ProjectResource.quota.is_null(False))
         .group_by(Domain.uuid, Domain.name, ProjectResource.resource)
     )
-    return engine.all(query, DomainFigure)
 
 
 class Listed(NamedTuple):
@@ -150,11 +143,12 @@ class Listed(NamedTuple):
     subresources: str
 
 
-def subresources(engine: Engine, resources: Collection[int]) -> Iterator[Listed]:
-    """Yields the subresources of these resources, as JSON lists, where there are any."""
+@stream(Listed)
+def subresources(resources: Collection[int]) -> Node:
+    """The subresources of these resources, as JSON lists, where there are any."""
     row = ProjectAZResource
     query = row.select(row.project_id, row.subresources)
-    return engine.stream(query.where(any_of(row.resource_id, resources), row.subresources != ""), Listed)
+    return query.where(any_of(row.resource_id, resources), row.subresources != "")
 
 
 class ListedCapacity(NamedTuple):
@@ -164,10 +158,11 @@ class ListedCapacity(NamedTuple):
     subcapacities: str
 
 
-def subcapacities(engine: Engine) -> Iterator[ListedCapacity]:
-    """Yields all subcapacities, as JSON lists, where there are any."""
+@stream(ListedCapacity)
+def subcapacities() -> Node:
+    """All subcapacities, as JSON lists, where there are any."""
     row = AZResource
-    return engine.stream(row.select(row.az, row.subcapacities).where(row.subcapacities != "[]"), ListedCapacity)
+    return row.select(row.az, row.subcapacities).where(row.subcapacities != "[]")
 
 
 class CapacityFigure(NamedTuple):
@@ -179,8 +174,8 @@ class CapacityFigure(NamedTuple):
     usage: int | None
 
 
-def capacities(engine: Engine) -> list[CapacityFigure]:
-    """Returns the capacity of all resources."""
+@rows(CapacityFigure)
+def capacities() -> Node:
+    """The capacity of all resources."""
     row = AZResource
-    query = row.select(row.resource, row.az, row.raw_capacity, row.usage).order_by(row.resource, row.az)
-    return engine.all(query, CapacityFigure)
+    return row.select(row.resource, row.az, row.raw_capacity, row.usage).order_by(row.resource, row.az)

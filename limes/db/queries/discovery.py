@@ -1,11 +1,11 @@
 """Domains and projects as a discovery finds and writes them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from peewee import JOIN, Value
 
-from limes.db.compiled import Select, any_of, compiled, compiled_insert, lock
+from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     Commitment,
@@ -17,9 +17,9 @@ from limes.db.models import (
     Resource,
     Service,
 )
+from limes.db.query import Insert, Node, column, distinct, keyed, mapping, rows, value, writes
 
 _LIVE = ("planned", "pending", "confirmed")
-_CHUNK = 500
 
 
 class KnownProject(NamedTuple):
@@ -31,63 +31,63 @@ class KnownProject(NamedTuple):
     parent_uuid: str
 
 
-def domain_ids(engine: Engine) -> dict[str, int]:
-    """Returns the id of each domain, by UUID."""
-    return dict(engine.tuples(Domain.select(Domain.uuid, Domain.id)))
+@mapping(str, int)
+def domain_ids() -> Node:
+    """The id of each domain, by UUID."""
+    return Domain.select(Domain.uuid, Domain.id)
 
 
-def projects_of(engine: Engine, domain_id: int) -> dict[str, KnownProject]:
-    """Returns the projects of a domain, by UUID."""
+@keyed(str, "uuid", KnownProject)
+def projects_of(domain_id: int) -> Node:
+    """The projects of a domain, by UUID."""
     query = Project.select(Project.id, Project.uuid, Project.name, Project.parent_uuid)
-    return {project.uuid: project for project in engine.all(query.where(Project.domain == domain_id), KnownProject)}
+    return query.where(Project.domain == domain_id)
 
 
-def upsert_domain(engine: Engine, uuid: str, name: str) -> int:
-    """Adds the domain, or updates its name. Returns its id."""
+@value(int)
+def upsert_domain(uuid: str, name: str) -> Node:
+    """Adds the domain, or updates its name. Gives its id."""
     insert = Domain.insert(uuid=uuid, name=name)
-    (id_,) = engine.column(
-        insert.on_conflict(conflict_target=[Domain.uuid], preserve=[Domain.name]).returning(Domain.id)
-    )
-    return int(id_)
+    return insert.on_conflict(conflict_target=[Domain.uuid], preserve=[Domain.name]).returning(Domain.id)
 
 
-_ADD_DOMAIN_QUOTAS = compiled_insert(
+_add_domain_quotas = Insert(
+    tuple[int, int, int],
     DomainResource,
     *(DomainResource.domain, DomainResource.resource, DomainResource.quota),
-    finish=lambda insert: insert.on_conflict(
-        "NOTHING", conflict_target=[DomainResource.domain, DomainResource.resource]
-    ),
+    key=2,
+    keep=True,
 )
 
 
 def add_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
     """Adds quotas of a domain, given by resource id, where they are missing."""
-    if quotas:
-        engine.write(_ADD_DOMAIN_QUOTAS, rows=[(domain_id, *item) for item in quotas.items()])
+    _add_domain_quotas(engine, [(domain_id, *item) for item in quotas.items()])
 
 
-_UPSERT_PROJECTS = compiled_insert(
+_upsert_projects = Insert(
+    tuple[str, str, str, int, bool],
     Project,
     *(Project.uuid, Project.name, Project.parent_uuid, Project.domain, Project.has_bursting),
     finish=lambda insert: insert.on_conflict(
         conflict_target=[Project.uuid], preserve=[Project.name, Project.parent_uuid]
     ),
+    at_once=500,
 )
 
 
 def upsert_projects(engine: Engine, domain_id: int, projects: Sequence[tuple[str, str, str]]) -> None:
     """Adds projects, given as (UUID, name, parent's UUID), or updates their name and parent."""
-    for start in range(0, len(projects), _CHUNK):
-        rows = [(*project, domain_id, False) for project in projects[start : start + _CHUNK]]
-        engine.write(_UPSERT_PROJECTS, rows=rows)
+    _upsert_projects(engine, [(*project, domain_id, False) for project in projects])
 
 
-def add_project_services(engine: Engine, now: float, domain_id: int | None = None) -> None:
+@writes
+def add_project_services(now: float, domain_id: int | None = None) -> Node:
     """Adds what is missing of the rows that say when to scrape the projects (of a domain): at once."""
     row = ProjectService
     fields = [row.project, row.service, row.next_scrape_at, row.is_stale, row.scrape_error, row.push_failures]
     missing = (
-        Project.select(Project.id, Service.id, Value(now), Value(False), Value(""), Value(0), Value(""))
+        Project.select(Project.id, Service.id, now, Value(False), Value(""), Value(0), Value(""))
         .join(Service, JOIN.CROSS)
         .left_outer_join(row, on=(row.project == Project.id) & (row.service == Service.id))
         .where(row.id.is_null())
@@ -95,39 +95,33 @@ def add_project_services(engine: Engine, now: float, domain_id: int | None = Non
     if domain_id is not None:
         missing = missing.where(Project.domain == domain_id)
     insert = row.insert_from(missing, [*fields, row.push_error])
-    engine.write(insert.on_conflict("NOTHING", conflict_target=[row.project, row.service]))
+    return insert.on_conflict("NOTHING", conflict_target=[row.project, row.service])
 
 
-def projects_of_domains(engine: Engine, domain_uuids: Collection[str]) -> set[str]:
-    """Returns the UUIDs of all projects of these domains."""
-    return _select_among(engine, Project.select(Project.uuid).join(Domain), Domain.uuid, domain_uuids)
+@distinct(str, skip_empty="domain_uuids")
+def projects_of_domains(domain_uuids: Collection[str]) -> Node:
+    """The UUIDs of all projects of these domains."""
+    return Project.select(Project.uuid).join(Domain).where(any_of(Domain.uuid, domain_uuids))
 
 
-_LOCK_PROJECTS = compiled(
-    lambda p: lock(Project.select(Project.id).where(any_of(Project.uuid, p.uuids)).order_by(Project.id))
-)
-
-
-def lock_projects(engine: Engine, uuids: Collection[str]) -> None:
+@column(int, skip_empty="uuids")
+def lock_projects(uuids: Collection[str]) -> Node:
     """Locks these projects: nobody creates or receives a commitment in them until the transaction ends."""
-    if uuids:
-        engine.column(_LOCK_PROJECTS, uuids=uuids)
+    return lock(Project.select(Project.id).where(any_of(Project.uuid, uuids)).order_by(Project.id))
 
 
-def committed_projects(engine: Engine, uuids: Collection[str]) -> set[str]:
-    """Returns which of these projects have commitments that are neither expired nor superseded."""
-    query = Project.select(Project.uuid).distinct().join(Commitment).where(any_of(Commitment.status, _LIVE))
-    return _select_among(engine, query, Project.uuid, uuids)
+@distinct(str, skip_empty="uuids")
+def committed_projects(uuids: Collection[str]) -> Node:
+    """Which of these projects have commitments that are neither expired nor superseded."""
+    is_live = any_of(Commitment.status, _LIVE)
+    return Project.select(Project.uuid).distinct().join(Commitment).where(is_live, any_of(Project.uuid, uuids))
 
 
-def committed_domains(engine: Engine, uuids: Collection[str]) -> set[str]:
-    """Returns which of these domains have projects with commitments that are neither expired nor superseded."""
-    query = Domain.select(Domain.uuid).distinct().join(Project).join(Commitment).where(any_of(Commitment.status, _LIVE))
-    return _select_among(engine, query, Domain.uuid, uuids)
-
-
-def _select_among(engine: Engine, query: Select, column: Any, values: Collection[str]) -> set[str]:
-    return set(engine.column(query.where(any_of(column, values)))) if values else set()
+@distinct(str, skip_empty="uuids")
+def committed_domains(uuids: Collection[str]) -> Node:
+    """Which of these domains have projects with commitments that are neither expired nor superseded."""
+    query = Domain.select(Domain.uuid).distinct().join(Project).join(Commitment)
+    return query.where(any_of(Commitment.status, _LIVE), any_of(Domain.uuid, uuids))
 
 
 class VanishedQuota(NamedTuple):
@@ -142,50 +136,71 @@ class VanishedQuota(NamedTuple):
     quota: int
 
 
-def quotas_of_vanished(engine: Engine, projects: Collection[str], domains: Collection[str]) -> list[VanishedQuota]:
-    """Returns the quotas above 0 of these projects, and of these domains with all of their projects, by UUID."""
-    resource = (Service.type, Resource.name)
-    of_projects = (
-        ProjectResource.select(
-            *(Domain.uuid, Domain.name, Project.uuid, Project.name, *resource, ProjectResource.quota)
-        )
-        .join(Project)
-        .join(Domain)
-        .join_from(ProjectResource, Resource)
-        .join(Service)
-        .where(ProjectResource.quota > 0)
+_OF_PROJECTS = (
+    ProjectResource.select(
+        *(Domain.uuid, Domain.name, Project.uuid, Project.name),
+        *(Service.type, Resource.name, ProjectResource.quota),
     )
-    of_domains = (
-        DomainResource.select(*(Domain.uuid, Domain.name, Value(""), Value(""), *resource, DomainResource.quota))
+    .join(Project)
+    .join(Domain)
+    .join_from(ProjectResource, Resource)
+    .join(Service)
+    .where(ProjectResource.quota > 0)
+)
+
+
+@rows(VanishedQuota, skip_empty="projects")
+def _quotas_of_projects(projects: Collection[str]) -> Node:
+    return _OF_PROJECTS.where(any_of(Project.uuid, projects))
+
+
+@rows(VanishedQuota, skip_empty="domains")
+def _quotas_in_domains(domains: Collection[str]) -> Node:
+    return _OF_PROJECTS.where(any_of(Domain.uuid, domains))
+
+
+@rows(VanishedQuota, skip_empty="domains")
+def _quotas_of_domains(domains: Collection[str]) -> Node:
+    return (
+        DomainResource.select(
+            *(Domain.uuid, Domain.name, Value(""), Value(""), Service.type, Resource.name, DomainResource.quota)
+        )
         .join(Domain)
         .join_from(DomainResource, Resource)
         .join(Service)
-        .where(DomainResource.quota > 0)
+        .where(DomainResource.quota > 0, any_of(Domain.uuid, domains))
     )
-    quotas = engine.all(of_projects.where(any_of(Project.uuid, projects)), VanishedQuota) if projects else []
-    if domains:
-        in_domains = any_of(Domain.uuid, domains)
-        quotas += engine.all(of_projects.where(in_domains), VanishedQuota)
-        quotas += engine.all(of_domains.where(in_domains), VanishedQuota)
-    return quotas
 
 
-_DELETE_PROJECT = compiled(lambda p: Project.delete().where(Project.uuid == p.uuid))
-_DELETE_DOMAIN = compiled(lambda p: Domain.delete().where(Domain.uuid == p.uuid))
+def quotas_of_vanished(engine: Engine, projects: Collection[str], domains: Collection[str]) -> list[VanishedQuota]:
+    """Returns the quotas above 0 of these projects, and of these domains with all of their projects, by UUID."""
+    quotas = _quotas_of_projects(engine, projects)
+    return quotas + _quotas_in_domains(engine, domains) + _quotas_of_domains(engine, domains)
+
+
+@writes
+def _delete_project(uuid: str) -> Node:
+    return Project.delete().where(Project.uuid == uuid)
 
 
 def delete_projects(engine: Engine, uuids: Collection[str]) -> None:
     """Deletes projects with all their data."""
     for uuid in uuids:
-        engine.write(_DELETE_PROJECT, uuid=uuid)
+        _delete_project(engine, uuid)
+
+
+@writes
+def _delete_domain(uuid: str) -> Node:
+    return Domain.delete().where(Domain.uuid == uuid)
 
 
 def delete_domains(engine: Engine, uuids: Collection[str]) -> None:
     """Deletes domains with their projects and all their data."""
     for uuid in uuids:
-        engine.write(_DELETE_DOMAIN, uuid=uuid)
+        _delete_domain(engine, uuid)
 
 
-def mark_stale(engine: Engine, project_id: int) -> None:
+@writes
+def mark_stale(project_id: int) -> Node:
     """Requests a scrape of all services of a project, ahead of those that are merely due."""
-    engine.write(ProjectService.update(is_stale=True).where(ProjectService.project == project_id))
+    return ProjectService.update(is_stale=True).where(ProjectService.project == project_id)
