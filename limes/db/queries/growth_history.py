@@ -1,15 +1,14 @@
 """Reads how usage, quota, commitments and capacity have grown (docs/adr/0033)."""
 
-from functools import cache
 from typing import Any, NamedTuple
 
 from peewee import Select, fn
 
 from limes.core.catalog import Ref
 from limes.core.metering.calendar import DAY, Granularity, day_of, month_of
-from limes.db.compiled import Compiled, compiled
 from limes.db.engine import Engine
 from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, QuotaTime
+from limes.db.query import Node, rows, tuples
 
 
 class GrowthRow(NamedTuple):
@@ -31,57 +30,27 @@ _MODELS: dict[Granularity, Any] = {
     Granularity.HOUR: GrowthHour,
     Granularity.DAY: GrowthDay,
     Granularity.MONTH: GrowthMonth,
+    Granularity.TOTAL: GrowthMonth,
 }
 
 
-@cache
-def _history(granularity: Granularity, every_az: bool) -> Compiled:
-    model = _MODELS[granularity]
+@rows(GrowthRow)
+def growth_history(scope: str, granularity: Granularity, begin: int, end: int, *, every_az: bool) -> Node:
+    """What was sampled of the cluster (`scope` is empty) or a domain (UUID): of all AZs together, or of each single
+    one."""
+    series, model = GrowthSeries, _MODELS[granularity]
     is_hour = model is GrowthHour
     largest, last = (model.usage, model.usage) if is_hour else (model.usage_largest, model.usage_last)
-    query = (
-        GrowthSeries.select(
-            *(GrowthSeries.service_type, GrowthSeries.resource_name, GrowthSeries.az),
+    az = series.az != "" if every_az else series.az == ""
+    return (
+        series.select(
+            *(series.service_type, series.resource_name, series.az),
             *(model.begins, model.usage, model.committed, largest, last, model.quota, model.capacity),
         )
-        .join(model, on=model.series == GrowthSeries.id)
-        .order_by(GrowthSeries.id, model.begins)
+        .join(model, on=model.series == series.id)
+        .where(series.scope == scope, az, model.begins >= begin, model.begins < end)
+        .order_by(series.id, model.begins)
     )
-
-    def build(p: Any) -> Any:
-        az = GrowthSeries.az != "" if every_az else GrowthSeries.az == ""
-        return query.where(GrowthSeries.scope == p.scope, az, model.begins >= p.begin, model.begins < p.end)
-
-    return compiled(build)
-
-
-def growth_history(
-    engine: Engine, scope: str, granularity: Granularity, begin: int, end: int, *, every_az: bool
-) -> list[GrowthRow]:
-    """Returns what was sampled of the cluster (`scope` is empty) or a domain (UUID): of all AZs together, or of each
-    single one."""
-    return engine.all(_history(granularity, every_az), GrowthRow, scope=scope, begin=begin, end=end)
-
-
-def _first_of(model: Any) -> Any:
-    return model.select(fn.MIN(model.begins)).where(model.series == GrowthSeries.id)
-
-
-_FIRST_SAMPLES = compiled(
-    lambda p: GrowthSeries.select(
-        *(GrowthSeries.service_type, GrowthSeries.resource_name),
-        *(_first_of(model) for model in (GrowthMonth, GrowthDay, GrowthHour)),
-    ).where(GrowthSeries.scope == p.scope, GrowthSeries.az == "")
-)
-_FIRST_TIMES = compiled(
-    lambda p: Select(
-        columns=[
-            model.select(fn.MIN(time))
-            for model, time in ((GrowthMonth, GrowthMonth.begins), (GrowthDay, GrowthDay.begins))
-        ]
-        + [CommitmentUse.select(fn.MIN(CommitmentUse.day))]
-    )
-)
 
 
 class FirstTimes(NamedTuple):
@@ -91,21 +60,31 @@ class FirstTimes(NamedTuple):
     commitment_use: int | None
 
 
+@tuples(tuple[int | None, int | None, int | None])
+def _first_times() -> Node:
+    month, day = (model.select(fn.MIN(model.begins)) for model in (GrowthMonth, GrowthDay))
+    return Select(columns=[month, day, CommitmentUse.select(fn.MIN(CommitmentUse.day))])
+
+
 def first_times(engine: Engine) -> FirstTimes:
     """Returns when the oldest data begin."""
-    ((month, day, used_on),) = engine.tuples(_FIRST_TIMES)
+    ((month, day, used_on),) = _first_times(engine)
     return FirstTimes(_exact(month, day, None), None if used_on is None else used_on * DAY)
+
+
+@tuples(tuple[str, str, int | None, int | None, int | None])
+def _first_samples(scope: str) -> Node:
+    series, models = GrowthSeries, (GrowthMonth, GrowthDay, GrowthHour)
+    firsts = [model.select(fn.MIN(model.begins)).where(model.series == series.id) for model in models]
+    query = series.select(series.service_type, series.resource_name, *firsts)
+    return query.where(series.scope == scope, series.az == "")
 
 
 def first_samples(engine: Engine, scope: str) -> dict[Ref, int]:
     """Returns since when each resource of the cluster (`scope` is empty) or a domain (UUID) is sampled: as exactly as
     samples are kept."""
-    found = {}
-    for service, resource, *firsts in engine.tuples(_FIRST_SAMPLES, scope=scope):
-        first = _exact(*firsts)
-        if first is not None:
-            found[service, resource] = first
-    return found
+    samples = {(service, name): _exact(*firsts) for service, name, *firsts in _first_samples(engine, scope)}
+    return {ref: first for ref, first in samples.items() if first is not None}
 
 
 def _exact(month: int | None, day: int | None, hour: int | None) -> int | None:
@@ -127,21 +106,10 @@ class QuotaRow(NamedTuple):
     quota: int
 
 
-_QUOTAS = compiled(
-    lambda p: (
-        QuotaTime.select(
-            QuotaTime.service_type, QuotaTime.resource_name, QuotaTime.since, QuotaTime.until, QuotaTime.quota
-        )
-        .where(
-            QuotaTime.project_uuid == p.project,
-            QuotaTime.since < p.end,
-            QuotaTime.until.is_null() | (QuotaTime.until > p.begin),
-        )
-        .order_by(QuotaTime.since)
-    )
-)
-
-
-def quotas_of_project(engine: Engine, project: str, begin: int, end: int) -> list[QuotaRow]:
-    """Returns the quotas that a project (UUID) had in this time, in order."""
-    return engine.all(_QUOTAS, QuotaRow, project=project, begin=begin, end=end)
+@rows(QuotaRow)
+def quotas_of_project(project: str, begin: int, end: int) -> Node:
+    """The quotas that a project (UUID) had in this time, in order."""
+    time = QuotaTime
+    query = time.select(time.service_type, time.resource_name, time.since, time.until, time.quota)
+    is_in = (time.since < end, time.until.is_null() | (time.until > begin))
+    return query.where(time.project_uuid == project, *is_in).order_by(time.since)

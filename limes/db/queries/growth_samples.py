@@ -1,12 +1,12 @@
 """Writes samples of usage, quota, commitments and capacity, and what hours and days say together (docs/adr/0033)."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable
+from typing import Any, Literal, NamedTuple
 
 from peewee import Value, fn
 
 from limes.core.metering.calendar import DAY
-from limes.db.compiled import any_of, compiled, compiled_insert, lock, quotient
+from limes.db.compiled import any_of, lock, quotient
 from limes.db.engine import Engine
 from limes.db.models import (
     GrowthDay,
@@ -18,6 +18,7 @@ from limes.db.models import (
     Resource,
     Service,
 )
+from limes.db.query import Insert, Node, first, mapping, writes
 
 
 class State(NamedTuple):
@@ -45,85 +46,80 @@ class Sample(NamedTuple):
     capacity: int | None = None
 
 
-_ROWS = 5000
-"""Of one statement."""
-
 # -- the state ---------------------------------------------------------------------------------------------------------
 
-_BEGIN = compiled(
-    lambda p: GrowthState.insert(id=1, sampled_at=0, trends_at=0).on_conflict(
-        "NOTHING", conflict_target=[GrowthState.id]
-    )
-)
-_STATE = compiled(lambda p: GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at))
-_LOCK = compiled(lambda p: lock(GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)))
-_SAMPLED = compiled(lambda p: GrowthState.update(sampled_at=p.now))
-_COMPUTED = compiled(lambda p: GrowthState.update(trends_at=p.now))
+_STATE = GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)
 
 
-def begin(engine: Engine) -> None:
+@writes
+def begin() -> Node:
     """Adds the row of the state, unless it is there."""
-    engine.write(_BEGIN)
+    insert = GrowthState.insert(id=1, sampled_at=0, trends_at=0)
+    return insert.on_conflict("NOTHING", conflict_target=[GrowthState.id])
+
+
+@first(State)
+def _state() -> Node:
+    return _STATE
 
 
 def state(engine: Engine) -> State:
     """Returns the state."""
-    return engine.first(_STATE, State) or State(0, 0)
+    return _state(engine) or State(0, 0)
+
+
+@first(State)
+def _lock_state() -> Node:
+    return lock(_STATE)
 
 
 def lock_state(engine: Engine) -> State:
     """Returns the state. Until the transaction ends, nobody else takes a sample."""
-    state = engine.first(_LOCK, State)
+    state = _lock_state(engine)
     assert state is not None, "`begin` was called"
     return state
 
 
-def note_sample(engine: Engine, now: int) -> None:
+@writes
+def note_sample(now: int) -> Node:
     """Notes that a sample was taken."""
-    engine.write(_SAMPLED, now=now)
+    return GrowthState.update(sampled_at=now)
 
 
-def note_trends(engine: Engine, now: int) -> None:
+@writes
+def note_trends(now: int) -> Node:
     """Notes that trends were computed."""
-    engine.write(_COMPUTED, now=now)
+    return GrowthState.update(trends_at=now)
 
 
 # -- hours -------------------------------------------------------------------------------------------------------------
 
 _KEY = [getattr(GrowthSeries, name) for name in ("scope", "service_type", "resource_name", "az")]
-_SERIES = compiled(lambda p: GrowthSeries.select(*_KEY, GrowthSeries.id))
-_ADD_SERIES = compiled_insert(
-    GrowthSeries, *_KEY, finish=lambda insert: insert.on_conflict("NOTHING", conflict_target=_KEY)
-)
-_HOUR_KEY = (GrowthHour.series, GrowthHour.begins)
-_FIGURES = [getattr(GrowthHour, name) for name in Sample._fields]
-_WRITE_HOURS = compiled_insert(
+_ROWS = 5000
+"""Of one statement."""
+
+
+@mapping(SeriesKey, int)
+def series_ids() -> Node:
+    """The ids of all that was ever sampled."""
+    return GrowthSeries.select(*_KEY, GrowthSeries.id)
+
+
+add_series = Insert(SeriesKey, GrowthSeries, *_KEY, key=4, keep=True, at_once=_ROWS)
+"""Adds what was never sampled before."""
+_write_hours = Insert(
+    tuple[Any, ...],
     GrowthHour,
-    *_HOUR_KEY,
-    *_FIGURES,
-    finish=lambda insert: insert.on_conflict(conflict_target=_HOUR_KEY, preserve=_FIGURES),
+    *(GrowthHour.series, GrowthHour.begins),
+    *(getattr(GrowthHour, name) for name in Sample._fields),
+    key=2,
+    at_once=_ROWS,
 )
-
-
-def series_ids(engine: Engine) -> dict[SeriesKey, int]:
-    """Returns the ids of all that was ever sampled."""
-    return {SeriesKey(*key): id_ for *key, id_ in engine.tuples(_SERIES)}
-
-
-def add_series(engine: Engine, keys: Sequence[SeriesKey]) -> None:
-    """Adds what was never sampled before."""
-    for rows in _batches(keys):
-        engine.write(_ADD_SERIES, rows=rows)
 
 
 def write_hour(engine: Engine, hour: int, samples: Iterable[tuple[int, Sample]]) -> None:
     """Writes the samples of an hour, by series. They replace earlier ones of the same hour."""
-    for rows in _batches([(id_, hour, *sample) for id_, sample in samples]):
-        engine.write(_WRITE_HOURS, rows=rows)
-
-
-def _batches(rows: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    return (rows[start : start + _ROWS] for start in range(0, len(rows), _ROWS))
+    _write_hours(engine, [(id_, hour, *sample) for id_, sample in samples])
 
 
 # -- days and months ---------------------------------------------------------------------------------------------------
@@ -134,114 +130,88 @@ def _as_decimal(amount: Any) -> Any:
     return amount.cast("NUMERIC")
 
 
-def _roll_up(target: Any, source: Any, samples: Any, largest: Any, lasts: dict[Any, Any]) -> Any:
-    """Returns the INSERT of what the rows of `source` that begin in a time say together. `lasts` are the fields of
-    `target` that are taken from the last of these rows. It reads and writes all series at once."""
+@writes
+def _roll_up(begin: int, end: int, *, is_day: bool) -> Node:
+    """The INSERT of what the hours that begin in a day, or the days of a month, say together. It reads and writes all
+    series at once."""
+    target: Any = GrowthDay if is_day else GrowthMonth
+    source: Any = GrowthHour if is_day else GrowthDay
+    samples, largest = (Value(1), source.usage) if is_day else (source.samples, source.usage_largest)
+    last = source.alias("end")
+    usage, committed = (last.usage, last.committed) if is_day else (last.usage_last, last.committed_last)
 
     def mean(field: Any) -> Any:
         return quotient(fn.SUM(_as_decimal(field) * samples), fn.SUM(samples)).cast("BIGINT")
 
-    def build(p: Any) -> Any:
-        parts = (
-            source.select(
-                source.series,
-                fn.MAX(source.begins).alias("last"),
-                fn.SUM(samples).alias("samples"),
-                mean(source.usage).alias("usage"),
-                fn.MAX(largest).alias("largest"),
-                mean(source.committed).alias("committed"),
-            )
-            .where(source.begins >= p.begin, source.begins < p.end)
-            .group_by(source.series)
-            .alias("parts")
+    parts = (
+        source.select(
+            source.series,
+            fn.MAX(source.begins).alias("last"),
+            fn.SUM(samples).alias("samples"),
+            mean(source.usage).alias("usage"),
+            fn.MAX(largest).alias("largest"),
+            mean(source.committed).alias("committed"),
         )
-        end = source.alias("end")
-        rows = end.select(
-            *(parts.c.series_id, p.begin, parts.c.samples, parts.c.usage, parts.c.largest, parts.c.committed),
-            *(getattr(end, field.name) for field in lasts.values()),
-        ).join(parts, on=(end.series == parts.c.series_id) & (end.begins == parts.c.last))
-        key = (target.series, target.begins)
-        fields = [target.samples, target.usage, target.usage_largest, target.committed, *lasts]
-        return target.insert_from(rows, [*key, *fields]).on_conflict(conflict_target=key, preserve=fields)
-
-    return compiled(build)
-
-
-_DAY = _roll_up(
-    GrowthDay,
-    GrowthHour,
-    Value(1),
-    GrowthHour.usage,
-    {
-        GrowthDay.usage_last: GrowthHour.usage,
-        GrowthDay.committed_last: GrowthHour.committed,
-        GrowthDay.quota: GrowthHour.quota,
-        GrowthDay.capacity: GrowthHour.capacity,
-    },
-)
-_MONTH = _roll_up(
-    GrowthMonth,
-    GrowthDay,
-    GrowthDay.samples,
-    GrowthDay.usage_largest,
-    {
-        getattr(GrowthMonth, name): getattr(GrowthDay, name)
-        for name in ("usage_last", "committed_last", "quota", "capacity")
-    },
-)
+        .where(source.begins >= begin, source.begins < end)
+        .group_by(source.series)
+        .alias("parts")
+    )
+    found = last.select(
+        *(parts.c.series_id, begin, parts.c.samples, parts.c.usage, parts.c.largest, parts.c.committed),
+        *(usage, committed, last.quota, last.capacity),
+    ).join(parts, on=(last.series == parts.c.series_id) & (last.begins == parts.c.last))
+    key = (target.series, target.begins)
+    fields = [target.samples, target.usage, target.usage_largest, target.committed]
+    fields += [target.usage_last, target.committed_last, target.quota, target.capacity]
+    insert: Node = target.insert_from(found, [*key, *fields]).on_conflict(conflict_target=key, preserve=fields)
+    return insert
 
 
 def roll_up(engine: Engine, day: int, month: int, next_month: int) -> None:
     """Writes what the hours of a day say together, and then the days of its month."""
-    engine.write(_DAY, begin=day, end=day + DAY)
-    engine.write(_MONTH, begin=month, end=next_month)
+    _roll_up(engine, day, day + DAY, is_day=True)
+    _roll_up(engine, month, next_month, is_day=False)
 
 
 # -- what is too old, or not yet ---------------------------------------------------------------------------------------
 
-_MODELS: tuple[Any, ...] = (GrowthHour, GrowthDay, GrowthMonth)
+_Length = Literal["hour", "day", "month"]
+_MODELS: dict[_Length, Any] = {"hour": GrowthHour, "day": GrowthDay, "month": GrowthMonth}
 
 
-def _delete(model: Any) -> tuple[Any, Any]:
-    return (
-        compiled(lambda p: model.delete().where(model.begins < p.time)),
-        compiled(lambda p: model.delete().where(model.begins > p.time)),
-    )
-
-
-_DELETES = {model: _delete(model) for model in _MODELS}
+@writes
+def _delete(length: _Length, time: int, *, is_future: bool) -> Node:
+    model = _MODELS[length]
+    query: Node = model.delete().where(model.begins > time if is_future else model.begins < time)
+    return query
 
 
 def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> None:
     """Deletes what began before these times."""
-    for model, before in zip(_MODELS, (hours_before, days_before, months_before), strict=True):
+    for length, before in zip(_MODELS, (hours_before, days_before, months_before), strict=True):
         if before is not None:
-            engine.write(_DELETES[model][0], time=before)
+            _delete(engine, length, before, is_future=False)
 
 
 def forget_future(engine: Engine, now: int) -> None:
     """Deletes what a clock that was ahead has written for times that are yet to come."""
-    for model in _MODELS:
-        engine.write(_DELETES[model][1], time=now)
+    for length in _MODELS:
+        _delete(engine, length, now, is_future=True)
 
 
 # -- samples that are not due yet --------------------------------------------------------------------------------------
 
 
-def _bring_forward(p: Any) -> Any:
+@writes
+def _bring_forward(job: str, at: float, scope: str, resources: Collection[int], sampled_before: int) -> Node:
+    is_same = (GrowthSeries.service_type == Service.type, GrowthSeries.resource_name == Resource.name)
     known = (
         GrowthSeries.select(Value(1))
         .join(GrowthHour, on=GrowthHour.series == GrowthSeries.id)
-        .where(
-            *(GrowthSeries.scope == p.scope, GrowthSeries.service_type == Service.type),
-            *(GrowthSeries.resource_name == Resource.name, GrowthSeries.az == "", GrowthHour.begins < p.sampled_before),
-        )
+        .where(GrowthSeries.scope == scope, *is_same, GrowthSeries.az == "", GrowthHour.begins < sampled_before)
     )
-    new = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, p.resources), ~fn.EXISTS(known))
-    return Job.update(next_run_at=p.at).where(Job.name == p.job, Job.next_run_at > p.at, fn.EXISTS(new))
-
-
-_BRING_FORWARD = compiled(_bring_forward)
+    new = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, resources), ~fn.EXISTS(known))
+    return Job.update(next_run_at=at).where(Job.name == job, Job.next_run_at > at, fn.EXISTS(new))
 
 
 def bring_forward(
@@ -249,5 +219,4 @@ def bring_forward(
 ) -> bool:
     """Lets the job run at this time at the latest, if one of these resources (ids) has no sample of an hour that began
     before `sampled_before`, in the domain (UUID) or the cloud (empty). Returns whether that changed anything."""
-    values = {"job": job, "scope": scope, "resources": sorted(resources), "sampled_before": sampled_before}
-    return engine.write(_BRING_FORWARD, at=at, **values) == 1
+    return _bring_forward(engine, job, at, scope, resources, sampled_before) == 1

@@ -1,14 +1,13 @@
 """How usage has grown, by series (docs/adr/0033)."""
 
 from collections.abc import Sequence
-from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from peewee import JOIN
 
-from limes.db.compiled import Compiled, any_of, compiled, compiled_insert
-from limes.db.engine import Engine
+from limes.db.compiled import any_of
 from limes.db.models import GrowthDay, GrowthHour, GrowthSeries, GrowthTrend
+from limes.db.query import Insert, Node, column, rows
 
 
 class DayOfSeries(NamedTuple):
@@ -31,41 +30,22 @@ class TrendRow(NamedTuple):
     highest: float | None
 
 
-_SERIES = compiled(
-    lambda p: (
-        GrowthSeries.select(GrowthSeries.id).where(GrowthSeries.id > p.after).order_by(GrowthSeries.id).limit(p.limit)
-    )
-)
-_DAYS = compiled(
-    lambda p: (
-        GrowthDay.select(GrowthDay.series, GrowthDay.begins, GrowthDay.usage)
-        .where(any_of(GrowthDay.series, p.series), GrowthDay.begins >= p.begin, GrowthDay.begins < p.end)
-        .order_by(GrowthDay.series, GrowthDay.begins)
-    )
-)
-_TREND: list[Any] = [GrowthTrend.computed_at, GrowthTrend.days, GrowthTrend.level]
-_TREND += [GrowthTrend.growth, GrowthTrend.lowest, GrowthTrend.highest]
-_WRITE = compiled_insert(
-    GrowthTrend,
-    GrowthTrend.series,
-    *_TREND,
-    finish=lambda insert: insert.on_conflict(conflict_target=[GrowthTrend.series], preserve=_TREND),
-)
+@column(int)
+def series_after(after: int, limit: int) -> Node:
+    """At most so many ids after this one."""
+    return GrowthSeries.select(GrowthSeries.id).where(GrowthSeries.id > after).order_by(GrowthSeries.id).limit(limit)
 
 
-def series_after(engine: Engine, after: int, limit: int) -> list[int]:
-    """Returns at most so many ids after this one."""
-    return engine.column(_SERIES, after=after, limit=limit)
+@rows(DayOfSeries)
+def days_of(series: Sequence[int], begin: int, end: int) -> Node:
+    """The days of these series that begin in this time, in order."""
+    day = GrowthDay
+    is_wanted = (any_of(day.series, series), day.begins >= begin, day.begins < end)
+    return day.select(day.series, day.begins, day.usage).where(*is_wanted).order_by(day.series, day.begins)
 
 
-def days_of(engine: Engine, series: Sequence[int], begin: int, end: int) -> list[DayOfSeries]:
-    """Returns the days of these series that begin in this time, in order."""
-    return engine.all(_DAYS, DayOfSeries, series=series, begin=begin, end=end)
-
-
-def write_trends(engine: Engine, rows: Sequence[TrendRow]) -> None:
-    """Writes trends."""
-    engine.write(_WRITE, rows=rows)
+write_trends = Insert(TrendRow, GrowthTrend, key=1)
+"""Writes trends."""
 
 
 class Present(NamedTuple):
@@ -88,27 +68,18 @@ class Present(NamedTuple):
     highest: float | None
 
 
-@cache
-def _present(every: bool) -> Compiled:
-    series, hour = GrowthSeries, GrowthHour
-    query = (
+@rows(Present)
+def present(scope: str, hour: int, *, every_az: bool) -> Node:
+    """What was sampled in this hour, of the cluster (empty) or a domain (UUID): for all AZs together, or for each
+    single one."""
+    series, sample, trend = GrowthSeries, GrowthHour, GrowthTrend
+    return (
         series.select(
-            *(series.service_type, series.resource_name, series.az, hour.begins),
-            *(hour.usage, hour.committed, hour.quota, hour.capacity),
-            *_TREND,
+            *(series.service_type, series.resource_name, series.az, sample.begins),
+            *(sample.usage, sample.committed, sample.quota, sample.capacity),
+            *(trend.computed_at, trend.days, trend.level, trend.growth, trend.lowest, trend.highest),
         )
-        .join(hour, on=hour.series == series.id)
-        .join_from(series, GrowthTrend, JOIN.LEFT_OUTER, on=GrowthTrend.series == series.id)
+        .join(sample, on=sample.series == series.id)
+        .join_from(series, trend, JOIN.LEFT_OUTER, on=trend.series == series.id)
+        .where(series.scope == scope, sample.begins == hour, series.az != "" if every_az else series.az == "")
     )
-
-    def build(p: Any) -> Any:
-        conditions = [series.scope == p.scope, hour.begins == p.hour]
-        return query.where(*conditions, series.az != "" if every else series.az == "")
-
-    return compiled(build)
-
-
-def present(engine: Engine, scope: str, hour: int, *, every_az: bool) -> list[Present]:
-    """Returns what was sampled in this hour, of the cluster (empty) or a domain (UUID): for all AZs together, or for
-    each single one."""
-    return engine.all(_present(every_az), Present, scope=scope, hour=hour)
