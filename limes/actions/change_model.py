@@ -44,7 +44,7 @@ class ChangeModel:
 
     def _work(self) -> None:
         refs = {id_: ref for ref, id_ in resource_ids(self.engine).items() if self.catalog.find(ref)}
-        for id_, due_at in queries.lock_models(self.engine, sorted(refs)).items():
+        for id_, due_at in queries.lock_models(self.engine, sorted(refs)):
             grows = autogrow_rule(self.catalog, refs[id_]) is not None
             if grows and due_at is None:
                 self._start_growth(id_, refs[id_])

@@ -109,8 +109,7 @@ class ScrapeCapacity:
         }
         concerned = {*rows, *queries.resources_of(self.engine, task.id)}
         # capacity limits what may be granted: nobody decides on these resources meanwhile
-        if concerned:
-            queries.lock_resources(self.engine, sorted(concerned))
+        queries.lock_resources(self.engine, sorted(concerned))
         if not self._holds_claim(task):
             return
         now = self._now()

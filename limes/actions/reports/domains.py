@@ -50,7 +50,7 @@ class ReportDomains:
         """Returns all domains, or one page of them, in the order of their UUIDs. Six queries."""
 
         def read() -> list[DomainReport]:
-            rows = domains(self.engine, page)
+            rows = domains(self.engine, *(page or ()))
             return self._read(rows, None if page is None else [row.id for row in rows], selection, per_az_at)
 
         return self.engine.snapshot(read)

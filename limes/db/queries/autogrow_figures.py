@@ -2,14 +2,15 @@
 statements."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from peewee import fn
 
 from limes.core.recent_usage import recent_range
-from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled, lock
+from limes.db.compiled import any_of
+from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.models import (
     AZResource,
@@ -22,6 +23,7 @@ from limes.db.models import (
     UsageChanges,
 )
 from limes.db.queries.usage_changes import parse_changes
+from limes.db.query import Node, mapping, rows, tuples
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -70,53 +72,56 @@ class Figures:
     """By project id and AZ."""
 
 
-_PR = ProjectResource.alias("pr")
+_Some = Collection[int] | None
+"""Projects, by id; None for all with the resource."""
 
 
-class _Queries:
-    """The queries about one resource: in all projects, or in `p.projects`."""
+def _among(resource: int, projects: _Some, model: Any) -> list[Any]:
+    is_it = model.resource_id == resource
+    return [is_it] if projects is None else [is_it, any_of(model.project_id, projects)]
 
-    def __init__(self, *, everywhere: bool) -> None:
-        def among(p: Parameters, resource: Any, project: Any) -> list[Any]:
-            return [resource == p.resource] if everywhere else [resource == p.resource, any_of(project, p.projects)]
 
-        def projects(p: Parameters) -> Select:
-            return (
-                _PR.select(
-                    *(_PR.project, Project.uuid, Project.name, Domain.uuid, Domain.name, _PR.quota, _PR.max_quota),
-                    *(_PR.min_quota, _PR.forbids_autogrowth, _PR.min_backend_quota, _PR.max_backend_quota),
-                )
-                .join(Project, on=_PR.project == Project.id)
-                .join(Domain)
-                .where(*among(p, _PR.resource, _PR.project))
-                .order_by(_PR.project)
-            )
-
-        def by_az(p: Parameters, model: Any, *columns: Any) -> Select:
-            chosen: Select = model.select(model.project_id, model.az, *columns)
-            return chosen.where(*among(p, model.resource_id, model.project_id))
-
-        self.projects = compiled(projects)
-        self.lock_projects = compiled(lambda p: lock(projects(p), of="pr"))
-        self.usage = compiled(lambda p: by_az(p, ProjectAZResource, ProjectAZResource.usage))
-        self.quotas = compiled(lambda p: by_az(p, ProjectAZQuota, ProjectAZQuota.quota, ProjectAZQuota.changed_at))
-        self.changes = compiled(
-            lambda p: by_az(p, UsageChanges, UsageChanges.changes).where(UsageChanges.changed_at >= p.since)
+@rows(ProjectQuotaRow)
+def _projects(resource: int, projects: _Some, *, lock: bool) -> Node:
+    row = ProjectResource.alias("pr")
+    query = (
+        row.select(
+            *(row.project, Project.uuid, Project.name, Domain.uuid, Domain.name, row.quota, row.max_quota),
+            *(row.min_quota, row.forbids_autogrowth, row.min_backend_quota, row.max_backend_quota),
         )
-        self.committed = compiled(
-            lambda p: (
-                Commitment.select(Commitment.project, Commitment.az, fn.SUM(Commitment.amount))
-                .where(
-                    *among(p, Commitment.resource, Commitment.project),
-                    Commitment.status == "confirmed",
-                    Commitment.expires_at > p.now,
-                )
-                .group_by(Commitment.project, Commitment.az)
-            )
-        )
+        .join(Project, on=row.project == Project.id)
+        .join(Domain)
+        .where(*_among(resource, projects, row))
+        .order_by(row.project)
+    )
+    return lock_rows(query, of="pr") if lock else query
 
 
-_EVERYWHERE, _IN_PROJECTS = _Queries(everywhere=True), _Queries(everywhere=False)
+@tuples(tuple[int, str, int])
+def _usage(resource: int, projects: _Some) -> Node:
+    row = ProjectAZResource
+    return row.select(row.project_id, row.az, row.usage).where(*_among(resource, projects, row))
+
+
+@tuples(tuple[int, str, int, float])
+def _quotas(resource: int, projects: _Some) -> Node:
+    row = ProjectAZQuota
+    return row.select(row.project_id, row.az, row.quota, row.changed_at).where(*_among(resource, projects, row))
+
+
+@tuples(tuple[int, str, str])
+def _changes(resource: int, projects: _Some, since: float) -> Node:
+    row = UsageChanges
+    is_recent = row.changed_at >= since
+    return row.select(row.project_id, row.az, row.changes).where(*_among(resource, projects, row), is_recent)
+
+
+@tuples(tuple[int, str, int])
+def _committed(resource: int, projects: _Some, now: float) -> Node:
+    row = Commitment
+    holds = (row.status == "confirmed", row.expires_at > now)
+    query = row.select(row.project, row.az, fn.SUM(row.amount)).where(*_among(resource, projects, row), *holds)
+    return query.group_by(row.project, row.az)
 
 
 def read_figures(
@@ -131,32 +136,26 @@ def read_figures(
     """Returns the figures of a resource, of these projects or of all. `retention` is how far back recent usage
     reaches, in seconds. With `lock`, nobody else changes usage or quota of these projects until the transaction ends;
     and nobody changes commitments while the caller has locked the resource."""
-    queries = _EVERYWHERE if projects is None else _IN_PROJECTS
-    since = now - retention
-    values = {"resource": resource, "projects": sorted(projects or ()), "now": now, "since": since}
-    rows = engine.all(queries.lock_projects if lock else queries.projects, ProjectQuotaRow, **values)
-    usage = _by_project(engine, queries.usage, values)
+    found = _projects(engine, resource, projects, lock=lock)
+    usage = _by_project(_usage(engine, resource, projects))
     recent: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
-    for project, az, text in engine.tuples(queries.changes, **values):
+    for project, az, text in _changes(engine, resource, projects, now - retention):
         recent[project][az] = recent_range(parse_changes(text), usage.get(project, {}).get(az, 0), now, retention)
     quotas: dict[int, dict[str, AZQuota]] = defaultdict(dict)
-    for project, az, quota, changed_at in engine.tuples(queries.quotas, **values):
+    for project, az, quota, changed_at in _quotas(engine, resource, projects):
         quotas[project][az] = AZQuota(quota, changed_at)
-    return Figures(rows, usage, recent, _by_project(engine, queries.committed, values), quotas)
+    committed = _by_project(_committed(engine, resource, projects, now))
+    return Figures(found, usage, recent, committed, quotas)
 
 
-def _by_project(engine: Engine, query: Compiled, values: Mapping[str, Any]) -> dict[int, dict[str, int]]:
-    amounts: dict[int, dict[str, int]] = defaultdict(dict)
-    for project, az, amount in engine.tuples(query, **values):
-        amounts[project][az] = int(amount)
-    return amounts
+def _by_project(amounts: Iterable[tuple[int, str, int]]) -> dict[int, dict[str, int]]:
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for project, az, amount in amounts:
+        found[project][az] = amount
+    return found
 
 
-_CAPACITY = compiled(
-    lambda p: AZResource.select(AZResource.az, AZResource.raw_capacity).where(AZResource.resource == p.resource)
-)
-
-
-def raw_capacity_by_az(engine: Engine, resource: int) -> dict[str, int]:
-    """Returns the capacity of a resource in each AZ, before overcommit."""
-    return dict(engine.tuples(_CAPACITY, resource=resource))
+@mapping(str, int)
+def raw_capacity_by_az(resource: int) -> Node:
+    """The capacity of a resource in each AZ, before overcommit."""
+    return AZResource.select(AZResource.az, AZResource.raw_capacity).where(AZResource.resource == resource)

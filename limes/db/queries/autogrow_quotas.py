@@ -1,40 +1,44 @@
 """Writes quota of many projects at once, in each AZ and over all of them. The caller has locked their rows."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping
 
-from limes.db.compiled import any_of, compiled, compiled_insert, lock
+from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import ProjectAZQuota, ProjectResource, ProjectService, Resource
 from limes.db.queries.autogrow_figures import AZQuota
+from limes.db.query import Insert, Node, column, mapping, writes_for
 
 _CHUNK = 2000
 """Rows of one statement: SQLite takes at most 32,766 values."""
 
-_WRITE_QUOTAS = compiled_insert(
+_write_quotas = Insert(
+    tuple[int, int, int],
     ProjectResource,
     *(ProjectResource.project, ProjectResource.resource, ProjectResource.quota),
-    finish=lambda insert: insert.on_conflict(
-        conflict_target=[ProjectResource.project, ProjectResource.resource], preserve=[ProjectResource.quota]
-    ),
+    key=2,
+    at_once=_CHUNK,
 )
-_KEY: list[Any] = [ProjectAZQuota.project_id, ProjectAZQuota.resource_id, ProjectAZQuota.az]
-_FIGURES: list[Any] = [ProjectAZQuota.quota, ProjectAZQuota.changed_at]
-_WRITE_AZS = compiled_insert(
-    ProjectAZQuota, *_KEY, *_FIGURES, finish=lambda insert: insert.on_conflict(conflict_target=_KEY, preserve=_FIGURES)
+_write_azs = Insert(
+    tuple[int, int, str, int, float],
+    ProjectAZQuota,
+    *(ProjectAZQuota.project_id, ProjectAZQuota.resource_id, ProjectAZQuota.az),
+    *(ProjectAZQuota.quota, ProjectAZQuota.changed_at),
+    key=3,
+    at_once=_CHUNK,
 )
-_DELETE_AZS = compiled(
-    lambda p: ProjectAZQuota.delete().where(
-        ProjectAZQuota.resource_id == p.resource,
-        any_of(ProjectAZQuota.project_id.cast("TEXT").concat(":").concat(ProjectAZQuota.az), p.keys),
-    )
-)
+
+
+@writes_for("keys")
+def _delete_azs(resource: int, keys: Collection[str]) -> Node:
+    """Of projects and AZs `<project>:<AZ>`."""
+    row = ProjectAZQuota
+    key = row.project_id.cast("TEXT").concat(":").concat(row.az)
+    return row.delete().where(row.resource_id == resource, any_of(key, keys))
 
 
 def write_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]) -> None:
     """Sets the quota of these projects (by id), which all have a row."""
-    for rows in _in_chunks([(project, resource, quota) for project, quota in sorted(quotas.items())]):
-        engine.write(_WRITE_QUOTAS, rows=rows)
+    _write_quotas(engine, [(project, resource, quota) for project, quota in sorted(quotas.items())])
 
 
 class AZQuotaChanges:
@@ -62,55 +66,35 @@ class AZQuotaChanges:
 
     def write(self, engine: Engine, resource: int) -> None:
         """Writes all of it."""
-        if self._deleted:
-            engine.write(_DELETE_AZS, resource=resource, keys=self._deleted)
-        rows = sorted((project, resource, *others) for project, *others in self._written)
-        for chunk in _in_chunks(rows):
-            engine.write(_WRITE_AZS, rows=chunk)
+        _delete_azs(engine, resource, self._deleted)
+        _write_azs(engine, [(project, resource, az, quota, at) for project, az, quota, at in sorted(self._written)])
 
 
-_OF_PROJECT = compiled(
-    lambda p: ProjectAZQuota.select(ProjectAZQuota.resource_id, ProjectAZQuota.az, ProjectAZQuota.quota).where(
-        ProjectAZQuota.project_id == p.project, any_of(ProjectAZQuota.resource_id, p.resources)
-    )
-)
-
-
-def quotas_of_project(engine: Engine, project_id: int, resources: Collection[int]) -> dict[tuple[int, str], int]:
-    """Returns a project's quota in each AZ, by resource id and AZ."""
-    if not resources:
-        return {}
-    rows = engine.tuples(_OF_PROJECT, project=project_id, resources=resources)
-    return {(resource, az): quota for resource, az, quota in rows}
-
-
-def _in_chunks(rows: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for start in range(0, len(rows), _CHUNK):
-        yield rows[start : start + _CHUNK]
+@mapping(tuple[int, str], int, skip_empty="resources")
+def quotas_of_project(project_id: int, resources: Collection[int]) -> Node:
+    """A project's quota in each AZ, by resource id and AZ."""
+    row = ProjectAZQuota
+    query = row.select(row.resource_id, row.az, row.quota)
+    return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
 
 
 # -- backends ----------------------------------------------------------------------------------------------------------
 
-_LOCK_SERVICES = compiled(
-    lambda p: lock(
-        ProjectService.select(ProjectService.id)
-        .where(
-            ProjectService.service == Resource.select(Resource.service).where(Resource.id == p.resource),
-            any_of(ProjectService.project, p.projects),
-        )
-        .order_by(ProjectService.id)
-    )
-)
-_MARK = compiled(
-    lambda p: ProjectService.update(quota_desynced_at=p.now, next_push_at=p.now, push_failures=0).where(
-        any_of(ProjectService.id, p.ids)
-    )
-)
+
+@column(int, skip_empty="projects")
+def _lock_services(resource: int, projects: Collection[int]) -> Node:
+    row = ProjectService
+    service = Resource.select(Resource.service).where(Resource.id == resource)
+    return lock(row.select(row.id).where(row.service == service, any_of(row.project, projects)).order_by(row.id))
+
+
+@writes_for("ids")
+def _mark(ids: Collection[int], now: float) -> Node:
+    marked = ProjectService.update(quota_desynced_at=now, next_push_at=now, push_failures=0)
+    return marked.where(any_of(ProjectService.id, ids))
 
 
 def mark_desynced(engine: Engine, resource: int, projects: Collection[int], now: float) -> None:
     """The backend has to be told the quota of these projects (by id) as soon as possible."""
-    if projects:
-        # in one order, as others do the same for other resources of the service
-        ids = engine.column(_LOCK_SERVICES, resource=resource, projects=sorted(projects))
-        engine.write(_MARK, ids=ids, now=now)
+    # in one order, as others do the same for other resources of the service
+    _mark(engine, _lock_services(engine, resource, projects), now)

@@ -39,7 +39,7 @@ class KeptCapacity(NamedTuple):
     drop_seen_at: float | None
 
 
-@column(int)
+@column(int, skip_empty="resources")
 def lock_resources(resources: Sequence[int]) -> Node:
     """Until the transaction ends, nobody else decides on cluster-wide sums of these resources.
 

@@ -2,10 +2,8 @@
 
 from typing import NamedTuple
 
-from limes.core.selection import Page
-from limes.db.compiled import compiled
-from limes.db.engine import Engine
 from limes.db.models import Domain
+from limes.db.query import Node, first, rows
 
 
 class DomainRow(NamedTuple):
@@ -16,19 +14,17 @@ class DomainRow(NamedTuple):
     name: str
 
 
-_COLUMNS = (Domain.id, Domain.uuid, Domain.name)
-_DOMAIN = compiled(lambda p: Domain.select(*_COLUMNS).where(Domain.uuid == p.uuid))
-_ALL = compiled(lambda p: Domain.select(*_COLUMNS).order_by(Domain.uuid))
-_PAGE = compiled(lambda p: Domain.select(*_COLUMNS).where(Domain.uuid > p.marker).order_by(Domain.uuid).limit(p.limit))
+_SELECT = Domain.select(Domain.id, Domain.uuid, Domain.name)
 
 
-def domain(engine: Engine, uuid: str) -> DomainRow | None:
-    """Returns the domain of that UUID."""
-    return engine.first(_DOMAIN, DomainRow, uuid=uuid)
+@first(DomainRow)
+def domain(uuid: str) -> Node:
+    """The domain of that UUID."""
+    return _SELECT.where(Domain.uuid == uuid)
 
 
-def domains(engine: Engine, page: Page | None = None) -> list[DomainRow]:
-    """Returns all domains, or one page of them, in the order of their UUIDs."""
-    if page is None:
-        return engine.all(_ALL, DomainRow)
-    return engine.all(_PAGE, DomainRow, marker=page.marker, limit=page.limit)
+@rows(DomainRow)
+def domains(limit: int | None = None, marker: str = "") -> Node:
+    """All domains, or a `Page` of them, in the order of their UUIDs."""
+    query = _SELECT.order_by(Domain.uuid)
+    return query if limit is None else query.where(Domain.uuid > marker).limit(limit)
