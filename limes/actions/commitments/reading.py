@@ -127,7 +127,7 @@ class ReadCommitments:
     def _selected_events(self, since: int, limit: int, refs: set[Ref] | None, changes: ChangeFilter) -> Events:
         shown: list[NumberedEvent] = []
         times = (changes.since, changes.until)
-        while not shown and (batch := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE, times)):
+        while not shown and (batch := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE, *times)):
             for event in batch:
                 since = event.number
                 commitment = orjson.loads(event.document)

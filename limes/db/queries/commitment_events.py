@@ -12,9 +12,10 @@ from typing import NamedTuple
 import orjson
 from peewee import fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import CommitmentEvent, CommitmentEventCounter
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, value
 
 _LIMIT = 500
 _FOR_EVER = 2.0**53
@@ -38,46 +39,34 @@ class NumberedEvent(NamedTuple):
     document: str
 
 
-_TAKE_NUMBERS = compiled(
-    lambda p: (
-        CommitmentEventCounter.update(last=CommitmentEventCounter.last + p.count)
-        .where(CommitmentEventCounter.id == 1)
-        .returning(CommitmentEventCounter.last)
-    )
+@value(int)
+def _take_numbers(count: int) -> Node:
+    counter = CommitmentEventCounter
+    return counter.update(last=counter.last + count).where(counter.id == 1).returning(counter.last)
+
+
+_append = Insert(
+    tuple[int, float, str, str, str, str],
+    CommitmentEvent,
+    *(CommitmentEvent.number, CommitmentEvent.at, CommitmentEvent.event, CommitmentEvent.commitment_uuid),
+    *(CommitmentEvent.project_uuid, CommitmentEvent.document),
 )
-_APPEND = compiled_insert(
-    CommitmentEvent, CommitmentEvent.number, CommitmentEvent.at, CommitmentEvent.event, CommitmentEvent.commitment_uuid,
-    CommitmentEvent.project_uuid, CommitmentEvent.document,
-)  # fmt: skip
 
 
 def append(engine: Engine, events: Sequence[EventRow], clock: Callable[[], float]) -> None:
     """Numbers the events in this order. `clock` gives the present, in seconds since the epoch."""
     for start in range(0, len(events), _LIMIT):
         some = events[start : start + _LIMIT]
-        (last,) = engine.column(_TAKE_NUMBERS, count=len(some))
-        first, at = last - len(some) + 1, clock()
-        engine.write(_APPEND, rows=[(first + index, at, *event) for index, event in enumerate(some)])
+        first, at = _take_numbers(engine, len(some)) - len(some) + 1, clock()
+        _append(engine, [(first + index, at, *event) for index, event in enumerate(some)])
 
 
-_COLUMNS = (CommitmentEvent.number, CommitmentEvent.at, CommitmentEvent.event, CommitmentEvent.document)
-_AFTER = compiled(
-    lambda p: (
-        CommitmentEvent.select(*_COLUMNS)
-        .where(CommitmentEvent.number > p.number, CommitmentEvent.at >= p.since, CommitmentEvent.at < p.until)
-        .order_by(CommitmentEvent.number)
-        .limit(p.limit)
-    )
-)
-
-
-def after(
-    engine: Engine, number: int, limit: int, times: tuple[float, float] = (0.0, _FOR_EVER)
-) -> list[NumberedEvent]:
-    """Returns at most `limit` events that come after this number, from the first of these times on and before the
-    second."""
-    since, until = times
-    return engine.all(_AFTER, NumberedEvent, number=number, limit=limit, since=since, until=until)
+@rows(NumberedEvent)
+def after(number: int, limit: int, since: float = 0.0, until: float = _FOR_EVER) -> Node:
+    """At most `limit` events that come after this number, from the first of these times on and before the second."""
+    row = CommitmentEvent
+    query = row.select(row.number, row.at, row.event, row.document)
+    return query.where(row.number > number, row.at >= since, row.at < until).order_by(row.number).limit(limit)
 
 
 class EventCount(NamedTuple):
@@ -87,55 +76,39 @@ class EventCount(NamedTuple):
     events: int
 
 
-_LAST_NUMBER = compiled(lambda p: CommitmentEventCounter.select(CommitmentEventCounter.last))
-_COUNT_BETWEEN = compiled(
-    lambda p: (
-        CommitmentEvent.select(CommitmentEvent.event, fn.COUNT(CommitmentEvent.number))
-        .where(CommitmentEvent.number > p.after, CommitmentEvent.number <= p.until)
-        .group_by(CommitmentEvent.event)
-    )
-)
+@first_value(int)
+def _last_number() -> Node:
+    return CommitmentEventCounter.select(CommitmentEventCounter.last)
 
 
 def last_number(engine: Engine) -> int:
     """Returns the number of the last event; 0 if there is none."""
-    return max(engine.column(_LAST_NUMBER), default=0)
+    return _last_number(engine) or 0
 
 
-def count_between(engine: Engine, after: int, until: int) -> list[EventCount]:
+@rows(EventCount)
+def count_between(after: int, until: int) -> Node:
     """Counts the events that come after the first number, up to the second one."""
-    return engine.all(_COUNT_BETWEEN, EventCount, after=after, until=until)
+    row = CommitmentEvent
+    query = row.select(row.event, fn.COUNT(row.number)).where(row.number > after, row.number <= until)
+    return query.group_by(row.event)
 
 
-class _Document(NamedTuple):
-    uuid: str
-    document: str
+@mapping(str, str)
+def latest_documents(uuids: Collection[str]) -> Node:
+    """The document of each commitment's last event, by the commitment's UUID."""
+    row = CommitmentEvent
+    numbers = row.select(fn.MAX(row.number)).where(any_of(row.commitment_uuid, uuids)).group_by(row.commitment_uuid)
+    return row.select(row.commitment_uuid, row.document).where(row.number.in_(numbers))
 
 
-_LATEST = compiled(
-    lambda p: CommitmentEvent.select(CommitmentEvent.commitment_uuid, CommitmentEvent.document).where(
-        CommitmentEvent.number.in_(
-            CommitmentEvent.select(fn.MAX(CommitmentEvent.number))
-            .where(any_of(CommitmentEvent.commitment_uuid, p.uuids))
-            .group_by(CommitmentEvent.commitment_uuid)
-        )
-    )
-)
-
-
-def latest_documents(engine: Engine, uuids: Collection[str]) -> dict[str, str]:
-    """Returns the document of each commitment's last event, by the commitment's UUID."""
-    return {row.uuid: row.document for row in engine.all(_LATEST, _Document, uuids=sorted(uuids))}
-
-
-_SUPERSEDED = compiled(
-    lambda p: CommitmentEvent.select(CommitmentEvent.document).where(
-        any_of(CommitmentEvent.commitment_uuid, p.uuids), CommitmentEvent.event == "superseded"
-    )
-)
+@column(str, skip_empty="uuids")
+def _superseded(uuids: Collection[str]) -> Node:
+    row = CommitmentEvent
+    return row.select(row.document).where(any_of(row.commitment_uuid, uuids), row.event == "superseded")
 
 
 def replacing(engine: Engine, uuids: Collection[str]) -> set[str]:
     """Returns the UUIDs of the commitments that have ever taken the place of these, as far as these were superseded."""
-    documents = engine.column(_SUPERSEDED, uuids=sorted(uuids)) if uuids else ()
+    documents = _superseded(engine, uuids)
     return {uuid for document in documents for uuid in orjson.loads(document).get("related", ())}

@@ -2,9 +2,9 @@
 
 from typing import NamedTuple
 
-from limes.db.compiled import compiled
 from limes.db.engine import Engine
 from limes.db.models import CommitmentKey
+from limes.db.query import Node, first, writes
 
 
 class KeyRow(NamedTuple):
@@ -14,22 +14,16 @@ class KeyRow(NamedTuple):
     document: str
 
 
-_CLAIM = compiled(
-    lambda p: CommitmentKey.insert(
-        project=p.project, key=p.key, request="", document="", created_at=p.now
-    ).on_conflict_ignore()
-)
-_BY_KEY = compiled(
-    lambda p: CommitmentKey.select(CommitmentKey.request, CommitmentKey.document).where(
-        CommitmentKey.project == p.project, CommitmentKey.key == p.key
-    )
-)
-_REMEMBER = compiled(
-    lambda p: CommitmentKey.update(request=p.request, document=p.document, created_at=p.now).where(
-        CommitmentKey.project == p.project, CommitmentKey.key == p.key
-    )
-)
-_FORGET = compiled(lambda p: CommitmentKey.delete().where(CommitmentKey.created_at < p.before))
+@writes
+def _claim(project_id: int, key: str, now: float) -> Node:
+    row = CommitmentKey
+    return row.insert(project=project_id, key=key, request="", document="", created_at=now).on_conflict_ignore()
+
+
+@first(KeyRow)
+def _by_key(project_id: int, key: str) -> Node:
+    row = CommitmentKey
+    return row.select(row.request, row.document).where(row.project == project_id, row.key == key)
 
 
 def claim(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | None:
@@ -38,18 +32,22 @@ def claim(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | Non
 
     Waits for another transaction that is using the key. After None, `remember` or a rollback has to follow.
     """
-    if engine.write(_CLAIM, project=project_id, key=key, now=now):
+    if _claim(engine, project_id, key, now):
         return None
-    row = engine.first(_BY_KEY, KeyRow, project=project_id, key=key)
+    row = _by_key(engine, project_id, key)
     assert row is not None  # keys are deleted only long after their use
     return row
 
 
-def remember(engine: Engine, project_id: int, key: str, request: str, document: str, now: float) -> None:
+@writes
+def remember(project_id: int, key: str, request: str, document: str, now: float) -> Node:
     """Keeps the answer."""
-    engine.write(_REMEMBER, project=project_id, key=key, request=request, document=document, now=now)
+    row = CommitmentKey
+    update = row.update(request=request, document=document, created_at=now)
+    return update.where(row.project == project_id, row.key == key)
 
 
-def forget_before(engine: Engine, time: float) -> None:
+@writes
+def forget_before(time: float) -> Node:
     """Deletes keys that were used before that time."""
-    engine.write(_FORGET, before=time)
+    return CommitmentKey.delete().where(CommitmentKey.created_at < time)

@@ -1,16 +1,17 @@
 """The history of quotas. Rows name domain, project and resource by UUID and name, and outlive them."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import reduce
 from operator import or_
-from typing import NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
 from peewee import fn
 
 from limes.core.catalog import Ref
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import QuotaHistory
+from limes.db.query import Insert, Node, made, tuples, writes_for
 
 _CHUNK = 2000
 """Rows of one statement: SQLite takes at most 32,766 values."""
@@ -43,13 +44,12 @@ class NumberedChange(NamedTuple):
 
 
 _COLUMNS = tuple(getattr(QuotaHistory, name) for name in HistoryRow._fields)
-_APPEND = compiled_insert(QuotaHistory, *_COLUMNS)
+append = Insert(HistoryRow, QuotaHistory, at_once=_CHUNK)
+"""Adds changes, in this order."""
 
 
-def append(engine: Engine, changes: Sequence[HistoryRow]) -> None:
-    """Adds changes, in this order."""
-    for start in range(0, len(changes), _CHUNK):
-        engine.write(_APPEND, rows=changes[start : start + _CHUNK])
+def _numbered(number: int, *row: Any) -> NumberedChange:
+    return NumberedChange(number, HistoryRow(*row))
 
 
 def page(
@@ -75,48 +75,33 @@ def page(
             for service, name in sorted(refs)
         ]
         query = query.where(reduce(or_, resources, QuotaHistory.service_type == ""))
-    return [_numbered(row) for row in engine.tuples(query)]
+    return [_numbered(*row) for row in engine.tuples(query)]
 
 
-_LATEST = compiled(
-    lambda p: QuotaHistory.select(QuotaHistory.number, *_COLUMNS).where(
-        QuotaHistory.number.in_(
-            QuotaHistory.select(fn.MAX(QuotaHistory.number))
-            .where(
-                QuotaHistory.domain_uuid == p.domain,
-                QuotaHistory.project_uuid == p.project,
-                QuotaHistory.what == "quota",
-            )
-            .group_by(QuotaHistory.service_type, QuotaHistory.resource_name)
-        )
-    )
-)
+@made(_numbered, int, *get_type_hints(HistoryRow).values())
+def _latest(domain_uuid: str, project_uuid: str) -> Node:
+    row = QuotaHistory
+    is_wanted = (row.domain_uuid == domain_uuid, row.project_uuid == project_uuid, row.what == "quota")
+    last = row.select(fn.MAX(row.number)).where(*is_wanted).group_by(row.service_type, row.resource_name)
+    return row.select(row.number, *_COLUMNS).where(row.number.in_(last))
 
 
 def latest(engine: Engine, domain_uuid: str, project_uuid: str) -> dict[Ref, NumberedChange]:
     """Returns the last change of each quota of a project, or of a domain."""
-    changes = [_numbered(row) for row in engine.tuples(_LATEST, domain=domain_uuid, project=project_uuid)]
+    changes = _latest(engine, domain_uuid, project_uuid)
     return {(change.row.service_type, change.row.resource_name): change for change in changes}
 
 
-class _Age(NamedTuple):
-    number: int
-    at: float
+@tuples(tuple[int, float])
+def _oldest(limit: int) -> Node:
+    return QuotaHistory.select(QuotaHistory.number, QuotaHistory.at).order_by(QuotaHistory.number).limit(limit)
 
 
-_OLDEST = compiled(
-    lambda p: QuotaHistory.select(QuotaHistory.number, QuotaHistory.at).order_by(QuotaHistory.number).limit(p.limit)
-)
-_DELETE = compiled(lambda p: QuotaHistory.delete().where(any_of(QuotaHistory.number, p.numbers)))
+@writes_for("numbers")
+def _delete(numbers: Collection[int]) -> Node:
+    return QuotaHistory.delete().where(any_of(QuotaHistory.number, numbers))
 
 
 def forget_before(engine: Engine, time: float, limit: int) -> int:
     """Deletes at most `limit` changes from before that time. Returns how many."""
-    old = [row.number for row in engine.all(_OLDEST, _Age, limit=limit) if row.at < time]
-    if old:
-        engine.write(_DELETE, numbers=old)
-    return len(old)
-
-
-def _numbered(row: Sequence[object]) -> NumberedChange:
-    return NumberedChange(int(str(row[0])), HistoryRow._make(row[1:]))
+    return _delete(engine, [number for number, at in _oldest(engine, limit) if at < time])

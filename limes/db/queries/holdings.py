@@ -18,6 +18,7 @@ from limes.db.models import (
     Service,
 )
 from limes.db.queries.commitments import IS_LIVE
+from limes.db.query import Node, first_value, made, rows, value
 
 
 class StoredService(NamedTuple):
@@ -59,34 +60,46 @@ class ZoneHoldings(NamedTuple):
     commitments: int
 
 
-def services(engine: Engine) -> list[StoredService]:
-    """Returns all services by type."""
-    query = Service.select(Service.id, Service.type, Service.vanished_at).order_by(Service.type)
-    return engine.all(query, StoredService)
+@rows(StoredService)
+def services() -> Node:
+    """All services by type."""
+    return Service.select(Service.id, Service.type, Service.vanished_at).order_by(Service.type)
 
 
-def resources(engine: Engine) -> list[StoredResource]:
-    """Returns all resources by service and name."""
+def _resource(id_: int, service_type: str, name: str, is_known: bool) -> StoredResource:
+    return StoredResource(id_, (service_type, name), bool(is_known))  # SQLite has no booleans
+
+
+@made(_resource, int, str, str, bool)
+def resources() -> Node:
+    """All resources by service and name."""
     query = Resource.select(Resource.id, Service.type, Resource.name, Resource.is_known).join(Service)
-    rows = engine.tuples(query.order_by(Service.type, Resource.name))
-    return [StoredResource(id_, (service_type, name), bool(is_known)) for id_, service_type, name, is_known in rows]
+    return query.order_by(Service.type, Resource.name)
+
+
+def _sum(column: Any) -> Any:
+    return fn.COALESCE(fn.SUM(column), 0)
+
+
+def _holds(now: float) -> list[Any]:
+    return [IS_LIVE, Commitment.expires_at > now]
 
 
 _IS_HELD = (ProjectResource.quota > 0) | (ProjectResource.usage > 0)
 
 
-def count_projects(engine: Engine, resources: Sequence[int]) -> int:
-    """Returns how many projects have quota for any of these resources, or use it."""
+@value(int)
+def count_projects(resources: Sequence[int]) -> Node:
+    """How many projects have quota for any of these resources, or use it."""
     query = ProjectResource.select(fn.COUNT(ProjectResource.project.distinct()))
-    (count,) = engine.column(query.where(_IS_HELD, any_of(ProjectResource.resource, resources)))
-    return int(count)
+    return query.where(_IS_HELD, any_of(ProjectResource.resource, resources))
 
 
-def last_end(engine: Engine, resources: Sequence[int], now: float) -> float | None:
-    """Returns when the last of the commitments to these resources ends."""
-    query = Commitment.select(fn.MAX(Commitment.expires_at)).where(*_holds(now))
-    (end,) = engine.column(query.where(any_of(Commitment.resource, resources)))
-    return None if end is None else float(end)
+@first_value(float)
+def last_end(resources: Sequence[int], now: float) -> Node:
+    """When the last of the commitments to these resources ends."""
+    query = Commitment.select(fn.MAX(Commitment.expires_at))
+    return query.where(*_holds(now), any_of(Commitment.resource, resources))
 
 
 def holdings(engine: Engine, resource: int, now: float) -> Holdings:
@@ -115,11 +128,3 @@ def zones(engine: Engine, now: float) -> dict[str, ZoneHoldings]:
         az: ZoneHoldings(projects.get(az, 0), resources.get(az, 0), commitments.get(az, 0))
         for az in sorted({*projects, *resources, *commitments})
     }
-
-
-def _holds(now: float) -> list[Any]:
-    return [IS_LIVE, Commitment.expires_at > now]
-
-
-def _sum(column: Any) -> Any:
-    return fn.COALESCE(fn.SUM(column), 0)

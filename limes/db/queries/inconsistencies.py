@@ -5,11 +5,12 @@ from typing import Any, NamedTuple
 
 from peewee import JOIN, fn
 
-from limes.db.compiled import Parameters, Select, any_of, compiled
+from limes.db.compiled import Select, any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectResource, ProjectService, Service
 from limes.db.models.kept_sums import SuspiciousResource
 from limes.db.queries import kept_sums
+from limes.db.query import Node, rows
 
 
 class OvercommittedRow(NamedTuple):
@@ -48,16 +49,6 @@ class ScrapeErrorRow(NamedTuple):
     message: str
 
 
-def _computed(p: Parameters) -> Any:
-    return (
-        ProjectResource.select(Project.domain, ProjectResource.resource, fn.SUM(ProjectResource.quota).alias("quota"))
-        .join(Project)
-        .where(any_of(ProjectResource.resource, p.resources))
-        .group_by(Project.domain, ProjectResource.resource)
-        .alias("sums")
-    )
-
-
 def _overcommitted(sums: Any) -> Select:
     same = (DomainResource.domain == sums.c.domain_id) & (DomainResource.resource == sums.c.resource_id)
     quota = fn.COALESCE(DomainResource.quota, 0)
@@ -70,14 +61,24 @@ def _overcommitted(sums: Any) -> Select:
     )
 
 
-_COMPUTED = compiled(lambda p: _overcommitted(_computed(p)))
 _KEPT = compiled(lambda p: _overcommitted(kept_sums.select_quotas(p)))
+
+
+@rows(OvercommittedRow)
+def _computed(resources: Sequence[int]) -> Node:
+    row = ProjectResource
+    query = row.select(Project.domain, row.resource, fn.SUM(row.quota).alias("quota")).join(Project)
+    sums = query.where(any_of(row.resource, resources)).group_by(Project.domain, row.resource).alias("sums")
+    return _overcommitted(sums)
 
 
 def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
     """Returns domains whose projects have more quota than the domain, in the order of domain names."""
-    query = _KEPT if kept_sums.are_kept(engine) else _COMPUTED
-    return engine.all(query, OvercommittedRow, resources=resources) if resources else []
+    if not resources:
+        return []
+    if kept_sums.are_kept(engine):
+        return engine.all(_KEPT, OvercommittedRow, resources=resources)
+    return _computed(engine, resources)
 
 
 _COLUMNS = (
@@ -91,20 +92,22 @@ IS_SUSPICIOUS = (ProjectResource.usage > ProjectResource.quota) | (
 )
 
 
-def _suspicious(p: Parameters, *conditions: Any) -> Select:
-    is_wanted = (any_of(ProjectResource.resource, p.resources), ProjectResource.quota.is_null(False))
+def _select(resources: Sequence[int], *conditions: Any) -> Select:
+    is_wanted = (any_of(ProjectResource.resource, resources), ProjectResource.quota.is_null(False))
     return ProjectResource.select(*_COLUMNS).join(Project).join(Domain).where(*is_wanted, *conditions)
 
 
-def _kept_or_bursting(p: Parameters) -> Any:
+@rows(SuspiciousRow, skip_empty="resources")
+def _suspicious(resources: Sequence[int]) -> Node:
+    return _select(resources, IS_SUSPICIOUS | Project.has_bursting)
+
+
+@rows(SuspiciousRow, skip_empty="resources")
+def _kept_or_bursting(resources: Sequence[int]) -> Node:
     kept = SuspiciousResource
     same = (kept.project_id == ProjectResource.project) & (kept.resource_id == ProjectResource.resource)
     bursting = any_of(ProjectResource.project, Project.select(Project.id).where(Project.has_bursting))
-    return _suspicious(p).join_from(ProjectResource, kept, on=same).union(_suspicious(p, bursting))
-
-
-_SUSPICIOUS = compiled(lambda p: _suspicious(p, IS_SUSPICIOUS | Project.has_bursting))
-_KEPT_SUSPICIOUS = compiled(_kept_or_bursting)
+    return _select(resources).join_from(ProjectResource, kept, on=same).union(_select(resources, bursting))
 
 
 def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
@@ -113,34 +116,19 @@ def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[Suspic
 
     The caller knows the usable quota of bursting projects, and judges with it.
     """
-    query = _KEPT_SUSPICIOUS if kept_sums.are_kept(engine) else _SUSPICIOUS
-    return engine.all(query, SuspiciousRow, resources=resources) if resources else []
+    return (_kept_or_bursting if kept_sums.are_kept(engine) else _suspicious)(engine, resources)
 
 
-_SCRAPE_ERRORS = compiled(
-    lambda p: (
-        ProjectService.select(
-            Service.type,
-            Project.uuid,
-            Project.name,
-            Domain.uuid,
-            Domain.name,
-            ProjectService.checked_at,
-            ProjectService.scrape_error,
-        )
-        .join_from(ProjectService, Service)
-        .join_from(ProjectService, Project)
+@rows(ScrapeErrorRow)
+def scrape_errors() -> Node:
+    """All failed scrapes, in the order of service type, domain name and project name."""
+    row = ProjectService
+    columns = (Service.type, Project.uuid, Project.name, Domain.uuid, Domain.name, row.checked_at, row.scrape_error)
+    return (
+        row.select(*columns)
+        .join_from(row, Service)
+        .join_from(row, Project)
         .join(Domain)
-        .where(
-            ProjectService.scrape_error != "",
-            ProjectService.checked_at.is_null(False),
-            Service.vanished_at.is_null(),
-        )
+        .where(row.scrape_error != "", row.checked_at.is_null(False), Service.vanished_at.is_null())
         .order_by(Service.type, Domain.name, Project.name)
     )
-)
-
-
-def scrape_errors(engine: Engine) -> list[ScrapeErrorRow]:
-    """Returns all failed scrapes, in the order of service type, domain name and project name."""
-    return engine.all(_SCRAPE_ERRORS, ScrapeErrorRow)
