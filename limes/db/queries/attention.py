@@ -4,7 +4,7 @@ Each query is for the whole cluster, one domain or one project, as its `Scope` s
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple, ParamSpec, TypeVar
+from typing import Any, Literal, NamedTuple
 
 import peewee
 from peewee import Case, fn
@@ -12,10 +12,7 @@ from peewee import Case, fn
 from limes.db.compiled import Select, any_of
 from limes.db.models import Capacitor, Commitment, Domain, Project, ProjectResource, ProjectService, Resource, Service
 from limes.db.queries.project_scrapes import FAILING_SINCE
-from limes.db.query import Build, Node, Query, made, rows, value
-
-P = ParamSpec("P")
-R = TypeVar("R")
+from limes.db.query import Build, Node, P, Query, T, made, rows, value
 
 
 class Scope(NamedTuple):
@@ -47,7 +44,7 @@ class PlacedRow(NamedTuple):
 PLACE = (Project.uuid, Project.name, Domain.uuid, Domain.name)
 
 
-def placed(kind: Callable[..., R], *others: Any) -> Callable[[Build[P]], Query[P, list[R]]]:
+def placed(kind: Callable[..., T], *others: Any) -> Callable[[Build[P]], Query[P, list[T]]]:
     """As `rows`, for those that begin with a `PlacedRow`: the columns are `PLACE` and others of these types."""
     return made(lambda *row: kind(PlacedRow(*row[:4]), *row[4:]), *[str] * 4, *others)
 

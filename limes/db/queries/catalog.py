@@ -87,11 +87,7 @@ def all_ids(engine: Engine) -> tuple[dict[int, str], dict[Ref, int]]:
 
 _add_services = Insert(tuple[str], Service, Service.type, key=1, keep=True)
 _add_resources = Insert(
-    tuple[int, str, bool],
-    Resource,
-    *(Resource.service, Resource.name, Resource.is_known),
-    key=2,
-    keep=True,
+    tuple[int, str, bool], Resource, Resource.service, Resource.name, Resource.is_known, key=2, keep=True
 )
 _add_capacitors = Insert(
     tuple[str, float, str],

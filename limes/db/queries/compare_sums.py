@@ -10,7 +10,6 @@ from limes.db.models.kept_sums import SuspiciousResource
 from limes.db.queries import kept_sums, project_sums
 from limes.db.queries.inconsistencies import IS_SUSPICIOUS
 from limes.db.queries.project_sums import Among
-from limes.db.query import Node, column, tuples
 from limes.db.watch import unlimited
 
 _EVERYWHERE = Among("domain", None)
@@ -53,23 +52,8 @@ def rebuild_sums(engine: Engine) -> None:
         engine.atomic(rebuild)
 
 
-@column(int)
-def _resources() -> Node:
-    return Resource.select(Resource.id).order_by(Resource.id)
-
-
-@tuples(tuple[int, int])
-def _suspicious() -> Node:
-    return ProjectResource.select(ProjectResource.project, ProjectResource.resource).where(IS_SUSPICIOUS)
-
-
-@tuples(tuple[int, int])
-def _kept_suspicious() -> Node:
-    return SuspiciousResource.select(SuspiciousResource.project_id, SuspiciousResource.resource_id)
-
-
 def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
-    resources = _resources(engine)
+    resources = engine.column(Resource.select(Resource.id).order_by(Resource.id))
     of_resource, of_az = partial(_by_key, width=2), partial(_by_key, width=3)
     readings = [
         (what, name, (*arguments, level, _EVERYWHERE), by_key)
@@ -89,8 +73,9 @@ def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
             if kept.get(key) != computed.get(key):
                 yield WrongSum(what, key, kept.get(key), computed.get(key))
 
-    known = set(_kept_suspicious(engine))
-    for key in sorted(known ^ set(_suspicious(engine))):
+    suspicious = ProjectResource.select(ProjectResource.project, ProjectResource.resource).where(IS_SUSPICIOUS)
+    known = set(engine.tuples(SuspiciousResource.select(SuspiciousResource.project_id, SuspiciousResource.resource_id)))
+    for key in sorted(known ^ set(engine.tuples(suspicious))):
         present = ((), None) if key in known else (None, ())
         yield WrongSum("suspicious resource of a project", key, *present)
 

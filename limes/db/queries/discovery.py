@@ -17,6 +17,7 @@ from limes.db.models import (
     Resource,
     Service,
 )
+from limes.db.queries.domain_quotas import add_quotas
 from limes.db.query import Insert, Node, column, distinct, keyed, mapping, rows, value, writes
 
 _LIVE = ("planned", "pending", "confirmed")
@@ -51,18 +52,9 @@ def upsert_domain(uuid: str, name: str) -> Node:
     return insert.on_conflict(conflict_target=[Domain.uuid], preserve=[Domain.name]).returning(Domain.id)
 
 
-_add_domain_quotas = Insert(
-    tuple[int, int, int],
-    DomainResource,
-    *(DomainResource.domain, DomainResource.resource, DomainResource.quota),
-    key=2,
-    keep=True,
-)
-
-
 def add_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
     """Adds quotas of a domain, given by resource id, where they are missing."""
-    _add_domain_quotas(engine, [(domain_id, *item) for item in quotas.items()])
+    add_quotas(engine, [(domain_id, *item) for item in quotas.items()])
 
 
 _upsert_projects = Insert(

@@ -89,10 +89,7 @@ def lock_domains(resource: int) -> Node:
 
 
 _write_domain_quotas = Insert(
-    tuple[int, int, int],
-    DomainResource,
-    *(DomainResource.domain, DomainResource.resource, DomainResource.quota),
-    key=2,
+    tuple[int, int, int], DomainResource, DomainResource.domain, DomainResource.resource, DomainResource.quota, key=2
 )
 
 

@@ -25,7 +25,8 @@ def _lock(domain_id: int, resources: Sequence[int]) -> Node:
     return lock_rows(query.order_by(row.resource))
 
 
-_add = Insert(tuple[int, int, int], DomainResource, *_FIELDS, key=2, keep=True)
+add_quotas = Insert(tuple[int, int, int], DomainResource, *_FIELDS, key=2, keep=True)
+"""Adds quotas, given as (domain id, resource id, quota), where they are missing."""
 
 
 def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int]) -> None:
@@ -35,7 +36,7 @@ def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int])
     """
     missing = sorted(set(resources) - set(_lock(engine, domain_id, resources)))
     if missing:
-        _add(engine, [(domain_id, resource, 0) for resource in missing])
+        add_quotas(engine, [(domain_id, resource, 0) for resource in missing])
         _lock(engine, domain_id, resources)
 
 
