@@ -124,7 +124,7 @@ class SendMails:
         items = queries.waiting_of_due_recipients(self.engine, self.sink, now, self._horizon(now), _RECIPIENTS)
         recipients = {item.recipient.lower() for item in items}
         last = queries.last_made(self.engine, self.sink, recipients)
-        unwanted = queries.unsubscribed(self.engine, recipients)
+        unwanted = set(queries.unsubscribed(self.engine, recipients))
         mails: list[MailRow] = []
         numbers: dict[int, str] = {}
         deferred: dict[int, float] = {}

@@ -32,7 +32,7 @@ class Subscriptions:
 
     def resume(self, recipient: str, kind: str = ALL_KINDS) -> bool:
         """Undoes `end`. Returns whether there was anything to undo."""
-        return self.engine.atomic(lambda: queries.subscribe(self.engine, recipient.lower(), kind))
+        return self.engine.atomic(lambda: queries.subscribe(self.engine, recipient.lower(), kind)) > 0
 
     def ended(self) -> list[tuple[str, str, float]]:
         """Returns recipient, kind and time of all that was ended."""

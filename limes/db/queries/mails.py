@@ -1,15 +1,16 @@
 """Mails: what waits to become part of one, what is being sent, and who does not want any."""
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import methodcaller
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from peewee import Select, fn
 
-from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, compiled_update, lock
+from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
 from limes.db.models import Domain, Job, Mail, MailItem, MailUnsubscribed, Project
-from limes.db.rows import named
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 _CHUNK = 200
 
@@ -57,207 +58,163 @@ class Backlog(NamedTuple):
 
 # -- items -------------------------------------------------------------------------------------------------------------
 
-_ADD = compiled_insert(
-    MailItem, *(getattr(MailItem, name) for name in NewItem._fields), finish=lambda insert: insert.on_conflict_ignore()
-)
 _ADDRESS, _ADDRESS_OF_MAIL = fn.LOWER(MailItem.recipient), fn.LOWER(Mail.recipient)
 """However their case is written, these are one recipient."""
-_WAITING = tuple(getattr(MailItem, name) for name in WaitingItem._fields)
-_DUE_RECIPIENTS = compiled(
-    lambda p: (
-        MailItem.select(_ADDRESS)
-        .where(
-            MailItem.sink == p.sink,
-            MailItem.mail_id.is_null(),
-            (MailItem.due_at <= p.now) | (MailItem.due_at > p.never),
-        )
-        .group_by(_ADDRESS)
-        .order_by(fn.MIN(MailItem.due_at))
-        .limit(p.limit)
-    )
-)
-_OF_RECIPIENTS = compiled(
-    lambda p: (
-        MailItem.select(*_WAITING)
-        .where(MailItem.sink == p.sink, MailItem.mail_id.is_null(), any_of(_ADDRESS, p.recipients))
-        .order_by(MailItem.number)
-    )
-)
-_DEFER = compiled_update(MailItem.number, MailItem.due_at, lambda p: MailItem.mail_id.is_null())
-_ASSIGN = compiled_update(MailItem.number, MailItem.mail_id, lambda p: MailItem.mail_id.is_null())
-_DROP = compiled(lambda p: MailItem.delete().where(any_of(MailItem.number, p.numbers)))
+_WAITS = MailItem.mail_id.is_null()
+_DEFER = compiled_update(MailItem.number, MailItem.due_at, lambda p: _WAITS)
+_ASSIGN = compiled_update(MailItem.number, MailItem.mail_id, lambda p: _WAITS)
+
+add_items = Insert(NewItem, MailItem, at_once=_CHUNK, finish=methodcaller("on_conflict_ignore"))
+"""Queues notifications. Those that are queued already stay as they are."""
 
 
-def add_items(engine: Engine, items: Sequence[NewItem]) -> None:
-    """Queues notifications. Those that are queued already stay as they are."""
-    for start in range(0, len(items), _CHUNK):
-        engine.write(_ADD, rows=items[start : start + _CHUNK])
+@column(str)
+def _due_recipients(sink: str, now: float, never: float, limit: int) -> Node:
+    is_due = (MailItem.due_at <= now) | (MailItem.due_at > never)
+    query = MailItem.select(_ADDRESS).where(MailItem.sink == sink, _WAITS, is_due)
+    return query.group_by(_ADDRESS).order_by(fn.MIN(MailItem.due_at)).limit(limit)
+
+
+@rows(WaitingItem, skip_empty="recipients")
+def _waiting(sink: str, recipients: Collection[str]) -> Node:
+    query = MailItem.select(*(getattr(MailItem, name) for name in WaitingItem._fields))
+    return query.where(MailItem.sink == sink, _WAITS, any_of(_ADDRESS, recipients)).order_by(MailItem.number)
 
 
 def waiting_of_due_recipients(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[WaitingItem]:
-    """Returns all that waits for those recipients who have something due, in order; of at most `limit` of them.
+    """All that waits for those recipients who have something due, in order; of at most `limit` of them.
 
     A time later than `never` was set by a wrong clock, and does not count.
     """
-    recipients = engine.column(_DUE_RECIPIENTS, sink=sink, now=now, never=never, limit=limit)
-    return engine.all(_OF_RECIPIENTS, WaitingItem, sink=sink, recipients=recipients) if recipients else []
+    return _waiting(engine, sink, _due_recipients(engine, sink, now, never, limit))
+
+
+def _update(engine: Engine, query: CompiledForRows, values: Mapping[int, Any]) -> None:
+    pairs = list(values.items())
+    for start in range(0, len(pairs), _CHUNK):
+        engine.write(query, rows=pairs[start : start + _CHUNK])
 
 
 def defer_items(engine: Engine, due_at: Mapping[int, float]) -> None:
     """Gives items another time at which they become part of a mail."""
-    rows = list(due_at.items())
-    for start in range(0, len(rows), _CHUNK):
-        engine.write(_DEFER, rows=rows[start : start + _CHUNK])
+    _update(engine, _DEFER, due_at)
 
 
-def drop_items(engine: Engine, numbers: Sequence[int]) -> None:
+@writes_for("numbers")
+def drop_items(numbers: Sequence[int]) -> Node:
     """Deletes items that nobody wants."""
-    if numbers:
-        engine.write(_DROP, numbers=numbers)
+    return MailItem.delete().where(any_of(MailItem.number, numbers))
 
 
 # -- mails -------------------------------------------------------------------------------------------------------------
 
-_LEASE = compiled(lambda p: lock(Job.select(Job.next_run_at).where(Job.name == p.name)))
 _MADE = (Mail.id, Mail.sink, Mail.recipient, Mail.kind, Mail.language, Mail.made_at, Mail.next_try_at)
-_MAKE = compiled_insert(Mail, *_MADE)
-_LAST_MADE = compiled(
-    lambda p: (
-        Mail.select(_ADDRESS_OF_MAIL, Mail.kind, fn.MAX(Mail.made_at))
-        .where(Mail.sink == p.sink, any_of(_ADDRESS_OF_MAIL, p.recipients))
-        .group_by(_ADDRESS_OF_MAIL, Mail.kind)
-    )
-)
-_DUE = compiled(
-    lambda p: (
-        Mail.select(*(getattr(Mail, name) for name in MailRow._fields))
-        .where(Mail.sink == p.sink, Mail.done_at.is_null(), (Mail.next_try_at <= p.now) | (Mail.next_try_at > p.never))
-        .order_by(Mail.next_try_at, Mail.made_at, Mail.id)
-        .limit(p.limit)
-    )
-)
-_DOCUMENTS = compiled(
-    lambda p: (
-        MailItem.select(MailItem.mail_id, MailItem.document)
-        .where(any_of(MailItem.mail_id, p.ids))
-        .order_by(MailItem.number)
-    )
-)
-_DONE = compiled(lambda p: Mail.update(done_at=p.at, error=p.error).where(Mail.id == p.id))
-_LATER = compiled(
-    lambda p: Mail.update(tries=Mail.tries + 1, next_try_at=p.next_try_at, error=p.error).where(Mail.id == p.id)
-)
-_OLD = compiled(lambda p: Mail.select(Mail.id).where(Mail.sink == p.sink, Mail.done_at < p.before).limit(p.limit))
-_FORGET_ITEMS = compiled(lambda p: MailItem.delete().where(any_of(MailItem.mail_id, p.ids)))
-_FORGET = compiled(lambda p: Mail.delete().where(any_of(Mail.id, p.ids)))
-_BACKLOG = compiled(
-    lambda p: (
-        Mail.select(Mail.sink, fn.COUNT(Mail.id), fn.MIN(Mail.made_at))
-        .where(Mail.done_at.is_null())
-        .group_by(Mail.sink)
-    )
-)
+_add_mails = Insert(tuple[str, str, str, str, str, float, float], Mail, *_MADE, at_once=_CHUNK)
 
 
-def lock_lease(engine: Engine, job: str) -> float | None:
-    """Locks the row of a job, and returns until when it is claimed."""
-    return next(iter(engine.column(_LEASE, name=job)), None)
+@first_value(float)
+def lock_lease(job: str) -> Node:
+    """Until when a job is claimed. Its row is locked."""
+    return lock(Job.select(Job.next_run_at).where(Job.name == job))
 
 
 def make_mails(engine: Engine, sink: str, mails: Sequence[MailRow], items: Mapping[int, str]) -> None:
     """Makes mails of items, which are given as item number -> mail id."""
-    rows = [(mail.id, sink, mail.recipient, mail.kind, mail.language, mail.made_at, mail.made_at) for mail in mails]
-    for start in range(0, len(rows), _CHUNK):
-        engine.write(_MAKE, rows=rows[start : start + _CHUNK])
-    pairs = list(items.items())
-    for start in range(0, len(pairs), _CHUNK):
-        engine.write(_ASSIGN, rows=pairs[start : start + _CHUNK])
+    _add_mails(
+        engine,
+        [(mail.id, sink, mail.recipient, mail.kind, mail.language, mail.made_at, mail.made_at) for mail in mails],
+    )
+    _update(engine, _ASSIGN, items)
 
 
-def last_made(engine: Engine, sink: str, recipients: Collection[str]) -> dict[tuple[str, str], float]:
-    """Returns when the last mail was made, by kind and by recipient, all in lower case."""
-    rows = engine.tuples(_LAST_MADE, sink=sink, recipients=recipients) if recipients else ()
-    return {(recipient, kind): at for recipient, kind, at in rows}
+@mapping(tuple[str, str], float, skip_empty="recipients")
+def last_made(sink: str, recipients: Collection[str]) -> Node:
+    """When the last mail was made, by recipient and by kind, all in lower case."""
+    query = Mail.select(_ADDRESS_OF_MAIL, Mail.kind, fn.MAX(Mail.made_at))
+    return query.where(Mail.sink == sink, any_of(_ADDRESS_OF_MAIL, recipients)).group_by(_ADDRESS_OF_MAIL, Mail.kind)
 
 
-def due_mails(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[MailRow]:
-    """Returns mails to send, those first that have waited longest."""
-    return engine.all(_DUE, MailRow, sink=sink, now=now, never=never, limit=limit)
+@rows(MailRow)
+def due_mails(sink: str, now: float, never: float, limit: int) -> Node:
+    """Mails to send, those first that have waited longest."""
+    is_due = (Mail.next_try_at <= now) | (Mail.next_try_at > never)
+    query = Mail.select(*(getattr(Mail, name) for name in MailRow._fields))
+    query = query.where(Mail.sink == sink, Mail.done_at.is_null(), is_due)
+    return query.order_by(Mail.next_try_at, Mail.made_at, Mail.id).limit(limit)
+
+
+@tuples(tuple[str, str], skip_empty="ids")
+def _documents(ids: Collection[str]) -> Node:
+    query = MailItem.select(MailItem.mail_id, MailItem.document).where(any_of(MailItem.mail_id, ids))
+    return query.order_by(MailItem.number)
 
 
 def documents_of(engine: Engine, ids: Collection[str]) -> dict[str, list[str]]:
-    """Returns the notifications in mails, as JSON, by mail."""
+    """The notifications in mails, as JSON, by mail."""
     found: dict[str, list[str]] = {id_: [] for id_ in ids}
-    for id_, document in engine.tuples(_DOCUMENTS, ids=ids) if ids else ():
+    for id_, document in _documents(engine, ids):
         found[id_].append(document)
     return found
 
 
-def mark_done(engine: Engine, id_: str, at: float, error: str = "") -> None:
+@writes
+def mark_done(id_: str, at: float, error: str = "") -> Node:
     """Notes that a mail was sent, or dropped because of an error."""
-    engine.write(_DONE, id=id_, at=at, error=error)
+    return Mail.update(done_at=at, error=error).where(Mail.id == id_)
 
 
-def try_later(engine: Engine, id_: str, next_try_at: float, error: str) -> None:
+@writes
+def try_later(id_: str, next_try_at: float, error: str) -> Node:
     """Notes that a mail could not be sent, and when to try again."""
-    engine.write(_LATER, id=id_, next_try_at=next_try_at, error=error)
+    return Mail.update(tries=Mail.tries + 1, next_try_at=next_try_at, error=error).where(Mail.id == id_)
+
+
+@column(str)
+def _done(sink: str, before: float, limit: int) -> Node:
+    return Mail.select(Mail.id).where(Mail.sink == sink, Mail.done_at < before).limit(limit)
+
+
+@writes_for("ids")
+def _forget_items(ids: Collection[str]) -> Node:
+    return MailItem.delete().where(any_of(MailItem.mail_id, ids))
+
+
+@writes_for("ids")
+def _forget(ids: Collection[str]) -> Node:
+    return Mail.delete().where(any_of(Mail.id, ids))
 
 
 def forget_done(engine: Engine, sink: str, before: float, limit: int) -> None:
     """Deletes at most `limit` mails that were done before that time."""
-    ids = engine.column(_OLD, sink=sink, before=before, limit=limit)
-    if ids:
-        engine.write(_FORGET_ITEMS, ids=ids)
-        engine.write(_FORGET, ids=ids)
+    ids = _done(engine, sink, before, limit)
+    _forget_items(engine, ids)
+    _forget(engine, ids)
 
 
-def backlogs(engine: Engine) -> list[Backlog]:
-    """Returns what waits to be sent, by sink."""
-    return list(named(Backlog, engine.tuples(_BACKLOG)))
+@rows(Backlog)
+def backlogs() -> Node:
+    """What waits to be sent, by sink."""
+    query = Mail.select(Mail.sink, fn.COUNT(Mail.id), fn.MIN(Mail.made_at)).where(Mail.done_at.is_null())
+    return query.group_by(Mail.sink)
 
 
-# -- places and people -------------------------------------------------------------------------------------------------
-
-_PROJECTS = compiled(lambda p: Project.select(Project.uuid, Project.name).where(any_of(Project.uuid, p.uuids)))
-_DOMAINS = compiled(lambda p: Domain.select(Domain.uuid, Domain.name).where(any_of(Domain.uuid, p.uuids)))
-_UNSUBSCRIBED = compiled(
-    lambda p: MailUnsubscribed.select(MailUnsubscribed.recipient, MailUnsubscribed.kind).where(
-        any_of(MailUnsubscribed.recipient, p.recipients)
-    )
-)
-_ALL_UNSUBSCRIBED = compiled(
-    lambda p: MailUnsubscribed.select(MailUnsubscribed.recipient, MailUnsubscribed.kind, MailUnsubscribed.at).order_by(
-        MailUnsubscribed.recipient, MailUnsubscribed.kind
-    )
-)
-_UNSUBSCRIBE = compiled_insert(
-    MailUnsubscribed,
-    MailUnsubscribed.recipient,
-    MailUnsubscribed.kind,
-    MailUnsubscribed.at,
-    finish=lambda insert: insert.on_conflict_ignore(),
-)
-_SUBSCRIBE = compiled(
-    lambda p: MailUnsubscribed.delete().where(
-        MailUnsubscribed.recipient == p.recipient, MailUnsubscribed.kind == p.kind
-    )
-)
+# -- places ------------------------------------------------------------------------------------------------------------
 
 
-_LOCKS = 0x4D41494C
-"""The first half of the keys of these locks, so that they are not those of others."""
-_LOCK_RECIPIENT = compiled(lambda p: Select(columns=[fn.pg_advisory_xact_lock(_LOCKS, p.recipient).cast("text")]))
-_SUBSCRIBE_KINDS = compiled(
-    lambda p: MailUnsubscribed.delete().where(
-        MailUnsubscribed.recipient == p.recipient, any_of(MailUnsubscribed.kind, p.kinds)
-    )
-)
+@mapping(str, str, skip_empty="uuids")
+def _project_names(uuids: Collection[str]) -> Node:
+    return Project.select(Project.uuid, Project.name).where(any_of(Project.uuid, uuids))
+
+
+@mapping(str, str, skip_empty="uuids")
+def _domain_names(uuids: Collection[str]) -> Node:
+    return Domain.select(Domain.uuid, Domain.name).where(any_of(Domain.uuid, uuids))
 
 
 def with_names(engine: Engine, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Adds the names of projects and domains, which notifications about events of commitments do not have."""
-    projects = _named(engine, _PROJECTS, [id_ for each in documents if (id_ := each.get("project", {}).get("id"))])
-    domains = _named(engine, _DOMAINS, [id_ for each in documents if (id_ := each.get("domain", {}).get("id"))])
+    projects = _project_names(engine, [id_ for each in documents if (id_ := each.get("project", {}).get("id"))])
+    domains = _domain_names(engine, [id_ for each in documents if (id_ := each.get("domain", {}).get("id"))])
     for document in documents:
         for names, part in ((projects, document.get("project", {})), (domains, document.get("domain", {}))):
             if part.get("id") in names:
@@ -265,29 +222,49 @@ def with_names(engine: Engine, documents: Sequence[dict[str, Any]]) -> list[dict
     return list(documents)
 
 
-def _named(engine: Engine, query: Compiled, uuids: Sequence[str]) -> dict[str, str]:
-    return dict(engine.tuples(query, uuids=uuids)) if uuids else {}
+# -- people ------------------------------------------------------------------------------------------------------------
+
+_REFUSED = MailUnsubscribed
+_refuse = Insert(
+    tuple[str, str, float], _REFUSED, _REFUSED.recipient, _REFUSED.kind, _REFUSED.at,
+    finish=methodcaller("on_conflict_ignore"),
+)  # fmt: skip
+_LOCKS = 0x4D41494C
+"""The first half of the keys of these locks, so that they are not those of others."""
 
 
-def unsubscribed(engine: Engine, recipients: Collection[str]) -> set[tuple[str, str]]:
-    """Returns which of these recipients, given in lower case, do not want which kinds."""
-    rows = engine.tuples(_UNSUBSCRIBED, recipients=recipients) if recipients else ()
-    return {(recipient, kind) for recipient, kind in rows}
+@tuples(tuple[str, str], skip_empty="recipients")
+def unsubscribed(recipients: Collection[str]) -> Node:
+    """Which of these recipients, given in lower case, do not want which kinds."""
+    return _REFUSED.select(_REFUSED.recipient, _REFUSED.kind).where(any_of(_REFUSED.recipient, recipients))
 
 
-def all_unsubscribed(engine: Engine) -> list[tuple[str, str, float]]:
-    """Returns everybody who has unsubscribed from a kind, and when."""
-    return [(recipient, kind, at) for recipient, kind, at in engine.tuples(_ALL_UNSUBSCRIBED)]
+@tuples(tuple[str, str, float])
+def all_unsubscribed() -> Node:
+    """Everybody who has unsubscribed from a kind, and when."""
+    query = _REFUSED.select(_REFUSED.recipient, _REFUSED.kind, _REFUSED.at)
+    return query.order_by(_REFUSED.recipient, _REFUSED.kind)
 
 
 def unsubscribe(engine: Engine, recipient: str, kind: str, at: float) -> None:
     """Notes that a recipient does not want a kind."""
-    engine.write(_UNSUBSCRIBE, rows=[(recipient, kind, at)])
+    _refuse(engine, [(recipient, kind, at)])
 
 
-def subscribe(engine: Engine, recipient: str, kind: str) -> bool:
-    """Undoes that. Returns whether there was anything to undo."""
-    return engine.write(_SUBSCRIBE, recipient=recipient, kind=kind) > 0
+@writes
+def subscribe(recipient: str, kind: str) -> Node:
+    """Undoes that, if there is anything to undo."""
+    return _REFUSED.delete().where(_REFUSED.recipient == recipient, _REFUSED.kind == kind)
+
+
+@column(str)
+def _lock_recipient(number: int) -> Node:
+    return Select(columns=[fn.pg_advisory_xact_lock(_LOCKS, number).cast("text")])
+
+
+@writes_for("kinds")
+def _accept(recipient: str, kinds: Collection[str]) -> Node:
+    return _REFUSED.delete().where(_REFUSED.recipient == recipient, any_of(_REFUSED.kind, kinds))
 
 
 def change_subscriptions(engine: Engine, recipient: str, wanted: Mapping[str, bool], at: float) -> None:
@@ -296,10 +273,6 @@ def change_subscriptions(engine: Engine, recipient: str, wanted: Mapping[str, bo
     Two changes of the same recipient wait for each other: they would take the locks on their rows in different orders.
     """
     if engine.dialect == "postgresql":
-        engine.tuples(_LOCK_RECIPIENT, recipient=crc32(recipient.encode()) - 2**31)
-    resumed = [kind for kind, is_wanted in wanted.items() if is_wanted]
-    ended = [(recipient, kind, at) for kind, is_wanted in sorted(wanted.items()) if not is_wanted]
-    if resumed:
-        engine.write(_SUBSCRIBE_KINDS, recipient=recipient, kinds=resumed)
-    if ended:
-        engine.write(_UNSUBSCRIBE, rows=ended)
+        _lock_recipient(engine, crc32(recipient.encode()) - 2**31)
+    _accept(engine, recipient, [kind for kind, is_wanted in wanted.items() if is_wanted])
+    _refuse(engine, [(recipient, kind, at) for kind, is_wanted in sorted(wanted.items()) if not is_wanted])

@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from peewee import Value, fn
+from peewee import Cast, Value, fn
 
-from limes.db.compiled import Compiled, any_of, compiled, compiled_insert, lock
+from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     Domain,
@@ -20,13 +20,10 @@ from limes.db.models import (
     UsageStep,
 )
 from limes.db.queries.usage_sources import Meter
+from limes.db.query import Insert, Node, column, tuples, writes
 
 PENDING = 2**62
 """`recorded_at` of what no closed day has counted so far, and might have to be corrected for."""
-
-
-_ROWS = 5000
-"""Of one statement."""
 
 
 class StepRow(NamedTuple):
@@ -42,56 +39,37 @@ class StepRow(NamedTuple):
     """Later than `at`, or `PENDING`: the job has to look whether the day is closed."""
 
 
-_STEP_KEY = [getattr(UsageStep, name) for name in StepRow._fields[:5]]
-_ADD_STEPS = compiled_insert(
-    UsageStep,
-    *(getattr(UsageStep, name) for name in StepRow._fields),
-    finish=lambda insert: insert.on_conflict(
-        conflict_target=_STEP_KEY, preserve=[UsageStep.usage, UsageStep.recorded_at]
-    ),
-)
+_add_steps = Insert(StepRow, UsageStep, key=5)
 
 
 def add_steps(engine: Engine, steps: Sequence[StepRow]) -> None:
     """Adds steps; of two at the same second, the later one counts."""
-    if steps:
-        rows = [step if step.recorded_at == step.at else step._replace(recorded_at=PENDING) for step in steps]
-        engine.write(_ADD_STEPS, rows=rows)
+    _add_steps(engine, [step if step.recorded_at == step.at else step._replace(recorded_at=PENDING) for step in steps])
 
 
-_FORGET_FUTURE = compiled(
-    lambda p: UsageStep.delete().where(
-        UsageStep.project_uuid == p.project, UsageStep.service_type == p.service_type, UsageStep.at > p.now
-    )
-)
+def _is_of(row: Any, project_uuid: str, service_type: str) -> Any:
+    return (row.project_uuid == project_uuid) & (row.service_type == service_type)
 
 
-_FORGET_FUTURE_GAPS = compiled(
-    lambda p: UsageGap.delete().where(
-        UsageGap.project_uuid == p.project, UsageGap.service_type == p.service_type, UsageGap.begins >= p.now
-    )
-)
-_END_GAPS = compiled(
-    lambda p: UsageGap.update(ends=p.now).where(
-        UsageGap.project_uuid == p.project, UsageGap.service_type == p.service_type, UsageGap.ends > p.now
-    )
-)
+@writes
+def _forget_steps(project_uuid: str, service_type: str, now: int) -> Node:
+    return UsageStep.delete().where(_is_of(UsageStep, project_uuid, service_type), UsageStep.at > now)
+
+
+@writes
+def _forget_gaps(project_uuid: str, service_type: str, now: int) -> Node:
+    return UsageGap.delete().where(_is_of(UsageGap, project_uuid, service_type), UsageGap.begins >= now)
+
+
+@writes
+def _end_gaps(project_uuid: str, service_type: str, now: int) -> Node:
+    return UsageGap.update(ends=now).where(_is_of(UsageGap, project_uuid, service_type), UsageGap.ends > now)
 
 
 def forget_future(engine: Engine, project_uuid: str, service_type: str, now: int) -> None:
     """Deletes steps and gaps that a wrong clock has put after `now`."""
-    for query in (_FORGET_FUTURE, _FORGET_FUTURE_GAPS, _END_GAPS):
-        engine.write(query, project=project_uuid, service_type=service_type, now=now)
-
-
-_GAP_FIELDS = (UsageGap.project_uuid, UsageGap.service_type, UsageGap.begins, UsageGap.ends, UsageGap.recorded_at)
-_ADD_GAPS = compiled_insert(
-    UsageGap,
-    *_GAP_FIELDS,
-    finish=lambda insert: insert.on_conflict(
-        conflict_target=list(_GAP_FIELDS[:3]), preserve=[UsageGap.ends, UsageGap.recorded_at]
-    ),
-)
+    for change in (_forget_steps, _forget_gaps, _end_gaps):
+        change(engine, project_uuid, service_type, now)
 
 
 class GapRow(NamedTuple):
@@ -101,13 +79,11 @@ class GapRow(NamedTuple):
     service_type: str
     begins: int
     ends: int
+    recorded_at: int = PENDING
 
 
-def add_gaps(engine: Engine, gaps: Sequence[GapRow]) -> None:
-    """Adds gaps that have just ended."""
-    for start in range(0, len(gaps), _ROWS):
-        engine.write(_ADD_GAPS, rows=[(*gap, PENDING) for gap in gaps[start : start + _ROWS]])
-
+add_gaps = Insert(GapRow, UsageGap, key=3, at_once=5000)
+"""Adds gaps that have just ended."""
 
 # -- what vanishes -----------------------------------------------------------------------------------------------------
 
@@ -142,39 +118,32 @@ def _steps_to_zero(now: int, recorded_at: int, *conditions: Any) -> Any:
         .join(Service, on=Resource.service == Service.id)
         .where(_METERED, *conditions)
     )
-    return UsageStep.insert_from(ended, [getattr(UsageStep, name) for name in StepRow._fields]).on_conflict(
-        conflict_target=_STEP_KEY, preserve=[UsageStep.usage, UsageStep.recorded_at]
-    )
+    fields = [getattr(UsageStep, name) for name in StepRow._fields]
+    return UsageStep.insert_from(ended, fields).on_conflict(conflict_target=fields[:5], preserve=fields[5:])
 
 
-_FIGURES, _SCRAPES = ProjectResource.alias("pr"), ProjectService.alias("ps")
+@column(int)
+def _lock_figures(uuids: Collection[str]) -> Node:
+    row = ProjectResource.alias("pr")
+    query = row.select(row.project).join(Project, on=row.project == Project.id).where(any_of(Project.uuid, uuids))
+    return lock(query.order_by(row.resource, row.project), of="pr")
 
 
-def _lock_of_projects(row: Any, alias: str, *order: Any) -> Compiled:
-    return compiled(
-        lambda p: lock(
-            row.select(row.project)
-            .join(Project, on=row.project == Project.id)
-            .where(any_of(Project.uuid, p.projects))
-            .order_by(*order),
-            of=alias,
-        )
-    )
+@column(int)
+def _lock_scrapes(uuids: Collection[str]) -> Node:
+    row = ProjectService.alias("ps")
+    query = row.select(row.project).join(Project, on=row.project == Project.id).where(any_of(Project.uuid, uuids))
+    return lock(query.order_by(row.id), of="ps")
 
 
-# in the order of all transactions; the second also stops first scrapes, which have no figures yet
-_LOCKS = (
-    _lock_of_projects(_FIGURES, "pr", _FIGURES.resource, _FIGURES.project),
-    _lock_of_projects(_SCRAPES, "ps", _SCRAPES.id),
-)
+@writes
+def _forget_gaps_of(uuids: Collection[str], now: int) -> Node:
+    return UsageGap.delete().where(any_of(UsageGap.project_uuid, uuids), UsageGap.begins >= now)
 
 
-_CUT_GAPS = (
-    compiled(lambda p: UsageGap.delete().where(any_of(UsageGap.project_uuid, p.projects), UsageGap.begins >= p.now)),
-    compiled(
-        lambda p: UsageGap.update(ends=p.now).where(any_of(UsageGap.project_uuid, p.projects), UsageGap.ends > p.now)
-    ),
-)
+@writes
+def _end_gaps_of(uuids: Collection[str], now: int) -> Node:
+    return UsageGap.update(ends=now).where(any_of(UsageGap.project_uuid, uuids), UsageGap.ends > now)
 
 
 def end_projects(
@@ -184,12 +153,13 @@ def end_projects(
     written: the last of them counts. `last_usages` says what the account knows last: there may be no row of that any
     more, after a scrape by the previous release."""
     if uuids:
-        for query in _LOCKS:
-            engine.column(query, projects=sorted(uuids))
+        # in the order of all transactions; the second also stops first scrapes, which have no figures yet
+        _lock_figures(engine, uuids)
+        _lock_scrapes(engine, uuids)
         _end_steps(engine, now, any_of(UsageStep.project_uuid, uuids), any_of(Project.uuid, uuids))
         add_steps(engine, [StepRow(*meter, now, 0, now) for meter, usage in last_usages().items() if usage])
-        for gaps in _CUT_GAPS:
-            engine.write(gaps, projects=sorted(uuids), now=now)
+        _forget_gaps_of(engine, uuids, now)
+        _end_gaps_of(engine, uuids, now)
 
 
 def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
@@ -210,90 +180,69 @@ def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> No
     engine.write(_AZ.update(metered_usage=None).where(any_of(_AZ.resource_id, resource_ids), _METERED))
 
 
-_METERED_BY_OTHERS = compiled(
-    lambda p: (
+@tuples(tuple[str, str, str])
+def metered_by_others(resource_ids: Collection[int]) -> Node:
+    """The projects (UUID), services and names of resources that were scraped last by the previous release: it has
+    deleted rows of AZs in which nothing is used any more, and told the account nothing."""
+    return (
         Resource.select(Project.uuid, Service.type, Resource.name)
         .join(Service, on=Resource.service == Service.id)
         .join(ProjectService, on=ProjectService.service == Service.id)
         .join(Project, on=ProjectService.project == Project.id)
-        .where(any_of(Resource.id, p.resources), ProjectService.scraped_at.is_null(False))
+        .where(any_of(Resource.id, resource_ids), ProjectService.scraped_at.is_null(False))
         .where(ProjectService.metered_at.is_null() | (ProjectService.metered_at != ProjectService.scraped_at))
     )
-)
-
-
-def metered_by_others(engine: Engine, resource_ids: Collection[int]) -> list[tuple[str, str, str]]:
-    """Returns the projects (UUID), services and names of resources that were scraped last by the previous release: it
-    has deleted rows of AZs in which nothing is used any more, and told the account nothing."""
-    return engine.tuples(_METERED_BY_OTHERS, resources=resource_ids)
 
 
 # -- the beginning -----------------------------------------------------------------------------------------------------
 
-_METER = compiled(
-    lambda p: (
-        _AZ.update(metered_usage=_AZ.usage)
-        .where(any_of(_AZ.project_id, p.projects), _AZ.metered_usage.is_null())
-        .returning(_AZ.project_id, _AZ.resource_id, _AZ.az, _AZ.usage)
-    )
-)
-_REFS = compiled(lambda p: Resource.select(Resource.id, Service.type, Resource.name).join(Service))
+
+@tuples(tuple[int, int, str, int])
+def _meter(projects: Collection[int]) -> Node:
+    query = _AZ.update(metered_usage=_AZ.usage).where(any_of(_AZ.project_id, projects), _AZ.metered_usage.is_null())
+    return query.returning(_AZ.project_id, _AZ.resource_id, _AZ.az, _AZ.usage)
+
+
+@tuples(tuple[int, str, str])
+def _refs() -> Node:
+    return Resource.select(Resource.id, Service.type, Resource.name).join(Service)
 
 
 def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
     """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. To be called
     once."""
-    refs = {id_: (service, name) for id_, service, name in engine.tuples(_REFS)}
-    metered = engine.tuples(_METER, projects=[*uuids])
+    refs = {id_: (service, name) for id_, service, name in _refs(engine)}
+    metered = [row for row in _meter(engine, uuids) if row[3]]
     add_steps(
         engine,
-        [
-            StepRow(uuids[project], *refs[resource], az, now, usage, now)
-            for project, resource, az, usage in metered
-            if usage
-        ],
+        [StepRow(uuids[project], *refs[resource], az, now, usage, now) for project, resource, az, usage in metered],
     )
 
 
 # -- names -------------------------------------------------------------------------------------------------------------
 
-_IS_CALLED = (
-    (MeteredProject.project_uuid == Project.uuid)
-    & (MeteredProject.project_name == Project.name)
-    & (MeteredProject.domain_uuid == Domain.uuid)
-    & (MeteredProject.domain_name == Domain.name)
-)
-_END_NAMES = compiled(
-    lambda p: MeteredProject.update(until=p.now).where(
-        MeteredProject.until.is_null(),
-        ~fn.EXISTS(Project.select(Value(1)).join(Domain).where(_IS_CALLED)),
+
+@writes
+def _end_names(now: int) -> Node:
+    row = MeteredProject
+    is_called = (row.project_uuid == Project.uuid) & (row.project_name == Project.name)
+    is_called &= (row.domain_uuid == Domain.uuid) & (row.domain_name == Domain.name)
+    exists = fn.EXISTS(Project.select(Value(1)).join(Domain).where(is_called))
+    return row.update(until=now).where(row.until.is_null(), ~exists)
+
+
+@writes
+def _begin_names(now: int) -> Node:
+    row = MeteredProject
+    known = row.select(Value(1)).where(row.project_uuid == Project.uuid, row.until.is_null())
+    new = Project.select(Project.uuid, Cast(now, "BIGINT"), Project.name, Domain.uuid, Domain.name).join(Domain)
+    names = [row.project_name, row.domain_uuid, row.domain_name]
+    return row.insert_from(new.where(~fn.EXISTS(known)), [row.project_uuid, row.since, *names]).on_conflict(
+        conflict_target=[row.project_uuid, row.since], preserve=names, update={row.until: None}
     )
-)
-_NAME_FIELDS = [
-    *(MeteredProject.project_uuid, MeteredProject.since, MeteredProject.project_name),
-    *(MeteredProject.domain_uuid, MeteredProject.domain_name),
-]
-_BEGIN_NAMES = compiled(
-    lambda p: MeteredProject.insert_from(
-        Project.select(Project.uuid, p.now.cast("BIGINT"), Project.name, Domain.uuid, Domain.name)
-        .join(Domain)
-        .where(
-            ~fn.EXISTS(
-                MeteredProject.select(Value(1)).where(
-                    MeteredProject.project_uuid == Project.uuid, MeteredProject.until.is_null()
-                )
-            )
-        ),
-        _NAME_FIELDS,
-    ).on_conflict(
-        conflict_target=[MeteredProject.project_uuid, MeteredProject.since],
-        preserve=[MeteredProject.project_name, MeteredProject.domain_uuid, MeteredProject.domain_name],
-        update={MeteredProject.until: None},
-    )
-)
 
 
 def note_names(engine: Engine, now: int) -> None:
     """Notes what projects and domains are called from now on, where that has changed."""
-    engine.write(_END_NAMES, now=now)
-    engine.write(_BEGIN_NAMES, now=now)
+    _end_names(engine, now)
+    _begin_names(engine, now)

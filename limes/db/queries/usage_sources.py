@@ -1,14 +1,11 @@
 """What the account of usage and commitments is computed from, by project (UUID) and time (docs/adr/0032)."""
 
-from collections.abc import Collection, Sequence
-from functools import cache
+from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple
-
-from peewee import Value
+from typing import Any, NamedTuple, TypeVar
 
 from limes.core.metering.account import Account, CommittedTime, Gap, Step
-from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
+from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import CommittedTime as CommittedTimeModel
 from limes.db.models import (
@@ -24,6 +21,9 @@ from limes.db.models import (
     UsageStep,
 )
 from limes.db.queries.project_scrapes import FAILING_SINCE
+from limes.db.query import Node, column, grouped, rows, tuples
+
+T = TypeVar("T")
 
 
 class Meter(NamedTuple):
@@ -41,11 +41,6 @@ class Only(NamedTuple):
     services: Collection[str] | None = None
     resources: Collection[str] | None = None
     azs: Collection[str] | None = None
-
-    @property
-    def given(self) -> tuple[bool, bool, bool]:
-        """Returns which of them are restricted."""
-        return (self.services is not None, self.resources is not None, self.azs is not None)
 
 
 EVERYTHING = Only()
@@ -72,169 +67,102 @@ class ScrapeTimes(NamedTuple):
 
 CLOCKS_DIFFER = 300
 """By how many seconds clocks of hosts may differ at most."""
-_METER = ("project_uuid", "service_type", "resource_name", "az")
-
-
-Given = tuple[bool, bool, bool]
 
 
 def _meter(model: Any) -> list[Any]:
-    return [getattr(model, name) for name in _METER]
+    return [model.project_uuid, model.service_type, model.resource_name, model.az]
 
 
-def _wanted(p: Parameters, columns: Sequence[Any], given: Given) -> list[Any]:
-    """Returns the conditions on service, resource and AZ."""
-    lists = (p.services, p.resources, p.azs)
-    return [any_of(column, wanted) for column, wanted, is_given in zip(columns, lists, given, strict=True) if is_given]
+def _are(columns: Iterable[Any], only: Only) -> list[Any]:
+    """The conditions on service, resource and AZ."""
+    return [any_of(column, wanted) for column, wanted in zip(columns, only, strict=True) if wanted is not None]
 
 
-@cache
-def _steps(given: Given) -> Compiled:
+def _by_meter(found: Iterable[Any], make: Callable[..., T]) -> dict[Meter, list[T]]:
+    """Rows that begin with what they are about. `make` is given the other columns."""
+    by_meter: dict[Meter, list[T]] = {}
+    for row in found:
+        by_meter.setdefault(Meter._make(row[:4]), []).append(make(*row[4:]))
+    return by_meter
+
+
+@tuples(tuple[str, str, str, str, int, int])
+def _steps(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
     step = UsageStep
-    return compiled(
-        lambda p: (
-            step.select(*_meter(step), step.at, step.usage)
-            .where(any_of(step.project_uuid, p.projects), step.at >= p.begin, step.at < p.end)
-            .where(*_all(_wanted(p, _meter(step)[1:], given)))
-            .order_by(step.at)
-        )
-    )
-
-
-def _all(conditions: list[Any]) -> list[Any]:
-    """peewee takes no empty `where`."""
-    return conditions or [Value(1) == 1]
-
-
-_GAPS = compiled(
-    lambda p: UsageGap.select(UsageGap.project_uuid, UsageGap.service_type, UsageGap.begins, UsageGap.ends).where(
-        any_of(UsageGap.project_uuid, p.projects), UsageGap.ends > p.begin, UsageGap.begins < p.end
-    )
-)
-
-
-def _scrape_times() -> Any:
-    row = ProjectService
-    query = row.select(Project.uuid, Service.type, row.scraped_at, FAILING_SINCE)
-    return query.join(Project).join_from(row, Service)
-
-
-_SCRAPE_TIMES = compiled(lambda p: _scrape_times().where(any_of(Project.uuid, p.projects)))
-_SCRAPE_TIMES_OF_SERVICES = compiled(lambda p: _scrape_times().where(any_of(Service.type, p.services)))
-
-
-@cache
-def _committed(given: Given) -> Compiled:
-    time = CommittedTimeModel
-    return compiled(
-        lambda p: (
-            time.select(*_meter(time), time.begins, time.ends, time.amount)
-            .where(any_of(time.project_uuid, p.projects), time.ends > p.begin, time.begins < p.end)
-            .where(*_all(_wanted(p, _meter(time)[1:], given)))
-        )
-    )
-
-
-@cache
-def _places(given: Given) -> Compiled:
-    az = ProjectAZResource
-    return compiled(
-        lambda p: (
-            az.select(Project.uuid, Service.type, Resource.name, az.az)
-            .join(Project, on=az.project_id == Project.id)
-            .join(Resource, on=az.resource_id == Resource.id)
-            .join(Service, on=Resource.service == Service.id)
-            .where(any_of(Project.uuid, p.projects), Resource.is_known)
-            .where(*_all(_wanted(p, (Service.type, Resource.name, az.az), given)))
-        )
-    )
-
-
-@cache
-def _accounts(model: Any, more: tuple[Any, ...], given: Given, *, in_order: bool = True) -> Compiled:
-    figures = [getattr(model, name) for name in ("used", "committed", "beyond", "unknown", "smallest", "largest")]
-    return compiled(
-        lambda p: (
-            model.select(*_meter(model), model.begins, *figures, model.last, model.version, *more)
-            .where(any_of(model.project_uuid, p.projects), model.begins >= p.begin, model.begins < p.end)
-            .where(*_all(_wanted(p, _meter(model)[1:], given)))
-            .order_by(*[model.begins] if in_order else [])
-        )
-    )
+    conditions = (any_of(step.project_uuid, projects), step.at >= begin, step.at < end, *_are(_meter(step)[1:], only))
+    return step.select(*_meter(step), step.at, step.usage).where(*conditions).order_by(step.at)
 
 
 def steps(
     engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
 ) -> dict[Meter, list[Step]]:
-    """Returns the steps from `begin` on and before `end`, in order."""
-    found: dict[Meter, list[Step]] = {}
-    for *meter, at, usage in engine.tuples(
-        _steps(only.given), projects=projects, begin=begin, end=end, **only._asdict()
-    ):
-        found.setdefault(Meter._make(meter), []).append(Step(at, usage))
-    return found
+    """The steps from `begin` on and before `end`, in order."""
+    return _by_meter(_steps(engine, projects, begin, end, only), Step)
+
+
+@tuples(tuple[str, str, int, int])
+def _gaps(projects: Sequence[str], begin: int, end: int) -> Node:
+    gap = UsageGap
+    query = gap.select(gap.project_uuid, gap.service_type, gap.begins, gap.ends)
+    return query.where(any_of(gap.project_uuid, projects), gap.ends > begin, gap.begins < end)
 
 
 def gaps(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[tuple[str, str], list[Gap]]:
-    """Returns the times that overlap this one, in which nobody knew the usage, by project and service."""
+    """The times that overlap this one, in which nobody knew the usage, by project and service."""
     found: dict[tuple[str, str], list[Gap]] = {}
-    for project, service, begins, ends in engine.tuples(_GAPS, projects=projects, begin=begin, end=end):
+    for project, service, begins, ends in _gaps(engine, projects, begin, end):
         found.setdefault((project, service), []).append(Gap(begins, ends))
     return found
 
 
-def scrape_times(engine: Engine, projects: Sequence[str]) -> list[ScrapeTimes]:
-    """Returns when these projects were scraped."""
-    return engine.all(_SCRAPE_TIMES, ScrapeTimes, projects=projects)
+_SCRAPE_TIMES = (
+    ProjectService.select(Project.uuid, Service.type, ProjectService.scraped_at, FAILING_SINCE)
+    .join(Project)
+    .join_from(ProjectService, Service)
+)
 
 
-def scrape_times_of_services(engine: Engine, services: Sequence[str]) -> list[ScrapeTimes]:
-    """Returns when these services were scraped, in all projects."""
-    return engine.all(_SCRAPE_TIMES_OF_SERVICES, ScrapeTimes, services=services)
+@rows(ScrapeTimes)
+def scrape_times(projects: Sequence[str]) -> Node:
+    """When these projects were scraped."""
+    return _SCRAPE_TIMES.where(any_of(Project.uuid, projects))
+
+
+@rows(ScrapeTimes)
+def scrape_times_of_services(services: Sequence[str]) -> Node:
+    """When these services were scraped, in all projects."""
+    return _SCRAPE_TIMES.where(any_of(Service.type, services))
+
+
+@tuples(tuple[str, str, str, str, int, int, int])
+def _committed(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+    time = CommittedTimeModel
+    query = time.select(*_meter(time), time.begins, time.ends, time.amount)
+    overlaps = (time.ends > begin, time.begins < end)
+    return query.where(any_of(time.project_uuid, projects), *overlaps, *_are(_meter(time)[1:], only))
 
 
 def committed(
     engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
 ) -> dict[Meter, list[CommittedTime]]:
-    """Returns the times that overlap this one, in which something was committed."""
-    found: dict[Meter, list[CommittedTime]] = {}
-    for *meter, begins, ends, amount in engine.tuples(
-        _committed(only.given), projects=projects, begin=begin, end=end, **only._asdict()
-    ):
-        found.setdefault(Meter._make(meter), []).append(CommittedTime(begins, ends, amount))
-    return found
+    """The times that overlap this one, in which something was committed."""
+    return _by_meter(_committed(engine, projects, begin, end, only), CommittedTime)
 
 
-def places(engine: Engine, projects: Sequence[str], only: Only = EVERYTHING) -> list[Meter]:
-    """Returns what is reported of these projects at present, even if nothing of it is used."""
-    return engine.all(_places(only.given), Meter, projects=projects, **only._asdict())
+@rows(Meter)
+def places(projects: Sequence[str], only: Only = EVERYTHING) -> Node:
+    """What is reported of these projects at present, even if nothing of it is used."""
+    az = ProjectAZResource
+    return (
+        az.select(Project.uuid, Service.type, Resource.name, az.az)
+        .join(Project, on=az.project_id == Project.id)
+        .join(Resource, on=az.resource_id == Resource.id)
+        .join(Service, on=Resource.service == Service.id)
+        .where(any_of(Project.uuid, projects), Resource.is_known, *_are((Service.type, Resource.name, az.az), only))
+    )
 
 
-def days(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
-) -> dict[Meter, list[StoredAccount]]:
-    """Returns the stored days that begin in this time, in order."""
-    found: dict[Meter, list[StoredAccount]] = {}
-    for *meter, begins, used, committed_, beyond, unknown, smallest, largest, last, version in engine.tuples(
-        _accounts(UsageDay, (), only.given), projects=projects, begin=begin, end=end, **only._asdict()
-    ):
-        account = Account(int(used), int(committed_), int(beyond), unknown, smallest, largest, last)
-        stored = StoredAccount(begins, account, version, begins + 86400)
-        found.setdefault(Meter._make(meter), []).append(stored)
-    return found
-
-
-def months(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
-) -> dict[Meter, list[StoredAccount]]:
-    """Returns the stored months that begin in this time, in order."""
-    found: dict[Meter, list[StoredAccount]] = {}
-    query = _accounts(UsageMonth, (UsageMonth.counted_until,), only.given)
-    for row in engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict()):
-        used, committed_, beyond, *figures = row[5:12]
-        account = Account(int(used), int(committed_), int(beyond), *figures)
-        found.setdefault(Meter._make(row[:4]), []).append(StoredAccount(row[4], account, *row[12:14]))
-    return found
+# -- stored accounts ---------------------------------------------------------------------------------------------------
 
 
 class MonthRow(NamedTuple):
@@ -264,15 +192,56 @@ Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | Non
 """The same as a plain tuple: there are hundreds of thousands of them, which the garbage collector need not look at."""
 
 
-_METER_AND_BEGIN = itemgetter(slice(0, 5))
+def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: Only, *more: Any) -> Select:
+    figures = (model.used, model.committed, model.beyond, model.unknown, model.smallest, model.largest, model.last)
+    query: Select = model.select(*_meter(model), model.begins, *figures, model.version, *more)
+    in_time = (model.begins >= begin, model.begins < end)
+    return query.where(any_of(model.project_uuid, projects), *in_time, *_are(_meter(model)[1:], only))
+
+
+def _stored(begin: int, used: str, committed_: str, beyond: str, *figures: Any) -> StoredAccount:
+    *others, version, counted_until = figures
+    return StoredAccount(begin, Account(int(used), int(committed_), int(beyond), *others), version, counted_until)
+
+
+@tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
+def _days(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+    return _accounts(UsageDay, projects, begin, end, only).order_by(UsageDay.begins)
+
+
+def days(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> dict[Meter, list[StoredAccount]]:
+    """The stored days that begin in this time, in order."""
+    return _by_meter(_days(engine, projects, begin, end, only), lambda day, *row: _stored(day, *row, day + 86400))
+
+
+@tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int, int])
+def _months(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+    month = UsageMonth
+    return _accounts(month, projects, begin, end, only, month.counted_until).order_by(month.begins)
+
+
+def months(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+) -> dict[Meter, list[StoredAccount]]:
+    """The stored months that begin in this time, in order."""
+    return _by_meter(_months(engine, projects, begin, end, only), _stored)
+
+
+@tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
+def _month_rows(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+    return _accounts(UsageMonth, projects, begin, end, only)
 
 
 def month_rows(engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING) -> list[Month]:
-    """Returns the same, in the order of meters (by code points, whatever the database's order is) and time."""
-    query = _accounts(UsageMonth, (), only.given, in_order=False)
-    rows: list[Any] = engine.tuples(query, projects=projects, begin=begin, end=end, **only._asdict())
-    rows.sort(key=_METER_AND_BEGIN)
-    return rows
+    """The same, in the order of meters (by code points, whatever the database's order is) and time."""
+    found = _month_rows(engine, projects, begin, end, only)
+    found.sort(key=itemgetter(slice(0, 5)))
+    return found
+
+
+# -- projects ----------------------------------------------------------------------------------------------------------
 
 
 class NameRow(NamedTuple):
@@ -285,42 +254,25 @@ class NameRow(NamedTuple):
     domain_name: str
 
 
-_NAMES = compiled(
-    lambda p: (
-        MeteredProject.select(*(getattr(MeteredProject, name) for name in NameRow._fields))
-        .where(any_of(MeteredProject.project_uuid, p.projects))
-        .order_by(MeteredProject.project_uuid, MeteredProject.since)
-    )
-)
+@grouped(str, "project_uuid", NameRow)
+def names(projects: Sequence[str]) -> Node:
+    """What these projects were called, in the order of time."""
+    row = MeteredProject
+    query = row.select(row.project_uuid, row.since, row.project_name, row.domain_uuid, row.domain_name)
+    return query.where(any_of(row.project_uuid, projects)).order_by(row.project_uuid, row.since)
 
 
-def names(engine: Engine, projects: Sequence[str]) -> dict[str, list[NameRow]]:
-    """Returns what these projects were called, in the order of time."""
-    found: dict[str, list[NameRow]] = {}
-    for row in engine.all(_NAMES, NameRow, projects=projects):
-        found.setdefault(row.project_uuid, []).append(row)
-    return found
-
-
-_MP = MeteredProject
-
-
-@cache
-def _project_page(in_domains: bool, in_projects: bool) -> Compiled:
-    def build(p: Parameters) -> Select:
-        conditions: list[Any] = [
-            _MP.project_uuid > p.marker,
-            _MP.since < p.end,
-            _MP.until.is_null() | (_MP.until > p.begin),
-        ]
-        if in_domains:
-            conditions.append(any_of(_MP.domain_uuid, p.domains))
-        if in_projects:
-            conditions.append(any_of(_MP.project_uuid, p.projects))
-        query = _MP.select(_MP.project_uuid).where(*conditions).distinct()
-        return query.order_by(_MP.project_uuid).limit(p.limit)
-
-    return compiled(build)
+@column(str)
+def _project_page(
+    begin: int, end: int, marker: str, limit: int, domains: Sequence[str] | None, projects: Sequence[str] | None
+) -> Node:
+    row = MeteredProject
+    conditions: list[Any] = [row.project_uuid > marker, row.since < end, row.until.is_null() | (row.until > begin)]
+    if domains is not None:
+        conditions.append(any_of(row.domain_uuid, domains))
+    if projects is not None:
+        conditions.append(any_of(row.project_uuid, projects))
+    return row.select(row.project_uuid).where(*conditions).distinct().order_by(row.project_uuid).limit(limit)
 
 
 def project_page(
@@ -332,12 +284,10 @@ def project_page(
     domains: Sequence[str] | None = None,
     projects: Sequence[str] | None = None,
 ) -> list[str]:
-    """Returns the UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and
-    among these projects, if they are given.
+    """The UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and among
+    these projects, if they are given.
 
     Projects that came soon after, or went shortly before, are among them: the clock of the host that noticed it may
     not be that of the host that scraped them.
     """
-    query = _project_page(domains is not None, projects is not None)
-    among = {"marker": marker, "limit": limit, "domains": domains, "projects": projects}
-    return engine.column(query, begin=begin - CLOCKS_DIFFER, end=end + CLOCKS_DIFFER, **among)
+    return _project_page(engine, begin - CLOCKS_DIFFER, end + CLOCKS_DIFFER, marker, limit, domains, projects)
