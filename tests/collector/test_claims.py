@@ -113,7 +113,7 @@ def test_the_outcome_of_a_job_is_recorded_only_by_its_holder(lab: Lab) -> None:
         return engine.atomic(lambda: tasks.claim_job(engine, "discovery", lab.now, lease, lab.now + 9000))
 
     def finish(lease: float, next_run_at: float) -> bool:
-        return engine.atomic(lambda: tasks.finish_job(engine, "discovery", lease, lab.now, next_run_at, ""))
+        return engine.atomic(lambda: tasks.finish_job(engine, "discovery", lease, lab.now, next_run_at, "")) == 1
 
     assert claim(lab.now + 300)
     first = lab.now + 300

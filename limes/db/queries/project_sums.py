@@ -4,7 +4,6 @@ A `key` is the id of the project or domain that a sum is about, and 0 for the cl
 """
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, Literal, NamedTuple
 
 import peewee
@@ -12,7 +11,7 @@ from peewee import JOIN, Case, Value, fn
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
 from limes.core.commitments.commitment import Status
-from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
+from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import (
     Commitment,
@@ -23,6 +22,7 @@ from limes.db.models import (
     Resource,
     Service,
 )
+from limes.db.query import Node, mapping, rows, tuples
 
 Level = Literal["project", "domain", "cluster"]
 
@@ -88,22 +88,27 @@ def _group(query: Select, by: Level, *columns: peewee.Node) -> Select:
     return query.group_by(*columns) if by == "cluster" else query.group_by(_KEYS[by], *columns)
 
 
-def _where(query: Select, p: Parameters, kind: Level, *conditions: Any) -> Select:
+def _where(query: Select, among: Among, *conditions: Any) -> Select:
     """Adds the conditions, and that a project is one of those asked for."""
-    return query.where(*conditions) if kind == "cluster" else query.where(*conditions, any_of(_KEYS[kind], p.ids))
+    return (
+        query.where(*conditions)
+        if among.ids is None
+        else query.where(*conditions, any_of(_KEYS[among.level], among.ids))
+    )
 
 
-def _join_projects(query: Select, project: Any, by: Level, kind: Level) -> Select:
+def _join_projects(query: Select, project: Any, by: Level, among: Among) -> Select:
     """Joins the projects where they are needed. Sums of the whole cluster read hundreds of thousands of rows, and do
     not ask whose they are."""
-    return query if by == kind == "cluster" else query.join(Project, on=Project.id == project)
+    return query if by == "cluster" and among.ids is None else query.join(Project, on=Project.id == project)
 
 
 # -- by resource -------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _resource_sums(by: Level, kind: Level) -> Compiled:
+@rows(ResourceSum, skip_empty="resources")
+def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
+    """Sums over projects for each resource."""
     row = ProjectResource
     burst = Case(None, [(row.usage > row.quota, row.usage - row.quota)], 0)
     limited = Case(None, [(row.backend_quota > 0, row.backend_quota)], 0)
@@ -118,38 +123,25 @@ def _resource_sums(by: Level, kind: Level) -> Compiled:
         fn.SUM(limited),
         fn.MIN(row.backend_quota) < 0,
     )
-    query = _join_projects(query, row.project, by, kind)
-    return compiled(lambda p: _group(_where(query, p, kind, any_of(row.resource, p.resources)), by, row.resource))
-
-
-def resource_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[ResourceSum]:
-    """Returns sums over projects for each resource."""
-    if not resources:
-        return []
-    return engine.all(_resource_sums(by, among.kind), ResourceSum, resources=resources, ids=among.ids)
+    query = _join_projects(query, row.project, by, among)
+    return _group(_where(query, among, any_of(row.resource, resources)), by, row.resource)
 
 
 # -- usage by AZ -------------------------------------------------------------------------------------------------------
 
 _USAGE = ProjectAZResource
-_USAGE_BY_AZ = compiled(
-    lambda p: (
-        _USAGE.select(_USAGE.resource_id, _USAGE.az, fn.SUM(_USAGE.usage))
-        .where(any_of(_USAGE.resource_id, p.resources))
-        .group_by(_USAGE.resource_id, _USAGE.az)
-    )
-)
 
 
-def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str], int]:
-    """Returns usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
-    if not resources:
-        return {}
-    return {(resource, az): usage for resource, az, usage in engine.tuples(_USAGE_BY_AZ, resources=resources)}
+@mapping(tuple[int, str], int, skip_empty="resources")
+def usage_by_az(resources: Sequence[int]) -> Node:
+    """Usage of all projects together, by resource id and AZ. What no project has reported on is missing."""
+    key = (_USAGE.resource_id, _USAGE.az)
+    return _USAGE.select(*key, fn.SUM(_USAGE.usage)).where(any_of(_USAGE.resource_id, resources)).group_by(*key)
 
 
-@cache
-def _az_usage_sums(by: Level, kind: Level) -> Compiled:
+@rows(AZUsageSum)
+def az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
+    """Usage over projects for each resource and AZ."""
     query = _USAGE.select(
         _KEYS[by],
         _USAGE.resource_id,
@@ -158,119 +150,80 @@ def _az_usage_sums(by: Level, kind: Level) -> Compiled:
         fn.SUM(fn.COALESCE(_USAGE.physical_usage, _USAGE.usage)),
         fn.MAX(_USAGE.physical_usage).is_null(False),
     )
-    query = _join_projects(query, _USAGE.project_id, by, kind)
-    return compiled(
-        lambda p: _group(
-            _where(query, p, kind, any_of(_USAGE.resource_id, p.resources)), by, _USAGE.resource_id, _USAGE.az
-        )
-    )
+    query = _join_projects(query, _USAGE.project_id, by, among)
+    return _group(_where(query, among, any_of(_USAGE.resource_id, resources)), by, _USAGE.resource_id, _USAGE.az)
 
 
-def az_usage_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[AZUsageSum]:
-    """Returns usage over projects for each resource and AZ."""
-    return engine.all(_az_usage_sums(by, among.kind), AZUsageSum, resources=resources, ids=among.ids)
-
-
-@cache
-def _az_quota_sums(by: Level, kind: Level) -> Compiled:
+@mapping(tuple[int, int, str], int)
+def az_quota_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
+    """Quota over projects by key, resource id and AZ. It is only known by AZ where it grows by itself."""
     row = ProjectAZQuota
-    query = _join_projects(row.select(_KEYS[by], row.resource_id, row.az, fn.SUM(row.quota)), row.project_id, by, kind)
-    return compiled(
-        lambda p: _group(_where(query, p, kind, any_of(row.resource_id, p.resources)), by, row.resource_id, row.az)
-    )
+    query = row.select(_KEYS[by], row.resource_id, row.az, fn.SUM(row.quota))
+    query = _join_projects(query, row.project_id, by, among)
+    return _group(_where(query, among, any_of(row.resource_id, resources)), by, row.resource_id, row.az)
 
 
-def az_quota_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> dict[tuple[int, int, str], int]:
-    """Returns quota over projects by key, resource id and AZ. It is only known by AZ where it grows by itself."""
-    rows = engine.tuples(_az_quota_sums(by, among.kind), resources=resources, ids=among.ids)
-    return {(key, resource, az): int(quota) for key, resource, az, quota in rows}
-
-
-_UNPLACED = compiled(
-    lambda p: (
+@tuples(tuple[str, str, int, int])
+def _unplaced() -> Node:
+    return (
         _USAGE.select(Service.type, Resource.name, fn.SUM(_USAGE.usage), fn.COUNT(_USAGE.project_id.distinct()))
         .join(Resource, on=Resource.id == _USAGE.resource_id)
         .join(Service)
         .where(_USAGE.az.in_([ANY_AZ, UNKNOWN_AZ]), _USAGE.usage > 0)
         .group_by(Service.type, Resource.name)
     )
-)
 
 
 def unplaced_usage(engine: Engine) -> dict[Ref, tuple[int, int]]:
-    """Returns what is used in AZs that are not known, and in how many projects."""
-    rows = engine.tuples(_UNPLACED)
-    return {(service_type, name): (int(usage), int(projects)) for service_type, name, usage, projects in rows}
+    """What is used in AZs that are not known, and in how many projects."""
+    return {(service_type, name): (usage, projects) for service_type, name, usage, projects in _unplaced(engine)}
 
 
 # -- commitments by AZ -------------------------------------------------------------------------------------------------
 
 
-@cache
-def _committed_sums(by: Level, kind: Level) -> Compiled:
-    live = [Status.PLANNED.value, Status.PENDING.value, Status.CONFIRMED.value]
-    columns = (Commitment.resource, Commitment.az, Commitment.status, Commitment.duration)
-    query = Commitment.select(_KEYS[by], *columns, fn.SUM(Commitment.amount)).join(Project)
-
-    def build(p: Parameters) -> peewee.Query:
-        is_live = Commitment.status.in_(live) & (Commitment.expires_at > p.now)
-        return _group(_where(query, p, kind, is_live, any_of(Commitment.resource, p.resources)), by, *columns)
-
-    return compiled(build)
+@rows(CommittedSum)
+def committed_sums(resources: Sequence[int], now: float, by: Level, among: Among) -> Node:
+    """Commitments that have not ended, by status and duration."""
+    row = Commitment
+    columns = (row.resource, row.az, row.status, row.duration)
+    live = row.status.in_([Status.PLANNED.value, Status.PENDING.value, Status.CONFIRMED.value])
+    query = row.select(_KEYS[by], *columns, fn.SUM(row.amount)).join(Project)
+    return _group(_where(query, among, live & (row.expires_at > now), any_of(row.resource, resources)), by, *columns)
 
 
-def committed_sums(engine: Engine, resources: Sequence[int], now: float, by: Level, among: Among) -> list[CommittedSum]:
-    """Returns commitments that have not ended, by status and duration."""
-    query = _committed_sums(by, among.kind)
-    return engine.all(query, CommittedSum, resources=resources, now=now, ids=among.ids)
-
-
-def _confirmed(p: Parameters, *columns: peewee.Field) -> Select:
-    """Returns what is confirmed now, summed up by these columns, as the source `committed`."""
-    return (
-        Commitment.select(*columns, fn.SUM(Commitment.amount).alias("amount"))
-        .where(
-            any_of(Commitment.resource, p.resources),
-            Commitment.status == Status.CONFIRMED.value,
-            Commitment.expires_at > p.now,
-        )
-        .group_by(*columns)
-        .alias("committed")
+def _confirmed(resources: Sequence[int], now: float, *columns: peewee.Field) -> Select:
+    """What is confirmed now, summed up by these columns, as the source `committed`."""
+    row = Commitment
+    is_confirmed = (row.status == Status.CONFIRMED.value, row.expires_at > now)
+    query = row.select(*columns, fn.SUM(row.amount).alias("amount")).where(
+        any_of(row.resource, resources), *is_confirmed
     )
+    return query.group_by(*columns).alias("committed")
 
 
-@cache
-def _unused_commitments(by: Level, kind: Level) -> Compiled:
-    def build(p: Parameters) -> peewee.Query:
-        committed = _confirmed(p, Commitment.project, Commitment.resource, Commitment.az)
-        usage = fn.COALESCE(_USAGE.usage, 0)
-        same = (
-            (_USAGE.project_id == committed.c.project_id)
-            & (_USAGE.resource_id == committed.c.resource_id)
-            & (_USAGE.az == committed.c.az)
-        )
-        query = (
-            Project.select(_KEYS[by], committed.c.resource_id, committed.c.az, fn.SUM(committed.c.amount - usage))
-            .join(committed, on=committed.c.project_id == Project.id)
-            .join(_USAGE, JOIN.LEFT_OUTER, on=same)
-        )
-        query = _where(query, p, kind, committed.c.amount > usage)
-        return _group(query, by, committed.c.resource_id, committed.c.az)
-
-    return compiled(build)
+@mapping(tuple[int, int, str], int)
+def unused_commitments(resources: Sequence[int], now: float, by: Level, among: Among) -> Node:
+    """What projects have committed to but do not use, by key, resource id and AZ."""
+    committed = _confirmed(resources, now, Commitment.project, Commitment.resource, Commitment.az)
+    usage = fn.COALESCE(_USAGE.usage, 0)
+    same = (
+        (_USAGE.project_id == committed.c.project_id)
+        & (_USAGE.resource_id == committed.c.resource_id)
+        & (_USAGE.az == committed.c.az)
+    )
+    query = (
+        Project.select(_KEYS[by], committed.c.resource_id, committed.c.az, fn.SUM(committed.c.amount - usage))
+        .join(committed, on=committed.c.project_id == Project.id)
+        .join(_USAGE, JOIN.LEFT_OUTER, on=same)
+    )
+    return _group(_where(query, among, committed.c.amount > usage), by, committed.c.resource_id, committed.c.az)
 
 
-def unused_commitments(
-    engine: Engine, resources: Sequence[int], now: float, by: Level, among: Among
-) -> dict[tuple[int, int, str], int]:
-    """Returns what projects have committed to but do not use, by key, resource id and AZ."""
-    query = _unused_commitments(by, among.kind)
-    rows = engine.tuples(query, resources=resources, now=now, ids=among.ids)
-    return {(key, resource, az): amount for key, resource, az, amount in rows}
-
-
-def _unused_overall(p: Parameters) -> peewee.Query:
-    committed = _confirmed(p, Commitment.project, Commitment.resource)
+@mapping(int, int, skip_empty="resources")
+def unused_commitments_overall(resources: Sequence[int], now: float) -> Node:
+    """What projects have committed to beyond what they use in all AZs together, by resource id."""
+    committed = _confirmed(resources, now, Commitment.project, Commitment.resource)
     used = _USAGE.select(fn.COALESCE(fn.SUM(_USAGE.usage), 0)).where(
         _USAGE.project_id == committed.c.project_id, _USAGE.resource_id == committed.c.resource_id
     )
@@ -281,11 +234,3 @@ def _unused_overall(p: Parameters) -> peewee.Query:
         .group_by(committed.c.resource_id)
         .having(amount > 0)
     )
-
-
-_UNUSED_OVERALL = compiled(_unused_overall)
-
-
-def unused_commitments_overall(engine: Engine, resources: Sequence[int], now: float) -> dict[int, int]:
-    """Returns what projects have committed to beyond what they use in all AZs together, by resource id."""
-    return dict(engine.tuples(_UNUSED_OVERALL, resources=resources, now=now)) if resources else {}

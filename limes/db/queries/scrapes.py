@@ -4,14 +4,15 @@ As in all transactions, `project_resources` are locked before `project_services`
 """
 
 from collections.abc import Collection, Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
-import peewee
 from peewee import JOIN, Case, fn
 
-from limes.db.compiled import Parameters, any_of, compiled, compiled_insert, lock
+from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import ProjectAZResource, ProjectResource, ProjectService
+from limes.db.query import Insert, Node, first, first_value, rows, writes, writes_for
 
 
 class ResourceRow(NamedTuple):
@@ -67,181 +68,134 @@ class QuotaState(NamedTuple):
     pushed_at: float | None
 
 
-_PR = ProjectResource.alias("pr")
-_LOCK_FIGURES = compiled(
-    lambda p: lock(
-        _PR.select(
-            *(_PR.resource, _PR.quota, _PR.backend_quota, _PR.usage, _PR.physical_usage),
-            *(_PR.min_backend_quota, _PR.max_backend_quota),
-            *(ProjectAZResource.az, ProjectAZResource.usage, ProjectAZResource.physical_usage),
-            *(ProjectAZResource.subresources, ProjectAZResource.metered_usage),
+class _FiguresRow(NamedTuple):
+    resource_id: int
+    quota: int | None
+    backend_quota: int | None
+    usage: int
+    physical_usage: int | None
+    min_backend_quota: int | None
+    max_backend_quota: int | None
+    az: str | None
+    az_usage: int | None
+    az_physical_usage: int | None
+    subresources: str | None
+    metered_usage: int | None
+
+
+@rows(_FiguresRow, skip_empty="resources")
+def _lock_figures(project_id: int, resources: Collection[int]) -> Node:
+    row, az = ProjectResource.alias("pr"), ProjectAZResource
+    query = (
+        row.select(
+            *(row.resource, row.quota, row.backend_quota, row.usage, row.physical_usage),
+            *(row.min_backend_quota, row.max_backend_quota),
+            *(az.az, az.usage, az.physical_usage, az.subresources, az.metered_usage),
         )
-        .join(
-            ProjectAZResource,
-            JOIN.LEFT_OUTER,
-            on=(ProjectAZResource.project_id == _PR.project) & (ProjectAZResource.resource_id == _PR.resource),
-        )
-        .where(_PR.project == p.project, any_of(_PR.resource, p.resources))
-        .order_by(_PR.resource),
-        of="pr",
+        .join(az, JOIN.LEFT_OUTER, on=(az.project_id == row.project) & (az.resource_id == row.resource))
+        .where(row.project == project_id, any_of(row.resource, resources))
+        .order_by(row.resource)
     )
-)
+    return lock(query, of="pr")
 
 
 def lock_figures(engine: Engine, project_id: int, resources: Collection[int]) -> Figures:
-    """Returns the stored figures. Until the transaction ends, nobody else changes them."""
-    if not resources:
-        return Figures({}, {})
-    rows = engine.tuples(_LOCK_FIGURES, project=project_id, resources=resources)
+    """The stored figures. Until the transaction ends, nobody else changes them."""
+    found = _lock_figures(engine, project_id, resources)
     return Figures(
-        {row[0]: ResourceRow._make(row[1:7]) for row in rows},
-        {(row[0], row[7]): AZRow._make(row[8:]) for row in rows if row[7] is not None},
+        {row[0]: ResourceRow._make(row[1:7]) for row in found},
+        {(row[0], row[7]): AZRow._make(row[8:]) for row in found if row[7] is not None},
     )
 
 
-def _record_success(p: Parameters, **changes: Any) -> peewee.Node:
-    return (
-        ProjectService.update(
-            scraped_at=p.now,
-            metered_at=p.now,
-            checked_at=p.now,
-            next_scrape_at=p.next_scrape_at,
-            scrape_duration=p.duration,
-            scrape_error="",
-            scrape_failures=0,
-            failing_since=None,
-            scrape_claimed_until=None,
-            scrape_state=fn.COALESCE(p.scrape_state, ProjectService.scrape_state),
-            **changes,
-        )
-        .where(ProjectService.id == p.id, ProjectService.scrape_claimed_until == p.lease)
-        .returning(ProjectService.quota_desynced_at, ProjectService.drifted_at, ProjectService.pushed_at)
-    )
-
-
-def _unless_in_sync(p: Parameters, cleared: Any, column: peewee.Field) -> Any:
-    """Returns `cleared`, or the column's present value if a desync mark was made after the claim."""
-    unchanged = fn.COALESCE(ProjectService.quota_desynced_at, p.seen_mark) == p.seen_mark
-    return Case(None, [(unchanged, cleared)], column)
-
-
-_RECORD_AS_IT_IS = compiled(_record_success)
-_RECORD_AND_MARK = compiled(
-    lambda p: _record_success(
-        p,
-        quota_desynced_at=fn.COALESCE(ProjectService.quota_desynced_at, p.mark_at),
-        next_push_at=fn.COALESCE(ProjectService.next_push_at, p.mark_at),
-    )
-)
-_RECORD_IN_SYNC = compiled(
-    lambda p: _record_success(
-        p, drifted_at=Case(None, [(ProjectService.quota_desynced_at.is_null(), None)], ProjectService.drifted_at)
-    )
-)
-_RECORD_AND_CLEAR_MARK = compiled(
-    lambda p: _record_success(
-        p,
-        next_push_at=_unless_in_sync(p, None, ProjectService.next_push_at),
-        drifted_at=_unless_in_sync(p, None, ProjectService.drifted_at),
-        push_failures=_unless_in_sync(p, 0, ProjectService.push_failures),
-        push_error=_unless_in_sync(p, "", ProjectService.push_error),
-        quota_desynced_at=_unless_in_sync(p, None, ProjectService.quota_desynced_at),
-    )
-)
-
-
+@first(QuotaState)
 def record_success(
-    engine: Engine, id_: int, lease: float, outcome: Outcome, seen_mark: float | None, scrape_state: str | None = None
-) -> QuotaState | None:
+    id_: int, lease: float, outcome: Outcome, seen_mark: float | None, scrape_state: str | None = None
+) -> Node:
     """Records that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
 
     `seen_mark` is the desync mark at the time of the claim. It is cleared if the backend is in sync now. A mark that
     was set after the claim stays: the report may be older than the change behind it. A `scrape_state` of None changes
     nothing.
     """
+    row = ProjectService
+    changes: dict[Any, Any] = {}
     if outcome.mark_at is not None:
-        query = _RECORD_AND_MARK
-    elif not outcome.in_sync:
-        query = _RECORD_AS_IT_IS
-    else:
-        query = _RECORD_IN_SYNC if seen_mark is None else _RECORD_AND_CLEAR_MARK
-    return engine.first(
-        query,
-        QuotaState,
-        id=id_,
-        lease=lease,
-        seen_mark=seen_mark,
-        scrape_state=scrape_state,
-        **outcome._asdict(),
-    )
-
-
-_SET_DRIFT = compiled(lambda p: ProjectService.update(drifted_at=p.since).where(ProjectService.id == p.id))
-
-
-def set_drift(engine: Engine, id_: int, since: float) -> None:
-    """Records since when the backend enforces another quota than it was told."""
-    engine.write(_SET_DRIFT, id=id_, since=since)
-
-
-_LOCK_CLAIM = compiled(
-    lambda p: lock(
-        ProjectService.select(ProjectService.scrape_failures).where(
-            ProjectService.id == p.id, ProjectService.scrape_claimed_until == p.lease
+        changes = {one: fn.COALESCE(one, outcome.mark_at) for one in (row.quota_desynced_at, row.next_push_at)}
+    elif outcome.in_sync and seen_mark is None:
+        changes = {row.drifted_at: Case(None, [(row.quota_desynced_at.is_null(), None)], row.drifted_at)}
+    elif outcome.in_sync:
+        is_seen = fn.COALESCE(row.quota_desynced_at, seen_mark) == seen_mark
+        cleared: dict[Any, Any] = dict.fromkeys((row.quota_desynced_at, row.next_push_at, row.drifted_at))
+        cleared |= {row.push_failures: 0, row.push_error: ""}
+        changes = {one: Case(None, [(is_seen, value)], one) for one, value in cleared.items()}
+    return (
+        row.update(
+            changes,
+            scraped_at=outcome.now,
+            metered_at=outcome.now,
+            checked_at=outcome.now,
+            next_scrape_at=outcome.next_scrape_at,
+            scrape_duration=outcome.duration,
+            scrape_error="",
+            scrape_failures=0,
+            failing_since=None,
+            scrape_claimed_until=None,
+            scrape_state=fn.COALESCE(scrape_state, row.scrape_state),
         )
+        .where(row.id == id_, row.scrape_claimed_until == lease)
+        .returning(row.quota_desynced_at, row.drifted_at, row.pushed_at)
     )
-)
-_RECORD_FAILURE = compiled(
-    lambda p: ProjectService.update(
-        checked_at=p.now,
-        next_scrape_at=p.next_scrape_at,
-        # without an error the old time means nothing: the previous release does not clear it
-        failing_since=Case(
-            None,
-            [((ProjectService.scrape_error == "") | ProjectService.failing_since.is_null(), p.now)],
-            ProjectService.failing_since,
-        ),
-        scrape_error=p.error,
-        scrape_failures=p.failures,
-        scrape_claimed_until=None,
-    ).where(ProjectService.id == p.id)
-)
 
 
-def lock_claim(engine: Engine, id_: int, lease: float) -> int | None:
-    """Locks the row and returns how many scrapes have failed in a row; None if the claim is lost."""
-    failures = engine.column(_LOCK_CLAIM, id=id_, lease=lease)
-    return failures[0] if failures else None
+@writes
+def set_drift(id_: int, since: float) -> Node:
+    """Records since when the backend enforces another quota than it was told."""
+    return ProjectService.update(drifted_at=since).where(ProjectService.id == id_)
 
 
-def record_failure(engine: Engine, id_: int, now: float, next_scrape_at: float, failures: int, error: str) -> None:
+@first_value(int)
+def lock_claim(id_: int, lease: float) -> Node:
+    """How many scrapes have failed in a row; None if the claim is lost. The row is locked."""
+    row = ProjectService
+    return lock(row.select(row.scrape_failures).where(row.id == id_, row.scrape_claimed_until == lease))
+
+
+@writes
+def record_failure(id_: int, now: float, next_scrape_at: float, failures: int, error: str) -> Node:
     """Records that a scrape has failed. The figures of the last success stay."""
-    engine.write(_RECORD_FAILURE, id=id_, now=now, next_scrape_at=next_scrape_at, failures=failures, error=error)
+    row = ProjectService
+    return row.update(
+        checked_at=now,
+        next_scrape_at=next_scrape_at,
+        # without an error the old time means nothing: the previous release does not clear it
+        failing_since=Case(None, [((row.scrape_error == "") | row.failing_since.is_null(), now)], row.failing_since),
+        scrape_error=error,
+        scrape_failures=failures,
+        scrape_claimed_until=None,
+    ).where(row.id == id_)
 
 
-_QUOTA_FIELDS = [getattr(ProjectResource, name) for name in ResourceRow._fields]
-_WRITE_RESOURCES = compiled_insert(
+_write_resources = Insert(
+    tuple[Any, ...],
     ProjectResource,
-    *(ProjectResource.project, ProjectResource.resource, *_QUOTA_FIELDS),
-    finish=lambda insert: insert.on_conflict(
-        conflict_target=[ProjectResource.project, ProjectResource.resource], preserve=_QUOTA_FIELDS
-    ),
+    *(ProjectResource.project, ProjectResource.resource),
+    *(getattr(ProjectResource, name) for name in ResourceRow._fields),
+    key=2,
 )
-_USAGE_FIELDS = [getattr(ProjectAZResource, name) for name in AZRow._fields]
-_WRITE_AZS = compiled_insert(
+_write_azs = Insert(
+    tuple[Any, ...],
     ProjectAZResource,
-    *(ProjectAZResource.project_id, ProjectAZResource.resource_id, ProjectAZResource.az, *_USAGE_FIELDS),
-    finish=lambda insert: insert.on_conflict(
-        conflict_target=[ProjectAZResource.project_id, ProjectAZResource.resource_id, ProjectAZResource.az],
-        preserve=_USAGE_FIELDS,
-    ),
+    *(ProjectAZResource.project_id, ProjectAZResource.resource_id, ProjectAZResource.az),
+    *(getattr(ProjectAZResource, name) for name in AZRow._fields),
+    key=3,
 )
-_DELETE_AZS = compiled(
-    lambda p: ProjectAZResource.delete().where(
-        ProjectAZResource.project_id == p.project,
-        any_of(ProjectAZResource.resource_id.cast("TEXT").concat(":").concat(ProjectAZResource.az), p.keys),
-    )
-)
+
+
+@writes_for("keys")
+def _delete_azs(project_id: int, keys: Collection[str]) -> Node:
+    key = ProjectAZResource.resource_id.cast("TEXT").concat(":").concat(ProjectAZResource.az)
+    return ProjectAZResource.delete().where(ProjectAZResource.project_id == project_id, any_of(key, keys))
 
 
 def write_figures(engine: Engine, project_id: int, stored: Figures, present: Figures) -> None:
@@ -250,15 +204,11 @@ def write_figures(engine: Engine, project_id: int, stored: Figures, present: Fig
     `stored` must have all figures of these resources, and be locked.
     """
     resources = [row for row in present.resources.items() if row not in stored.resources.items()]
-    if resources:
-        engine.write(_WRITE_RESOURCES, rows=[(project_id, resource, *row) for resource, row in sorted(resources)])
+    _write_resources(engine, [(project_id, resource, *row) for resource, row in sorted(resources)])
     gone = [key for key in stored.azs if key[0] in present.resources and key not in present.azs]
-    if gone:
-        engine.write(_DELETE_AZS, project=project_id, keys=[f"{resource}:{az}" for resource, az in gone])
+    _delete_azs(engine, project_id, [f"{resource}:{az}" for resource, az in gone])
     azs = [row for row in present.azs.items() if row not in stored.azs.items()]
-    if azs:
-        rows = [(project_id, *key, *row) for key, row in sorted(azs, key=lambda item: item[0])]
-        engine.write(_WRITE_AZS, rows=rows)
+    _write_azs(engine, [(project_id, *key, *row) for key, row in sorted(azs, key=itemgetter(0))])
 
 
 def less_used(stored: Figures, present: Figures) -> set[int]:

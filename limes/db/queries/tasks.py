@@ -8,15 +8,17 @@ On PostgreSQL a row that another collector is claiming at the moment is skipped.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, ParamSpec
 
-import peewee
-from peewee import Case
+from peewee import Case, Field
 
-from limes.db.compiled import Compiled, Parameters, any_of, compiled, lock
+from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import Capacitor, Domain, Job, Project, ProjectService, Service
 from limes.db.queries.project_scrapes import failing_since
+from limes.db.query import Build, Node, Query, column, made, tuples, writes, writes_for
+
+P = ParamSpec("P")
 
 
 class ProjectTask(NamedTuple):
@@ -69,9 +71,20 @@ class CapacitorTask(NamedTuple):
 _PS = ProjectService.alias("ps")
 
 
-def _tasks(p: Parameters, due_at: peewee.Field, claimed_until: peewee.Field, *conditions: Any) -> peewee.Node:
-    """Returns the rows that fulfil the conditions and that nobody else has locked, those that have waited longest
-    first."""
+def _task(*row: Any) -> ProjectTask:
+    return ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, 0.0, *row[15:]])
+
+
+def _claimable(build: Build[P]) -> Query[P, list[ProjectTask]]:
+    """Gives the tasks that `_tasks` selects, without their lease."""
+    project = (int, int, str, str, str, bool, str, str, int, str)
+    maybe_time = float | None
+    scrape = (maybe_time, float, bool, str, maybe_time, maybe_time, maybe_time, maybe_time)
+    return made(_task, *project, *scrape)(build)
+
+
+def _tasks(due_at: Field, claimed_until: Field, limit: int, *conditions: Any) -> Node:
+    """The rows that fulfil the conditions and that nobody else has locked, those that have waited longest first."""
     query = (
         _PS.select(
             _PS.id,
@@ -85,196 +98,165 @@ def _tasks(p: Parameters, due_at: peewee.Field, claimed_until: peewee.Field, *co
         .join(Service, on=_PS.service == Service.id)
         .where(*conditions)
         .order_by(due_at)
-        .limit(p.limit)
+        .limit(limit)
     )
     return lock(query, of="ps", skip_locked=True)
 
 
-def _scrapes(p: Parameters, *conditions: Any, asked_for: bool) -> peewee.Node:
-    kind = (_of_service(p), _PS.is_stale == asked_for)
-    return _tasks(p, _PS.next_scrape_at, _PS.scrape_claimed_until, *kind, *conditions)
-
-
-def _pushes(p: Parameters, *conditions: Any) -> peewee.Node:
-    return _tasks(p, _PS.next_push_at, _PS.push_claimed_until, *conditions)
-
-
-def _of_service(p: Parameters) -> Any:
+def _is_of(service_type: str) -> Any:
     """As a subquery, so that the index of `project_services` gives the rows in order."""
     service = Service.alias()
-    return _PS.service == service.select(service.id).where(service.type == p.service_type)
+    return _PS.service == service.select(service.id).where(service.type == service_type)
 
 
-def _unclaimed(p: Parameters, claimed_until: Any) -> Any:
-    return claimed_until.is_null() | (claimed_until <= p.now) | (claimed_until > p.never)
+def _is_unclaimed(claimed_until: Any, now: float, never: float) -> Any:
+    return claimed_until.is_null() | (claimed_until <= now) | (claimed_until > never)
 
 
-_SCRAPES_ASKED_FOR = compiled(lambda p: _scrapes(p, _unclaimed(p, _PS.scrape_claimed_until), asked_for=True))
-_DUE_SCRAPES = compiled(lambda p: _scrapes(p, _PS.next_scrape_at <= p.now, asked_for=False))
-_LOST_SCRAPES = compiled(lambda p: _scrapes(p, _PS.next_scrape_at > p.never, asked_for=False))
-_LEASE_SCRAPES = compiled(
-    lambda p: ProjectService.update(is_stale=False, next_scrape_at=p.lease, scrape_claimed_until=p.lease).where(
-        any_of(ProjectService.id, p.ids)
-    )
-)
+@_claimable
+def _scrapes(
+    which: Literal["asked for", "due", "lost"], service_type: str, now: float, never: float, limit: int
+) -> Node:
+    asked_for = which == "asked for"
+    if asked_for:
+        condition = _is_unclaimed(_PS.scrape_claimed_until, now, never)
+    else:
+        condition = _PS.next_scrape_at <= now if which == "due" else _PS.next_scrape_at > never
+    kind = (_is_of(service_type), _PS.is_stale == asked_for)
+    return _tasks(_PS.next_scrape_at, _PS.scrape_claimed_until, limit, *kind, condition)
+
+
+@writes_for("ids")
+def _lease_scrapes(ids: Sequence[int], lease: float) -> Node:
+    # a sync that is requested from now on wants newer figures, so it marks the row again
+    changes = ProjectService.update(is_stale=False, next_scrape_at=lease, scrape_claimed_until=lease)
+    return changes.where(any_of(ProjectService.id, ids))
 
 
 def claim_scrapes(
     engine: Engine, service_type: str, now: float, lease: float, never: float, limit: int
 ) -> list[ProjectTask]:
-    """Returns up to `limit` projects: first those whose scrape was requested, then those that are due, each longest due
-    first.
+    """Up to `limit` projects: first those whose scrape was requested, then those that are due, each longest due first.
 
     A scrape that is requested while one is running comes after it: a user who asks again and again would otherwise take
     each scrape's lease away, and none would ever be recorded.
     """
-    times = {"service_type": service_type, "now": now, "never": never}
-    tasks = _find(engine, _SCRAPES_ASKED_FOR, lease, limit=limit, **times)
+    tasks = _scrapes(engine, "asked for", service_type, now, never, limit)
     if len(tasks) < limit:
-        tasks += _find(engine, _DUE_SCRAPES, lease, limit=limit - len(tasks), **times)
+        tasks += _scrapes(engine, "due", service_type, now, never, limit - len(tasks))
     if not tasks:
-        tasks = _find(engine, _LOST_SCRAPES, lease, limit=limit, **times)
-    if tasks:
-        # a sync that is requested from now on wants newer figures, so it marks the row again
-        engine.write(_LEASE_SCRAPES, ids=[task.id for task in tasks], lease=lease)
-    return tasks
+        tasks = _scrapes(engine, "lost", service_type, now, never, limit)
+    _lease_scrapes(engine, [task.id for task in tasks], lease)
+    return [task._replace(lease=lease) for task in tasks]
 
 
-_RELEASE_SCRAPE = compiled(
-    lambda p: ProjectService.update(
-        next_scrape_at=p.due_at, is_stale=ProjectService.is_stale | p.asked_for, scrape_claimed_until=None
-    ).where(ProjectService.id == p.id, ProjectService.scrape_claimed_until == p.lease)
-)
+@writes
+def _release_scrape(id_: int, lease: float, due_at: float, asked_for: bool) -> Node:
+    row = ProjectService
+    changes = row.update(next_scrape_at=due_at, is_stale=row.is_stale | asked_for, scrape_claimed_until=None)
+    return changes.where(row.id == id_, row.scrape_claimed_until == lease)
 
 
 def release_scrapes(engine: Engine, claimed: Sequence[ProjectTask]) -> None:
     """Gives back claims that were not begun: their rows are due as before. Does nothing for claims that are lost."""
     for task in claimed:
-        engine.write(_RELEASE_SCRAPE, id=task.id, due_at=task.due_at, asked_for=task.asked_for, lease=task.lease)
+        _release_scrape(engine, task.id, task.lease, task.due_at, task.asked_for)
 
 
-_DUE_PUSHES = compiled(
-    lambda p: _pushes(p, _of_service(p), _PS.next_push_at <= p.now, _unclaimed(p, _PS.push_claimed_until))
-)
-_LOST_PUSHES = compiled(lambda p: _pushes(p, _of_service(p), _PS.next_push_at > p.never))
-_PUSHES_OF_PROJECT = compiled(
-    lambda p: _pushes(
-        p,
-        _PS.project == p.project,
-        any_of(Service.type, p.service_types),
-        (_PS.next_push_at <= p.now) | (_PS.next_push_at > p.never),
-        _unclaimed(p, _PS.push_claimed_until),
-    )
-)
-_LEASE_PUSHES = compiled(
-    lambda p: ProjectService.update(next_push_at=p.lease, push_claimed_until=p.lease).where(
-        any_of(ProjectService.id, p.ids)
-    )
-)
+@_claimable
+def _push(which: Literal["due", "lost"], service_type: str, now: float, never: float) -> Node:
+    conditions: list[Any] = [_PS.next_push_at > never]
+    if which == "due":
+        conditions = [_PS.next_push_at <= now, _is_unclaimed(_PS.push_claimed_until, now, never)]
+    return _tasks(_PS.next_push_at, _PS.push_claimed_until, 1, _is_of(service_type), *conditions)
+
+
+@_claimable
+def _pushes_of_project(project_id: int, service_types: Sequence[str], now: float, never: float, limit: int) -> Node:
+    is_due = (_PS.next_push_at <= now) | (_PS.next_push_at > never)
+    is_free = _is_unclaimed(_PS.push_claimed_until, now, never)
+    of_project = (_PS.project == project_id, any_of(Service.type, service_types))
+    return _tasks(_PS.next_push_at, _PS.push_claimed_until, limit, *of_project, is_due, is_free)
+
+
+@writes_for("ids")
+def _lease_pushes(ids: Sequence[int], lease: float) -> Node:
+    changes = ProjectService.update(next_push_at=lease, push_claimed_until=lease)
+    return changes.where(any_of(ProjectService.id, ids))
 
 
 def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:
-    """Returns the project with quota to write that has been due longest."""
-    times = {"service_type": service_type, "now": now, "never": never}
-    tasks = _find(engine, _DUE_PUSHES, lease, limit=1, **times)
-    if not tasks:
-        tasks = _find(engine, _LOST_PUSHES, lease, limit=1, **times)
-    _lease_pushes(engine, tasks, lease)
-    return tasks[0] if tasks else None
+    """The project with quota to write that has been due longest."""
+    tasks = _push(engine, "due", service_type, now, never) or _push(engine, "lost", service_type, now, never)
+    _lease_pushes(engine, [task.id for task in tasks], lease)
+    return tasks[0]._replace(lease=lease) if tasks else None
 
 
 def claim_push_of(
     engine: Engine, project_id: int, service_types: Sequence[str], now: float, lease: float, never: float
 ) -> list[ProjectTask]:
-    """Returns those of these services of the project whose quota has to be written, and that nobody has claimed."""
-    times = {"now": now, "never": never}
-    limit = len(service_types)
-    tasks = _find(
-        engine, _PUSHES_OF_PROJECT, lease, project=project_id, service_types=service_types, limit=limit, **times
-    )
-    _lease_pushes(engine, tasks, lease)
-    return tasks
+    """Those of these services of the project whose quota has to be written, and that nobody has claimed."""
+    tasks = _pushes_of_project(engine, project_id, service_types, now, never, len(service_types))
+    _lease_pushes(engine, [task.id for task in tasks], lease)
+    return [task._replace(lease=lease) for task in tasks]
 
 
-def _lease_pushes(engine: Engine, claimed: Sequence[ProjectTask], lease: float) -> None:
-    if claimed:
-        engine.write(_LEASE_PUSHES, ids=[task.id for task in claimed], lease=lease)
-
-
-_RELEASE_PUSH = compiled(
-    lambda p: ProjectService.update(
-        next_push_at=Case(None, [(ProjectService.quota_desynced_at.is_null(False), p.now)]), push_claimed_until=None
-    ).where(ProjectService.id == p.id, ProjectService.push_claimed_until == p.lease)
-)
-
-
-def release_push(engine: Engine, id_: int, lease: float, now: float) -> None:
+@writes
+def release_push(id_: int, lease: float, now: float) -> Node:
     """Gives back a claim, so that the next one who polls finds the row due. Does nothing if the claim is lost."""
-    engine.write(_RELEASE_PUSH, id=id_, lease=lease, now=now)
+    row = ProjectService
+    next_push_at = Case(None, [(row.quota_desynced_at.is_null(False), now)])
+    changes = row.update(next_push_at=next_push_at, push_claimed_until=None)
+    return changes.where(row.id == id_, row.push_claimed_until == lease)
 
 
-def _find(engine: Engine, query: Compiled, lease: float, **values: Any) -> list[ProjectTask]:
-    """Returns the rows as tasks, which are now locked."""
-    rows = engine.tuples(query, **values)
-    return [
-        ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, lease, *row[15:]]) for row in rows
-    ]
+@tuples(tuple[int, str], skip_empty="names")
+def _due_capacitor(names: Sequence[str], now: float, never: float) -> Node:
+    row = Capacitor
+    is_due = (row.next_scrape_at <= now) | (row.next_scrape_at > never)
+    query = row.select(row.id, row.name).where(is_due, any_of(row.name, names))
+    return lock(query.order_by(row.next_scrape_at, row.id).limit(1), skip_locked=True)
 
 
-_DUE_CAPACITOR = compiled(
-    lambda p: lock(
-        Capacitor.select(Capacitor.id, Capacitor.name)
-        .where(
-            (Capacitor.next_scrape_at <= p.now) | (Capacitor.next_scrape_at > p.never), any_of(Capacitor.name, p.names)
-        )
-        .order_by(Capacitor.next_scrape_at, Capacitor.id)
-        .limit(1),
-        skip_locked=True,
-    )
-)
-_LEASE_CAPACITOR = compiled(lambda p: Capacitor.update(next_scrape_at=p.lease).where(Capacitor.id == p.id))
+@writes
+def _lease_capacitor(id_: int, lease: float) -> Node:
+    return Capacitor.update(next_scrape_at=lease).where(Capacitor.id == id_)
 
 
 def claim_capacity(
     engine: Engine, names: Sequence[str], now: float, lease: float, never: float
 ) -> CapacitorTask | None:
-    """Returns the one of these capacitors that has been due longest."""
-    if not names:
-        return None
-    capacitors = engine.tuples(_DUE_CAPACITOR, names=names, now=now, never=never)
-    if not capacitors:
-        return None
-    ((id_, name),) = capacitors
-    engine.write(_LEASE_CAPACITOR, id=id_, lease=lease)
-    return CapacitorTask(id_, name, lease)
+    """The one of these capacitors that has been due longest."""
+    for id_, name in _due_capacitor(engine, names, now, never):
+        _lease_capacitor(engine, id_, lease)
+        return CapacitorTask(id_, name, lease)
+    return None
 
 
-_MAKE_JOB = compiled(
-    lambda p: Job.insert(name=p.name, next_run_at=p.now).on_conflict("NOTHING", conflict_target=[Job.name])
-)
-_DUE_JOB = compiled(
-    lambda p: lock(
-        Job.select(Job.name).where(Job.name == p.name, (Job.next_run_at <= p.now) | (Job.next_run_at > p.never)),
-        skip_locked=True,
-    )
-)
-_LEASE_JOB = compiled(lambda p: Job.update(next_run_at=p.lease).where(Job.name == p.name))
-_FINISH_JOB = compiled(
-    lambda p: Job.update(ran_at=p.now, next_run_at=p.next_run_at, error=p.error).where(
-        Job.name == p.name, Job.next_run_at == p.lease
-    )
-)
+@writes
+def _make_job(name: str, now: float) -> Node:
+    return Job.insert(name=name, next_run_at=now).on_conflict("NOTHING", conflict_target=[Job.name])
+
+
+@column(str)
+def _due_job(name: str, now: float, never: float) -> Node:
+    is_due = (Job.next_run_at <= now) | (Job.next_run_at > never)
+    return lock(Job.select(Job.name).where(Job.name == name, is_due), skip_locked=True)
+
+
+@writes
+def _lease_job(name: str, lease: float) -> Node:
+    return Job.update(next_run_at=lease).where(Job.name == name)
 
 
 def claim_job(engine: Engine, name: str, now: float, lease: float, never: float) -> bool:
     """Claims a cluster-wide job if it is due; returns whether it was. Adds its row if there is none."""
-    engine.write(_MAKE_JOB, name=name, now=now)
-    if not engine.column(_DUE_JOB, name=name, now=now, never=never):
-        return False
-    engine.write(_LEASE_JOB, name=name, lease=lease)
-    return True
+    _make_job(engine, name, now)
+    return bool(_due_job(engine, name, now, never)) and _lease_job(engine, name, lease) == 1
 
 
-def finish_job(engine: Engine, name: str, lease: float, now: float, next_run_at: float, error: str) -> bool:
-    """Records the outcome of a job. False if the lease was lost meanwhile: then nothing is recorded."""
-    return engine.write(_FINISH_JOB, name=name, now=now, next_run_at=next_run_at, error=error, lease=lease) == 1
+@writes
+def finish_job(name: str, lease: float, now: float, next_run_at: float, error: str) -> Node:
+    """Records the outcome of a job. Nothing is recorded if the lease was lost meanwhile."""
+    changes = Job.update(ran_at=now, next_run_at=next_run_at, error=error)
+    return changes.where(Job.name == name, Job.next_run_at == lease)

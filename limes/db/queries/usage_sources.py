@@ -69,7 +69,8 @@ CLOCKS_DIFFER = 300
 """By how many seconds clocks of hosts may differ at most."""
 
 
-def _meter(model: Any) -> list[Any]:
+def meter_columns(model: Any) -> list[Any]:
+    """Those of what a row is about."""
     return [model.project_uuid, model.service_type, model.resource_name, model.az]
 
 
@@ -89,8 +90,10 @@ def _by_meter(found: Iterable[Any], make: Callable[..., T]) -> dict[Meter, list[
 @tuples(tuple[str, str, str, str, int, int])
 def _steps(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
     step = UsageStep
-    conditions = (any_of(step.project_uuid, projects), step.at >= begin, step.at < end, *_are(_meter(step)[1:], only))
-    return step.select(*_meter(step), step.at, step.usage).where(*conditions).order_by(step.at)
+    query = step.select(*meter_columns(step), step.at, step.usage)
+    in_time = (step.at >= begin, step.at < end)
+    query = query.where(any_of(step.project_uuid, projects), *in_time, *_are(meter_columns(step)[1:], only))
+    return query.order_by(step.at)
 
 
 def steps(
@@ -137,9 +140,9 @@ def scrape_times_of_services(services: Sequence[str]) -> Node:
 @tuples(tuple[str, str, str, str, int, int, int])
 def _committed(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
     time = CommittedTimeModel
-    query = time.select(*_meter(time), time.begins, time.ends, time.amount)
+    query = time.select(*meter_columns(time), time.begins, time.ends, time.amount)
     overlaps = (time.ends > begin, time.begins < end)
-    return query.where(any_of(time.project_uuid, projects), *overlaps, *_are(_meter(time)[1:], only))
+    return query.where(any_of(time.project_uuid, projects), *overlaps, *_are(meter_columns(time)[1:], only))
 
 
 def committed(
@@ -194,9 +197,9 @@ Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | Non
 
 def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: Only, *more: Any) -> Select:
     figures = (model.used, model.committed, model.beyond, model.unknown, model.smallest, model.largest, model.last)
-    query: Select = model.select(*_meter(model), model.begins, *figures, model.version, *more)
+    query: Select = model.select(*meter_columns(model), model.begins, *figures, model.version, *more)
     in_time = (model.begins >= begin, model.begins < end)
-    return query.where(any_of(model.project_uuid, projects), *in_time, *_are(_meter(model)[1:], only))
+    return query.where(any_of(model.project_uuid, projects), *in_time, *_are(meter_columns(model)[1:], only))
 
 
 def _stored(begin: int, used: str, committed_: str, beyond: str, *figures: Any) -> StoredAccount:
