@@ -12,7 +12,7 @@ from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries.project_figures import project_azs
 from limes.db.queries.project_sums import Among, committed_sums
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import ProjectRow, these
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class AutogrowWarnings:
             return {}
         resources: Sequence[int] = sorted(ids.values())
         usage: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
-        for row in project_azs(self.engine, resources, targets.domain_id, targets.ids):
+        for row in project_azs(self.engine, these(resources), targets.domain_id, targets.ids):
             usage[row.project_id, row.resource_id][row.az] = row.usage
         committed: dict[tuple[int, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
         among = Among("domain", [targets.domain_id]) if targets.ids is None else Among("project", targets.ids)

@@ -16,7 +16,7 @@ from limes.db.queries.autogrow_bounds import autogrow_bounds
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.project_quotas import Bounds
 from limes.db.queries.project_sums import Among
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import ProjectRow, these
 from limes.db.queries.temporary_quotas import TemporaryRow
 
 CHUNK = 200
@@ -170,7 +170,7 @@ class ReportProjects:
             report.scraped_at[type_] = scrape.scraped_at
             if scrape.failing_since is not None:
                 report.failing_since[type_] = scrape.failing_since
-        for row in queries.project_resources(self.engine, list(refs), domain_id, project_ids):
+        for row in queries.project_resources(self.engine, these(refs), domain_id, project_ids):
             reports[row.project_id].resources[refs[row.resource_id]] = row
         growing = self._growing(details.selection)
         self._add_temporary(
@@ -208,7 +208,7 @@ class ReportProjects:
         domain_id: int,
         project_ids: Sequence[int] | None,
     ) -> None:
-        for row in queries.project_azs(self.engine, list(refs), domain_id, project_ids):
+        for row in queries.project_azs(self.engine, these(refs), domain_id, project_ids):
             reports[row.project_id].azs.setdefault(refs[row.resource_id], []).append(row)
         for report in reports.values():
             for rows in report.azs.values():
@@ -225,7 +225,7 @@ class ReportProjects:
         for bounds in autogrow_bounds(self.engine, list(refs), domain_id, project_ids, lock=False):
             quota = GrowingQuota(bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth))
             reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
-        for row in queries.project_az_quotas(self.engine, list(refs), domain_id, project_ids):
+        for row in queries.project_az_quotas(self.engine, these(refs), domain_id, project_ids):
             reports[row.project_id].growing[refs[row.resource_id]].by_az[row.az] = row.quota
 
     def _growing(self, selection: Selection) -> set[Ref]:

@@ -1,12 +1,10 @@
 """Quota and usage of single projects, as reports show them: by resource, and by AZ."""
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple, get_type_hints
 
 from peewee import JOIN
 
-from limes.db.compiled import Parameters, Select, compiled
-from limes.db.engine import Engine
 from limes.db.models import (
     Domain,
     Project,
@@ -19,8 +17,9 @@ from limes.db.models import (
     TemporaryQuota,
 )
 from limes.db.queries.project_scrapes import FAILING_SINCE
-from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, RowsOfProjects
+from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TemporaryRow
+from limes.db.query import Node, made, rows
 
 
 class ProjectResourceRow(NamedTuple):
@@ -71,43 +70,58 @@ class ProjectServiceRow(NamedTuple):
 
 
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in ProjectResourceRow._fields)
-_AZ_COLUMNS = tuple(getattr(ProjectAZResource, name) for name in ProjectAZRow._fields)
-_RESOURCES = RowsOfProjects(
-    ProjectResource.resource, ProjectResource.project, lambda: ProjectResource.select(*_COLUMNS)
-)
-_AZS = RowsOfProjects(
-    ProjectAZResource.resource_id, ProjectAZResource.project_id, lambda: ProjectAZResource.select(*_AZ_COLUMNS)
-)
-
-_AZ_QUOTA_COLUMNS = tuple(getattr(ProjectAZQuota, name) for name in ProjectAZQuotaRow._fields)
-_AZ_QUOTAS = RowsOfProjects(
-    ProjectAZQuota.resource_id, ProjectAZQuota.project_id, lambda: ProjectAZQuota.select(*_AZ_QUOTA_COLUMNS)
-)
 
 
-def project_resources(
-    engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-) -> list[ProjectResourceRow]:
-    """Returns quota and usage of these projects, or of all projects of a domain, in no particular order."""
-    return _RESOURCES.read(engine, ProjectResourceRow, resources, domain_id, project_ids)
+@rows(ProjectResourceRow, skip_empty="resources")
+def project_resources(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    """Quota and usage of these projects, or of all projects of a domain, in no particular order."""
+    row = ProjectResource
+    return rows_of_projects(row.select(*_COLUMNS), row.resource, row.project, resources, domain_id, project_ids)
 
 
-def project_azs(
-    engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-) -> list[ProjectAZRow]:
-    """Returns usage by AZ of these projects, or of all projects of a domain, in no particular order."""
-    return _AZS.read(engine, ProjectAZRow, resources, domain_id, project_ids)
+@rows(ProjectAZRow, skip_empty="resources")
+def project_azs(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    """Usage by AZ of these projects, or of all projects of a domain, in no particular order."""
+    row = ProjectAZResource
+    query = row.select(*(getattr(row, name) for name in ProjectAZRow._fields))
+    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
 
 
-def project_az_quotas(
-    engine: Engine, resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-) -> list[ProjectAZQuotaRow]:
-    """Returns quota by AZ of these projects, or of all projects of a domain, in no particular order."""
-    return _AZ_QUOTAS.read(engine, ProjectAZQuotaRow, resources, domain_id, project_ids)
+@rows(ProjectAZQuotaRow, skip_empty="resources")
+def project_az_quotas(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    """Quota by AZ of these projects, or of all projects of a domain, in no particular order."""
+    row = ProjectAZQuota
+    query = row.select(*(getattr(row, name) for name in ProjectAZQuotaRow._fields))
+    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
 
 
-def _one_project(p: Parameters) -> Select:
-    """Returns a join with all services: one statement, which is its own snapshot, reads everything."""
+_WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)
+
+
+def _service_row(*row: Any) -> ProjectServiceRow:
+    service_type, has_service, scraped_at, failing_since, resource_name, *figures = row[_WIDTH:]
+    resource, temporary = figures[:_FIGURES], figures[_FIGURES:]
+    return ProjectServiceRow(
+        ProjectRow._make(row[:_WIDTH]),
+        service_type,
+        bool(has_service),
+        scraped_at,
+        failing_since,
+        resource_name,
+        None if resource[0] is None else ProjectResourceRow._make(resource),
+        None if temporary[0] is None else TemporaryRow._make(temporary),
+    )
+
+
+_KINDS = (*get_type_hints(ProjectRow).values(), str, bool, float | None, float | None, str | None)
+
+
+@made(_service_row, *_KINDS, *[Any] * (_FIGURES + len(TEMPORARY_COLUMNS)), prepare=True)
+def project_services(domain_uuid: str, uuid: str) -> Node:
+    """All services and resources of one project; nothing if that domain has no such project.
+
+    A join with all services: one statement, which is its own snapshot, reads everything.
+    """
     service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
     temporary = (TemporaryQuota.project == Project.id) & (TemporaryQuota.resource == Resource.id)
@@ -128,26 +142,5 @@ def _one_project(p: Parameters) -> Select:
         .join(Resource, JOIN.LEFT_OUTER, on=Resource.service == Service.id)
         .join(ProjectResource, JOIN.LEFT_OUTER, on=resource)
         .join(TemporaryQuota, JOIN.LEFT_OUTER, on=temporary)
-        .where(Project.uuid == p.uuid, Domain.uuid == p.domain)
+        .where(Project.uuid == uuid, Domain.uuid == domain_uuid)
     )
-
-
-_ONE_PROJECT = compiled(_one_project, prepare=True)
-_WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)
-
-
-def project_services(engine: Engine, domain_uuid: str, uuid: str) -> Iterator[ProjectServiceRow]:
-    """Yields all services and resources of one project; nothing if that domain has no such project. One statement."""
-    for row in engine.tuples(_ONE_PROJECT, uuid=uuid, domain=domain_uuid):
-        service_type, has_service, scraped_at, failing_since, resource_name, *figures = row[_WIDTH:]
-        resource, temporary = figures[:_FIGURES], figures[_FIGURES:]
-        yield ProjectServiceRow(
-            ProjectRow._make(row[:_WIDTH]),
-            service_type,
-            bool(has_service),
-            scraped_at,
-            failing_since,
-            resource_name,
-            None if resource[0] is None else ProjectResourceRow._make(resource),
-            None if temporary[0] is None else TemporaryRow._make(temporary),
-        )

@@ -8,10 +8,12 @@ from peewee import fn
 
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
-from limes.db.compiled import Parameters, Select, any_of, compiled, compiled_update, lock
+from limes.db.compiled import Parameters, any_of, compiled_update
+from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Commitment, DomainResource, ProjectResource, Resource, Service
-from limes.db.queries.projects import RowsOfProjects
+from limes.db.queries.projects import Resources, rows_of_projects, these
+from limes.db.query import Node, distinct, keyed, tuples
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -61,115 +63,65 @@ Bounds = tuple[int | None, int | None, bool]
 """`max_quota`, `min_quota`, and whether growth is forbidden."""
 
 
-class _Sum(NamedTuple):
-    resource_id: int
-    quota: int | None
-
-
 # -- what decides ------------------------------------------------------------------------------------------------------
 
 
-def _decisions(p: Parameters) -> Select:
+@keyed(int, "resource_id", ProjectDecisionRow)
+def project_decisions(project_id: int, domain_id: int, resources: Sequence[int], now: float) -> Node:
+    """What decides, by resource id, in one statement. Resources that were never scraped are missing."""
+    row = ProjectResource
     domain_quota = DomainResource.select(DomainResource.quota).where(
-        DomainResource.domain == p.domain, DomainResource.resource == ProjectResource.resource
+        DomainResource.domain == domain_id, DomainResource.resource == row.resource
     )
     capacity = AZResource.select(fn.COALESCE(fn.SUM(AZResource.raw_capacity), 0)).where(
-        AZResource.resource == ProjectResource.resource
+        AZResource.resource == row.resource
     )
     guaranteed = Commitment.select(fn.COALESCE(fn.SUM(Commitment.amount), 0)).where(
-        Commitment.project == ProjectResource.project,
-        Commitment.resource == ProjectResource.resource,
+        Commitment.project == row.project,
+        Commitment.resource == row.resource,
         Commitment.status == Status.CONFIRMED.value,
-        Commitment.expires_at > p.now,
+        Commitment.expires_at > now,
         Commitment.transfer_status == "",  # those marked for transfer do not count
     )
-    return ProjectResource.select(
-        ProjectResource.resource,
-        ProjectResource.quota,
-        ProjectResource.usage,
-        domain_quota,
-        capacity,
-        ProjectResource.min_backend_quota,
-        ProjectResource.max_backend_quota,
-        guaranteed,
-    ).where(ProjectResource.project == p.project, any_of(ProjectResource.resource, p.resources))
+    bounds = (domain_quota, capacity, row.min_backend_quota, row.max_backend_quota, guaranteed)
+    query = row.select(row.resource, row.quota, row.usage, *bounds)
+    return query.where(row.project == project_id, any_of(row.resource, resources))
 
 
-_DECISIONS = compiled(_decisions)
-
-
-def project_decisions(
-    engine: Engine, project_id: int, domain_id: int, resources: Sequence[int], now: float
-) -> dict[int, ProjectDecisionRow]:
-    """Returns what decides, by resource id, in one statement. Resources that were never scraped are missing."""
-    rows = engine.all(
-        _DECISIONS, ProjectDecisionRow, project=project_id, domain=domain_id, resources=resources, now=now
-    )
-    return {row.resource_id: row for row in rows}
-
-
-_SUMS = RowsOfProjects(
-    ProjectResource.resource,
-    ProjectResource.project,
-    lambda: ProjectResource.select(ProjectResource.resource, fn.SUM(ProjectResource.quota)).group_by(
-        ProjectResource.resource
-    ),
-)
+@tuples(tuple[int, int | None], skip_empty="resources")
+def _quota_sums(resources: Resources, domain_id: int) -> Node:
+    row = ProjectResource
+    query = row.select(row.resource, fn.SUM(row.quota)).group_by(row.resource)
+    return rows_of_projects(query, row.resource, row.project, resources, domain_id, None)
 
 
 def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
-    """Returns the sum of the project quotas in a domain, by resource id."""
-    return {row.resource_id: row.quota or 0 for row in _SUMS.read(engine, _Sum, resources, domain_id, None)}
+    """The sum of the project quotas in a domain, by resource id."""
+    return {resource: quota or 0 for resource, quota in _quota_sums(engine, these(resources), domain_id)}
 
 
 # -- by resource id ----------------------------------------------------------------------------------------------------
 
 
-def _by_resource(p: Parameters) -> Select:
-    return (
-        ProjectResource.select(
-            ProjectResource.resource,
-            ProjectResource.quota,
-            ProjectResource.backend_quota,
-            ProjectResource.usage,
-            ProjectResource.max_backend_quota,
-        )
-        .where(ProjectResource.project == p.project, any_of(ProjectResource.resource, p.resources))
-        .order_by(ProjectResource.resource)
-    )
-
-
-_BY_RESOURCE = compiled(_by_resource)
-_LOCK_BY_RESOURCE = compiled(lambda p: lock(_by_resource(p)))
-
-
-def project_quotas_by_resource(
-    engine: Engine, project_id: int, resources: Collection[int], *, lock: bool = False
-) -> dict[int, ProjectQuotaRow]:
-    """Returns quota and usage of a project, by resource id. Resources that were never scraped are missing.
+@keyed(int, "resource_id", ProjectQuotaRow, skip_empty="resources")
+def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
+    """Quota and usage of a project, by resource id. Resources that were never scraped are missing.
 
     With `lock`, nobody else changes them until the transaction ends. All transactions lock in the same order:
     `project_resources` before `project_services`.
     """
-    if not resources:
-        return {}
-    query = _LOCK_BY_RESOURCE if lock else _BY_RESOURCE
-    rows = engine.all(query, ProjectQuotaRow, project=project_id, resources=resources)
-    return {row.resource_id: row for row in rows}
+    row = ProjectResource
+    query = row.select(row.resource, row.quota, row.backend_quota, row.usage, row.max_backend_quota)
+    query = query.where(row.project == project_id, any_of(row.resource, resources)).order_by(row.resource)
+    return locked(query) if lock else query
 
 
-_FORBIDDEN = compiled(
-    lambda p: ProjectResource.select(ProjectResource.project).where(
-        ProjectResource.resource == p.resource,
-        ProjectResource.max_backend_quota == 0,
-        any_of(ProjectResource.project, p.projects),
-    )
-)
-
-
-def forbidden_projects(engine: Engine, resource_id: int, projects: Collection[int]) -> set[int]:
-    """Returns those of these projects that the backend does not let have any of the resource."""
-    return set(engine.column(_FORBIDDEN, resource=resource_id, projects=projects))
+@distinct(int)
+def forbidden_projects(resource_id: int, projects: Collection[int]) -> Node:
+    """Those of these projects that the backend does not let have any of the resource."""
+    row = ProjectResource
+    is_forbidden = (row.resource == resource_id, row.max_backend_quota == 0)
+    return row.select(row.project).where(*is_forbidden, any_of(row.project, projects))
 
 
 def _is_of_project(p: Parameters) -> peewee.Expression:
@@ -194,27 +146,18 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 # -- by name -----------------------------------------------------------------------------------------------------------
 
 
-def _by_name(p: Parameters) -> Select:
-    quota = ProjectResource.alias("pr")
-    return (
-        quota.select(
-            *(Service.type, Resource.name, quota.quota, quota.max_quota, quota.min_quota, quota.forbids_autogrowth)
-        )
-        .join(Resource, on=quota.resource == Resource.id)
-        .join(Service)
-        .where(quota.project == p.project)
-        .order_by(quota.resource)
-    )
-
-
-_BY_NAME = compiled(_by_name)
-_LOCK_BY_NAME = compiled(lambda p: lock(_by_name(p), of="pr"))
+@tuples(tuple[str, str, int | None, int | None, int | None, bool])
+def _quotas_by_name(project_id: int, *, lock: bool) -> Node:
+    row = ProjectResource.alias("pr")
+    columns = (Service.type, Resource.name, row.quota, row.max_quota, row.min_quota, row.forbids_autogrowth)
+    query = row.select(*columns).join(Resource, on=row.resource == Resource.id).join(Service)
+    query = query.where(row.project == project_id).order_by(row.resource)
+    return locked(query, of="pr") if lock else query
 
 
 def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, SetByPeople]:
-    """Returns every quota of a project and its bounds, without resources that were never scraped.
+    """Every quota of a project and its bounds, without resources that were never scraped.
 
     With `lock`, nobody else changes any of them until the transaction ends.
     """
-    rows = engine.tuples(_LOCK_BY_NAME if lock else _BY_NAME, project=project_id)
-    return {(service_type, resource_name): SetByPeople(*values) for service_type, resource_name, *values in rows}
+    return {row[:2]: SetByPeople(*row[2:]) for row in _quotas_by_name(engine, project_id, lock=lock)}

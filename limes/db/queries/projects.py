@@ -1,16 +1,15 @@
 """Projects, and the conditions that select their rows in other tables."""
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Collection, Sequence
+from typing import Any, Literal, NamedTuple
 
 import peewee
 
 from limes.core.selection import Page
-from limes.db.compiled import Compiled, Parameters, Select, any_of, compiled
+from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project
-
-R = TypeVar("R", bound=NamedTuple)
+from limes.db.query import Node, exists, first, keyed, made, rows
 
 
 class ProjectRow(NamedTuple):
@@ -38,57 +37,48 @@ PROJECT_COLUMNS = (
 """Those of a `ProjectRow`."""
 
 
-def _select_projects() -> Select:
-    return Project.select(*PROJECT_COLUMNS).join(Domain)
+_PROJECTS = Project.select(*PROJECT_COLUMNS).join(Domain)
 
 
-_PROJECT = compiled(lambda p: _select_projects().where(Project.uuid == p.uuid, Domain.uuid == p.domain))
-_EXISTS = compiled(lambda p: Project.select(Project.id).where(Project.uuid == p.uuid))
-_OF_DOMAIN = compiled(lambda p: _select_projects().where(Domain.uuid == p.domain).order_by(Project.uuid))
-_PAGE_OF_DOMAIN = compiled(
-    lambda p: (
-        _select_projects().where(Domain.uuid == p.domain, Project.uuid > p.marker).order_by(Project.uuid).limit(p.limit)
-    )
-)
-_PAGE = compiled(lambda p: _select_projects().where(Project.uuid > p.marker).order_by(Project.uuid).limit(p.limit))
+@first(ProjectRow)
+def project(domain_uuid: str, uuid: str) -> Node:
+    """The project of that UUID, if it is in the domain of that UUID."""
+    return _PROJECTS.where(Project.uuid == uuid, Domain.uuid == domain_uuid)
 
 
-def project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow | None:
-    """Returns the project of that UUID, if it is in the domain of that UUID."""
-    return engine.first(_PROJECT, ProjectRow, domain=domain_uuid, uuid=uuid)
+@exists
+def project_exists(uuid: str) -> Node:
+    """Whether there is a project of that UUID in any domain."""
+    return Project.select(Project.id).where(Project.uuid == uuid)
 
 
-def project_exists(engine: Engine, uuid: str) -> bool:
-    """Returns whether there is a project of that UUID in any domain."""
-    return bool(engine.column(_EXISTS, uuid=uuid))
+@rows(ProjectRow)
+def _of_domain(domain_uuid: str, marker: str | None, limit: int | None) -> Node:
+    query = _PROJECTS.where(Domain.uuid == domain_uuid)
+    return (query if marker is None else query.where(Project.uuid > marker)).order_by(Project.uuid).limit(limit)
 
 
 def projects_of_domain(engine: Engine, domain_uuid: str, page: Page | None = None) -> list[ProjectRow]:
-    """Returns all projects of a domain, or one page of them, in the order of their UUIDs."""
-    if page is None:
-        return engine.all(_OF_DOMAIN, ProjectRow, domain=domain_uuid)
-    return engine.all(_PAGE_OF_DOMAIN, ProjectRow, domain=domain_uuid, marker=page.marker, limit=page.limit)
+    """All projects of a domain, or one page of them, in the order of their UUIDs."""
+    return _of_domain(engine, domain_uuid, page and page.marker, page and page.limit)
 
 
-def projects_everywhere(engine: Engine, page: Page) -> list[ProjectRow]:
-    """Returns one page of the projects of all domains, in the order of their UUIDs."""
-    return engine.all(_PAGE, ProjectRow, marker=page.marker, limit=page.limit)
+@rows(ProjectRow)
+def projects_everywhere(page: Page) -> Node:
+    """One page of the projects of all domains, in the order of their UUIDs."""
+    return _PROJECTS.where(Project.uuid > page.marker).order_by(Project.uuid).limit(page.limit)
 
 
-_BY_IDS = compiled(lambda p: _select_projects().where(any_of(Project.id, p.ids)))
+@keyed(int, "id", ProjectRow, skip_empty="ids")
+def projects_by_id(ids: Collection[int]) -> Node:
+    """The projects with these ids, by id."""
+    return _PROJECTS.where(any_of(Project.id, ids))
 
 
-def projects_by_id(engine: Engine, ids: Collection[int]) -> dict[int, ProjectRow]:
-    """Returns the projects with these ids, by id."""
-    return {row.id: row for row in engine.all(_BY_IDS, ProjectRow, ids=ids)} if ids else {}
-
-
-_SCOPES = compiled(lambda p: Project.select(Domain.name, Project.name).join(Domain).order_by(Domain.name, Project.name))
-
-
-def project_scopes(engine: Engine) -> list[str]:
-    """Returns all projects as `ProjectRow.scope` names them."""
-    return [f"{domain}/{name}" for domain, name in engine.tuples(_SCOPES)]
+@made("{}/{}".format, str, str)
+def project_scopes() -> Node:
+    """All projects as `ProjectRow.scope` names them."""
+    return Project.select(Domain.name, Project.name).join(Domain).order_by(Domain.name, Project.name)
 
 
 # -- rows of projects in other tables ----------------------------------------------------------------------------------
@@ -109,42 +99,41 @@ class _WithoutIndex(peewee.ColumnBase):
         return ctx
 
 
-def in_projects(column: peewee.Node, p: Parameters, *, by_id: bool) -> peewee.ColumnBase:
-    """Whether the column is the id of one of the projects `p.projects`, or else of any project of `p.domain`."""
-    if by_id:
-        return any_of(column, p.projects)
-    return any_of(column, Project.select(Project.id).where(Project.domain == p.domain))
+def in_projects(column: peewee.Node, project_ids: Any, domain_id: Any) -> peewee.ColumnBase:
+    """Whether the column is the id of one of these projects or, without them, of any project of the domain."""
+    return any_of(
+        column, Project.select(Project.id).where(Project.domain == domain_id) if project_ids is None else project_ids
+    )
 
 
-class RowsOfProjects:
-    """A SELECT of a table's rows by resource and project, which is continued from what `begin` gives.
+class Resources(NamedTuple):
+    """Ids of resources. PostgreSQL takes another plan for few of them than for many."""
+
+    number: Literal["one", "few", "many"]
+    one: int
+    ids: Collection[int]
+
+    def __bool__(self) -> bool:
+        return bool(self.ids)
+
+
+def these(ids: Collection[int]) -> Resources:
+    """Ids, as the queries below take them."""
+    number: Literal["one", "few", "many"] = "one" if len(ids) == 1 else "few" if len(ids) <= _FEW else "many"
+    return Resources(number, next(iter(ids), 0), ids)
+
+
+def rows_of_projects(
+    query: Select, resource: Any, project: Any, resources: Resources, domain_id: int, project_ids: Sequence[int] | None
+) -> Select:
+    """A SELECT of a table's rows of these resources in these projects or, without `project_ids`, in the whole domain.
 
     PostgreSQL is led to look at the rows of each project: for a domain it would take many times as long, because it
     reads all rows of the resource, or descends the index for each project and resource.
     """
-
-    def __init__(self, resource: peewee.Node, project: peewee.Node, begin: Callable[[], Select]) -> None:
-        conditions: dict[str, Callable[[Parameters], Any]] = {
-            "one": lambda p: resource == p.resource,  # spares PostgreSQL the sorting that a list would need
-            "few": lambda p: any_of(resource, p.resources),
-            "many": lambda p: any_of(_WithoutIndex(resource), p.resources),
-        }
-
-        def compile_variant(count: str, by_id: bool) -> Compiled:
-            return compiled(lambda p: begin().where(conditions[count](p), in_projects(project, p, by_id=by_id)))
-
-        self._variants = {
-            (count, by_id): compile_variant(count, by_id) for count in conditions for by_id in (True, False)
-        }
-
-    def read(
-        self, engine: Engine, kind: type[R], resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None
-    ) -> list[R]:
-        """Returns the rows of these resources in these projects or, without `project_ids`, in the whole domain."""
-        if not resources:
-            return []
-        count = "one" if len(resources) == 1 else "few" if len(resources) <= _FEW else "many"
-        query = self._variants[count, project_ids is not None]
-        return engine.all(
-            query, kind, resource=resources[0], resources=resources, domain=domain_id, projects=project_ids
-        )
+    is_one = {
+        "one": resource == resources.one,  # spares PostgreSQL the sorting that a list would need
+        "few": any_of(resource, resources.ids),
+        "many": any_of(_WithoutIndex(resource), resources.ids),
+    }[resources.number]
+    return query.where(is_one, in_projects(project, project_ids, domain_id))
