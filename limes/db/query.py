@@ -93,19 +93,24 @@ class Query(Generic[P, T]):
             chosen: Compiled(partial(self._marked, chosen), prepare=prepare) for chosen in product(*self._few.values())
         }
         """The query for all combinations of what has few values."""
+        self._only = None if self._few or self._tuples else self.variants[()]
         self.row = row
         """The columns that it gives: a NamedTuple, or a tuple of types. None for what writes."""
         update_wrapper(self, build)
 
     def __call__(self, engine: Engine, /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs it. Raises `KeyError` for an argument without a value."""
-        values = {**self._defaults, **dict(zip(self._names, args, strict=False)), **kwargs}
+        values: Values = dict(zip(self._names, args))  # noqa: B905 - `strict` takes as long again
+        if len(values) < len(self._names):
+            values = {**self._defaults, **values, **kwargs}
         if self._skip_empty and not values[self._skip_empty]:
             return self._nothing()  # type: ignore[no-any-return]
+        return self._read(engine, self._only or self._variant(values), values)
+
+    def _variant(self, values: Values) -> Compiled:
         for name in self._tuples:
             values |= {f"{name}.{field}": value for field, value in values[name]._asdict().items()}
-        chosen = tuple(values[name] if values[name] in few else _MARK for name, few in self._few.items())
-        return self._read(engine, self.variants[chosen], values)
+        return self.variants[tuple(values[name] if values[name] in few else _MARK for name, few in self._few.items())]
 
     def _marked(self, chosen: tuple[Any, ...], p: Parameters) -> Node:
         known = {name: one for name, one in zip(self._few, chosen, strict=True) if one is not _MARK}
