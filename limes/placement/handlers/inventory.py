@@ -1,7 +1,6 @@
 """What a provider has of each resource class."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from limes.errors import LimesError
@@ -122,22 +121,22 @@ def replace_all(call: Call) -> Answer:
         by_class = {
             name: _parse_update(values, call.version, name, uuid) for name, values in body["inventories"].items()
         }
-        ids = resource_class.keep_ids_of(call.engine, list(by_class))
+        ids = resource_class.ids_of(call.engine, by_class, kept=True)
         unknown = [name for name in by_class if name not in ids]
         if unknown:
             raise InvalidValue(
                 f"Unknown resource class in inventory for resource provider {uuid}:"
                 f" No such resource class {unknown[0]}."
             )
-        gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
+        gone = set(inventories.class_ids_of(call.engine, provider.id)) - set(ids.values())
         try:
-            inventories.remove(call.engine, provider.id, uuid, sorted(gone))
+            inventories.remove(call.engine, provider.id, uuid, gone)
         except InventoryInUse as error:
             raise InventoryInUse(f"update conflict: {error}") from None
         inventories.put(
             call.engine, provider.id, {ids[name]: inventory for name, inventory in by_class.items()}, call.now
         )
-        return {name: replace(by_class[name], updated=call.now) for name in sorted(by_class, key=ids.__getitem__)}
+        return {name: by_class[name]._replace(updated=call.now) for name in sorted(by_class, key=ids.__getitem__)}
 
     generation, written = _change(call, body["resource_provider_generation"], write)
     return Answer(document=_document_of_all(written, generation), last_modified=call.now)
@@ -167,7 +166,7 @@ def delete_all(call: Call) -> Answer:
     """DELETE /resource_providers/{uuid}/inventories, from 1.5."""
 
     def write(provider: LockedProvider) -> None:
-        class_ids = sorted(inventories.class_ids_of(call.engine, provider.id))
+        class_ids = inventories.class_ids_of(call.engine, provider.id)
         inventories.remove(call.engine, provider.id, provider.uuid, class_ids)
 
     _change(call, None, write)

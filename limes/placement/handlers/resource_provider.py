@@ -164,7 +164,7 @@ def update(call: Call) -> Answer:
             raise Missing(f"No resource provider with uuid {uuid} found")
         if moving:
             _move(call, provider, new_parent_uuid, tree)
-        holder = providers.find_holder(call.engine, name, None)
+        holder = providers.find_holder(call.engine, name)
         if holder is not None and holder.uuid != uuid:
             raise DuplicateName(f"Conflicting resource provider {name} already exists.")
         providers.rename(call.engine, provider.id, name, call.now)

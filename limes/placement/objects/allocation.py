@@ -6,12 +6,12 @@ How they are written is in `limes.placement.objects.allocation_write`.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from peewee import JOIN
 
-from limes.db.compiled import compiled
 from limes.db.engine import Engine
+from limes.db.query import Node, made, tuples
 from limes.placement import models
 from limes.placement.errors import provider_missing
 from limes.placement.models import Provider, ResourceClass
@@ -67,41 +67,41 @@ _COLUMNS = (
     _Allocation.used,
     _Allocation.updated,
 )
-_OF_CONSUMER = compiled(
-    lambda p: (
+_WIDTH: Final = 6
+"""So many columns of the following are the consumer's."""
+
+
+@tuples(tuple[int, str, int, str, str, str | None, str, int, str, int, str, int, float], prepare=True)
+def _of_consumer(uuid: str) -> Node:
+    query = (
         _Consumer.select(*consumer.COLUMNS, *_COLUMNS)
         .join(_Allocation, on=_Allocation.consumer == _Consumer.id)
         .join(Provider, on=Provider.id == _Allocation.provider)
         .join(ResourceClass, on=ResourceClass.id == _Allocation.resource_class)
-        .where(_Consumer.uuid == p.uuid)
-        .order_by(_Allocation.provider, _Allocation.resource_class)
-    ),
-    prepare=True,
-)
-_OF_PROVIDER = compiled(
-    lambda p: (
+    )
+    return query.where(_Consumer.uuid == uuid).order_by(_Allocation.provider, _Allocation.resource_class)
+
+
+def of_consumer(engine: Engine, uuid: str) -> tuple[Consumer | None, list[Allocation]]:
+    """A consumer, if there is one of that UUID, and what it has."""
+    rows = _of_consumer(engine, uuid)
+    return (Consumer(*rows[0][:_WIDTH]) if rows else None), [Allocation(*row[_WIDTH:]) for row in rows]
+
+
+@made(Allocation, Any, Any, str, int, Any, Any, Any, prepare=True)
+def _of_provider(uuid: str) -> Node:
+    query = (
         Provider.select(*_COLUMNS)
         .join(_Allocation, JOIN.LEFT_OUTER, on=_Allocation.provider == Provider.id)
         .join(_Consumer, JOIN.LEFT_OUTER, on=_Consumer.id == _Allocation.consumer)
         .join(ResourceClass, JOIN.LEFT_OUTER, on=ResourceClass.id == _Allocation.resource_class)
-        .where(Provider.uuid == p.uuid)
-        .order_by(_Allocation.consumer, _Allocation.resource_class)
-    ),
-    prepare=True,
-)
-
-
-def of_consumer(engine: Engine, uuid: str) -> tuple[Consumer | None, list[Allocation]]:
-    """Returns a consumer, if there is one of that UUID, and what it has."""
-    rows = engine.tuples(_OF_CONSUMER, uuid=uuid)
-    width = len(consumer.COLUMNS)
-    return (Consumer(*rows[0][:width]) if rows else None), [Allocation(*row[width:]) for row in rows]
+    )
+    return query.where(Provider.uuid == uuid).order_by(_Allocation.consumer, _Allocation.resource_class)
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, list[Allocation]]:
-    """Returns a provider's generation, and what all consumers have of it. Raises `Missing`."""
-    rows = engine.tuples(_OF_PROVIDER, uuid=uuid)
-    if not rows:
+    """A provider's generation, and what all consumers have of it. Raises `Missing`."""
+    held = _of_provider(engine, uuid)
+    if not held:
         raise provider_missing(uuid, "Resource provider '{}' not found: ")
-    generation = rows[0][3]
-    return generation, [Allocation._make(row) for row in rows if row[0] is not None]
+    return held[0].provider_generation, [one for one in held if one.consumer_uuid is not None]

@@ -15,9 +15,10 @@ from typing import NamedTuple
 
 from peewee import Case
 
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
+from limes.db.query import Insert, Node, mapping, rows, writes
 from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue
 from limes.placement.models import Allocation, Provider, ResourceClass
 from limes.placement.objects import change, consumer, inventory, quota, resource_class
@@ -44,46 +45,6 @@ _Stocks = Mapping[int, Mapping[str, Stock]]
 _Row = tuple[int, int, int, int]
 """(consumer id, provider id, class id, amount)"""
 
-_OF_CONSUMERS = compiled(
-    lambda p: (
-        Allocation.select(Allocation.consumer, Allocation.provider, ResourceClass.name, Allocation.used)
-        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
-        .where(any_of(Allocation.consumer, p.consumers))
-    )
-)
-_INSERT = compiled_insert(
-    Allocation,
-    *(Allocation.consumer, Allocation.provider, Allocation.resource_class, Allocation.used, Allocation.updated),
-)
-_DELETE = compiled(lambda p: Allocation.delete().where(any_of(Allocation.consumer, p.consumers)))
-
-_Named = Provider.alias()
-_LOCK_PROVIDERS = compiled(
-    lambda p: lock_rows(
-        Provider.select(Provider.uuid, Provider.id)
-        .where(
-            any_of(
-                Provider.id,
-                _Named.select(_Named.id).where(any_of(_Named.uuid, p.uuids))
-                + Allocation.select(Allocation.provider).where(any_of(Allocation.consumer, p.consumers)),
-            )
-        )
-        .order_by(Provider.id)
-    )
-)
-_COUNT_UP = compiled(
-    lambda p: Provider.update(
-        generation=Provider.generation + Case(None, [(any_of(Provider.id, p.counted), 1)], 0),
-        updated=p.now,
-        changed=change.STAMP,
-    ).where(any_of(Provider.id, p.touched))
-)
-_STAMP_PROVIDERS = compiled(
-    lambda p: Provider.update(changed=change.STAMP).where(
-        any_of(Provider.id, Allocation.select(Allocation.provider).where(Allocation.consumer == p.consumer))
-    )
-)
-
 
 def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
     """Gives each consumer what its claim says, all or nothing. To be called inside a transaction.
@@ -98,15 +59,25 @@ def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
         write.apply()
 
 
+@change.stamped
+def _stamp_providers_of(consumer_id: int) -> Node:
+    held = Allocation.select(Allocation.provider).where(Allocation.consumer == consumer_id)
+    return Provider.update(changed=change.STAMP).where(any_of(Provider.id, held))
+
+
+@writes
+def _delete_of(consumer_ids: Collection[int]) -> Node:
+    return Allocation.delete().where(any_of(Allocation.consumer, consumer_ids))
+
+
 def delete(engine: Engine, uuid: str) -> bool:
     """Takes everything from a consumer. Returns False if it has nothing. To be called inside a transaction."""
     locked = consumer.lock(engine, [uuid]).get(uuid)
     if locked is None:
         return False
     _lock_providers(engine, (), [locked.id])
-    change.take_stamp(engine)
-    engine.write(_STAMP_PROVIDERS, consumer=locked.id)
-    engine.write(_DELETE, consumers=[locked.id])
+    _stamp_providers_of(engine, locked.id)
+    _delete_of(engine, [locked.id])
     consumer.delete(engine, [locked.id])
     return True
 
@@ -160,13 +131,13 @@ class AllocationWrite:
         self._held = _held_by(self._engine, self._old_ids)
         rows = self._fitting_rows()
         if self._held:
-            self._engine.write(_DELETE, consumers=self._old_ids)
+            _delete_of(self._engine, self._old_ids)
         _insert(self._engine, rows, self._now)
         self._count_up({row[1] for row in rows})
         if self._limits:
             quota.check(self._engine, self._limits, self._raised())
-        gone = [self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources]
-        consumer.delete(self._engine, gone)
+        if gone := [self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources]:
+            consumer.delete(self._engine, gone)
 
     def _fitting_rows(self) -> list[_Row]:
         stocks = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
@@ -207,11 +178,8 @@ class AllocationWrite:
         """Stamps all providers concerned. Counts up the generation of those that gain or lose a consumer for good."""
         emptied = {self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources}
         counted = set(gaining) | {held.provider_id for held in self._held if held.consumer_id in emptied}
-        touched = sorted(counted | {held.provider_id for held in self._held})
-        if not touched:
-            return
-        change.take_stamp(self._engine)
-        self._engine.write(_COUNT_UP, counted=counted, touched=touched, now=self._now)
+        if touched := counted | {held.provider_id for held in self._held}:
+            _count_up(self._engine, counted, touched, self._now)
 
     def _raised(self) -> Mapping[tuple[str, str], int]:
         """By how much the write raises the use, by project and class."""
@@ -241,17 +209,42 @@ def _check_generation(claim: Claim, written: int) -> None:
         raise ConcurrentUpdate(f"consumer generation conflict - expected {shown} but got {claim.generation}")
 
 
+@mapping(str, int)
+def _lock_providers_of(uuids: Collection[str], consumer_ids: Collection[int]) -> Node:
+    named = Provider.alias()
+    concerned = named.select(named.id).where(any_of(named.uuid, uuids)) + Allocation.select(Allocation.provider).where(
+        any_of(Allocation.consumer, consumer_ids)
+    )
+    query = Provider.select(Provider.uuid, Provider.id).where(any_of(Provider.id, concerned))
+    return lock_rows(query.order_by(Provider.id))
+
+
 def _lock_providers(engine: Engine, uuids: Collection[str], consumer_ids: Sequence[int]) -> dict[str, int]:
     """Locks the providers of these UUIDs, and those that the consumers have allocations of. Returns ids by UUID."""
-    if not uuids and not consumer_ids:
-        return {}
-    return dict(engine.tuples(_LOCK_PROVIDERS, uuids=uuids, consumers=consumer_ids))
+    return _lock_providers_of(engine, uuids, consumer_ids) if uuids or consumer_ids else {}
 
 
-def _held_by(engine: Engine, consumer_ids: Sequence[int]) -> list[_Held]:
-    return engine.all(_OF_CONSUMERS, _Held, consumers=consumer_ids) if consumer_ids else []
+@rows(_Held, skip_empty="consumer_ids")
+def _held_by(consumer_ids: Collection[int]) -> Node:
+    query = Allocation.select(Allocation.consumer, Allocation.provider, ResourceClass.name, Allocation.used)
+    query = query.join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+    return query.where(any_of(Allocation.consumer, consumer_ids))
+
+
+@change.stamped
+def _count_up(counted: Collection[int], touched: Collection[int], now: float) -> Node:
+    steps = Case(None, [(any_of(Provider.id, counted), 1)], 0)
+    query = Provider.update(generation=Provider.generation + steps, updated=now, changed=change.STAMP)
+    return query.where(any_of(Provider.id, touched))
+
+
+_add = Insert(
+    tuple[int, int, int, int, float],
+    Allocation,
+    *(Allocation.consumer, Allocation.provider, Allocation.resource_class, Allocation.used, Allocation.updated),
+)
 
 
 def _insert(engine: Engine, rows: Sequence[_Row], now: float) -> None:
     for start in range(0, len(rows), _CHUNK):
-        engine.write(_INSERT, rows=[(*row, now) for row in rows[start : start + _CHUNK]])
+        _add(engine, [(*row, now) for row in rows[start : start + _CHUNK]])

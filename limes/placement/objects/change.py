@@ -14,8 +14,9 @@ A tombstone is kept for a day. A reader that has not polled for `TOMBSTONE_SECON
 import peewee
 from peewee import fn
 
-from limes.db.compiled import compiled
+from limes.db.compiled import Compiled
 from limes.db.engine import Engine
+from limes.db.query import Build, Node, P, Query, Values, writes
 from limes.placement.models import ChangeCounter, Provider, ProviderTombstone, Vocabulary
 
 TOMBSTONE_SECONDS = 86_400.0
@@ -33,31 +34,50 @@ class _Stamp(peewee.ColumnBase):
 
 
 STAMP = _Stamp()
-"""This transaction's stamp, as the value of a column. Call `take_stamp` before each statement that has it."""
+"""This transaction's stamp, as the value of a column. Whoever writes it takes it first: `stamped`, or `take_stamp`."""
 
-_COUNT_UP = compiled(lambda _: ChangeCounter.update(value=ChangeCounter.value + 1))
-_STAMP_VOCABULARY = compiled(lambda p: Vocabulary.update(changed=STAMP).where(Vocabulary.name == p.name))
-_FORGET_TOMBSTONES = compiled(lambda p: ProviderTombstone.delete().where(ProviderTombstone.deleted_at < p.before))
-_BURY = compiled(lambda p: ProviderTombstone.insert(provider_id=p.provider, changed=STAMP, deleted_at=p.now))
+
+@writes
+def _count_up() -> Node:
+    return ChangeCounter.update(value=ChangeCounter.value + 1)
 
 
 def take_stamp(engine: Engine) -> None:
     """Counts up the stamp on SQLite, which has no numbers of transactions."""
     if engine.dialect == "sqlite":
-        engine.write(_COUNT_UP)
+        _count_up(engine)
+
+
+def stamped(build: Build[P]) -> Query[P, int]:
+    """As `writes`, for a statement with `STAMP` in it, which is taken first."""
+
+    def write(engine: Engine, query: Compiled, values: Values) -> int:
+        take_stamp(engine)
+        return engine.write(query, **values)
+
+    return Query(build, write, None)
+
+
+@writes
+def _forget_tombstones(before: float) -> Node:
+    return ProviderTombstone.delete().where(ProviderTombstone.deleted_at < before)
+
+
+@stamped
+def _bury(provider_id: int, now: float) -> Node:
+    return ProviderTombstone.insert(provider_id=provider_id, changed=STAMP, deleted_at=now)
 
 
 def leave_tombstone(engine: Engine, provider_id: int, now: float) -> None:
     """Leaves a tombstone for a provider that this transaction deletes, and clears away old ones."""
-    engine.write(_FORGET_TOMBSTONES, before=now - TOMBSTONE_SECONDS)
-    take_stamp(engine)
-    engine.write(_BURY, provider=provider_id, now=now)
+    _forget_tombstones(engine, now - TOMBSTONE_SECONDS)
+    _bury(engine, provider_id, now)
 
 
-def stamp_vocabulary(engine: Engine, name: str) -> None:
+@stamped
+def stamp_vocabulary(name: str) -> Node:
     """Notes that a resource class or a trait came or went; `name` is one of `VOCABULARIES`."""
-    take_stamp(engine)
-    engine.write(_STAMP_VOCABULARY, name=name)
+    return Vocabulary.update(changed=STAMP).where(Vocabulary.name == name)
 
 
 def repair_stamps(engine: Engine) -> None:

@@ -9,9 +9,10 @@ from typing import NamedTuple
 import peewee
 from peewee import EXCLUDED, fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of, compiled_insert
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
+from limes.db.query import Node, keyed, writes
 from limes.placement import models
 
 
@@ -46,7 +47,13 @@ COLUMNS = (
 )
 
 
-def _count_up_if_known(insert: peewee.Insert) -> peewee.Node:
+@keyed(str, "uuid", Consumer)
+def lock(uuids: Collection[str]) -> Node:
+    """The consumers that exist, by UUID, locked until the transaction ends."""
+    return lock_rows(_Consumer.select(*COLUMNS).where(any_of(_Consumer.uuid, uuids)).order_by(_Consumer.uuid))
+
+
+def _count_up_if_known(insert: peewee.Insert) -> Node:
     return insert.on_conflict(
         conflict_target=[_Consumer.uuid],
         update={
@@ -59,21 +66,12 @@ def _count_up_if_known(insert: peewee.Insert) -> peewee.Node:
     ).returning(*COLUMNS)
 
 
-_LOCK = compiled(
-    lambda p: lock_rows(_Consumer.select(*COLUMNS).where(any_of(_Consumer.uuid, p.uuids)).order_by(_Consumer.uuid))
-)
 _WRITE = compiled_insert(
     _Consumer,
     *(_Consumer.uuid, _Consumer.project_id, _Consumer.user_id, _Consumer.consumer_type),
     *(_Consumer.generation, _Consumer.updated),
     finish=_count_up_if_known,
 )
-_DELETE = compiled(lambda p: _Consumer.delete().where(any_of(_Consumer.id, p.ids)))
-
-
-def lock(engine: Engine, uuids: Collection[str]) -> dict[str, Consumer]:
-    """Returns the consumers that exist, by UUID, locked until the transaction ends."""
-    return {consumer.uuid: consumer for consumer in engine.all(_LOCK, Consumer, uuids=uuids)}
 
 
 def write(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, Consumer]:
@@ -87,7 +85,7 @@ def write(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, 
     return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}
 
 
-def delete(engine: Engine, consumer_ids: Collection[int]) -> None:
+@writes
+def delete(consumer_ids: Collection[int]) -> Node:
     """Deletes consumers that have no allocations any more."""
-    if consumer_ids:
-        engine.write(_DELETE, ids=consumer_ids)
+    return _Consumer.delete().where(any_of(_Consumer.id, consumer_ids))

@@ -3,14 +3,15 @@
 Inventory of a class cannot go while there are allocations against it; it may shrink below what is used.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-import peewee
 from peewee import EXCLUDED, JOIN, fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
+from limes.db.query import Insert, Node, column, mapping, tuples, writes
 from limes.placement import models
 from limes.placement.errors import CapacityExceeded, InventoryInUse, provider_missing
 from limes.placement.models import Allocation, Provider, ResourceClass
@@ -18,8 +19,7 @@ from limes.placement.models import Allocation, Provider, ResourceClass
 MAX_INT = 2147483647
 
 
-@dataclass(frozen=True, slots=True)
-class Inventory:
+class Inventory(NamedTuple):
     """What a provider has of one class. Amounts are whole numbers of the class's unit."""
 
     total: int
@@ -77,119 +77,95 @@ _VALUES = (
     _Inventory.allocation_ratio,
     _Inventory.updated,
 )
-_OF_PROVIDER = compiled(
-    lambda p: (
-        Provider.select(Provider.generation, ResourceClass.name, *_VALUES)
-        .join(_Inventory, JOIN.LEFT_OUTER, on=_Inventory.provider == Provider.id)
-        .join(ResourceClass, JOIN.LEFT_OUTER, on=ResourceClass.id == _Inventory.resource_class)
-        .where(Provider.uuid == p.uuid)
-        .order_by(_Inventory.resource_class)
-    ),
-    prepare=True,
-)
 USED = Allocation.select(fn.COALESCE(fn.SUM(Allocation.used), 0)).where(
     Allocation.provider == _Inventory.provider, Allocation.resource_class == _Inventory.resource_class
 )
 """What is used of an inventory, as a column of a SELECT from inventories."""
-_STOCK = compiled(
-    lambda p: (
-        _Inventory.select(_Inventory.provider, _Inventory.resource_class, ResourceClass.name, USED, *_VALUES)
-        .join(ResourceClass, on=ResourceClass.id == _Inventory.resource_class)
-        .where(any_of(_Inventory.provider, p.providers))
+
+
+@tuples(tuple[int, str | None, Any, Any, Any, Any, Any, Any, Any], prepare=True)
+def _of_provider(uuid: str) -> Node:
+    query = (
+        Provider.select(Provider.generation, ResourceClass.name, *_VALUES)
+        .join(_Inventory, JOIN.LEFT_OUTER, on=_Inventory.provider == Provider.id)
+        .join(ResourceClass, JOIN.LEFT_OUTER, on=ResourceClass.id == _Inventory.resource_class)
     )
-)
+    return query.where(Provider.uuid == uuid).order_by(_Inventory.resource_class)
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, Inventory]]:
-    """Returns a provider's generation, and its inventory by class name, ordered by class id. Raises `Missing`."""
-    rows = engine.tuples(_OF_PROVIDER, uuid=uuid)
+    """A provider's generation, and its inventory by class name, ordered by class id. Raises `Missing`."""
+    rows = _of_provider(engine, uuid)
     if not rows:
         raise provider_missing(uuid, "No resource provider with uuid {} found : ")
     return rows[0][0], {name: Inventory(*values) for _, name, *values in rows if name is not None}
 
 
+@tuples(tuple[int, int, str, int, Any, Any, Any, Any, Any, Any, Any], skip_empty="provider_ids")
+def _stock(provider_ids: Collection[int]) -> Node:
+    query = _Inventory.select(_Inventory.provider, _Inventory.resource_class, ResourceClass.name, USED, *_VALUES)
+    query = query.join(ResourceClass, on=ResourceClass.id == _Inventory.resource_class)
+    return query.where(any_of(_Inventory.provider, provider_ids))
+
+
 def stock_of(engine: Engine, provider_ids: Collection[int]) -> dict[int, dict[str, Stock]]:
-    """Returns the inventories of providers, which must be locked, with their use, by provider id and class name."""
-    if not provider_ids:
-        return {}
+    """The inventories of providers, which must be locked, with their use, by provider id and class name."""
     stocks: dict[int, dict[str, Stock]] = {provider_id: {} for provider_id in provider_ids}
-    for provider_id, class_id, name, used, *values in engine.tuples(_STOCK, providers=provider_ids):
+    for provider_id, class_id, name, used, *values in _stock(engine, provider_ids):
         stocks[provider_id][name] = Stock(class_id, name, Inventory(*values), used)
     return stocks
 
 
-def _replace_if_known(insert: peewee.Insert) -> peewee.Node:
-    return insert.on_conflict(
-        conflict_target=[_Inventory.provider, _Inventory.resource_class],
-        update={field: EXCLUDED[field.column_name] for field in _VALUES},
-    )
-
-
-_PUT = compiled_insert(_Inventory, _Inventory.provider, _Inventory.resource_class, *_VALUES, finish=_replace_if_known)
+_KEY = (_Inventory.provider, _Inventory.resource_class)
+_put = Insert(
+    tuple[int, int, int, int, int, int, int, float, float],
+    _Inventory,
+    *(*_KEY, *_VALUES),
+    finish=lambda insert: insert.on_conflict(
+        conflict_target=_KEY, update={field: EXCLUDED[field.column_name] for field in _VALUES}
+    ),
+)
 
 
 def put(engine: Engine, provider_id: int, inventories: Mapping[int, Inventory], now: float) -> None:
     """Adds inventories, by class id, to a locked provider, in place of those it has."""
-    if inventories:
-        rows = [_row(provider_id, class_id, inventory, now) for class_id, inventory in sorted(inventories.items())]
-        engine.write(_PUT, rows=rows)
+    by_id = sorted(inventories.items())
+    _put(engine, [(provider_id, class_id, *inventory._replace(updated=now)) for class_id, inventory in by_id])
 
 
-def _row(provider_id: int, class_id: int, inventory: Inventory, now: float) -> tuple[int | float, ...]:
-    return (
-        provider_id,
-        class_id,
-        inventory.total,
-        inventory.reserved,
-        inventory.min_unit,
-        inventory.max_unit,
-        inventory.step_size,
-        inventory.allocation_ratio,
-        now,
-    )
-
-
-_CLASS_IDS = compiled(lambda p: _Inventory.select(_Inventory.resource_class).where(_Inventory.provider == p.provider))
-_OF_CLASS = compiled(
-    lambda p: _Inventory.select(_Inventory.resource_class).where(
-        _Inventory.provider == p.provider, _Inventory.resource_class == p.resource_class
-    )
-)
+@column(int)
+def class_ids_of(provider_id: int) -> Node:
+    """The ids of the classes of which a provider has inventory."""
+    return _Inventory.select(_Inventory.resource_class).where(_Inventory.provider == provider_id)
 
 
 def add(engine: Engine, provider_id: int, class_id: int, inventory: Inventory, now: float) -> bool:
     """Adds the inventory of one class to a locked provider. Returns False if it has one already."""
-    if engine.column(_OF_CLASS, provider=provider_id, resource_class=class_id):
+    if class_id in class_ids_of(engine, provider_id):
         return False
     put(engine, provider_id, {class_id: inventory}, now)
     return True
 
 
-def class_ids_of(engine: Engine, provider_id: int) -> set[int]:
-    """Returns the ids of the classes of which a provider has inventory."""
-    return set(engine.column(_CLASS_IDS, provider=provider_id))
+@mapping(int, str)
+def _used_classes(provider_id: int, class_ids: Collection[int]) -> Node:
+    query = Allocation.select(ResourceClass.id, ResourceClass.name).distinct()
+    query = query.join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+    is_held = (Allocation.provider == provider_id, any_of(Allocation.resource_class, class_ids))
+    return query.where(*is_held).order_by(ResourceClass.id)
 
 
-_USED_CLASSES = compiled(
-    lambda p: (
-        Allocation.select(ResourceClass.id, ResourceClass.name)
-        .distinct()
-        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
-        .where(Allocation.provider == p.provider, any_of(Allocation.resource_class, p.classes))
-        .order_by(ResourceClass.id)
-    )
-)
-_REMOVE = compiled(
-    lambda p: _Inventory.delete().where(_Inventory.provider == p.provider, any_of(_Inventory.resource_class, p.classes))
-)
+@writes
+def _remove(provider_id: int, class_ids: Collection[int]) -> Node:
+    return _Inventory.delete().where(_Inventory.provider == provider_id, any_of(_Inventory.resource_class, class_ids))
 
 
-def remove(engine: Engine, provider_id: int, provider_uuid: str, class_ids: Sequence[int]) -> int:
+def remove(engine: Engine, provider_id: int, provider_uuid: str, class_ids: Collection[int]) -> int:
     """Removes inventory from a locked provider and returns how many there were. Raises `InventoryInUse`."""
     if not class_ids:
         return 0
-    used = engine.tuples(_USED_CLASSES, provider=provider_id, classes=class_ids)
+    used = _used_classes(engine, provider_id, class_ids)
     if used:
-        names = ", ".join(name for _, name in used)
+        names = ", ".join(used.values())
         raise InventoryInUse(f"Inventory for '{names}' on resource provider '{provider_uuid}' in use.")
-    return engine.write(_REMOVE, provider=provider_id, classes=class_ids)
+    return _remove(engine, provider_id, class_ids)

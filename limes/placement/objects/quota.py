@@ -8,67 +8,52 @@ saw none: later writers would not count what those write.
 
 from collections.abc import Collection, Mapping
 
-import peewee
 from peewee import EXCLUDED, fn
 
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
+from limes.db.query import Insert, Node, column, mapping, tuples, writes
 from limes.placement.errors import QuotaExceeded
 from limes.placement.models import Allocation, Consumer, ProjectQuota, ResourceClass
 
 Limits = dict[tuple[str, str], int]
 """By project id and class name."""
 
-_OF_PROJECT = compiled(
-    lambda p: (
-        ProjectQuota.select(ResourceClass.name, ProjectQuota.max_used)
-        .join(ResourceClass, on=ResourceClass.id == ProjectQuota.resource_class)
-        .where(ProjectQuota.project_id == p.project)
-        .order_by(ProjectQuota.resource_class)
-    ),
-    prepare=True,
-)
-_CLASS_IDS = compiled(lambda p: _class_ids_of(p.project))
-_LOCK_CLASS_IDS = compiled(lambda p: lock_rows(_class_ids_of(p.project)))
-_DELETE = compiled(lambda p: ProjectQuota.delete().where(ProjectQuota.project_id == p.project))
-_DELETE_CLASSES = compiled(
-    lambda p: ProjectQuota.delete().where(
-        ProjectQuota.project_id == p.project, any_of(ProjectQuota.resource_class, p.classes)
-    )
-)
-_PUT = compiled_insert(
-    ProjectQuota,
-    *(ProjectQuota.project_id, ProjectQuota.resource_class, ProjectQuota.max_used),
-    finish=lambda insert: insert.on_conflict(
-        conflict_target=[ProjectQuota.project_id, ProjectQuota.resource_class],
-        update={ProjectQuota.max_used: EXCLUDED.max_used},
-    ),
-)
-_Quota = ProjectQuota.alias("quota")
-_LOCK = compiled(
-    lambda p: lock_rows(
-        _Quota.select(_Quota.project_id, ResourceClass.name, _Quota.max_used)
-        .join(ResourceClass, on=ResourceClass.id == _Quota.resource_class)
-        .where(any_of(_Quota.project_id, p.projects))
-        .order_by(_Quota.project_id, _Quota.resource_class),
-        of="quota",
-    )
-)
-_USED = compiled(
-    lambda p: (
-        Consumer.select(Consumer.project_id, ResourceClass.name, fn.SUM(Allocation.used))
-        .join(Allocation, on=Allocation.consumer == Consumer.id)
-        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
-        .where(any_of(Consumer.project_id, p.projects))
-        .group_by(Consumer.project_id, ResourceClass.name)
-    )
-)
+_KEY = (ProjectQuota.project_id, ProjectQuota.resource_class)
+
+
+@tuples(tuple[str, int | None], prepare=True)
+def _of_project(project_id: str) -> Node:
+    query = ProjectQuota.select(ResourceClass.name, ProjectQuota.max_used)
+    query = query.join(ResourceClass, on=ResourceClass.id == ProjectQuota.resource_class)
+    return query.where(ProjectQuota.project_id == project_id).order_by(ProjectQuota.resource_class)
 
 
 def of_project(engine: Engine, project_id: str) -> dict[str, int | None]:
-    """Returns the limits of a project by class name; None means unlimited."""
-    return dict(engine.tuples(_OF_PROJECT, project=project_id))
+    """The limits of a project by class name; None means unlimited."""
+    return dict(_of_project(engine, project_id))
+
+
+@column(int)
+def _class_ids(project_id: str, locked: bool) -> Node:
+    query = ProjectQuota.select(ProjectQuota.resource_class).order_by(ProjectQuota.resource_class)
+    query = query.where(ProjectQuota.project_id == project_id)
+    return lock_rows(query) if locked else query
+
+
+@writes
+def _delete_classes(project_id: str, class_ids: Collection[int]) -> Node:
+    is_gone = (ProjectQuota.project_id == project_id, any_of(ProjectQuota.resource_class, class_ids))
+    return ProjectQuota.delete().where(*is_gone)
+
+
+_put = Insert(
+    tuple[str, int, int | None],
+    ProjectQuota,
+    *(*_KEY, ProjectQuota.max_used),
+    finish=lambda insert: insert.on_conflict(conflict_target=_KEY, update={ProjectQuota.max_used: EXCLUDED.max_used}),
+)
 
 
 def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -> None:
@@ -77,24 +62,14 @@ def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -
     A limit that stays is changed in its row and not put into a new one. A writer of allocations that waits for the row
     sees the change; if the row were deleted, it would see no limit at all.
     """
-    if not limits.keys() <= set(engine.column(_CLASS_IDS, project=project_id)):
+    if not limits.keys() <= set(_class_ids(engine, project_id, locked=False)):
         _wait_for_writers(engine)
-    present = set(engine.column(_LOCK_CLASS_IDS, project=project_id))
+    present = set(_class_ids(engine, project_id, locked=True))
     if not limits.keys() <= present:
         _wait_for_writers(engine)  # has not waited above if somebody has deleted limits in between
-    gone = sorted(present - limits.keys())
-    if gone:
-        engine.write(_DELETE_CLASSES, project=project_id, classes=gone)
-    if limits:
-        engine.write(_PUT, rows=[(project_id, class_id, limits[class_id]) for class_id in sorted(limits)])
-
-
-def _class_ids_of(project_id: peewee.Value) -> peewee.Query:
-    return (
-        ProjectQuota.select(ProjectQuota.resource_class)
-        .where(ProjectQuota.project_id == project_id)
-        .order_by(ProjectQuota.resource_class)
-    )
+    if gone := present - limits.keys():
+        _delete_classes(engine, project_id, gone)
+    _put(engine, [(project_id, class_id, limit) for class_id, limit in sorted(limits.items())])
 
 
 def _wait_for_writers(engine: Engine) -> None:
@@ -104,15 +79,35 @@ def _wait_for_writers(engine: Engine) -> None:
         engine.execute("LOCK TABLE placement_project_quotas IN EXCLUSIVE MODE")
 
 
-def delete(engine: Engine, project_id: str) -> int:
-    """Removes all limits of a project and returns how many there were."""
-    return engine.write(_DELETE, project=project_id)
+@writes
+def delete(project_id: str) -> Node:
+    """Removes all limits of a project."""
+    return ProjectQuota.delete().where(ProjectQuota.project_id == project_id)
+
+
+@tuples(tuple[str, str, int | None])
+def _lock(project_ids: Collection[str]) -> Node:
+    quota = ProjectQuota.alias("quota")
+    query = quota.select(quota.project_id, ResourceClass.name, quota.max_used)
+    query = query.join(ResourceClass, on=ResourceClass.id == quota.resource_class)
+    query = query.where(any_of(quota.project_id, project_ids)).order_by(quota.project_id, quota.resource_class)
+    return lock_rows(query, of="quota")
 
 
 def lock(engine: Engine, project_ids: Collection[str]) -> Limits:
-    """Returns the limits of these projects, locked until the transaction ends. Unlimited classes are left out."""
-    rows = engine.tuples(_LOCK, projects=project_ids)
-    return {(project_id, name): limit for project_id, name, limit in rows if limit is not None}
+    """The limits of these projects, locked until the transaction ends. Unlimited classes are left out."""
+    return {(project, name): limit for project, name, limit in _lock(engine, project_ids) if limit is not None}
+
+
+@mapping(tuple[str, str], int)
+def _used(project_ids: Collection[str]) -> Node:
+    query = (
+        Consumer.select(Consumer.project_id, ResourceClass.name, fn.SUM(Allocation.used))
+        .join(Allocation, on=Allocation.consumer == Consumer.id)
+        .join(ResourceClass, on=ResourceClass.id == Allocation.resource_class)
+    )
+    query = query.where(any_of(Consumer.project_id, project_ids))
+    return query.group_by(Consumer.project_id, ResourceClass.name)
 
 
 def check(engine: Engine, limits: Limits, raised: Mapping[tuple[str, str], int]) -> None:
@@ -123,9 +118,7 @@ def check(engine: Engine, limits: Limits, raised: Mapping[tuple[str, str], int])
     concerned = {key: limit for key, limit in limits.items() if raised.get(key, 0) > 0}
     if not concerned:
         return
-    projects = sorted({project_id for project_id, _ in concerned})
-    rows = engine.tuples(_USED, projects=projects)
-    used = {(project_id, name): int(amount) for project_id, name, amount in rows}
+    used = _used(engine, {project_id for project_id, _ in concerned})
     for (project_id, name), limit in sorted(concerned.items()):
         now = used.get((project_id, name), 0)
         if now > limit:

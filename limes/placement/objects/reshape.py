@@ -1,12 +1,13 @@
 """The reshaper: inventory and allocations move between providers in one step, and nobody sees a state in between."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from peewee import Case
 
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
+from limes.db.query import Node, mapping
 from limes.placement.errors import ConcurrentUpdate, ProviderUnknown
 from limes.placement.models import Provider
 from limes.placement.objects import change, inventory, resource_class
@@ -24,21 +25,6 @@ class Shape:
     """Returns the inventories by class name. Raises `InvalidValue`. Called only if the generation is not stale."""
 
 
-_Inventories = Mapping[str, Mapping[str, Inventory]]
-"""By provider UUID and class name."""
-
-_GENERATIONS = compiled(
-    lambda p: Provider.select(Provider.uuid, Provider.generation).where(any_of(Provider.uuid, p.uuids))
-)
-_COUNT_UP = compiled(
-    lambda p: Provider.update(
-        generation=Provider.generation + Case(None, [(any_of(Provider.id, p.twice), 2)], 1),
-        updated=p.now,
-        changed=change.STAMP,
-    ).where(any_of(Provider.id, p.providers))
-)
-
-
 def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim], now: float) -> None:
     """Gives the providers (by UUID) their shapes and the consumers their claims, all or nothing. Inside a transaction.
 
@@ -54,15 +40,20 @@ def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim]
         inventory.put(engine, providers[uuid], {classes[name]: inventories[name] for name in inventories}, now)
     write.apply()
     for uuid, inventories in reshaped.items():
-        keep = {classes[name] for name in inventories}
-        inventory.remove(engine, providers[uuid], uuid, sorted(inventory.class_ids_of(engine, providers[uuid]) - keep))
-    _count_up(engine, reshaped, providers, now)
+        kept = {classes[name] for name in inventories}
+        inventory.remove(engine, providers[uuid], uuid, set(inventory.class_ids_of(engine, providers[uuid])) - kept)
+    if reshaped:
+        with_interim = [providers[uuid] for uuid, inventories in reshaped.items() if inventories]
+        _count_up(engine, [providers[uuid] for uuid in reshaped], with_interim, now)
+
+
+@mapping(str, int, skip_empty="uuids")
+def _generations(uuids: Collection[str]) -> Node:
+    return Provider.select(Provider.uuid, Provider.generation).where(any_of(Provider.uuid, uuids))
 
 
 def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> None:
-    if not shapes:
-        return
-    actual: dict[str, int] = dict(engine.tuples(_GENERATIONS, uuids=list(shapes)))
+    actual = _generations(engine, shapes)
     for uuid, shape in shapes.items():
         if uuid not in providers:
             raise ProviderUnknown(
@@ -75,9 +66,9 @@ def _check_generations(engine: Engine, shapes: Mapping[str, Shape], providers: M
             )
 
 
-def _count_up(engine: Engine, reshaped: _Inventories, providers: Mapping[str, int], now: float) -> None:
+@change.stamped
+def _count_up(provider_ids: Collection[int], with_interim: Collection[int], now: float) -> Node:
     """Counts as clients expect: one step for the final inventory, and one for the interim one, if there is any."""
-    if reshaped:
-        twice = [providers[uuid] for uuid, inventories in reshaped.items() if inventories]
-        change.take_stamp(engine)
-        engine.write(_COUNT_UP, twice=twice, now=now, providers=[providers[uuid] for uuid in reshaped])
+    steps = Case(None, [(any_of(Provider.id, with_interim), 2)], 1)
+    query = Provider.update(generation=Provider.generation + steps, updated=now, changed=change.STAMP)
+    return query.where(any_of(Provider.id, provider_ids))

@@ -8,12 +8,12 @@ so a provider's root is right when it is written, and stays right.
 from collections.abc import Collection
 from typing import NamedTuple
 
-import peewee
 from peewee import JOIN, Case
 
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
+from limes.db.query import Node, exists, first, first_value, rows, value, writes
 from limes.placement import models
 from limes.placement.errors import ConcurrentUpdate, Missing
 from limes.placement.models import Allocation
@@ -70,94 +70,82 @@ class NameHolder(NamedTuple):
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 _Provider = models.Provider
-_Root, _Parent = _Provider.alias(), _Provider.alias()
-_BY_UUID = compiled(
-    lambda p: (
-        _Provider.select(
-            *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.generation, _Provider.updated),
-            *(_Provider.root, _Root.uuid, _Provider.parent, _Parent.uuid),
-        )
-        .join(_Root, on=_Root.id == _Provider.root)
-        .join(_Parent, JOIN.LEFT_OUTER, on=_Parent.id == _Provider.parent)
-        .where(_Provider.uuid == p.uuid)
-    ),
-    prepare=True,
-)
-_IDENTITY = compiled(lambda p: _Provider.select(_Provider.id, _Provider.generation).where(_Provider.uuid == p.uuid))
-_HOLDER = compiled(
-    lambda p: (
-        _Provider.select(_Provider.uuid, _Provider.name)
-        .where((_Provider.name == p.name) | (_Provider.uuid == p.uuid))
-        .order_by(_Provider.uuid != p.uuid)
-        .limit(1)
+
+
+@rows(Provider, prepare=True)
+def _of_uuid(uuid: str) -> Node:
+    root, parent = _Provider.alias(), _Provider.alias()
+    query = _Provider.select(
+        *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.generation, _Provider.updated),
+        *(_Provider.root, root.uuid, _Provider.parent, parent.uuid),
     )
-)
-_ALLOCATIONS = compiled(
-    lambda p: Allocation.select(Allocation.provider).where(Allocation.provider == p.provider).limit(1)
-)
+    query = query.join(root, on=root.id == _Provider.root)
+    query = query.join(parent, JOIN.LEFT_OUTER, on=parent.id == _Provider.parent)
+    return query.where(_Provider.uuid == uuid)
 
 
 def get(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> Provider:
-    """Returns the provider of that UUID. Raises `Missing` with the message."""
-    providers = engine.all(_BY_UUID, Provider, uuid=uuid)
+    """The provider of that UUID. Raises `Missing` with the message."""
+    providers = _of_uuid(engine, uuid)
     if not providers:
         raise Missing(message.format(uuid))
     return providers[0]
 
 
+@first(Identity)
+def _identity(uuid: str) -> Node:
+    return _Provider.select(_Provider.id, _Provider.generation).where(_Provider.uuid == uuid)
+
+
 def identify(engine: Engine, uuid: str) -> Identity:
-    """Returns the id and the generation of the provider of that UUID. Raises `Missing`.
+    """The id and the generation of the provider of that UUID. Raises `Missing`.
 
     To be asked before the provider's state is read. If that changes in between, the generation is stale, and a write
     that rests on what was read is refused.
     """
-    identity = engine.first(_IDENTITY, Identity, uuid=uuid)
+    identity = _identity(engine, uuid)
     if identity is None:
         raise Missing(f"No resource provider with uuid {uuid} found")
     return identity
 
 
-def find_holder(engine: Engine, name: str, uuid: str | None) -> NameHolder | None:
-    """Returns the provider that has the name or the UUID, or None. If two do, it is the one with the UUID."""
-    return engine.first(_HOLDER, NameHolder, name=name, uuid=uuid or "")
+@first(NameHolder)
+def find_holder(name: str, uuid: str = "") -> Node:
+    """The provider that has the name or the UUID, or None. If two do, it is the one with the UUID."""
+    query = _Provider.select(_Provider.uuid, _Provider.name)
+    query = query.where((_Provider.name == name) | (_Provider.uuid == uuid))
+    return query.order_by(_Provider.uuid != uuid).limit(1)
 
 
-def has_allocations(engine: Engine, provider_id: int) -> bool:
-    """Returns whether any consumer has allocations against the provider."""
-    return bool(engine.column(_ALLOCATIONS, provider=provider_id))
+@exists
+def has_allocations(provider_id: int) -> Node:
+    """Whether any consumer has allocations against the provider."""
+    return Allocation.select(Allocation.provider).where(Allocation.provider == provider_id).limit(1)
 
 
 # -- locking -----------------------------------------------------------------------------------------------------------
 
 _LOCKED = (_Provider.id, _Provider.uuid, _Provider.generation, _Provider.root, _Provider.parent)
-_LOCK = compiled(lambda p: lock_rows(_Provider.select(*_LOCKED).where(_Provider.uuid == p.uuid)))
-_COUNT_UP_IF = compiled(
-    lambda p: (
-        _Provider.update(generation=_Provider.generation + 1, updated=p.now, changed=change.STAMP)
-        .where(_Provider.uuid == p.uuid, _Provider.generation == p.generation)
-        .returning(*_LOCKED)
-    )
-)
-_TREES = compiled(lambda p: _trees(p.uuids))
-_LOCK_TREES = compiled(lambda p: lock_rows(_trees(p.uuids)))
-
-
-def _trees(uuids: peewee.Value) -> peewee.Query:
-    roots = _Root.select(_Root.root).where(any_of(_Root.uuid, uuids))
-    return _Provider.select(*_LOCKED).where(any_of(_Provider.root, roots)).order_by(_Provider.id)
 
 
 def lock(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> LockedProvider:
-    """Returns the provider's row, locked until the transaction ends. Raises `Missing`."""
+    """The provider's row, locked until the transaction ends. Raises `Missing`."""
     provider = find_and_lock(engine, uuid)
     if provider is None:
         raise Missing(message.format(uuid))
     return provider
 
 
-def find_and_lock(engine: Engine, uuid: str) -> LockedProvider | None:
-    """Returns the provider's row, locked until the transaction ends, or None."""
-    return engine.first(_LOCK, LockedProvider, uuid=uuid)
+@first(LockedProvider)
+def find_and_lock(uuid: str) -> Node:
+    """The provider's row, locked until the transaction ends, or None."""
+    return lock_rows(_Provider.select(*_LOCKED).where(_Provider.uuid == uuid))
+
+
+@first(LockedProvider)
+def _count_up_if(uuid: str, generation: int, now: float) -> Node:
+    query = _Provider.update(generation=_Provider.generation + 1, updated=now, changed=change.STAMP)
+    return query.where(_Provider.uuid == uuid, _Provider.generation == generation).returning(*_LOCKED)
 
 
 def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedProvider:
@@ -168,7 +156,7 @@ def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedP
     """
     if abs(sent) <= _LARGEST_GENERATION:
         change.take_stamp(engine)
-        provider = engine.first(_COUNT_UP_IF, LockedProvider, now=now, uuid=uuid, generation=sent)
+        provider = _count_up_if(engine, uuid, sent, now)
         if provider is not None:
             return provider
     lock(engine, uuid).check_generation(sent)
@@ -176,12 +164,20 @@ def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedP
     raise ConcurrentUpdate("resource provider generation conflict")
 
 
+@rows(LockedProvider)
+def _trees(uuids: Collection[str], locked: bool) -> Node:
+    other = _Provider.alias()
+    roots = other.select(other.root).where(any_of(other.uuid, uuids))
+    query = _Provider.select(*_LOCKED).where(any_of(_Provider.root, roots)).order_by(_Provider.id)
+    return lock_rows(query) if locked else query
+
+
 def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
     """Locks all rows of the trees of these providers, and returns them by UUID. Unknown UUIDs are left out."""
     for _ in range(_TRIES):
-        locked = {provider.id for provider in engine.all(_LOCK_TREES, LockedProvider, uuids=uuids)}
+        locked = {provider.id for provider in _trees(engine, uuids, locked=True)}
         # every change of these trees locks their roots, so once all their rows are locked, no row can join them
-        tree = engine.all(_TREES, LockedProvider, uuids=uuids)
+        tree = _trees(engine, uuids, locked=False)
         if locked.issuperset(provider.id for provider in tree):
             return {provider.uuid: provider for provider in tree}
     raise ConcurrentUpdate("The provider tree keeps changing; try again.")
@@ -189,68 +185,52 @@ def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
 
 # -- writing -----------------------------------------------------------------------------------------------------------
 
-_INSERT = compiled(
-    lambda p: (
-        _Provider.insert(
-            uuid=p.uuid, name=p.name, generation=0, parent=p.parent, root=p.root, updated=p.now, changed=change.STAMP
-        )
-        .on_conflict(action="nothing")
-        .returning(_Provider.id)
-    )
-)
-_MAKE_ROOT = compiled(lambda p: _Provider.update(root=_Provider.id).where(_Provider.id == p.id))
-_RENAME = compiled(
-    lambda p: _Provider.update(name=p.name, updated=p.now, changed=change.STAMP).where(_Provider.id == p.id)
-)
-_MOVE = compiled(
-    lambda p: _Provider.update(
-        parent=Case(None, [(_Provider.id == p.moved, p.parent)], _Provider.parent),
-        root=p.root,
-        updated=p.now,
-        changed=change.STAMP,
-    ).where(any_of(_Provider.id, p.subtree))
-)
-_DELETE = compiled(lambda p: _Provider.delete().where(_Provider.id == p.id))
-_NEXT_GENERATION = compiled(
-    lambda p: (
-        _Provider.update(generation=_Provider.generation + 1, updated=p.now, changed=change.STAMP)
-        .where(_Provider.id == p.id)
-        .returning(_Provider.generation)
-    )
-)
-_TOUCH = compiled(lambda p: _Provider.update(updated=p.now, changed=change.STAMP).where(_Provider.id == p.id))
+
+@first_value(int)
+def _insert(uuid: str, name: str, parent_id: int | None, root_id: int, now: float) -> Node:
+    place = {"parent": parent_id, "root": root_id}
+    query = _Provider.insert(uuid=uuid, name=name, generation=0, **place, updated=now, changed=change.STAMP)
+    return query.on_conflict(action="nothing").returning(_Provider.id)
+
+
+@writes
+def _make_root(provider_id: int) -> Node:
+    return _Provider.update(root=_Provider.id).where(_Provider.id == provider_id)
 
 
 def insert(engine: Engine, uuid: str, name: str, parent: LockedProvider | None, now: float) -> int | None:
     """Adds a provider below a locked parent, or as a root, and returns its id. None if name or UUID are taken."""
     change.take_stamp(engine)
     parent_id, root_id = (parent.id, parent.root_id) if parent else (None, 0)
-    ids = engine.column(_INSERT, uuid=uuid, name=name, parent=parent_id, root=root_id, now=now)
-    if not ids:
-        return None
-    if parent is None:
-        engine.write(_MAKE_ROOT, id=ids[0])
-    return int(ids[0])
+    id_ = _insert(engine, uuid, name, parent_id, root_id, now)
+    if id_ is not None and parent is None:
+        _make_root(engine, id_)
+    return id_
 
 
-def rename(engine: Engine, provider_id: int, name: str, now: float) -> None:
+@change.stamped
+def rename(provider_id: int, name: str, now: float) -> Node:
     """Gives a locked provider another name, which nobody else has."""
-    change.take_stamp(engine)
-    engine.write(_RENAME, name=name, now=now, id=provider_id)
+    return _Provider.update(name=name, updated=now, changed=change.STAMP).where(_Provider.id == provider_id)
+
+
+@change.stamped
+def _move(moved_id: int, parent_id: int | None, root_id: int, subtree: Collection[int], now: float) -> Node:
+    parent = Case(None, [(_Provider.id == moved_id, parent_id)], _Provider.parent)
+    query = _Provider.update(parent=parent, root=root_id, updated=now, changed=change.STAMP)
+    return query.where(any_of(_Provider.id, subtree))
 
 
 def move(
     engine: Engine, moved: LockedProvider, parent: LockedProvider | None, tree: Collection[LockedProvider], now: float
 ) -> None:
     """Moves a provider with all below it to a new parent, or makes it a root. Both trees have to be locked."""
-    change.take_stamp(engine)
     parent_id, root_id = (parent.id, parent.root_id) if parent else (None, moved.id)
-    subtree = subtree_ids(moved.id, tree)
-    engine.write(_MOVE, moved=moved.id, parent=parent_id, root=root_id, now=now, subtree=subtree)
+    _move(engine, moved.id, parent_id, root_id, subtree_ids(moved.id, tree), now)
 
 
 def subtree_ids(provider_id: int, tree: Collection[LockedProvider]) -> list[int]:
-    """Returns the ids of a provider and of all below it."""
+    """The ids of a provider and of all below it."""
     children: dict[int | None, list[int]] = {}
     for provider in tree:
         children.setdefault(provider.parent_id, []).append(provider.id)
@@ -260,20 +240,30 @@ def subtree_ids(provider_id: int, tree: Collection[LockedProvider]) -> list[int]
     return ids
 
 
+@writes
+def _delete(provider_id: int) -> Node:
+    return _Provider.delete().where(_Provider.id == provider_id)
+
+
 def delete(engine: Engine, provider_id: int, now: float) -> None:
     """Deletes a locked provider with its inventory, traits and aggregates."""
     change.leave_tombstone(engine, provider_id, now)
-    engine.write(_DELETE, id=provider_id)
+    _delete(engine, provider_id)
+
+
+@value(int)
+def _next_generation(provider_id: int, now: float) -> Node:
+    query = _Provider.update(generation=_Provider.generation + 1, updated=now, changed=change.STAMP)
+    return query.where(_Provider.id == provider_id).returning(_Provider.generation)
 
 
 def next_generation(engine: Engine, provider_id: int, now: float) -> int:
     """Counts up the generation of a locked provider, as each change of its state does."""
     change.take_stamp(engine)
-    (generation,) = engine.column(_NEXT_GENERATION, now=now, id=provider_id)
-    return int(generation)
+    return _next_generation(engine, provider_id, now)
 
 
-def touch(engine: Engine, provider_id: int, now: float) -> None:
+@change.stamped
+def touch(provider_id: int, now: float) -> Node:
     """Notes a change of a locked provider that leaves its generation alone."""
-    change.take_stamp(engine)
-    engine.write(_TOUCH, now=now, id=provider_id)
+    return _Provider.update(updated=now, changed=change.STAMP).where(_Provider.id == provider_id)
