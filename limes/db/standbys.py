@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import peewee
 from peewee import fn
 
-from limes.db.compiled import compiled
 from limes.db.engine import Engine
+from limes.db.query import Node, first
 
 _KEPT = 32
 
@@ -33,17 +33,23 @@ class _Replayed(NamedTuple):
     server: str
 
 
-def _number(position: peewee.Node) -> peewee.Node:
-    number: peewee.Node = fn.pg_wal_lsn_diff(position, "0/0")
+def _number(position: Node) -> Node:
+    number: Node = fn.pg_wal_lsn_diff(position, "0/0")
     return number
 
 
 _STARTED = fn.pg_postmaster_start_time().cast("text")
 """Tells apart what a server was before and after a restart, which may have rewound it."""
-_WRITTEN = compiled(lambda p: peewee.Select(columns=[_number(fn.pg_current_wal_insert_lsn()), _STARTED]))
-_REPLAYED = compiled(
-    lambda p: peewee.Select(columns=[fn.pg_is_in_recovery(), _number(fn.pg_last_wal_replay_lsn()), _STARTED])
-)
+
+
+@first(_Position)
+def _written() -> Node:
+    return peewee.Select(columns=[_number(fn.pg_current_wal_insert_lsn()), _STARTED])
+
+
+@first(_Replayed)
+def _replayed() -> Node:
+    return peewee.Select(columns=[fn.pg_is_in_recovery(), _number(fn.pg_last_wal_replay_lsn()), _STARTED])
 
 
 class PrimaryPositions:
@@ -62,7 +68,7 @@ class PrimaryPositions:
     def ask(self) -> int:
         """Returns the present position: that of everything committed so far. Raises `Unavailable`."""
         asked_at = time.monotonic()
-        answer = self._engine.first(_WRITTEN, _Position)
+        answer = _written(self._engine)
         assert answer is not None
         with self._lock:
             if answer.server != self._server:
@@ -120,7 +126,7 @@ class Standby:
 
     def ask(self, epoch: int) -> Seen | None:
         """Asks how far it is; None if it is no standby. This thread must hold a connection. Raises `Unavailable`."""
-        answer = self.engine.first(_REPLAYED, _Replayed)
+        answer = _replayed(self.engine)
         if answer is None or not answer.is_standby or answer.position is None:
             return None
         if epoch != self._epoch:  # it may have more of the lost primary than the new one has: it has to move first

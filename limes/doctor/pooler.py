@@ -5,7 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 from peewee import Select, fn
 
-from limes.db.compiled import compiled
 from limes.db.engine import Engine
 from limes.db.pool import PostgresqlPool
 from limes.doctor.connections import connections_needed
@@ -13,7 +12,7 @@ from limes.doctor.finding import Finding, ok, problem, skipped
 from limes.errors import Unavailable
 from limes.settings import Settings
 
-_PROCESS = compiled(lambda p: Select(columns=[fn.pg_backend_pid()]))
+_PROCESS = Select(columns=[fn.pg_backend_pid()])
 _TRIES = 10
 
 

@@ -13,7 +13,7 @@ from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Commitment, describe
 from limes.core.recent_usage import UsageChange
 from limes.db import models
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of, compiled_insert
 from limes.db.engine import Engine
 from limes.db.models import (
     AZResource,
@@ -54,9 +54,6 @@ _DATA = (Domain, Project, models.Commitment, models.CommitmentEvent, models.Quot
 _VALUES = 15_000
 """The most parameters of one statement; SQLite takes 32 766."""
 
-_SET_SCRAPED = compiled(lambda p: Capacitor.update(scraped_at=p.scraped_at).where(Capacitor.name == p.name))
-_SET_CAPACITOR = compiled(lambda p: Resource.update(capacitor=p.capacitor).where(Resource.id == p.resource))
-
 
 class Target:
     """Writes the source's rows. All methods are to be called inside one transaction of the caller.
@@ -85,7 +82,7 @@ class Target:
     def write_capacitors(self, rows: Iterable[CapacitorRow]) -> None:
         """Sets when the configured capacitors were scraped. Each is due at once."""
         for row in rows:
-            self.engine.write(_SET_SCRAPED, scraped_at=row.scraped_at, name=row.name)
+            self.engine.write(Capacitor.update(scraped_at=row.scraped_at).where(Capacitor.name == row.name))
 
     def write_capacity(self, rows: Iterable[CapacityRow]) -> None:
         """Writes capacity, and the capacitor that reported it, if that is configured here."""
@@ -102,7 +99,7 @@ class Target:
         table = AZResource
         self._insert((table.resource, table.az, table.raw_capacity, table.usage, table.subcapacities), values())
         for id_, capacitor in owners.items():
-            self.engine.write(_SET_CAPACITOR, capacitor=capacitor, resource=id_)
+            self.engine.write(Resource.update(capacitor=capacitor).where(Resource.id == id_))
 
     def write_domains(self, rows: Iterable[DomainRow]) -> None:
         """Writes domains."""

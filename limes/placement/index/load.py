@@ -1,14 +1,14 @@
 """Reads the full state of providers: many at a time with each statement."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import peewee
 from peewee import fn
 
-from limes.db.compiled import any_of, compiled
-from limes.db.engine import Engine, Row
+from limes.db.compiled import any_of
+from limes.db.engine import Engine
+from limes.db.query import Node, mapping, tuples
 from limes.placement import models
 from limes.placement.models import Allocation, ProviderAggregate, ProviderTrait, ResourceClass, Trait
 from limes.placement.search.model import Inventory, Provider, TraitList
@@ -19,47 +19,44 @@ _MAX_SHARED = 20_000
 _Inventory, _Provider = models.Inventory, models.Provider
 
 
-class _Source:
-    """A SELECT about providers: for some, given by their ids, or for all."""
-
-    def __init__(self, query: peewee.Query, provider_id: peewee.Node) -> None:
-        self.all = query
-        self.some = compiled(lambda p: query.where(any_of(provider_id, p.ids)))
-
-    def rows(self, engine: Engine, ids: Sequence[int] | None) -> list[Row]:
-        return engine.tuples(self.all) if ids is None else engine.tuples(self.some, ids=ids)
+def _of(query: peewee.Query, provider_id: peewee.Field, ids: Sequence[int] | None) -> Node:
+    return query if ids is None else query.where(any_of(provider_id, ids))
 
 
-_PROVIDERS = _Source(
-    _Provider.select(
+@tuples(tuple[int, str, str, int, int | None, int, float, int])
+def _providers(ids: Sequence[int] | None) -> Node:
+    query = _Provider.select(
         *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.root, _Provider.parent),
         *(_Provider.generation, _Provider.updated, _Provider.changed),
-    ).order_by(_Provider.id),
-    _Provider.id,
-)
-_INVENTORIES = _Source(
-    _Inventory.select(
+    )
+    return _of(query.order_by(_Provider.id), _Provider.id, ids)
+
+
+@tuples(tuple[int, int, int, int, float, int, int, int])
+def _inventories(ids: Sequence[int] | None) -> Node:
+    query = _Inventory.select(
         *(_Inventory.provider, _Inventory.resource_class, _Inventory.total, _Inventory.reserved),
         *(_Inventory.allocation_ratio, _Inventory.min_unit, _Inventory.max_unit, _Inventory.step_size),
-    ).order_by(_Inventory.provider, _Inventory.resource_class),
-    _Inventory.provider,
-)
-_USED = _Source(
-    Allocation.select(Allocation.provider, Allocation.resource_class, fn.SUM(Allocation.used)).group_by(
-        Allocation.provider, Allocation.resource_class
-    ),
-    Allocation.provider,
-)
-_TRAITS = _Source(
-    ProviderTrait.select(ProviderTrait.provider, ProviderTrait.trait).order_by(
-        ProviderTrait.provider, ProviderTrait.trait
-    ),
-    ProviderTrait.provider,
-)
-_AGGREGATES = _Source(
-    ProviderAggregate.select(ProviderAggregate.provider, ProviderAggregate.aggregate_uuid),
-    ProviderAggregate.provider,
-)
+    )
+    return _of(query.order_by(_Inventory.provider, _Inventory.resource_class), _Inventory.provider, ids)
+
+
+@mapping(tuple[int, int], int)
+def _used(ids: Sequence[int] | None) -> Node:
+    key = (Allocation.provider, Allocation.resource_class)
+    return _of(Allocation.select(*key, fn.SUM(Allocation.used)).group_by(*key), Allocation.provider, ids)
+
+
+@tuples(tuple[int, int])
+def _traits(ids: Sequence[int] | None) -> Node:
+    columns = (ProviderTrait.provider, ProviderTrait.trait)
+    return _of(ProviderTrait.select(*columns).order_by(*columns), ProviderTrait.provider, ids)
+
+
+@tuples(tuple[int, str])
+def _aggregates(ids: Sequence[int] | None) -> Node:
+    query = ProviderAggregate.select(ProviderAggregate.provider, ProviderAggregate.aggregate_uuid)
+    return _of(query, ProviderAggregate.provider, ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +101,9 @@ class ProviderLoader:
 
     def _load(self, vocabulary: Vocabulary, ids: Sequence[int] | None) -> Iterator[Provider]:
         inventories = self._inventories(vocabulary.classes, ids)
-        traits = _grouped(_TRAITS.rows(self._engine, ids), lambda row: vocabulary.traits[row[1]])
-        aggregates = _grouped(_AGGREGATES.rows(self._engine, ids), lambda row: str(row[1]))
-        for key, uuid, name, root_id, parent_id, generation, updated, stamp in _PROVIDERS.rows(self._engine, ids):
+        traits = _grouped((key, vocabulary.traits[trait]) for key, trait in _traits(self._engine, ids))
+        aggregates = _grouped(_aggregates(self._engine, ids))
+        for key, uuid, name, root_id, parent_id, generation, updated, stamp in _providers(self._engine, ids):
             yield Provider(
                 key,
                 uuid,
@@ -122,9 +119,9 @@ class ProviderLoader:
             )
 
     def _inventories(self, classes: Mapping[int, str], ids: Sequence[int] | None) -> dict[int, dict[str, Inventory]]:
-        used = {(row[0], row[1]): int(row[2]) for row in _USED.rows(self._engine, ids)}
+        used = _used(self._engine, ids)
         inventories: dict[int, dict[str, Inventory]] = {}
-        for key, class_id, total, reserved, ratio, *units in _INVENTORIES.rows(self._engine, ids):
+        for key, class_id, total, reserved, ratio, *units in _inventories(self._engine, ids):
             capacity = int((total - reserved) * ratio)
             inventory = Inventory(capacity, used.get((key, class_id), 0), *units)
             inventories.setdefault(key, {})[classes[class_id]] = inventory
@@ -141,8 +138,8 @@ class ProviderLoader:
         return self._aggregate_sets.setdefault(uuids, uuids)
 
 
-def _grouped(rows: Iterable[Row], value: Callable[[Row], str]) -> dict[int, list[Any]]:
-    grouped: dict[int, list[Any]] = {}
-    for row in rows:
-        grouped.setdefault(row[0], []).append(value(row))
+def _grouped(rows: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+    grouped: dict[int, list[str]] = {}
+    for key, text in rows:
+        grouped.setdefault(key, []).append(text)
     return grouped

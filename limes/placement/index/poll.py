@@ -1,13 +1,15 @@
 """The one query that finds out what changed since a mark."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import Any
 
 import peewee
 from peewee import Value, fn
 
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
+from limes.db.query import Node, tuples
 from limes.placement.models import ChangeCounter, Provider, ProviderTombstone, Vocabulary
 
 _NOTHING_OPEN: tuple[int, ...] = ()
@@ -46,11 +48,11 @@ class Changes:
 
 _LAST = 2**63 - 1
 _MARK, _PROVIDER, _GONE, _NAMES = "mark", "provider", "gone", "names"
-"""What a row is about. Its other columns are an id, a stamp and a text."""
+"""What a row is about. Its other columns are an id, a stamp and a text, or None."""
 
 
-def _with_changes(mark: peewee.Select, since: Callable[[peewee.Field], peewee.Node]) -> peewee.Query:
-    """Returns the mark, and below it everything with a stamp for which `since` holds: all of one snapshot."""
+def _with_changes(mark: peewee.Select, since: Callable[[peewee.Field], Node]) -> Node:
+    """The mark, and below it everything with a stamp for which `since` holds: all of one snapshot."""
     return (
         mark
         + Provider.select(Value(_PROVIDER), Provider.id, Provider.changed, Value(None)).where(since(Provider.changed))
@@ -73,28 +75,30 @@ def _postgresql_mark() -> peewee.Select:
 
 # Nearly always no transaction is open. A range with two ends is expected to have few rows, so that one plan, made once,
 # uses the index.
-_POSTGRESQL = compiled(
-    lambda p: _with_changes(_postgresql_mark(), lambda changed: changed.between(p.next, p.last)), prepare=True
-)
-_POSTGRESQL_OPEN = compiled(
-    lambda p: _with_changes(_postgresql_mark(), lambda changed: (changed >= p.next) | any_of(changed, p.open))
-)
-_SQLITE = compiled(
-    lambda p: _with_changes(
-        ChangeCounter.select(Value(_MARK), Value(0), ChangeCounter.value + 1, Value(None)),
-        lambda changed: changed >= p.next,
-    )
-)
+@tuples(tuple[str, int, int, Any], prepare=True)
+def _on_postgresql(next_: int, last: int) -> Node:
+    return _with_changes(_postgresql_mark(), lambda changed: changed.between(next_, last))
+
+
+@tuples(tuple[str, int, int, Any])
+def _on_postgresql_with_open(next_: int, open_: Collection[int]) -> Node:
+    return _with_changes(_postgresql_mark(), lambda changed: (changed >= next_) | any_of(changed, open_))
+
+
+@tuples(tuple[str, int, int, Any])
+def _on_sqlite(next_: int) -> Node:
+    mark = ChangeCounter.select(Value(_MARK), Value(0), ChangeCounter.value + 1, Value(None))
+    return _with_changes(mark, lambda changed: changed >= next_)
 
 
 def poll(engine: Engine, mark: Mark) -> Changes:
     """Returns everything that became visible since `mark`, and maybe something that was visible before."""
     if engine.dialect == "sqlite":
-        rows = engine.tuples(_SQLITE, next=mark.next)
+        rows = _on_sqlite(engine, mark.next)
     elif mark.open:
-        rows = engine.tuples(_POSTGRESQL_OPEN, next=mark.next, open=mark.open)
+        rows = _on_postgresql_with_open(engine, mark.next, mark.open)
     else:
-        rows = engine.tuples(_POSTGRESQL, next=mark.next, last=_LAST)
+        rows = _on_postgresql(engine, mark.next, _LAST)
     new_mark = BEGINNING
     providers: dict[int, int] = {}
     gone: set[int] = set()
