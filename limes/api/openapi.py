@@ -9,6 +9,7 @@ from pydantic import BaseModel, TypeAdapter
 
 from limes.api.call import Operation
 from limes.api.parameters import CLUSTER, Parameter
+from limes.api.shapes.shape import Shape
 from limes.auth.policy import Rule
 from limes.web.call import Html
 from limes.web.operation import Table
@@ -136,11 +137,15 @@ def _content(shape: Any) -> Json:
 
 def _json(shape: Any) -> Json:
     name = getattr(shape, "__name__", "")
-    is_named = isinstance(shape, type) and (issubclass(shape, BaseModel) or hasattr(shape, "__required_keys__"))
+    is_named = _is_shape(shape) or (isinstance(shape, type) and issubclass(shape, BaseModel))
     schema: Mapping[str, Any] = (
         {"$ref": f"#/components/schemas/{name}"} if is_named else TypeAdapter(shape).json_schema()
     )
     return {"application/json": {"schema": schema}}
+
+
+def _is_shape(shape: Any) -> bool:
+    return hasattr(shape, "__required_keys__") or (isinstance(shape, type) and issubclass(shape, Shape))
 
 
 def _parameter(parameter: Parameter) -> Json:
@@ -175,7 +180,7 @@ def _schemas(operations: Iterable[Operation]) -> Json:
         if operation.body is not None:
             bodies[operation.body.__name__] = operation.body
         for shape in operation.answers.values():
-            if hasattr(shape, "__required_keys__"):
+            if _is_shape(shape):
                 answers[shape.__name__] = shape
     schemas: Json = {}
     for shape in answers.values():

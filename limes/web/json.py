@@ -1,4 +1,4 @@
-"""JSON for Falcon by orjson, which has ten times the speed of the standard library."""
+"""JSON by orjson and msgspec, which have ten times the speed of the standard library."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -6,6 +6,7 @@ from typing import Any
 
 import falcon
 import falcon.media
+import msgspec
 import orjson
 
 MAX_SHOWN = 2**64 - 1
@@ -41,6 +42,8 @@ def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
 
 def _dumps(document: Any, option: int = 0) -> bytes:
     """As orjson's, but a total that is larger than clients can read is cut to the largest number that they can."""
+    if isinstance(document, msgspec.Struct):
+        return msgspec.json.encode(document) + b"\n" * bool(option & orjson.OPT_APPEND_NEWLINE)
     try:
         return orjson.dumps(document, option=option)
     except orjson.JSONEncodeError:

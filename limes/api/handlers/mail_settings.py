@@ -3,6 +3,7 @@
 from limes.actions.mails.mail_settings import MailChoices, MailSettings
 from limes.api.call import Call
 from limes.api.mail_settings_body import MailSettingsBody
+from limes.api.shapes import mail_settings as shapes
 from limes.errors import NotFound
 from limes.web.call import Answer
 
@@ -26,12 +27,6 @@ def _settings(call: Call) -> MailSettings:
 
 
 def _answer(choices: MailChoices) -> Answer:
-    return Answer(
-        document={
-            "mail_settings": {
-                "address": choices.address,
-                "sent": choices.is_sent,
-                "kinds": [{"kind": kind, "sent": is_sent} for kind, is_sent in choices.kinds.items()],
-            }
-        }
-    )
+    kinds = [shapes.MailKind(kind=kind, sent=is_sent) for kind, is_sent in choices.kinds.items()]
+    shown = shapes.MailSettings(address=choices.address, sent=choices.is_sent, kinds=kinds)
+    return Answer(document=shapes.MailSettingsAnswer(mail_settings=shown))

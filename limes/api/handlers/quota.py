@@ -18,6 +18,7 @@ from limes.api.render.quota import (
     render_simulation,
     status_of,
 )
+from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer
 from limes.core.catalog import Ref
 from limes.db.queries.history import NumberedChange
 from limes.errors import BadRequest
@@ -78,8 +79,8 @@ def explain_project_quotas(call: Call) -> Answer:
         with_growth=bool(parameters.RESOURCE.of(call.req)),
     )
     with_origin = call.allows("project:show_history")
-    documents = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
-    return Answer(document={"explanations": documents})
+    shown = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
+    return Answer(document=ExplanationsAnswer(explanations=shown))
 
 
 def explain_domain_quotas(call: Call) -> Answer:
@@ -88,8 +89,8 @@ def explain_domain_quotas(call: Call) -> Answer:
         call.params["domain_id"], call.selection().refs, lambda ref: call.quota_permissions("domain", ref)
     )
     with_origin = call.allows("domain:show_history")
-    documents = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
-    return Answer(document={"explanations": documents})
+    shown = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
+    return Answer(document=ExplanationsAnswer(explanations=shown))
 
 
 def _change_domain(call: Call, *, dry_run: bool) -> QuotaOutcome:
@@ -154,5 +155,5 @@ def _selected(call: Call) -> list[Ref] | None:
 
 def _answer_changes(call: Call, changes: Sequence[NumberedChange], limit: int) -> Answer:
     links = call.next_link(str(changes[-1].number)) if len(changes) == limit else []
-    documents = [render_change(call.catalog, change) for change in changes]
-    return Answer(document={"history": documents, "history_links": links})
+    history = [render_change(call.catalog, change) for change in changes]
+    return Answer(document=HistoryAnswer(history=history, history_links=links))

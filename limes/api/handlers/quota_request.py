@@ -19,6 +19,7 @@ from limes.api.quota_request_bodies import (
 from limes.api.quota_sets import changes_with_set
 from limes.api.render.quota import render_refusals, status_of
 from limes.api.render.quota_request import older_entries, render_request, render_with_conversation
+from limes.api.shapes.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
 from limes.core.history import What
 from limes.core.quota_requests import RequestStatus
 from limes.core.temporary_quota import Term
@@ -59,8 +60,8 @@ def list_of(call: Call) -> Answer:
 def _answer_list(call: Call, page: Page, limit: int) -> Answer:
     found = page.requests
     links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
-    documents = [render_request(call.catalog, each) for each in found]
-    return Answer(document={"quota_requests": documents, "quota_request_links": links, "total": page.total})
+    requests = [render_request(call.catalog, each) for each in found]
+    return Answer(document=QuotaRequestsAnswer(quota_requests=requests, quota_request_links=links, total=page.total))
 
 
 def show_of(call: Call) -> Answer:
@@ -119,13 +120,13 @@ def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 20
 
 
 def _answer(call: Call, described: Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
-    document = {
-        "quota_request": render_with_conversation(call.catalog, described),
-        "conversation_links": older_entries(described, call.req.params),
-        "conversation_total": described.entries,
-    }
-    warnings = [*outcome.warnings, *outcome.backend_errors]
-    return Answer(status, {**document, "warnings": warnings} if warnings else document)
+    document = QuotaRequestAnswer(
+        quota_request=render_with_conversation(call.catalog, described),
+        conversation_links=older_entries(described, call.req.params),
+        conversation_total=described.entries,
+        warnings=[*outcome.warnings, *outcome.backend_errors],
+    )
+    return Answer(status, document)
 
 
 def _place(call: Call) -> Place:

@@ -24,6 +24,7 @@ from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.core.commitments.request import committable_azs
 from limes.core.quota_sets import QuotaSet
 from limes.core.selection import Selection
+from limes.core.units import Unit
 from limes.system import Clock
 
 Json = dict[str, Any]
@@ -66,12 +67,16 @@ class RenderContext:
         """Figures that are older than this time are too old."""
         return self.now - self.stale_after
 
+    def stale_age(self, scraped_at: float | None) -> int | None:
+        """Returns the age of figures that are too old, in seconds; None of others."""
+        age = 0.0 if scraped_at is None else self.now - scraped_at
+        return int(age) if age > self.stale_after else None
+
     def add_staleness(self, document: Staleness, scraped_at: float) -> None:
         """Adds `is_stale` and the age to figures that are too old."""
-        age = self.now - scraped_at
-        if age > self.stale_after:
+        if (age := self.stale_age(scraped_at)) is not None:
             document["is_stale"] = True
-            document["age_seconds"] = int(age)
+            document["age_seconds"] = age
 
     def head(self, ref: Ref, resource: ResourceDef, behavior: Behavior) -> ResourceHints:
         """Returns the fields of a resource in a domain or project that are no figures. Shared: copy it, don't change
@@ -93,6 +98,22 @@ class RenderContext:
 def unix(time: float) -> int:
     """Returns a UNIX timestamp as the API shows it: whole seconds."""
     return int(time)
+
+
+def seconds(time: float | None) -> int | None:
+    """As `unix`, of a time that may be missing."""
+    return None if time is None else int(time)
+
+
+def unit_of(catalog: Catalog, ref: Ref) -> str | None:
+    """Returns the unit of a measured resource; None for counted ones, and for those that are not configured."""
+    resource = catalog.find(ref)
+    return None if resource is None else unit_name(resource.unit)
+
+
+def unit_name(unit: Unit) -> str | None:
+    """Returns how the API names a unit; None if things are counted."""
+    return unit.value if unit.is_measured else None
 
 
 def resource_head(context: RenderContext, ref: Ref, resource: ResourceDef) -> ResourceHead:

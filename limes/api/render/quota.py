@@ -1,18 +1,21 @@
 """Quotas: the outcome of PUT and simulate-put, their history, and explanations."""
 
+from operator import itemgetter
+from typing import cast
+
 from limes.actions.explain_quota import Explanation
 from limes.actions.quota_changes import EndingQuota, QuotaOutcome
 from limes.api.render.autogrow import render_autogrow
-from limes.api.render.common import Json
+from limes.api.render.common import unit_name, unit_of
 from limes.api.render.temporary_quota import render_temporary
 from limes.api.shapes import quota as shapes
-from limes.api.shapes.quota import RefusalStatus, SimulationAnswer, UnacceptableResource
+from limes.api.shapes.quota import RefusalStatus
 from limes.core.bounds import Bound
 from limes.core.catalog import Catalog, Ref
 from limes.core.hierarchy import DomainFigures, ProjectFigures, Refusal, RefusalKind
 from limes.core.history import What
 from limes.core.units import Unit
-from limes.db.queries.history import HistoryRow, NumberedChange
+from limes.db.queries.history import NumberedChange
 from limes.web.errors import shortened
 
 _STATUS: dict[RefusalKind, RefusalStatus] = {
@@ -32,54 +35,38 @@ def status_of(outcome: QuotaOutcome, success: int) -> int:
     return statuses.pop() if len(statuses) == 1 else 422
 
 
-def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnswer:
-    """Returns the document of simulate-put, sorted by service and resource."""
-    if not outcome.refusals:
-        document: SimulationAnswer = {"success": True}
-        if outcome.ending:
-            document["temporary_quotas"] = [
-                _ending(catalog, ref, outcome.ending[ref]) for ref in sorted(outcome.ending)
-            ]
-        if outcome.warnings:
-            document["warnings"] = list(outcome.warnings)
-        return document
-    return {
-        "success": False,
-        "unacceptable_resources": [_unacceptable(ref, outcome.refusals[ref]) for ref in sorted(outcome.refusals)],
-    }
+def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> shapes.SimulationAnswer:
+    """The document of simulate-put, sorted by service and resource."""
+    if outcome.refusals:
+        refused = [_unacceptable(ref, refusal) for ref, refusal in sorted(outcome.refusals.items(), key=itemgetter(0))]
+        return shapes.SimulationAnswer(success=False, unacceptable_resources=refused)
+    ending = [_ending(catalog, ref, each) for ref, each in sorted(outcome.ending.items(), key=itemgetter(0))]
+    return shapes.SimulationAnswer(success=True, temporary_quotas=ending, warnings=list(outcome.warnings))
 
 
-def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
+def _unacceptable(ref: Ref, refusal: Refusal) -> shapes.UnacceptableResource:
     service_type, name = map(shortened, ref)
-    document: UnacceptableResource = {
-        "service_type": service_type,
-        "name": name,
-        # the original's name of the same field
-        "resource_name": name,
-        "status": _STATUS[refusal.kind],
-        "message": shortened(refusal.message),
-    }
-    if refusal.minimum is not None:
-        document["min_acceptable_quota"] = refusal.minimum
-    if refusal.maximum is not None:
-        document["max_acceptable_quota"] = refusal.maximum
     has_bounds = refusal.minimum is not None or refusal.maximum is not None
-    if has_bounds and refusal.unit is not None and refusal.unit.is_measured:
-        document["unit"] = refusal.unit.value
-    return document
+    return shapes.UnacceptableResource(
+        service_type=service_type,
+        name=name,
+        resource_name=name,  # the original's name of the same field
+        status=_STATUS[refusal.kind],
+        message=shortened(refusal.message),
+        min_acceptable_quota=refusal.minimum,
+        max_acceptable_quota=refusal.maximum,
+        unit=unit_name(refusal.unit) if has_bounds and refusal.unit is not None else None,
+    )
 
 
 def _ending(catalog: Catalog, ref: Ref, ending: EndingQuota) -> shapes.EndingQuota:
-    document: shapes.EndingQuota = {
-        "service_type": ref[0],
-        "name": ref[1],
-        "temporary_quota": render_temporary(ending.temporary, ending.present),
-        "gives_back": ending.gives_back,
-    }
-    resource = catalog.find(ref)
-    if resource is not None and resource.unit.is_measured:
-        document["unit"] = resource.unit.value
-    return document
+    return shapes.EndingQuota(
+        service_type=ref[0],
+        name=ref[1],
+        temporary_quota=render_temporary(ending.temporary, ending.present),
+        gives_back=ending.gives_back,
+        unit=unit_of(catalog, ref),
+    )
 
 
 def render_refusals(outcome: QuotaOutcome, level: str, what: str = "quota") -> str:
@@ -121,70 +108,59 @@ def render_warnings(outcome: QuotaOutcome, what: str = "quotas have") -> str:
     return "\n".join([f"{what} been accepted, with a warning:", *outcome.warnings])
 
 
-def render_change(catalog: Catalog, change: NumberedChange) -> Json:
+def render_change(catalog: Catalog, change: NumberedChange) -> shapes.Change:
     """Renders one change. Amounts are in the resource's unit; bursting is true or false."""
     row = change.row
-    document: Json = {"number": change.number, "at": int(row.at), "what": row.what}
-    if row.service_type:
-        document |= {"service": row.service_type, "resource": row.resource_name}
-        resource = catalog.find((row.service_type, row.resource_name))
-        if resource is not None and resource.unit.is_measured:
-            document["unit"] = resource.unit.value
     is_switch = row.what in _SWITCHES
-    document |= {name: bool(value) if is_switch else value for name, value in (("old", row.old), ("new", row.new))}
-    document["reason"] = row.reason
-    if row.detail:
-        document["detail"] = row.detail
-    return document | {"initiator": _initiator(row), "request_id": row.request_id}
+    return shapes.Change(
+        number=change.number,
+        at=int(row.at),
+        what=cast(shapes.Changed, row.what),
+        service=row.service_type or None,
+        resource=row.resource_name if row.service_type else None,
+        unit=unit_of(catalog, (row.service_type, row.resource_name)),
+        old=bool(row.old) if is_switch else row.old,
+        new=bool(row.new) if is_switch else row.new,
+        reason=cast(shapes.ChangeReason, row.reason),
+        detail=row.detail or None,
+        initiator=initiator(row.initiator_id, row.initiator_name),
+        request_id=row.request_id,
+    )
 
 
-def _initiator(row: HistoryRow) -> Json:
-    if not row.initiator_id:
-        return {"type": "job", "name": row.initiator_name}
-    return {"type": "user", "id": row.initiator_id, "name": row.initiator_name}
+def initiator(id_: str, name: str) -> shapes.Initiator:
+    """A user; or a job, which has no id."""
+    return shapes.Initiator(type="user", id=id_, name=name) if id_ else shapes.Initiator(type="job", name=name)
 
 
-def render_explanation(catalog: Catalog, explanation: Explanation, *, with_origin: bool) -> Json:
-    """Returns why a quota is what it is, and what bounds it."""
-    rules, figures = explanation.rules, explanation.figures
-    document: Json = {"service": explanation.ref[0], "resource": explanation.ref[1]}
-    if rules.unit.is_measured:
-        document["unit"] = rules.unit.value
-    document |= {"quota": figures.quota, **_figures(figures)}
-    if explanation.usable_quota is not None:
-        document["usable_quota"] = explanation.usable_quota
-    if explanation.temporary is not None:
-        document["temporary_quota"] = render_temporary(explanation.temporary, figures.quota)
-    if rules.constraint is not None:
-        document["constraint"] = rules.constraint.render(rules.unit)
-    if rules.min_nonzero_quota:
-        document["min_nonzero_project_quota"] = rules.min_nonzero_quota
-    document["min_acceptable_quota"] = _bound(explanation.bounds.minimum)
-    document["max_acceptable_quota"] = _bound(explanation.bounds.maximum)
-    if explanation.warning is not None:
-        document["warnings"] = [explanation.warning]
-    if explanation.growth is not None:
-        document["growth"] = render_autogrow(explanation.growth)
-    if with_origin and explanation.origin is not None:
-        document["origin"] = render_change(catalog, explanation.origin)
-    return document
+def render_explanation(catalog: Catalog, explanation: Explanation, *, with_origin: bool) -> shapes.Explanation:
+    """Why a quota is what it is, and what bounds it."""
+    rules, figures, temporary = explanation.rules, explanation.figures, explanation.temporary
+    project = figures if isinstance(figures, ProjectFigures) else None
+    domain = figures if isinstance(figures, DomainFigures) else None
+    growth, origin = explanation.growth, explanation.origin
+    return shapes.Explanation(
+        service=explanation.ref[0],
+        resource=explanation.ref[1],
+        unit=unit_name(rules.unit),
+        quota=figures.quota,
+        usage=project.usage if project else None,
+        committed=project.committed if project else None,
+        projects_quota=figures.projects_quota,
+        domain_quota=project.domain_quota if project else None,
+        other_domains_quota=domain.other_domains_quota if domain else None,
+        capacity=figures.capacity,
+        usable_quota=explanation.usable_quota,
+        temporary_quota=None if temporary is None else render_temporary(temporary, figures.quota),
+        constraint=rules.constraint.render(rules.unit) if rules.constraint else None,
+        min_nonzero_project_quota=rules.min_nonzero_quota or 0,
+        min_acceptable_quota=_bound(explanation.bounds.minimum),
+        max_acceptable_quota=_bound(explanation.bounds.maximum),
+        warnings=[] if explanation.warning is None else [explanation.warning],
+        growth=None if growth is None else render_autogrow(growth),
+        origin=render_change(catalog, origin) if with_origin and origin is not None else None,
+    )
 
 
-def _figures(figures: ProjectFigures | DomainFigures) -> Json:
-    if isinstance(figures, ProjectFigures):
-        return {
-            "usage": figures.usage,
-            "committed": figures.committed,
-            "projects_quota": figures.projects_quota,
-            "domain_quota": figures.domain_quota,
-            "capacity": figures.capacity,
-        }
-    return {
-        "projects_quota": figures.projects_quota,
-        "other_domains_quota": figures.other_domains_quota,
-        "capacity": figures.capacity,
-    }
-
-
-def _bound(bound: Bound) -> Json:
-    return {"quota": bound.quota, "rule": bound.because.rule.value, "message": bound.because.message}
+def _bound(bound: Bound) -> shapes.QuotaBound:
+    return shapes.QuotaBound(quota=bound.quota, rule=bound.because.rule.value, message=bound.because.message)

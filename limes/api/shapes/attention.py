@@ -1,62 +1,73 @@
 """What needs attention."""
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
-from limes.api.shapes.cluster import NamedResource
 from limes.api.shapes.commitment import PositiveAmount
-from limes.api.shapes.common import Amount, PlacedNamed, ScrapeRange, ServiceHead, Staleness, Time
+from limes.api.shapes.common import Amount, PlacedNamed, Time, Unit
+from limes.api.shapes.shape import Shape
 
 Count = Annotated[int, Field(ge=0)]
 Some = Annotated[int, Field(ge=1)]
+Age = Annotated[int, Field(ge=0, description="Age of the oldest figures")]
 
 
-class ServiceScrapes(ScrapeRange, ServiceHead):
+class ServiceScrapes(Shape):
     """How the scrapes of a service go, over all projects that one asks about."""
 
+    type: str
+    area: str
     projects: Count
-    failing_projects: NotRequired[Annotated[int, Field(ge=1, description="whose last scrape failed")]]
-    failing_since: NotRequired[Time]
-    unwritten_projects: NotRequired[
-        Annotated[int, Field(ge=1, description="whose quota the backend did not take at the last attempt")]
-    ]
-    checked_at: NotRequired[Time]
+    max_scraped_at: Time | None = None
+    min_scraped_at: Time | None = None
+    is_stale: Literal[True] | None = None
+    age_seconds: Age | None = None
+    failing_projects: Annotated[int, Field(ge=1, description="whose last scrape failed")] | None = None
+    failing_since: Time | None = None
+    unwritten_projects: (
+        Annotated[int, Field(ge=1, description="whose quota the backend did not take at the last attempt")] | None
+    ) = None
+    checked_at: Time | None = None
 
 
-class CapacitorScrape(Staleness):
+class CapacitorScrape(Shape):
     """The last scrape of a capacitor. `message` is the error of the last attempt, if that failed."""
 
     id: str
-    scraped_at: NotRequired[Time]
-    checked_at: NotRequired[Time]
-    message: NotRequired[str]
+    scraped_at: Time | None = None
+    is_stale: Literal[True] | None = None
+    age_seconds: Age | None = None
+    checked_at: Time | None = None
+    message: str | None = None
 
 
-class ScrapeStatus(TypedDict):
+class ScrapeStatus(Shape):
     """By service, and of the whole cluster also by capacitor."""
 
-    checked_at: NotRequired[Annotated[int, Field(ge=0, description="When a backend was last asked, UNIX timestamp")]]
     services: list[ServiceScrapes]
-    capacitors: NotRequired[list[CapacitorScrape]]
+    checked_at: Annotated[int, Field(ge=0, description="When a backend was last asked, UNIX timestamp")] | None = None
+    capacitors: list[CapacitorScrape] | None = None
 
 
-class ScrapeStatusAnswer(TypedDict):
+class ScrapeStatusAnswer(Shape):
     """How scrapes go."""
 
     scrape_status: ScrapeStatus
 
 
-class FullResource(NamedResource):
+class FullResource(Shape):
     """A resource of a project, with what it uses of its quota."""
 
     project: PlacedNamed
+    service: str
+    resource: str
+    unit: Unit | None = None
     quota: Amount
     usage: Amount
 
 
-class FullCounts(TypedDict):
+class FullCounts(Shape):
     """How many resources of projects there are, whatever `limit` says. Each count includes the next one."""
 
     above: Count
@@ -64,17 +75,20 @@ class FullCounts(TypedDict):
     above_quota: Count
 
 
-class FullestAnswer(TypedDict):
+class FullestAnswer(Shape):
     """The fullest first."""
 
     fullest: list[FullResource]
     counts: FullCounts
 
 
-class EndingCommitment(NamedResource):
+class EndingCommitment(Shape):
     """A confirmed commitment that ends soon, and that was not renewed."""
 
     project: PlacedNamed
+    service: str
+    resource: str
+    unit: Unit | None = None
     id: Some
     uuid: str
     availability_zone: str
@@ -83,7 +97,7 @@ class EndingCommitment(NamedResource):
     expires_at: Time
 
 
-class ExpiringCommitmentsAnswer(TypedDict):
+class ExpiringCommitmentsAnswer(Shape):
     """The first to end first. `total` is their number, whatever `limit` says."""
 
     expiring_commitments: list[EndingCommitment]

@@ -1,44 +1,46 @@
 """How usage has grown, and when it reaches its limits."""
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal
 
 from pydantic import Field
-from typing_extensions import TypedDict
 
-from limes.api.shapes.cluster import NamedResource
-from limes.api.shapes.common import Amount, Time
+from limes.api.shapes.common import Amount, Time, Unit
+from limes.api.shapes.shape import Shape
 
 
-class UsageDay(TypedDict):
+class UsageDay(Shape):
     """An hour, a day or a month (UTC)."""
 
     date: Annotated[str, Field(description="such as `2026-11-01T10:00:00Z`, `2026-11-01` or `2026-11`")]
     used: Annotated[int, Field(ge=0, description="on average")]
     committed: Annotated[int, Field(ge=0, description="on average")]
-    largest: NotRequired[Annotated[int, Field(ge=0, description="largest usage")]]
-    last: NotRequired[Annotated[int, Field(ge=0, description="usage at the end")]]
-    quota: NotRequired[Annotated[int, Field(ge=0, description="at the end")]]
-    capacity: NotRequired[Annotated[int, Field(ge=0, description="at the end; of the cloud only")]]
+    largest: Annotated[int, Field(ge=0, description="largest usage")] | None = None
+    last: Annotated[int, Field(ge=0, description="usage at the end")] | None = None
+    quota: Annotated[int, Field(ge=0, description="at the end")] | None = None
+    capacity: Annotated[int, Field(ge=0, description="at the end; of the cloud only")] | None = None
 
 
-class UsageOfResource(NamedResource):
+class UsageOfResource(Shape):
     """One resource, the oldest first."""
 
-    availability_zone: NotRequired[str]
+    service: str
+    resource: str
+    unit: Unit | None = None
+    availability_zone: str | None = None
     since: Annotated[Time, Field(description="when the oldest data begin that there are, whatever was asked for")]
     days: Annotated[list[UsageDay], Field(description="empty if hours or months were asked for")]
-    hours: NotRequired[list[UsageDay]]
-    months: NotRequired[list[UsageDay]]
+    hours: list[UsageDay] | None = None
+    months: list[UsageDay] | None = None
 
 
-class UsageHistoryAnswer(TypedDict):
+class UsageHistoryAnswer(Shape):
     """By resource."""
 
     granularity: Annotated[str, Field(description="of the times: `hour`, `day` or `month`")]
     usage_history: list[UsageOfResource]
 
 
-class GrowthPerDay(TypedDict):
+class GrowthPerDay(Shape):
     """In the resource's unit. In 9 of 10 cases it is between the lowest and the highest, if usage goes on as it did."""
 
     expected: float
@@ -46,29 +48,32 @@ class GrowthPerDay(TypedDict):
     highest: float
 
 
-class LimitForecast(TypedDict):
+class LimitForecast(Shape):
     """When usage reaches a limit. A time that is missing is no end in sight."""
 
     limit: Literal["capacity", "quota", "commitments"]
     amount: Amount
-    at: NotRequired[Time]
-    earliest: NotRequired[Time]
-    latest: NotRequired[Time]
+    at: Time | None = None
+    earliest: Time | None = None
+    latest: Time | None = None
 
 
-class ResourceForecast(NamedResource):
+class ResourceForecast(Shape):
     """The limit that counts comes first. Without growth, so many days of data are missing for a forecast."""
 
-    availability_zone: NotRequired[str]
+    service: str
+    resource: str
+    unit: Unit | None = None
     usage: Amount
     days: Annotated[int, Field(ge=0, description="how many days of data the forecast comes from")]
-    missing_days: NotRequired[Annotated[int, Field(ge=0)]]
-    growth_per_day: NotRequired[GrowthPerDay]
     limits: list[LimitForecast]
+    availability_zone: str | None = None
+    missing_days: Annotated[int, Field(ge=0)] | None = None
+    growth_per_day: GrowthPerDay | None = None
 
 
-class ForecastAnswer(TypedDict):
+class ForecastAnswer(Shape):
     """What is full first comes first. `sampled_at` is when usage and limits were looked at."""
 
-    sampled_at: NotRequired[Time]
     forecasts: list[ResourceForecast]
+    sampled_at: Time | None = None

@@ -3,17 +3,18 @@
 from typing import Annotated
 
 from pydantic import Field
-from typing_extensions import TypedDict
+
+from limes.api.shapes.shape import Shape
 
 
-class MailKind(TypedDict):
+class MailKind(Shape):
     """Whether mails of a kind are sent."""
 
     kind: str
     sent: bool
 
 
-class MailSettings(TypedDict):
+class MailSettings(Shape):
     """The mails that the user of the token gets."""
 
     address: Annotated[str | None, Field(description="null: none is known, so nothing is sent")]
@@ -21,7 +22,7 @@ class MailSettings(TypedDict):
     kinds: list[MailKind]
 
 
-class MailSettingsAnswer(TypedDict):
+class MailSettingsAnswer(Shape):
     """The document with them."""
 
     mail_settings: MailSettings

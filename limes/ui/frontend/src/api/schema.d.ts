@@ -12,12 +12,15 @@ export interface components {
             kind: string;
             severity: string;
             project?: components["schemas"]["PlacedNamed"];
-            /** @description if it is about the domain's own quota */
-            domain?: components["schemas"]["Named"];
             service?: string;
+            capacitor?: string;
+            /** @description UNIX timestamp, in whole seconds */
+            since?: number;
             resource?: string;
             /** @description only of measured resources */
             unit?: string;
+            /** @description if it is about the domain's own quota */
+            domain?: components["schemas"]["Named"];
             quota?: number;
             usage?: number;
             /** @description usage is above so many percent of quota */
@@ -26,13 +29,10 @@ export interface components {
             temporary_quota?: components["schemas"]["TemporaryQuota"];
             /** @description how many there are */
             projects?: number;
-            /** @description whose last scrape failed */
-            failing_projects?: number;
             /** @description whose quota the backend did not take */
             unwritten_projects?: number;
-            capacitor?: string;
-            /** @description UNIX timestamp, in whole seconds */
-            since?: number;
+            /** @description whose last scrape failed */
+            failing_projects?: number;
         };
         /** @description How many there are, whatever `limit` says. */
         AlertCounts: {
@@ -47,9 +47,9 @@ export interface components {
             amount: number;
             duration: string;
             /** @description UNIX timestamp, in whole seconds */
-            confirm_by?: number;
-            /** @description UNIX timestamp, in whole seconds */
             expires_at: number;
+            /** @description UNIX timestamp, in whole seconds */
+            confirm_by?: number;
             auto_renew_error?: string;
         };
         /** @description The critical ones first. */
@@ -87,11 +87,11 @@ export interface components {
                 [key: string]: components["schemas"]["AutogrowDemand"];
             };
             steps: components["schemas"]["AutogrowStep"][];
+            raised_by: components["schemas"]["AutogrowAdvice"][];
             minimum?: components["schemas"]["AutogrowBound"];
             maximum?: components["schemas"]["AutogrowBound"];
             /** @constant */
             forbid_autogrowth?: true;
-            raised_by: components["schemas"]["AutogrowAdvice"][];
         };
         /** @description Something that would raise such a quota. */
         AutogrowAdvice: {
@@ -164,13 +164,13 @@ export interface components {
         };
         /** @description The last scrape of a capacitor. `message` is the error of the last attempt, if that failed. */
         CapacitorScrape: {
+            id: string;
+            /** @description UNIX timestamp, in whole seconds */
+            scraped_at?: number;
             /** @constant */
             is_stale?: true;
             /** @description Age of the oldest figures */
             age_seconds?: number;
-            id: string;
-            /** @description UNIX timestamp, in whole seconds */
-            scraped_at?: number;
             /** @description UNIX timestamp, in whole seconds */
             checked_at?: number;
             message?: string;
@@ -545,11 +545,11 @@ export interface components {
         };
         /** @description A confirmed commitment that ends soon, and that was not renewed. */
         EndingCommitment: {
+            project: components["schemas"]["PlacedNamed"];
             service: string;
             resource: string;
             /** @description only of measured resources */
             unit?: string;
-            project: components["schemas"]["PlacedNamed"];
             id: number;
             uuid: string;
             availability_zone: string;
@@ -562,11 +562,11 @@ export interface components {
         EndingQuota: {
             service_type: string;
             name: string;
-            /** @description only of measured resources */
-            unit?: string;
             temporary_quota: components["schemas"]["TemporaryQuota"];
             /** @description at its end */
             gives_back: number;
+            /** @description only of measured resources */
+            unit?: string;
         };
         /** @description A commitment as it was after a change. */
         EventCommitment: {
@@ -629,7 +629,6 @@ export interface components {
         };
         /** @description What decides on one quota. */
         Explanation: {
-            warnings?: string[];
             service: string;
             resource: string;
             /** @description only of measured resources */
@@ -647,6 +646,7 @@ export interface components {
             min_nonzero_project_quota?: number;
             min_acceptable_quota: components["schemas"]["QuotaBound"];
             max_acceptable_quota: components["schemas"]["QuotaBound"];
+            warnings?: string[];
             /** @description of a project's quota that grows by itself, if `resource` is given */
             growth?: components["schemas"]["Autogrow"];
             origin?: components["schemas"]["Change"];
@@ -673,9 +673,9 @@ export interface components {
         };
         /** @description What is full first comes first. `sampled_at` is when usage and limits were looked at. */
         ForecastAnswer: {
+            forecasts: components["schemas"]["ResourceForecast"][];
             /** @description UNIX timestamp, in whole seconds */
             sampled_at?: number;
-            forecasts: components["schemas"]["ResourceForecast"][];
         };
         /** @description How many resources of projects there are, whatever `limit` says. Each count includes the next one. */
         FullCounts: {
@@ -685,11 +685,11 @@ export interface components {
         };
         /** @description A resource of a project, with what it uses of its quota. */
         FullResource: {
+            project: components["schemas"]["PlacedNamed"];
             service: string;
             resource: string;
             /** @description only of measured resources */
             unit?: string;
-            project: components["schemas"]["PlacedNamed"];
             quota: number;
             usage: number;
         };
@@ -1142,55 +1142,55 @@ export interface components {
         };
         /** @description A request for more quota of a project or of a domain. */
         QuotaRequest: {
-            /** @description when the quota is wanted, if not at once */
-            from?: number;
-            /** @description until when; missing if it is wanted for good */
-            until?: number;
             id: number;
             status: components["schemas"]["RequestStatus"];
             domain: components["schemas"]["Named"];
-            project?: components["schemas"]["Named"];
             reason: string;
             requester: components["schemas"]["Initiator"];
             /** @description UNIX timestamp, in whole seconds */
             created_at: number;
+            resources: components["schemas"]["WantedQuota"][];
+            project?: components["schemas"]["Named"];
+            /** @description when the quota is wanted, if not at once */
+            from?: number;
+            /** @description until when; missing if it is wanted for good */
+            until?: number;
             /** @description when it got its final status */
             decided_at?: number;
             /** @description the project's, that waits for this one */
             passed_on_from?: number;
             /** @description the domain's, that this one waits for */
             passed_on_to?: number;
-            resources: components["schemas"]["WantedQuota"][];
         };
         /** @description One request, and a link to what was said before the entries that are here, if there is more. */
         QuotaRequestAnswer: {
-            warnings?: string[];
             quota_request: components["schemas"]["QuotaRequestWithConversation"];
             conversation_links: components["schemas"]["Link"][];
             /** @description how many entries the conversation has */
             conversation_total: number;
+            warnings?: string[];
         };
         /** @description The same, and what was said and decided about it, the oldest first; of a long conversation the latest part. */
         QuotaRequestWithConversation: {
-            /** @description when the quota is wanted, if not at once */
-            from?: number;
-            /** @description until when; missing if it is wanted for good */
-            until?: number;
             id: number;
             status: components["schemas"]["RequestStatus"];
             domain: components["schemas"]["Named"];
-            project?: components["schemas"]["Named"];
             reason: string;
             requester: components["schemas"]["Initiator"];
             /** @description UNIX timestamp, in whole seconds */
             created_at: number;
+            resources: components["schemas"]["WantedQuota"][];
+            project?: components["schemas"]["Named"];
+            /** @description when the quota is wanted, if not at once */
+            from?: number;
+            /** @description until when; missing if it is wanted for good */
+            until?: number;
             /** @description when it got its final status */
             decided_at?: number;
             /** @description the project's, that waits for this one */
             passed_on_from?: number;
             /** @description the domain's, that this one waits for */
             passed_on_to?: number;
-            resources: components["schemas"]["WantedQuota"][];
             conversation: components["schemas"]["RequestEvent"][];
         };
         /** @description Requests, the newest first, and a link to older ones if there may be more. */
@@ -1229,13 +1229,13 @@ export interface components {
             resource: string;
             /** @description only of measured resources */
             unit?: string;
-            availability_zone?: string;
             usage: number;
             /** @description how many days of data the forecast comes from */
             days: number;
+            limits: components["schemas"]["LimitForecast"][];
+            availability_zone?: string;
             missing_days?: number;
             growth_per_day?: components["schemas"]["GrowthPerDay"];
-            limits: components["schemas"]["LimitForecast"][];
         };
         /** @description What describes a resource on the levels of domains and projects. */
         ResourceHints: {
@@ -1309,9 +1309,9 @@ export interface components {
         };
         /** @description By service, and of the whole cluster also by capacitor. */
         ScrapeStatus: {
+            services: components["schemas"]["ServiceScrapes"][];
             /** @description When a backend was last asked, UNIX timestamp */
             checked_at?: number;
-            services: components["schemas"]["ServiceScrapes"][];
             capacitors?: components["schemas"]["CapacitorScrape"][];
         };
         /** @description How scrapes go. */
@@ -1320,17 +1320,17 @@ export interface components {
         };
         /** @description How the scrapes of a service go, over all projects that one asks about. */
         ServiceScrapes: {
-            /** @constant */
-            is_stale?: true;
-            /** @description Age of the oldest figures */
-            age_seconds?: number;
+            type: string;
+            area: string;
+            projects: number;
             /** @description UNIX timestamp, in whole seconds */
             max_scraped_at?: number;
             /** @description UNIX timestamp, in whole seconds */
             min_scraped_at?: number;
-            type: string;
-            area: string;
-            projects: number;
+            /** @constant */
+            is_stale?: true;
+            /** @description Age of the oldest figures */
+            age_seconds?: number;
             /** @description whose last scrape failed */
             failing_projects?: number;
             /** @description UNIX timestamp, in whole seconds */
@@ -1354,9 +1354,9 @@ export interface components {
         };
         /** @description What PUT would answer. */
         SimulationAnswer: {
-            warnings?: string[];
             success: boolean;
             temporary_quotas?: components["schemas"]["EndingQuota"][];
+            warnings?: string[];
             unacceptable_resources?: components["schemas"]["UnacceptableResource"][];
         };
         /**
@@ -1583,13 +1583,13 @@ export interface components {
         WantedQuota: {
             service: string;
             resource: string;
-            /** @description only of measured resources */
-            unit?: string;
             /**
              * @description where quota grows by itself: `max_quota` if that limits it, else `min_quota`, which is granted
              * @enum {string}
              */
             what: "quota" | "max_quota" | "min_quota";
+            /** @description only of measured resources */
+            unit?: string;
             /** @description when it was asked for */
             present_quota: number;
             wanted_quota: number;
