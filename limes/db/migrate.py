@@ -49,8 +49,8 @@ class Migrations:
         """Returns names that were applied, but that this release does not know: it is older than the schema."""
         with engine.connection(), self._explained(engine, "cannot be read"):
             rows = self._runner(engine).status()
-        known = {row.name for row in rows if row.path is not None}
-        return [row.name for row in rows if row.name.partition("/")[0] not in known]
+        newest = max(row.idx for row in rows if row.path is not None)
+        return [row.name for row in rows if row.idx > newest]
 
     def upgrade(self, engine: Engine, tell: Callable[[str], None] = log.info) -> list[str]:
         """Applies all pending files, and returns the names of those that were finished.

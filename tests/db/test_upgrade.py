@@ -1,6 +1,5 @@
 """`limes db upgrade` beside processes at work, on PostgreSQL: it gives way, says what it waits for, and may be killed."""
 
-import contextlib
 import random
 import shutil
 import threading
@@ -21,10 +20,48 @@ from limes.db.migrate import Migrations, limes_migrations
 from limes.db.queries.compare_sums import wrong_sums
 from limes.db.upgrade import Upgrade
 from limes.errors import StartupError
+from tests.db.old_database import CONVERTER, make_old
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.levels import few_of
 
-LAST_OF_PREVIOUS = "0010"
+NEWEST = "0033_colours"
+COLOURS = """
+from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Fill, Step
+
+def add_column(migrator, db):
+    db.execute_sql("ALTER TABLE project_services ADD COLUMN colour TEXT")
+
+def batch(db, table, column, after):
+    rows = f"SELECT {column} FROM {table} WHERE {column} > {after} ORDER BY {column} LIMIT 40 FOR UPDATE"
+    return [number for (number,) in db.execute_sql(rows).fetchall()]
+
+def paint(db, after):
+    if ids := batch(db, "project_services", "id", after):
+        db.execute_sql(f"UPDATE project_services SET colour = 'red' WHERE id > {after} AND id <= {ids[-1]}")
+    return ids[-1] if ids else None
+
+def make_index(migrator, db):
+    db.execute_sql("CREATE INDEX project_services_colour ON project_services (colour)")
+
+def make_table(migrator, db):
+    db.execute_sql("CREATE TABLE paints (project_id INTEGER PRIMARY KEY REFERENCES projects ON DELETE CASCADE)")
+    db.execute_sql("CREATE INDEX project_resources_backend_quota ON project_resources (backend_quota)")
+
+def fill_table(db, after):
+    if ids := batch(db, "project_resources", "project_id", after):
+        rows = f"SELECT id FROM projects WHERE id > {after} AND id <= {ids[-1]}"
+        db.execute_sql(f"INSERT INTO paints {rows} ON CONFLICT DO NOTHING")  # after it was killed, once more
+    return ids[-1] if ids else None
+
+STEPS = (
+    Step(add_column, {"project_services": AGAINST_ALL}),
+    Fill(paint),
+    Step(make_index, {"project_services": AGAINST_WRITERS}),
+    Step(make_table, {"projects": AGAINST_CHANGES, "project_resources": AGAINST_WRITERS,
+        "project_services": AGAINST_WRITERS}),
+    Fill(fill_table),
+)
+"""
 FILL = """
 INSERT INTO services (id, type) SELECT n, 'service-' || n FROM generate_series(1, 3) n;
 INSERT INTO resources (id, service_id, name, is_known) SELECT n, 1 + n %% 3, 'r' || n, true FROM generate_series(1, 9) n;
@@ -46,7 +83,6 @@ WAITS = """
     SELECT COUNT(*) FROM pg_locks WHERE NOT granted AND relation = 'project_resources'::regclass
     AND pid IN (SELECT pid FROM pg_stat_activity WHERE datname = current_database())
 """
-COUNTING = "0011_kept_sums/7"
 COMMITMENT = """
     INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at,
         creator_uuid, creator_name, confirmed_at, expires_at, transfer_status)
@@ -104,14 +140,19 @@ def wait_for(condition: Callable[[], Any]) -> None:
 
 
 @pytest.fixture
-def old(engine: Engine, tmp_path: Path) -> Engine:
+def migrations(tmp_path: Path) -> Migrations:
+    """Ours, and one to come."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(limes_migrations.directory, folder)
+    (folder / f"{NEWEST}.py").write_text(COLOURS)
+    return Migrations("Limes", folder, limes_migrations.history_table)
+
+
+@pytest.fixture
+def old(engine: Engine) -> Engine:
     """A database of the previous release, with 90 project resources."""
-    folder = tmp_path / "previous"
-    folder.mkdir()
-    for file in limes_migrations.directory.glob("0*.py"):
-        if file.name[:4] <= LAST_OF_PREVIOUS:
-            shutil.copy(file, folder)
-    Migrations("Limes", folder, limes_migrations.history_table).upgrade(engine)
+    limes_migrations.upgrade(engine)
+    make_old(engine)
     engine.execute(FILL)
     return engine
 
@@ -124,18 +165,25 @@ def other(database_url: str) -> Iterator[Engine]:
     engine.close()
 
 
-def check_schema(engine: Engine) -> None:
+def check_schema(engine: Engine, migrations: Migrations) -> None:
     """All is there, and the sums are right."""
     bind(engine.db)
     with engine.connection():
-        assert not diff_models(engine.db, list(models.MODELS))
-    assert engine.rows("SELECT COUNT(*) FROM project_services WHERE domain_id IS NULL") == [(0,)]
+        assert str(diff_models(engine.db, list(models.MODELS))).splitlines() == [  # all but what the one to come adds
+            "drop column project_services.colour",
+            "drop index project_resources.project_resources_backend_quota (backend_quota)",
+            "drop index project_services.project_services_colour (colour)",
+        ]
+    assert engine.rows("SELECT COUNT(*) FROM project_services WHERE domain_id IS NULL OR colour IS NULL") == [(0,)]
+    assert engine.rows("SELECT COUNT(*) FROM paints") == [(10,)]
     assert engine.rows("SELECT SUM(projects) FROM project_sums WHERE az = ''") == [(90,)]
     assert wrong_sums(engine, time.time()) == []
-    assert limes_migrations.pending(engine) == limes_migrations.unknown(engine) == []
+    assert migrations.pending(engine) == migrations.unknown(engine) == []
 
 
-def test_neither_readers_nor_writers_are_held_up(old: Engine, other: Engine, database_url: str) -> None:
+def test_neither_readers_nor_writers_are_held_up(
+    old: Engine, migrations: Migrations, other: Engine, database_url: str
+) -> None:
     """A writer has locked quota, as every PUT and every scrape has, and then writes the project's service. PostgreSQL would
     roll somebody back if the upgrade had locked that one first. A reader wants both."""
     reader = Engine(database_url, lock_timeout=5)
@@ -152,15 +200,15 @@ def test_neither_readers_nor_writers_are_held_up(old: Engine, other: Engine, dat
     with ThreadPoolExecutor(1) as pool:
         writer = pool.submit(other.atomic, write)
         assert has_locked.wait(100)
-        limes_migrations.upgrade(old)
+        migrations.upgrade(old)
         writer.result(100)
     reader.close()
     assert answers == [[(270,)]]  # once: it was not rolled back
     assert old.rows("SELECT COUNT(*) FROM project_services WHERE is_stale") == [(3,)]
-    check_schema(old)
+    check_schema(old, migrations)
 
 
-def test_it_says_what_it_waits_for(old: Engine, other: Engine) -> None:
+def test_it_says_what_it_waits_for(old: Engine, migrations: Migrations, other: Engine) -> None:
     told: list[str] = []
     has_locked = threading.Event()
 
@@ -172,14 +220,16 @@ def test_it_says_what_it_waits_for(old: Engine, other: Engine) -> None:
     with ThreadPoolExecutor(1) as pool:
         holder = pool.submit(other.atomic, hold)
         assert has_locked.wait(100)
-        limes_migrations.upgrade(old, told.append)
+        migrations.upgrade(old, told.append)
         holder.result(100)
-    assert told[0].startswith("0011_kept_sums waits for project_resources, locked by process ")
+    assert told[0].startswith(f"{NEWEST} waits for project_resources, locked by process ")
     assert "(limes-collector, idle in transaction for " in told[0]
     assert HOLD.replace("secret", "...") in told[0]
 
 
-def test_it_gives_up_in_the_end(old: Engine, other: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_gives_up_in_the_end(
+    old: Engine, migrations: Migrations, other: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And goes on from there the next time."""
     monkeypatch.setattr("limes.db.upgrade._PATIENCE", 0)
     told: list[str] = []
@@ -187,23 +237,23 @@ def test_it_gives_up_in_the_end(old: Engine, other: Engine, monkeypatch: pytest.
     def hold() -> None:
         other.rows(HOLD)
         with pytest.raises(StartupError, match=r"lock timeout.*What to do: stop what keeps the tables locked"):
-            limes_migrations.upgrade(old, told.append)
+            migrations.upgrade(old, told.append)
 
     other.atomic(hold)
     assert len(told) == 1
-    done = "SELECT name FROM limes_schema_migrations WHERE name LIKE '0011%%' ORDER BY name"
-    assert old.rows(done) == [(f"0011_kept_sums/{number}",) for number in range(6)]
-    assert limes_migrations.pending(old)[0] == "0011_kept_sums"
-    assert limes_migrations.unknown(old) == []
-    limes_migrations.upgrade(old)
-    check_schema(old)
+    done = "SELECT name FROM limes_schema_migrations WHERE name LIKE '0033%%' ORDER BY name"
+    assert old.rows(done) == [(f"{NEWEST}/{number}",) for number in range(3)]
+    assert migrations.pending(old)[0] == NEWEST
+    assert migrations.unknown(old) == []
+    migrations.upgrade(old)
+    check_schema(old, migrations)
 
 
 class Killed(BaseException):
     """Nobody catches it."""
 
 
-def test_it_may_be_killed_at_any_step(old: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_may_be_killed_at_any_step(old: Engine, migrations: Migrations, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before and after the commit of each."""
     do, apply, killed = Upgrade._do, Upgrade._apply, set()
 
@@ -224,26 +274,25 @@ def test_it_may_be_killed_at_any_step(old: Engine, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(Upgrade, "_do", do_and_die)
     monkeypatch.setattr(Upgrade, "_apply", apply_and_die)
-    while limes_migrations.pending(old):
+    while migrations.pending(old):
         try:
-            limes_migrations.upgrade(old)
+            migrations.upgrade(old)
         except Killed:
             continue
     assert {name.partition(",")[0] for name in killed} >= {
-        f"{when} 0011_kept_sums/{number}" for when in ("in", "after") for number in range(8)
+        f"{when} {step}"
+        for when in ("in", "after")
+        for step in (*(f"{CONVERTER}/{number}" for number in range(2)), *(f"{NEWEST}/{number}" for number in range(5)))
     }
-    check_schema(old)
+    check_schema(old, migrations)
 
 
-@pytest.mark.parametrize("write", WRITES)
-def test_sums_are_right_if_somebody_writes_what_is_counted(
-    old: Engine, other: Engine, monkeypatch: pytest.MonkeyPatch, write: str
-) -> None:
-    """The writer is not done when the upgrade comes to that project, which waits, and counts what was written."""
+def test_it_waits_for_rows(old: Engine, migrations: Migrations, other: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That somebody writes when it comes to them."""
     do, told, has_written = Upgrade._do, list[str](), threading.Event()
 
     def hold() -> None:
-        other.execute(write)
+        other.execute("UPDATE project_resources SET usage = 8 WHERE project_id = 3")
         has_written.set()
         wait_for(lambda: told)
 
@@ -251,15 +300,35 @@ def test_sums_are_right_if_somebody_writes_what_is_counted(
         writers = []
 
         def do_after_the_write(upgrade: Upgrade, step: Any, name: str) -> bool:
-            if name == COUNTING and not writers:
+            if name == f"{NEWEST}/4" and not writers:
                 writers.append(pool.submit(other.atomic, hold))
                 assert has_written.wait(100)
             return do(upgrade, step, name)
 
         monkeypatch.setattr(Upgrade, "_do", do_after_the_write)
-        limes_migrations.upgrade(old, told.append)
+        migrations.upgrade(old, told.append)
         writers[0].result(100)
-    assert told[0].startswith("0011_kept_sums waits for rows")
+    assert told[0].startswith(f"{NEWEST} waits for rows")
+    check_schema(old, migrations)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_sums_are_right_if_somebody_writes_when_triggers_change(old: Engine, other: Engine, write: str) -> None:
+    """The writer is not done when the upgrade comes, which waits before it drops what the old triggers look into."""
+    told, has_written = list[str](), threading.Event()
+
+    def hold() -> None:
+        other.execute(write)
+        has_written.set()
+        wait_for(lambda: told)
+        other.execute("UPDATE project_resources SET usage = usage + 1")
+
+    with ThreadPoolExecutor(1) as pool:
+        writer = pool.submit(other.atomic, hold)
+        assert has_written.wait(100)
+        limes_migrations.upgrade(old, told.append)
+        writer.result(100)
+    assert told[0].startswith(f"{CONVERTER} waits for project_")
     assert wrong_sums(old, time.time()) == []
 
 
@@ -267,28 +336,26 @@ def test_sums_are_right_if_somebody_writes_what_is_counted(
 def test_sums_are_right_beside_writers(
     old: Engine, database_url: str, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:
-    """Of 400 projects, which are counted in pieces, and of others that come and go meanwhile."""
+    """Of 400 projects, and of others that come and go while triggers change. Nobody fails because of that."""
     old.execute(MANY)
-    do, is_counting, is_over = Upgrade._do, threading.Event(), threading.Event()
+    do, is_over, done, problems = Upgrade._do, threading.Event(), [0, 0], []
 
     def do_beside_writers(upgrade: Upgrade, step: Any, name: str) -> bool:
-        if name == COUNTING:
-            is_counting.set()
-        elif is_counting.is_set():
-            is_over.set()
+        enough = [count + 5 for count in done]
+        wait_for(lambda: all(count >= least for count, least in zip(done, enough, strict=True)))
         return do(upgrade, step, name)
 
-    def write(number: int) -> int:
-        dice, engine, done = random.Random(f"{seed} {number}"), Engine(database_url, lock_timeout=5), 0
-        assert is_counting.wait(100)
+    def write(number: int) -> None:
+        dice, engine = random.Random(f"{seed} {number}"), Engine(database_url, lock_timeout=5)
         while not is_over.is_set():
             values = {"p": dice.randint(11, 410), "q": dice.randint(11, 410), "r": dice.randint(1, 9), "n": number}
             texts = [text.format(**values, x=dice.randint(0, 50)) for text in dice.sample(RANDOM_WRITES, 2)]
-            with contextlib.suppress(*DATABASE_ERRORS):  # a collision, or somebody else has deleted the project
+            try:
                 engine.atomic(lambda texts=texts: [engine.execute(text) for text in texts])
-                done += 1
+                done[number] += 1
+            except DATABASE_ERRORS as error:  # a collision, or somebody else has deleted the project
+                problems.append(str(error))
         engine.close()
-        return done
 
     monkeypatch.setattr(Upgrade, "_do", do_beside_writers)
     with ThreadPoolExecutor(2) as pool:
@@ -296,34 +363,32 @@ def test_sums_are_right_beside_writers(
         try:
             limes_migrations.upgrade(old)
         finally:
-            is_counting.set()
             is_over.set()
-        assert all(writer.result(100) for writer in writers)
+        assert [writer.result(100) for writer in writers] == [None, None]
     assert wrong_sums(old, time.time()) == []
-    assert old.rows("SELECT * FROM uncounted_projects") == []
+    assert old.rows("SELECT to_regclass('uncounted_projects')") == [(None,)]
+    assert [text for text in problems if "uncounted_projects" in text] == []
 
 
-def test_the_planner_knows_the_tables(old: Engine) -> None:
+def test_the_planner_knows_the_tables(old: Engine, migrations: Migrations) -> None:
     """After an upgrade all, and after a restore, which leaves nothing to upgrade, those that it does not know."""
 
     def known() -> dict[str, bool]:
         return dict(old.rows("SELECT relname, last_analyze IS NOT NULL FROM pg_stat_user_tables"))
 
-    limes_migrations.upgrade(old)
+    migrations.upgrade(old)
     assert all(known().values())
     assert old.rows("SELECT reltuples FROM pg_class WHERE relname = 'project_resources'") == [(90,)]
     old.execute("CREATE TABLE restored (id INTEGER)")
     old.execute("INSERT INTO restored VALUES (1)")
     assert not known()["restored"]
-    assert limes_migrations.upgrade(old) == []
+    assert migrations.upgrade(old) == []
     assert known()["restored"]
 
 
-def test_two_at_once(old: Engine, other: Engine) -> None:
+def test_two_at_once(old: Engine, migrations: Migrations, other: Engine) -> None:
     """Each file is finished by one of them."""
     with ThreadPoolExecutor(2) as pool:
-        names = list(pool.map(limes_migrations.upgrade, (old, other)))
-    assert sorted(names[0] + names[1]) == [
-        file.stem for file in sorted(limes_migrations.directory.glob("0*.py")) if file.name[:4] > LAST_OF_PREVIOUS
-    ]
-    check_schema(old)
+        names = list(pool.map(migrations.upgrade, (old, other)))
+    assert sorted(names[0] + names[1]) == [CONVERTER, NEWEST]
+    check_schema(old, migrations)

@@ -14,6 +14,7 @@ from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.doctor.finding import Level
 from limes.placement.migrations import placement_migrations
+from tests.db.old_database import make_old
 from tests.doctor.patient import LateClock, Patient
 from tests.support.databases import Databases
 from tests.support.pgbouncer import needs_sessions, pgbouncer
@@ -70,9 +71,16 @@ def test_no_migrations(patient: Patient, databases: Databases) -> None:
     patient.document["database"]["url"] = databases.migrated()
     first, second = patient.findings("database.schema")
     assert (first.level, first.mend) == (Level.PROBLEM, "limes db upgrade")
-    assert first.message.startswith("the Limes schema lacks 0001_initial, 0002_jobs, ")
+    assert first.message.startswith("the Limes schema lacks 0001_initial, 0032_no_uncounted_projects")
     assert second.message.startswith("the Placement schema lacks 0001_initial")
     assert patient.findings("database.writable") == []
+
+
+def test_a_schema_from_before_the_first_migration(patient: Patient, engine: Engine) -> None:
+    make_old(engine)
+    lacking, _ = patient.findings("database.schema")
+    assert (lacking.level, lacking.mend) == (Level.PROBLEM, "limes db upgrade")
+    assert lacking.message == "the Limes schema lacks 0032_no_uncounted_projects"
 
 
 def test_a_newer_schema(patient: Patient, engine: Engine) -> None:

@@ -14,8 +14,9 @@ import pytest
 from tests.setup.install import make_venv, pip_install
 
 ROOT = Path(__file__).parents[2]
-PREVIOUS = "297f4fcd2c5b430fa99f308b93cc8b13e68209b1"
-"""What ran in production before this release, until there is a tag. $LIMES_PREVIOUS names another commit or tag."""
+PREVIOUS = "a30b0b0ef4ad264e0264b1732a0de3466208b2f9"
+"""The last state before there was one first migration: this release upgrades databases from there on, until there is a
+tag. $LIMES_PREVIOUS names another commit or tag."""
 _PLUGINS = ROOT / "tests" / "faults" / "entry_points"
 
 

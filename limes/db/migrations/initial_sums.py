@@ -1,91 +1,26 @@
-"""Sums over projects that PostgreSQL keeps by triggers (docs/adr/0024), and indexes for a large cloud."""
+"""A part of `0001_initial`: sums over projects that PostgreSQL keeps by triggers (docs/adr/0024)."""
 
-from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-import peewee
 
-from limes.db.steps import AGAINST_ALL, AGAINST_CHANGES, AGAINST_WRITERS, Fill, Step
-
-
-def add_domain(migrator: Any, db: peewee.Database) -> None:
-    """The previous release does not write the column, so a trigger does."""
-    db.execute_sql("ALTER TABLE project_services ADD COLUMN domain_id INTEGER")
-    for text in DOMAIN_OF_NEW_ROWS if _is_kept(db) else DOMAIN_OF_NEW_ROWS_ON_SQLITE:
-        db.execute_sql(text)
-
-
-def fill_domains(db: peewee.Database, after: int) -> int | None:
-    """Fills the column of the rows that were there before."""
-    rows = f"SELECT id FROM project_services WHERE id > {after} ORDER BY id LIMIT 5000"
-    ids = [id_ for (id_,) in db.execute_sql(rows + " FOR NO KEY UPDATE" * _is_kept(db)).fetchall()]
-    if ids:
-        db.execute_sql(f"{FILL_DOMAIN} WHERE id > {after} AND id <= {ids[-1]} AND domain_id IS NULL")
-    return ids[-1] if ids else None
-
-
-def keep_sums(migrator: Any, db: peewee.Database) -> None:
-    """On PostgreSQL, makes the tables with their triggers. These leave out projects that are not counted yet."""
-    if _is_kept(db):
-        for text in (*TABLES, *_functions(), *TRIGGERS, *STORAGE, *UNCOUNTED):
-            db.execute_sql(text)
-
-
-def count_projects(db: peewee.Database, after: int) -> int | None:
-    """Counts some of the projects that were there before."""
-    rows = f"SELECT project_id FROM uncounted_projects WHERE project_id > {after} ORDER BY project_id LIMIT 50"
-    ids = [id_ for (id_,) in db.execute_sql(rows).fetchall()] if _is_kept(db) else []
-    for text in _count() if ids else ():
-        db.execute_sql(text.format(f"({', '.join(map(str, ids))})"))
-    return ids[-1] if ids else None
-
-
-def _is_kept(db: peewee.Database) -> bool:
-    return isinstance(db, peewee.PostgresqlDatabase)
-
-
-def _run(text: str, migrator: Any, db: peewee.Database) -> None:
-    db.execute_sql(text)
-
-
-DOMAIN_OF_NEW_ROWS = (
-    "CREATE FUNCTION limes_find_domain() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.domain_id :="
-    " (SELECT domain_id FROM projects WHERE id = NEW.project_id); RETURN NEW; END $$",
-    "CREATE TRIGGER limes_find_domain BEFORE INSERT OR UPDATE OF project_id ON project_services"
-    " FOR EACH ROW EXECUTE FUNCTION limes_find_domain()",
-)
-DOMAIN_OF_NEW_ROWS_ON_SQLITE = (
-    "CREATE TRIGGER limes_find_domain AFTER INSERT ON project_services BEGIN UPDATE project_services"
-    " SET domain_id = (SELECT domain_id FROM projects WHERE id = NEW.project_id) WHERE id = NEW.id; END",
-)
-FILL_DOMAIN = (
-    "UPDATE project_services SET domain_id ="
-    " (SELECT projects.domain_id FROM projects WHERE projects.id = project_services.project_id)"
-)
-INDEXES = (
-    ("projects", "projects_bursting ON projects (id) WHERE has_bursting"),
-    ("project_services", "project_services_failing ON project_services (service_id) WHERE scrape_error <> ''"),
-    (
-        "project_services",
-        "project_services_domain_id_service_id_scraped_at ON project_services (domain_id, service_id, scraped_at)",
-    ),
-    (
-        "project_commitments",
-        "project_commitments_resource_id_status_confirm_by ON project_commitments (resource_id, status, confirm_by)",
-    ),
-)
+def statements_of_sums() -> list[str]:
+    """Returns what makes the tables, functions and triggers."""
+    return [*TABLES, *_functions(), *TRIGGERS]
 
 
 _KEY = "number BIGSERIAL PRIMARY KEY, is_change BOOLEAN NOT NULL DEFAULT TRUE, domain_id INTEGER NOT NULL"
 _PLACE = "resource_id INTEGER NOT NULL, az TEXT NOT NULL"
+_STORAGE = (
+    "autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,"
+    " autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000"
+)
 TABLES = (
     f"CREATE TABLE project_sums ({_KEY}, {_PLACE}, projects BIGINT NOT NULL, quota NUMERIC NOT NULL,"
     " quotas BIGINT NOT NULL, usage NUMERIC NOT NULL, physical_usage NUMERIC NOT NULL, physical_usages BIGINT NOT NULL,"
     " burst_usage NUMERIC NOT NULL, backend_quota NUMERIC NOT NULL, backend_quotas BIGINT NOT NULL,"
-    " infinite_backend_quotas BIGINT NOT NULL, unused NUMERIC NOT NULL)",
+    f" infinite_backend_quotas BIGINT NOT NULL, unused NUMERIC NOT NULL) WITH ({_STORAGE})",
     f"CREATE TABLE commitment_sums ({_KEY}, {_PLACE}, status TEXT NOT NULL, duration TEXT NOT NULL,"
-    " amount NUMERIC NOT NULL, commitments BIGINT NOT NULL)",
+    f" amount NUMERIC NOT NULL, commitments BIGINT NOT NULL) WITH ({_STORAGE})",
     *(
         f"CREATE INDEX {table}_{'_'.join(columns)} ON {table} ({', '.join(columns)})"
         for table in ("project_sums", "commitment_sums")
@@ -96,13 +31,6 @@ TABLES = (
     "CREATE TABLE suspicious_resources (project_id INTEGER NOT NULL, resource_id INTEGER NOT NULL,"
     " PRIMARY KEY (project_id, resource_id))",
 )
-
-UNCOUNTED = (
-    "CREATE TABLE uncounted_projects (project_id INTEGER PRIMARY KEY)",
-    "INSERT INTO uncounted_projects SELECT id FROM projects; ANALYZE uncounted_projects",
-)
-"""Projects that were there before, and whose rows triggers leave out until they are counted; later it stays empty."""
-COUNTED = "WHERE NOT EXISTS (SELECT 1 FROM uncounted_projects u WHERE u.project_id = rows.project_id)"
 
 # -- what is summed up -------------------------------------------------------------------------------------------------
 
@@ -144,7 +72,7 @@ SUMMED = (
 """Table, where its sums are kept, their figures, by what they are grouped, what one row adds, and which rows count."""
 
 
-def _add(source: str, signs: dict[str, int], table: Any, projects: str = "") -> str:
+def _add(source: str, signs: dict[str, int], table: Any) -> str:
     """Adds a row for each sum that changes: those rows of `source`, a format, with these signs."""
     _, target, columns, key, figures, condition = table
     parts = [
@@ -158,7 +86,7 @@ def _add(source: str, signs: dict[str, int], table: Any, projects: str = "") -> 
     keys = ", ".join(["domain_id", *key])
     return (
         f"INSERT INTO {target} ({keys}, {', '.join(columns)}) SELECT {keys}, {added}"
-        f" FROM ({' UNION ALL '.join(parts)}) rows JOIN projects ON projects.id = rows.project_id {projects}"
+        f" FROM ({' UNION ALL '.join(parts)}) rows JOIN projects ON projects.id = rows.project_id"
         f" GROUP BY {keys} HAVING ROW({sums}) <> ROW({', '.join('0' for _ in figures)});"
     )
 
@@ -175,8 +103,7 @@ def _for_each_operation(insert: str, update: str, delete: str) -> str:
 def _functions() -> list[str]:
     functions = []
     for table in SUMMED:
-        which = "" if table[0] == "unused_commitments" else COUNTED  # those are written by triggers, and from the first
-        operations = (_add("{}_rows", each, table, which) for each in ({"new": 1}, {"new": 1, "old": -1}, {"old": -1}))
+        operations = (_add("{}_rows", each, table) for each in ({"new": 1}, {"new": 1, "old": -1}, {"old": -1}))
         functions.append(_function(f"limes_sum_{table[0]}", _for_each_operation(*operations)))
     find = FIND_SUSPICIOUS.format("new_rows")
     suspect = _for_each_operation(find, FORGET_SUSPICIOUS + find, FORGET_SUSPICIOUS)
@@ -184,9 +111,9 @@ def _functions() -> list[str]:
     functions += [_function(name, FIND_UNUSED, PAIRS, "void", options) for name, options in FINDERS.items()]
     functions += [_function(f"limes_unused_by_{name}", _pairs_of(*columns)) for name, columns in CLAIMING.items()]
     functions.append(_function("limes_delete_rows_of_project", DELETE_ROWS_OF_PROJECT))
-    functions.append(_function("limes_keep_domain", KEEP_DOMAIN))
+    functions += [_function("limes_keep_domain", KEEP_DOMAIN), _function("limes_find_domain", FIND_DOMAIN)]
     rebuilt = [*REBUILD, *(_add("{}", {table[0]: 1}, table) for table in SUMMED if table[0] != "unused_commitments")]
-    rebuilt += [FIND_SUSPICIOUS.format("project_resources"), FIND_ALL_UNUSED.format("")]
+    rebuilt += [FIND_SUSPICIOUS.format("project_resources"), FIND_ALL_UNUSED]
     return [*functions, _function("limes_rebuild_sums", " ".join(rebuilt), returns="void")]
 
 
@@ -281,6 +208,7 @@ RETURN OLD;
 """The foreign keys would do so once the project, and with it its domain, can no longer be seen."""
 
 KEEP_DOMAIN = "RAISE EXCEPTION 'a project cannot move to another domain';"
+FIND_DOMAIN = "NEW.domain_id := (SELECT domain_id FROM projects WHERE id = NEW.project_id); RETURN NEW;"
 
 _SEEN = {
     "INSERT": "REFERENCING NEW TABLE AS new_rows",
@@ -303,12 +231,8 @@ TRIGGERS = (
     " FOR EACH ROW EXECUTE FUNCTION limes_delete_rows_of_project()",
     "CREATE TRIGGER limes_keep_domain BEFORE UPDATE OF domain_id ON projects"
     " FOR EACH ROW WHEN (OLD.domain_id <> NEW.domain_id) EXECUTE FUNCTION limes_keep_domain()",
-)
-
-STORAGE = tuple(
-    f"ALTER TABLE {table} SET (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,"
-    " autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000)"
-    for table in ("project_sums", "commitment_sums")
+    "CREATE TRIGGER limes_find_domain BEFORE INSERT OR UPDATE OF project_id ON project_services"
+    " FOR EACH ROW EXECUTE FUNCTION limes_find_domain()",
 )
 
 # -- all of it anew ----------------------------------------------------------------------------------------------------
@@ -323,28 +247,6 @@ REBUILD = (
 
 FIND_ALL_UNUSED = """
 PERFORM limes_find_unused(array_agg(project_id), array_agg(resource_id)) FROM (
-    SELECT DISTINCT project_id, resource_id FROM project_commitments WHERE status = 'confirmed' {}
+    SELECT DISTINCT project_id, resource_id FROM project_commitments WHERE status = 'confirmed'
 ) pairs HAVING count(*) > 0;
 """
-
-
-def _count() -> Iterator[str]:
-    """Nobody changes or inserts what belongs to these projects meanwhile: who inserts locks the row above it."""
-    yield "SELECT FROM projects WHERE id IN {0} ORDER BY id FOR UPDATE"
-    yield "SELECT FROM project_resources WHERE project_id IN {0} ORDER BY project_id, resource_id FOR UPDATE"
-    yield "SELECT FROM project_az_resources WHERE project_id IN {0} ORDER BY project_id, resource_id FOR NO KEY UPDATE"
-    yield "SELECT FROM project_commitments WHERE project_id IN {0} ORDER BY id FOR NO KEY UPDATE"
-    rows = "(SELECT * FROM {} WHERE project_id IN {{0}}) counted"
-    yield from (_add("{}", {rows.format(each[0]): 1}, each) for each in SUMMED if each[0] != "unused_commitments")
-    yield FIND_SUSPICIOUS.format(rows.format("project_resources"))
-    yield f"DO $$ BEGIN {FIND_ALL_UNUSED.format('AND project_id IN {0}')} END $$"
-    yield "DELETE FROM uncounted_projects WHERE project_id IN {0}"
-
-
-STEPS = (
-    Step(add_domain, {"project_services": AGAINST_ALL}),
-    Fill(fill_domains),
-    *(Step(partial(_run, f"CREATE INDEX {index}"), {table: AGAINST_WRITERS}) for table, index in INDEXES),
-    Step(keep_sums, {**dict.fromkeys(_TABLES, AGAINST_WRITERS), "projects": AGAINST_CHANGES}),
-    Fill(count_projects),
-)
