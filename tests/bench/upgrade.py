@@ -37,8 +37,10 @@ _BEFORE = 10.0
 """Seconds of the same load before the upgrade."""
 _CLIENTS = 2
 """Of each kind."""
-_JOBS = ("discovery", "commitments", "commitment-use", "consistency", "history")
+_JOBS = ("discovery", "commitments", "commitment-use", "consistency", "history", "metering", "growth")
 """Of the previous release: the first would delete the bench's projects, and the others read all of them."""
+_INTERVAL = 3600
+"""Seconds between two runs of these jobs, or less. A job that is due much later is due at once."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,8 @@ def processes(release: Release, url: str, folder: Path, load: Callable[[], None]
     document = config(url)
     metrics = f"127.0.0.1:{free_port()}"
     document["collector"] = {"scrape_interval": 60, "listen": metrics}
+    document["collector"] |= {"discovery_interval": _INTERVAL, "commitment_interval": _INTERVAL}
+    document["metering"] = {"interval": _INTERVAL}
     file = folder / "limes.yaml"
     file.write_text(yaml.safe_dump(document))
     env = {**release.env, "LIMES_CONFIG": str(file)}
@@ -129,13 +133,13 @@ def processes(release: Release, url: str, folder: Path, load: Callable[[], None]
 
 def fill(engine: Engine, size: data.Size) -> None:
     """Loads the previous release's database. All projects are due, over a minute, again and again."""
-    engine.atomic(lambda: data.insert(engine, size))
+    data.load(engine, size)
     engine.execute("UPDATE project_services SET next_scrape_at = EXTRACT(EPOCH FROM now()) + 60 * random()")
     for job in _JOBS:
         engine.execute(
-            "INSERT INTO jobs (name, next_run_at, error) VALUES (%s, EXTRACT(EPOCH FROM now()) + 1e8, '')"
+            "INSERT INTO jobs (name, next_run_at, error) VALUES (%s, EXTRACT(EPOCH FROM now()) + %s, '')"
             " ON CONFLICT (name) DO UPDATE SET next_run_at = excluded.next_run_at",
-            [job],
+            [job, _INTERVAL / 2],
         )
     with engine.connection():
         engine.db.execute_sql("VACUUM ANALYZE")
