@@ -10,7 +10,6 @@ from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.growth.history import ReportGrowth
 from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import CloseAccounts, Retention
 from limes.actions.metering.report import ReportUsage
 from limes.actions.push_quota import PushQuota
@@ -170,4 +169,4 @@ def build_growth_report(settings: Settings, engine: Engine, cluster: Cluster, cl
 
 def build_growth(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> SampleGrowth:
     """Returns the use case that takes samples."""
-    return SampleGrowth(engine, cluster.catalog, clock, ComputeTrends(engine), retention_of_accounts(settings))
+    return SampleGrowth(engine, cluster.catalog, clock, retention_of_accounts(settings))

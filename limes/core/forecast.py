@@ -4,6 +4,8 @@ import statistics
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from limes.core.theil_sen import slope
+
 DAY = 86400
 LOOK_BACK = 90
 """How many days a trend looks back."""
@@ -26,15 +28,15 @@ class Trend(NamedTuple):
     highest: float
 
 
-def trend_of(
-    computed_at: int, days: Sequence[float], amounts: Sequence[float], slope: tuple[float, float, float]
-) -> Trend:
-    """Returns the trend of what was used on these days, counted from `computed_at` (negative before it), with its
-    growth, lowest and highest growth. The level is the middle of what the last days say."""
-    growth = slope[0]
-    recent = list(zip(days, amounts, strict=True))[-_RECENT:]
-    level = statistics.median(amount - growth * day for day, amount in recent)
-    return Trend(computed_at, level, *slope)
+def trend_of(computed_at: int, usage: Sequence[tuple[int, float]]) -> Trend:
+    """Returns the trend of days, each with its beginning in seconds and what was used on average: at noon. The level
+    is the middle of what the last days say."""
+    days = [(begins - computed_at) / DAY + 0.5 for begins, _ in usage]
+    amounts = [amount for _, amount in usage]
+    found = slope(days, amounts)
+    recent = zip(days[-_RECENT:], amounts[-_RECENT:], strict=True)
+    level = statistics.median(amount - found.growth * day for day, amount in recent)
+    return Trend(computed_at, level, *found)
 
 
 class Exhaustion(NamedTuple):

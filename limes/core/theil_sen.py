@@ -1,7 +1,6 @@
 """The median of the slopes between all pairs of points (Theil and Sen), and its confidence interval (Sen 1968).
 
-For a few series at once: one of 90 days takes a millisecond. `limes.actions.growth.theil_sen` has SciPy do the same for
-all series of a cloud; a test compares the two.
+A series of 90 days takes a millisecond.
 """
 
 import math
@@ -11,8 +10,8 @@ from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
-CONFIDENCE = 0.9
-_QUANTILE = statistics.NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
+_CONFIDENCE = 0.9
+_QUANTILE = statistics.NormalDist().inv_cdf((1 + _CONFIDENCE) / 2)
 
 
 class Slope(NamedTuple):

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.theil_sen import compute_growth
-from limes.actions.growth.trends import ComputeTrends
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.api.commitments import PATHS, commit
@@ -19,7 +17,7 @@ DOMAIN = f"/v1/domains/{GERMANY}"
 
 def sample(world: World) -> None:
     deps_catalog = world.commitments.utilisation.ledger.catalog
-    SampleGrowth(world.engine, deps_catalog, world.clock, ComputeTrends(world.engine, compute_growth)).run()
+    SampleGrowth(world.engine, deps_catalog, world.clock).run()
 
 
 def use(world: World, cores: int, project: str = "berlin", az: str = "az-one") -> None:

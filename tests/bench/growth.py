@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 
 from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.trends import ComputeTrends
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
 from limes.system import SystemClock
@@ -37,9 +36,8 @@ def take_sample(url: str) -> None:
         ServiceDef(service, service, {f"{service}-{number}": ResourceDef(f"{service}-{number}") for number in range(_RESOURCES)})
         for service in data.SERVICES
     ]  # fmt: skip
-    trends = ComputeTrends(engine, lambda series: [(0.0, 0.0, 0.0) for _ in series])
     start = time.perf_counter()
-    SampleGrowth(engine, Catalog(data.AZS, services), SystemClock(), trends).run()
+    SampleGrowth(engine, Catalog(data.AZS, services), SystemClock()).run()
     seconds = time.perf_counter() - start
     status = Path("/proc/self/status").read_text()
     print(seconds, int(status.split("VmHWM:")[1].split()[0]) / 1024)

@@ -1,21 +1,14 @@
 """Help with tests of growth: what a small cloud uses and commits, the job, and what it has stored."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import Retention
 from tests.collector.lab import AZCapacity, AZUsage, Lab
 
 
-def no_growth(series: Sequence[object]) -> list[tuple[float, float, float]]:
-    return [(0.0, 0.0, 0.0) for _ in series]
-
-
 def job(lab: Lab, retention: Retention | None = None) -> SampleGrowth:
-    trends = ComputeTrends(lab.engine, no_growth)
-    return SampleGrowth(lab.engine, lab.catalog, lab.clock, trends, retention or Retention())
+    return SampleGrowth(lab.engine, lab.catalog, lab.clock, retention or Retention())
 
 
 def use(lab: Lab, cores: int, ram: int = 0, project: str = "berlin") -> None:

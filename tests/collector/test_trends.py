@@ -5,14 +5,12 @@ from collections.abc import Iterable
 
 import pytest
 
+from limes.actions.growth import trends
 from limes.actions.growth.forecast import ForecastGrowth
-from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.theil_sen import compute_growth
-from limes.actions.growth.trends import ComputeGrowth, ComputeTrends, compute_in_child
 from limes.core.metering.calendar import DAY, HOUR
 from limes.errors import Unavailable
 from limes.metrics.forecast import ForecastGauges
-from tests.collector.growth import HOURS, set_capacity, stored, use
+from tests.collector.growth import HOURS, job, set_capacity, stored, use
 from tests.collector.lab import Lab
 
 
@@ -23,9 +21,9 @@ def lab(lab: Lab) -> Lab:
     return lab
 
 
-def use_by_day(lab: Lab, amounts: Iterable[int], compute: ComputeGrowth = compute_growth) -> None:
+def use_by_day(lab: Lab, amounts: Iterable[int]) -> None:
     """One sample a day, and one on the day after."""
-    sample = SampleGrowth(lab.engine, lab.catalog, lab.clock, ComputeTrends(lab.engine, compute))
+    sample = job(lab)
     for amount in amounts:
         use(lab, amount)
         sample.run()
@@ -56,19 +54,23 @@ def test_trends_follow_usage(lab: Lab) -> None:
     assert trend(lab, "") == trend(lab)
 
 
-def test_a_process_of_its_own_computes_trends() -> None:
-    days = [float(day) for day in range(30)]
-    assert compute_in_child([(days, [5 * day + 3 for day in days])]) == [(5.0, 5.0, 5.0)]
+def test_series_are_computed_some_at_a_time(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trends, "_SERIES", 2)
+    use_by_day(lab, range(100, 200, 10))
+    assert lab.rows("SELECT COUNT(*) FROM growth_trends") == lab.rows("SELECT COUNT(*) FROM growth_series")
+    assert trend(lab)[2] == 10
 
 
-def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab) -> None:
-    def fail(_: object) -> list[tuple[float, float, float]]:
+def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
         raise Unavailable("no")
 
     use_by_day(lab, range(1, 9))  # the last run has computed trends
     lab.clock.advance(DAY)
-    with pytest.raises(Unavailable):
-        use_by_day(lab, (), fail)
+    with monkeypatch.context() as patch:
+        patch.setattr(trends, "trend_of", fail)
+        with pytest.raises(Unavailable):
+            use_by_day(lab, ())
     assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR
     use_by_day(lab, ())
     assert trend(lab)[0] == 9

@@ -12,7 +12,6 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.trends import ComputeTrends
 from limes.backends import ResourceDef, ServiceDef
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
@@ -40,11 +39,10 @@ def cloud(new_cloud: NewCloud) -> Iterator[DashboardCloud]:
 def sample(cloud: DashboardCloud, *ages: float) -> None:
     """What collectors have sampled of the present usage, so many seconds ago."""
     engine = Engine(f"sqlite:///{cloud.folder}/limes.db")
-    trends = ComputeTrends(engine, lambda series: [(0.0, 0.0, 0.0) for _ in series])
     for age in ages:
         clock = FrozenClock()
         clock.advance(time.time() - age - clock.now().timestamp())
-        SampleGrowth(engine, Catalog(["west-1", "west-2"], SERVICES), clock, trends).run()
+        SampleGrowth(engine, Catalog(["west-1", "west-2"], SERVICES), clock).run()
     engine.close()
 
 

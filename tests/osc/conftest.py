@@ -13,8 +13,6 @@ import pytest
 import requests
 
 from limes.actions.growth.sample import SampleGrowth
-from limes.actions.growth.theil_sen import compute_growth
-from limes.actions.growth.trends import ComputeTrends
 from limes.actions.metering.close import CloseAccounts
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
@@ -120,7 +118,7 @@ class Cloud:
         clock = FrozenClock()
         clock.advance(-days * 86400)
         catalog = Catalog(["az-one", "az-two"], SERVICES)
-        sample = SampleGrowth(self.engine, catalog, clock, ComputeTrends(self.engine, compute_growth))
+        sample = SampleGrowth(self.engine, catalog, clock)
         for day in range(days + 1):
             is_cores = "project_id = 1 AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
             self.engine.execute(f"UPDATE project_resources SET usage = %s WHERE {is_cores}", [5 + day])

@@ -29,7 +29,6 @@ from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, trend_of
 from limes.core.metering.calendar import DAY, Granularity, day_of
 from limes.core.selection import Selection
-from limes.core.theil_sen import slope
 from limes.db.engine import Engine
 from limes.db.queries import project_sums
 from limes.db.queries.growth_trends import Present
@@ -128,7 +127,5 @@ def _present(ref: Ref, az: str, now: _Now, days: Sequence[Point], today: int) ->
     row = Present(*ref, az, today, now.usage, now.committed, now.quota, None, None, len(days), None, None, None, None)
     if len(days) < MIN_DAYS:
         return row
-    times = [(point.begins - today) / DAY + 0.5 for point in days]
-    amounts = [float(point.used) for point in days]
-    trend = trend_of(today, times, amounts, slope(times, amounts))
+    trend = trend_of(today, [(point.begins, float(point.used)) for point in days])
     return row._replace(**trend._asdict())

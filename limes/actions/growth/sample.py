@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.growth.trends import ComputeTrends
+from limes.actions.growth.trends import compute_trends_if_due
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Catalog, Ref
@@ -75,7 +75,6 @@ class SampleGrowth:
     engine: Engine
     catalog: Catalog
     clock: Clock
-    trends: ComputeTrends
     retention: Retention = DEFAULT_RETENTION
 
     def run(self) -> None:
@@ -83,7 +82,7 @@ class SampleGrowth:
         self.engine.atomic(lambda: queries.begin(self.engine))
         self.engine.atomic(self._take_sample)
         NoteQuotas(self.engine).run()
-        self.trends.run_if_due(self._now())
+        compute_trends_if_due(self.engine, self._now())
 
     def _now(self) -> int:
         return int(self.clock.now().timestamp())

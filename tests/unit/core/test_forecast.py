@@ -4,7 +4,6 @@ import random
 
 import pytest
 
-from limes.actions.growth.theil_sen import compute_growth
 from limes.core import forecast
 from limes.core.forecast import DAY, Exhaustion, Trend, exhaustion
 
@@ -13,9 +12,9 @@ NOW = 1000 * DAY
 
 def trend_of(amounts: list[float]) -> Trend:
     """The trend of daily averages up to yesterday, as of the beginning of today."""
-    days = [day - len(amounts) + 0.5 for day in range(len(amounts))]
-    (slope,) = compute_growth([(days, amounts)])
-    return forecast.trend_of(NOW, days, amounts, slope)
+    return forecast.trend_of(
+        NOW, [(NOW - days_ago * DAY, amounts[-days_ago]) for days_ago in range(len(amounts), 0, -1)]
+    )
 
 
 def days_until(trend: Trend, usage: int, limit: int) -> list[int | None]:
