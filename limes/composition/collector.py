@@ -46,8 +46,8 @@ from limes.composition.use_cases import (
 from limes.core.catalog import Ref
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
-from limes.metrics.gauges import CircuitGauge
-from limes.metrics.overrides import OverrideGauges
+from limes.metrics.gauges import circuit_gauge
+from limes.metrics.overrides import ineffective_overrides, override_validity
 from limes.settings import Settings
 from limes.settings.audit import AuditSettings
 from limes.system import Clock, Jitter, RandomJitter, SystemClock
@@ -140,8 +140,9 @@ def _own_gauges(engine: Engine, cluster: Cluster, clock: Clock) -> list[MetricSo
     """Returns those that may differ between collectors: of the machine's file, and of the process."""
     find = FindIneffectiveOverrides(engine, cluster.catalog, clock)
     return [
-        OverrideGauges(find, cluster.overrides.current, cluster.overrides.is_valid),
-        CircuitGauge(cluster.backends.circuits),
+        override_validity(cluster.overrides.is_valid),
+        ineffective_overrides(find, cluster.overrides.current),
+        circuit_gauge(cluster.backends.circuits),
     ]
 
 

@@ -16,10 +16,10 @@ from limes.db.engine import Engine
 from limes.metrics.alerts import AlertGauges
 from limes.metrics.commitments import CommitmentChanges
 from limes.metrics.data import DataMetrics
-from limes.metrics.forecast import ForecastGauges
-from limes.metrics.gauges import ScrapeGauges
-from limes.metrics.mails import MailGauges
-from limes.metrics.requests import RequestGauges
+from limes.metrics.forecast import forecast_gauges
+from limes.metrics.gauges import scrape_gauges
+from limes.metrics.mails import mail_gauges
+from limes.metrics.requests import request_gauges
 from limes.metrics.shared import SharedFigures
 from limes.settings import Settings
 from limes.system import Clock, SystemClock
@@ -50,12 +50,12 @@ def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock:
     names = {service.service_type: service.type for service in settings.services}
     alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
     return [
-        ScrapeGauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
+        scrape_gauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
         AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
         CommitmentChanges(engine),
-        MailGauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
-        RequestGauges(engine, clock),
-        ForecastGauges(ForecastGrowth(engine, cluster.catalog, clock), clock),
+        mail_gauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
+        request_gauges(engine, clock),
+        forecast_gauges(ForecastGrowth(engine, cluster.catalog, clock), clock),
     ]
 
 

@@ -1,53 +1,46 @@
 """How often commitments were made, confirmed, ended and so on."""
 
-import logging
 import threading
 from collections import Counter as Tally
-from collections.abc import Iterator
 
 from prometheus_client.core import CounterMetricFamily
-from prometheus_client.registry import Collector
 
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events as queries
-from limes.errors import Unavailable
+from limes.metrics.samples import Family, SampleCollector, Samples
 
-log = logging.getLogger(__name__)
-
-_CHANGES = ("limes_commitment_changes", "Changes of commitments since the first one, by kind of event")
+_CHANGES = Family(
+    "limes_commitment_changes",
+    "Changes of commitments since the first one, by kind of event",
+    ("event",),
+    CounterMetricFamily,
+)
 _ALWAYS = ("created", "confirmed", "expired")
 """Those that are there from the start, with 0."""
 _PIECE = 100_000
 """Events that one statement counts."""
 
 
-class CommitmentChanges(Collector):
-    """A counter over the whole history, which every process shows alike. While the database does not answer it is
-    missing.
+class CommitmentChanges(SampleCollector):
+    """A counter over the whole history, which every process shows alike.
 
     Invariant: `_counts` is about the events up to number `_last`. Numbers are given in the order of commits, so what
     was counted once needs no second look, and a scrape reads only what is new.
     """
 
     def __init__(self, engine: Engine) -> None:
+        super().__init__([_CHANGES], self._samples, __name__)
         self._engine = engine
         self._lock = threading.Lock()
         self._counts: Tally[str] = Tally({event: 0 for event in _ALWAYS})
         self._last = 0
 
-    def collect(self) -> Iterator[CounterMetricFamily]:
-        """Yields the present counts."""
+    def _samples(self) -> Samples:
         with self._lock:
-            try:
-                self._count_new()
-            except Unavailable as error:
-                log.error("metrics: %s", error)
-                return
-            counts = dict(self._counts)
-        family = CounterMetricFamily(*_CHANGES, labels=("event",))
-        for event, count in sorted(counts.items()):
-            family.add_metric((event,), count)
-        yield family
+            self._count_new()
+            counts = sorted(self._counts.items())
+        for event, count in counts:
+            yield _CHANGES.name, (event,), count
 
     def _count_new(self) -> None:
         """In pieces, as the first look may be at the history of many years."""
@@ -57,7 +50,3 @@ class CommitmentChanges(Collector):
             for row in queries.count_between(self._engine, self._last, until):
                 self._counts[row.event] += row.events
             self._last = until
-
-    def describe(self) -> list[CounterMetricFamily]:
-        """Returns the name, for the registry."""
-        return [CounterMetricFamily(*_CHANGES)]

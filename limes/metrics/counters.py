@@ -14,20 +14,28 @@ from prometheus_client.registry import Collector
 
 from limes.actions.deliver_events import Outcome
 from limes.actions.project_tasks import Telemetry
+from limes.metrics.samples import Family, SampleCollector, Samples
 
-_DELIVERED = ("limes_successful_auditevent_publish", "Audit events delivered to a sink")
-_FAILED = ("limes_failed_auditevent_publish", "Failed attempts to deliver audit events; each is repeated")
+_DELIVERED = Family(
+    "limes_successful_auditevent_publish", "Audit events delivered to a sink", ("sink",), UntypedMetricFamily
+)
+_FAILED = Family(
+    "limes_failed_auditevent_publish",
+    "Failed attempts to deliver audit events; each is repeated",
+    ("sink",),
+    UntypedMetricFamily,
+)
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
-class OutcomeCounter(Collector):
+class OutcomeCounter(SampleCollector):
     """How many tasks ended with `task_outcome` success or failure, by some more labels."""
 
     def __init__(self, name: str, help_text: str, labels: Sequence[str], known: Sequence[Sequence[str]]) -> None:
         """`known` are the values of the labels that are there from the start, with 0."""
+        family = Family(name, help_text, (*labels, "task_outcome"), UntypedMetricFamily)
+        super().__init__([family], self._samples)
         self._name = name
-        self._help = help_text
-        self._labels = tuple(labels)
         self._lock = threading.Lock()
         self._counts = {(*values, outcome): 0 for values in known for outcome in ("success", "failure")}
 
@@ -37,25 +45,19 @@ class OutcomeCounter(Collector):
         with self._lock:
             self._counts[key] = self._counts.get(key, 0) + 1
 
-    def collect(self) -> Iterator[UntypedMetricFamily]:
-        """Yields the present counts."""
-        family = UntypedMetricFamily(self._name, self._help, labels=(*self._labels, "task_outcome"))
+    def _samples(self) -> Samples:
         with self._lock:
-            counts = dict(self._counts)
-        for key, count in sorted(counts.items()):
-            family.add_metric(key, count)
-        yield family
-
-    def describe(self) -> list[UntypedMetricFamily]:
-        """Returns the name, for the registry."""
-        return [UntypedMetricFamily(self._name, self._help)]
+            counts = sorted(self._counts.items())
+        for key, count in counts:
+            yield self._name, key, count
 
 
-class AuditCounters(Collector):
+class AuditCounters(SampleCollector):
     """Deliveries of audit events by sink. How many wait is in `limes.metrics.gauges`."""
 
     def __init__(self, sinks: Sequence[str]) -> None:
         """`sinks` are there from the start, with 0."""
+        super().__init__([_DELIVERED, _FAILED], self._samples)
         self._sinks = sinks
         self._lock = threading.Lock()
         self._delivered: Tally[str] = Tally()
@@ -67,19 +69,12 @@ class AuditCounters(Collector):
             self._delivered[sink] += outcome.delivered
             self._failed[sink] += outcome.refused + (1 if outcome.failed else 0)
 
-    def collect(self) -> Iterator[UntypedMetricFamily]:
-        """Yields the present counts."""
+    def _samples(self) -> Samples:
         with self._lock:
-            counts = [(_DELIVERED, dict(self._delivered)), (_FAILED, dict(self._failed))]
-        for (name, text), by_sink in counts:
-            family = UntypedMetricFamily(name, text, labels=["sink"])
-            for sink in self._sinks:
-                family.add_metric((sink,), by_sink.get(sink, 0))
-            yield family
-
-    def describe(self) -> list[UntypedMetricFamily]:
-        """Returns the names, for the registry."""
-        return [UntypedMetricFamily(*family) for family in (_DELIVERED, _FAILED)]
+            counts = [(sink, self._delivered[sink], self._failed[sink]) for sink in self._sinks]
+        for sink, delivered, failed in counts:
+            yield _DELIVERED.name, (sink,), delivered
+            yield _FAILED.name, (sink,), failed
 
 
 class JobMetrics(Telemetry, Collector):

@@ -5,22 +5,20 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import IO
 
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
-
 from limes.errors import Unavailable
+from limes.metrics.samples import Family, SampleCollector, Samples
 
 log = logging.getLogger(__name__)
 
 _PART = 256 * 1024
-_AGE = (
+_AGE = Family(
     "limes_data_metrics_age_seconds",
     "Seconds since the figures of the cloud were last read from the database; since the start, if they never were",
 )
-_DURATION = ("limes_data_metrics_read_seconds", "How long the last reading of the figures of the cloud took")
+_DURATION = Family("limes_data_metrics_read_seconds", "How long the last reading of the figures of the cloud took")
 
 
 class Reading:
@@ -39,7 +37,7 @@ class Reading:
             yield part
 
 
-class SharedFigures(Collector):
+class SharedFigures(SampleCollector):
     """The figures, at most `max_age` seconds old, and gauges about their age.
 
     Of several scrapes at the same time one reads the database, and the others wait for what it finds. So the database
@@ -48,6 +46,7 @@ class SharedFigures(Collector):
 
     def __init__(self, write: Callable[[IO[bytes]], None], max_age: float) -> None:
         """`write` writes all figures in Prometheus' text format, and may raise `Unavailable`."""
+        super().__init__([_AGE, _DURATION], self._samples)
         self._write = write
         self._max_age = max_age
         self._lock = threading.Lock()
@@ -79,16 +78,7 @@ class SharedFigures(Collector):
         self._duration = time.monotonic() - now
         return Reading(file)
 
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Yields the age, and how long it took."""
-        age = GaugeMetricFamily(*_AGE)
-        age.add_metric((), max(0.0, time.monotonic() - self._read_at))
-        yield age
-        duration = GaugeMetricFamily(*_DURATION)
+    def _samples(self) -> Samples:
+        yield _AGE.name, (), max(0.0, time.monotonic() - self._read_at)
         if self._duration is not None:
-            duration.add_metric((), self._duration)
-        yield duration
-
-    def describe(self) -> list[GaugeMetricFamily]:
-        """Returns the names, for the registry."""
-        return [GaugeMetricFamily(*_AGE), GaugeMetricFamily(*_DURATION)]
+            yield _DURATION.name, (), self._duration

@@ -17,7 +17,7 @@ from limes.mail.mailer import Mail, Outcome
 from limes.mail.samples import KINDS, sample
 from limes.mail.smtp import SmtpSession
 from limes.mail.templates import Around, Templates
-from limes.metrics.mails import MailCounters, MailGauges
+from limes.metrics.mails import MailCounters, mail_gauges
 from limes.outgoing import TimedAdapter
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.post import ALICE, BOB, DAY, Post, post, server
@@ -289,7 +289,7 @@ def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Recei
 
 
 def test_metrics(post: Post) -> None:
-    counters, gauges = MailCounters(["smtp"]), MailGauges(post.world.engine, post.world.clock, ["smtp"])
+    counters, gauges = MailCounters(["smtp"]), mail_gauges(post.world.engine, post.world.clock, ["smtp"])
     post.recipients = Recipients([RecipientRule([ALICE, BOB, "carol@example.com"])])
     post.server.recipients |= {ALICE: "450 greylisted", BOB: "550 no such user"}
     post.notify("quota_used")

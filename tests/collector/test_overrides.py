@@ -13,7 +13,8 @@ from limes.backends import AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import Unavailable
-from limes.metrics.overrides import OverrideGauges
+from limes.metrics.overrides import ineffective_overrides, override_validity
+from limes.metrics.samples import SampleCollector
 from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, GERMANY, Lab
 from tests.support.clock import FrozenClock
@@ -70,9 +71,12 @@ def test_commitments_count_by_az(lab: Lab) -> None:
     assert ineffective(lab, {("germany", "berlin"): {RAM: 9}}) == [("berlin", RAM, Reason.BELOW_NEED, 10)]
 
 
-def figures(gauges: OverrideGauges) -> dict[tuple[Any, ...], float]:
+def figures(*gauges: SampleCollector) -> dict[tuple[Any, ...], float]:
     return {
-        (sample.name, *sample.labels.values()): sample.value for family in gauges.collect() for sample in family.samples
+        (sample.name, *sample.labels.values()): sample.value
+        for gauge in gauges
+        for family in gauge.collect()
+        for sample in family.samples
     }
 
 
@@ -80,16 +84,16 @@ def test_the_metric(lab: Lab) -> None:
     overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9}, ("germany", "bonn"): {CORES: 1, RAM: 1}})]
     valid = [True]
     find = FindIneffectiveOverrides(lab.engine, lab.catalog, lab.clock)
-    gauges = OverrideGauges(find, lambda: overrides[0], lambda: valid[0])
+    gauges = (override_validity(lambda: valid[0]), ineffective_overrides(find, lambda: overrides[0]))
     name = "limes_ineffective_quota_overrides"
-    assert figures(gauges) == {
+    assert figures(*gauges) == {
         ("limes_quota_overrides_valid",): 1,
         (name, "no-project"): 2,
         (name, "not-autogrow"): 0,
         (name, "below-need"): 1,
     }
     overrides[0], valid[0] = NO_OVERRIDES, False
-    assert set(figures(gauges).values()) == {0}
+    assert set(figures(*gauges).values()) == {0}
 
 
 def due(lab: Lab) -> dict[str, bool]:

@@ -9,7 +9,7 @@ from limes.actions.growth import trends
 from limes.actions.growth.forecast import ForecastGrowth
 from limes.core.metering.calendar import DAY, HOUR
 from limes.errors import Unavailable
-from limes.metrics.forecast import ForecastGauges
+from limes.metrics.forecast import forecast_gauges
 from tests.collector.growth import HOURS, job, set_capacity, stored, use
 from tests.collector.lab import Lab
 
@@ -77,7 +77,7 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab, monkeypatch: py
 
 
 def metrics(lab: Lab) -> dict[tuple[str, str, str], float]:
-    gauges = ForecastGauges(ForecastGrowth(lab.engine, lab.catalog, lab.clock), lab.clock)
+    gauges = forecast_gauges(ForecastGrowth(lab.engine, lab.catalog, lab.clock), lab.clock)
     return {
         (
             sample.name.removeprefix("limes_forecast_"),

@@ -17,7 +17,7 @@ from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.metrics import data
-from limes.metrics.gauges import CircuitGauge
+from limes.metrics.gauges import circuit_gauge
 from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, FakeService
 from tests.collector.process import cluster, settings
 
@@ -61,7 +61,7 @@ def rows(tmp_path: Path) -> set[Any]:
     for source in collector.registry._collector_to_names:
         own = getattr(source, "metrics", None)
         found |= {of_client(metric) for metric in own} if own else set(family_rows(source.collect()))
-    found |= set(family_rows(CircuitGauge(dict).collect()))
+    found |= set(family_rows(circuit_gauge(dict).collect()))
     found |= {describe(name, "gauge", labels, text) for name, (labels, text) in data.FAMILIES.items()}
     engine.close()
     return found

@@ -1,0 +1,61 @@
+"""The collector of all metrics that are read when Prometheus asks."""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, ParamSpec
+
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, UntypedMetricFamily
+from prometheus_client.registry import Collector
+
+from limes.errors import Unavailable
+
+MetricFamily = GaugeMetricFamily | UntypedMetricFamily | CounterMetricFamily
+Samples = Iterable[tuple[str, Sequence[str], float]]
+"""Name of the family, values of its labels, and value."""
+P = ParamSpec("P")
+
+
+class Family(NamedTuple):
+    """What the registry and Prometheus are told of the samples of one name."""
+
+    name: str
+    help: str
+    labels: tuple[str, ...] = ()
+    kind: type[MetricFamily] = GaugeMetricFamily
+
+
+class SampleCollector(Collector):
+    """Shows what a function reads. While the database does not answer, the families are missing."""
+
+    def __init__(self, families: Sequence[Family], read: Callable[[], Samples], logger: str = __name__) -> None:
+        """`logger` is the one that reports it if `read` raises `Unavailable`."""
+        self._families = families
+        self._read_samples = read
+        self._log = logging.getLogger(logger)
+
+    def collect(self) -> Iterator[MetricFamily]:
+        """Yields all families with their present samples."""
+        found = {family.name: family for family in self.describe()}
+        try:
+            for name, labels, value in self._read_samples():
+                found[name].add_metric(labels, value)
+        except Unavailable as error:
+            self._log.error("metrics: %s", error)
+            return
+        yield from found.values()
+
+    def describe(self) -> list[MetricFamily]:
+        """Returns the families without samples, for the registry."""
+        return [family.kind(family.name, family.help, labels=family.labels) for family in self._families]
+
+
+def shows(*families: Family) -> Callable[[Callable[P, Samples]], Callable[P, SampleCollector]]:
+    """Decorates a function that reads samples of these families: called, it returns their collector."""
+
+    def decorate(read: Callable[P, Samples]) -> Callable[P, SampleCollector]:
+        def build(*args: P.args, **kwargs: P.kwargs) -> SampleCollector:
+            return SampleCollector(families, lambda: read(*args, **kwargs), read.__module__)
+
+        return build
+
+    return decorate
