@@ -22,6 +22,7 @@ from limes.db.queries import distribution_models as queries
 from limes.db.queries.autogrow_figures import SET_BY_PEOPLE
 from limes.db.queries.autogrow_quotas import mark_desynced
 from limes.db.queries.catalog import resource_ids
+from limes.db.transactions import atomic
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
@@ -37,12 +38,10 @@ class ChangeModel:
     clock: Clock
     change_log: ChangeLog
 
+    @atomic
     def run(self) -> None:
         """Changes the model of all resources whose model is not the configured one. Those that are not configured any
         more stay as they are."""
-        self.engine.atomic(self._work)
-
-    def _work(self) -> None:
         refs = {id_: ref for ref, id_ in resource_ids(self.engine).items() if self.catalog.find(ref)}
         for id_, due_at in queries.lock_models(self.engine, sorted(refs)):
             grows = autogrow_rule(self.catalog, refs[id_]) is not None

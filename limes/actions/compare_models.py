@@ -9,6 +9,7 @@ from limes.db.engine import Engine
 from limes.db.queries import holdings as queries
 from limes.db.queries.autogrow import computed_resources
 from limes.db.queries.holdings import Holdings
+from limes.db.transactions import snapshot
 from limes.system import Clock
 
 
@@ -30,11 +31,9 @@ class CompareModels:
     catalog: Catalog
     clock: Clock
 
+    @snapshot
     def run(self) -> Sequence[ChangedModel]:
         """Compares in one snapshot. Resources of which there is nothing are left out."""
-        return self.engine.snapshot(self._compare)
-
-    def _compare(self) -> Sequence[ChangedModel]:
         growing = {(row.service_type, row.name) for row in computed_resources(self.engine)}
         now = self.clock.now().timestamp()
         changed = []

@@ -31,6 +31,7 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries
 from limes.db.queries import lifetimes
 from limes.db.queries.metering import note_names
+from limes.db.transactions import atomic
 from limes.errors import BackendError, NotFound
 from limes.system import Clock
 
@@ -96,17 +97,15 @@ class Discover:
             if not self._mark_stale(domain_uuid, project_uuid):
                 raise NotFound("no such project")
 
+    @atomic
     def _mark_stale(self, domain_uuid: str, project_uuid: str) -> bool:
-        def work() -> bool:
-            find_domain(self.engine, domain_uuid)
-            try:
-                project = find_project(self.engine, domain_uuid, project_uuid)
-            except NotFound:
-                return False
-            queries.mark_stale(self.engine, project.id)
-            return True
-
-        return self.engine.atomic(work)
+        find_domain(self.engine, domain_uuid)
+        try:
+            project = find_project(self.engine, domain_uuid, project_uuid)
+        except NotFound:
+            return False
+        queries.mark_stale(self.engine, project.id)
+        return True
 
     def _try_projects(self, domain: DomainInfo) -> BackendError | None:
         try:

@@ -29,6 +29,7 @@ from limes.core.hierarchy import (
 )
 from limes.core.quota import is_forbidden, usable_quota
 from limes.core.temporary_quota import TemporaryQuota
+from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import history
 from limes.db.queries.history import NumberedChange
@@ -36,6 +37,7 @@ from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.project_sums import Among
 from limes.db.queries.temporary_quotas import temporary_quotas
+from limes.db.transactions import snapshot
 
 
 def _refuse_all_of_project(_: int) -> Refusal:
@@ -83,6 +85,12 @@ class ExplainQuota:
     domain: SetDomainQuota
     distribution: DistributeQuota
 
+    @property
+    def engine(self) -> Engine:
+        """For `limes.db.transactions`."""
+        return self.project.engine
+
+    @snapshot
     def of_project(
         self,
         domain_uuid: str,
@@ -99,70 +107,63 @@ class ExplainQuota:
         """
         allowed = {ref: permissions(ref) for ref in self._with_quota(refs)}
         engine = self.project.engine
+        project = find_project(engine, domain_uuid, project_uuid)
+        ids = {ref: id_ for ref, id_ in catalog_queries.resource_ids(engine).items() if ref in allowed}
+        scraped = project_quotas_by_resource(engine, project.id, ids.values())
+        known = {ref: ids[ref] for ref in allowed if ref in ids and ids[ref] in scraped}
+        figures = self.project.figures(project, known) if known else {}
+        origins = history.latest(engine, domain_uuid, project_uuid)
+        temporary = temporary_quotas(engine, project.domain_id, project.id)
+        explanations = []
+        for ref, numbers in figures.items():
+            rules = self.project.rules(ref, project, allowed[ref])
+            behavior = self.catalog.behavior(ref, project.scope)
+            usable = usable_quota(numbers.quota, behavior.burst_multiplier) if project.has_bursting else None
+            judge: Judge = partial(judge_project, figures=numbers, rules=rules)
+            if self.catalog.autogrow(ref):
+                judge = _refuse_all_of_project
+                numbers = replace(numbers, domain_quota=numbers.projects_quota)
+            acceptable = bounds(numbers.quota, judge)
+            warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
+            growth = self._growth(project.id, ref, numbers, behavior) if with_growth else None
+            ends = temporary.get(known[ref])
+            explanations.append(
+                Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning, growth, ends)
+            )
+        return explanations
 
-        def read() -> Sequence[Explanation]:
-            project = find_project(engine, domain_uuid, project_uuid)
-            ids = {ref: id_ for ref, id_ in catalog_queries.resource_ids(engine).items() if ref in allowed}
-            scraped = project_quotas_by_resource(engine, project.id, ids.values())
-            known = {ref: ids[ref] for ref in allowed if ref in ids and ids[ref] in scraped}
-            figures = self.project.figures(project, known) if known else {}
-            origins = history.latest(engine, domain_uuid, project_uuid)
-            temporary = temporary_quotas(engine, project.domain_id, project.id)
-            explanations = []
-            for ref, numbers in figures.items():
-                rules = self.project.rules(ref, project, allowed[ref])
-                behavior = self.catalog.behavior(ref, project.scope)
-                usable = usable_quota(numbers.quota, behavior.burst_multiplier) if project.has_bursting else None
-                judge: Judge = partial(judge_project, figures=numbers, rules=rules)
-                if self.catalog.autogrow(ref):
-                    judge = _refuse_all_of_project
-                    numbers = replace(numbers, domain_quota=numbers.projects_quota)
-                acceptable = bounds(numbers.quota, judge)
-                warning = beyond_quota(ref, rules.unit, numbers.committed, numbers.quota)
-                growth = self._growth(project.id, ref, numbers, behavior) if with_growth else None
-                ends = temporary.get(known[ref])
-                explanations.append(
-                    Explanation(ref, numbers, rules, acceptable, origins.get(ref), usable, warning, growth, ends)
-                )
-            return explanations
-
-        return engine.snapshot(read)
-
+    @snapshot
     def of_domain(
         self, domain_uuid: str, refs: Collection[Ref], permissions: PermissionSource
     ) -> Sequence[Explanation]:
         """Returns explanations in the order of the refs. Raises `NotFound`."""
         allowed = {ref: permissions(ref) for ref in self._with_quota(refs)}
         engine = self.domain.engine
-
-        def read() -> Sequence[Explanation]:
-            domain = find_domain(engine, domain_uuid)
-            ids = catalog_queries.resource_ids(engine)
-            known = {ref: ids[ref] for ref in allowed if ref in ids}
-            figures = self.domain.figures(domain, known) if known else {}
-            origins = history.latest(engine, domain_uuid, "")
-            temporary = temporary_quotas(engine, domain.id, None)
-            everywhere = self._projects_quota([id_ for ref, id_ in known.items() if self.catalog.autogrow(ref)])
-            explanations = []
-            for ref, numbers in figures.items():
-                rules = self.domain.rules(ref, domain, allowed[ref])
-                judge: Judge = partial(judge_domain, figures=numbers, rules=rules)
-                if self.catalog.autogrow(ref):
-                    judge = _refuse_all_of_domain
-                    numbers = replace(
-                        numbers,
-                        quota=numbers.projects_quota,
-                        other_domains_quota=everywhere.get(known[ref], 0) - numbers.projects_quota,
-                    )
-                acceptable = bounds(numbers.quota, judge)
-                warning = self.domain.warning(ref, numbers, numbers.quota)
-                ends = temporary.get(known[ref])
-                explanations.append(
-                    Explanation(ref, numbers, rules, acceptable, origins.get(ref), warning=warning, temporary=ends)
+        domain = find_domain(engine, domain_uuid)
+        ids = catalog_queries.resource_ids(engine)
+        known = {ref: ids[ref] for ref in allowed if ref in ids}
+        figures = self.domain.figures(domain, known) if known else {}
+        origins = history.latest(engine, domain_uuid, "")
+        temporary = temporary_quotas(engine, domain.id, None)
+        everywhere = self._projects_quota([id_ for ref, id_ in known.items() if self.catalog.autogrow(ref)])
+        explanations = []
+        for ref, numbers in figures.items():
+            rules = self.domain.rules(ref, domain, allowed[ref])
+            judge: Judge = partial(judge_domain, figures=numbers, rules=rules)
+            if self.catalog.autogrow(ref):
+                judge = _refuse_all_of_domain
+                numbers = replace(
+                    numbers,
+                    quota=numbers.projects_quota,
+                    other_domains_quota=everywhere.get(known[ref], 0) - numbers.projects_quota,
                 )
-            return explanations
-
-        return engine.snapshot(read)
+            acceptable = bounds(numbers.quota, judge)
+            warning = self.domain.warning(ref, numbers, numbers.quota)
+            ends = temporary.get(known[ref])
+            explanations.append(
+                Explanation(ref, numbers, rules, acceptable, origins.get(ref), warning=warning, temporary=ends)
+            )
+        return explanations
 
     def _growth(
         self, project_id: int, ref: Ref, figures: ProjectFigures, behavior: Behavior

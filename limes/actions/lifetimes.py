@@ -10,6 +10,7 @@ from limes.db.engine import Engine
 from limes.db.queries import lifetime_reports as reports
 from limes.db.queries import lifetimes as queries
 from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
+from limes.db.transactions import snapshot
 from limes.system import Clock
 
 _BATCH = 1000
@@ -53,18 +54,15 @@ class ShowLifetimes:
 
     engine: Engine
 
+    @snapshot
     def run(self, wanted: LifetimeFilter, after: int, limit: int) -> Sequence[LifetimeRow]:
         """Returns a page of periods. Raises `NotFound` for a domain or project that is not there and never had any."""
-
-        def read() -> Sequence[LifetimeRow]:
-            domain, project = wanted.domain_uuid, wanted.project_uuid
-            if domain is not None and not reports.was_there(self.engine, domain, project):
-                find_domain(self.engine, domain)
-                if project is not None:
-                    find_project(self.engine, domain, project)
-            return reports.page(self.engine, wanted, after, limit)
-
-        return self.engine.snapshot(read)
+        domain, project = wanted.domain_uuid, wanted.project_uuid
+        if domain is not None and not reports.was_there(self.engine, domain, project):
+            find_domain(self.engine, domain)
+            if project is not None:
+                find_project(self.engine, domain, project)
+        return reports.page(self.engine, wanted, after, limit)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from limes.db.queries import notifications as queries
 from limes.db.queries.attention import PlacedRow
 from limes.db.queries.quota_request_lists import waiting as open_requests
 from limes.db.queries.temporary_alerts import TemporaryAlertRow
+from limes.db.transactions import atomic
 from limes.system import Clock, IdSource
 
 _DAY = 86400.0
@@ -58,11 +59,9 @@ class Notify:
     request_waiting: float = 3 * _DAY
     """How long, in seconds, a request for quota has been open when that is told."""
 
+    @atomic
     def run(self) -> int:
         """Writes what is new for each sink. Returns how many notifications that are."""
-        return self.engine.atomic(self._run)
-
-    def _run(self) -> int:
         last = queries.lock_cursor(self.engine)
         now = self.clock.now().timestamp()
         messages = [*self._alerts(now), *self._events(last)]

@@ -8,6 +8,7 @@ from limes.core.catalog import Ref
 from limes.db.engine import Engine
 from limes.db.queries import history as queries
 from limes.db.queries.history import NumberedChange
+from limes.db.transactions import snapshot
 from limes.system import Clock
 
 _BATCH = 1000
@@ -20,27 +21,21 @@ class ShowHistory:
 
     engine: Engine
 
+    @snapshot
     def of_project(
         self, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
     ) -> Sequence[NumberedChange]:
         """Returns at most `limit` changes, the newest first. Raises `NotFound`."""
+        find_project(self.engine, domain_uuid, project_uuid)
+        return self._page(domain_uuid, project_uuid, refs, before, limit)
 
-        def read() -> Sequence[NumberedChange]:
-            find_project(self.engine, domain_uuid, project_uuid)
-            return self._page(domain_uuid, project_uuid, refs, before, limit)
-
-        return self.engine.snapshot(read)
-
+    @snapshot
     def of_domain(
         self, domain_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
     ) -> Sequence[NumberedChange]:
         """Returns the same for the domain's own quotas, without those of its projects. Raises `NotFound`."""
-
-        def read() -> Sequence[NumberedChange]:
-            find_domain(self.engine, domain_uuid)
-            return self._page(domain_uuid, "", refs, before, limit)
-
-        return self.engine.snapshot(read)
+        find_domain(self.engine, domain_uuid)
+        return self._page(domain_uuid, "", refs, before, limit)
 
     def _page(
         self, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int

@@ -7,7 +7,7 @@ other projects leave that need it or were granted it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.autogrow_warnings import AutogrowWarnings, Targets
@@ -30,6 +30,7 @@ from limes.db.queries.bursting import lock_project
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.projects import ProjectRow, projects_of_domain
+from limes.db.transactions import atomic
 from limes.system import Clock
 
 
@@ -66,12 +67,13 @@ class SetAutogrowBounds:
     overrides: CurrentOverrides = _no_overrides
     constraints: ConstraintSet = field(default_factory=ConstraintSet)
 
+    @atomic
     def of_project(
         self,
         domain_uuid: str,
         project_uuid: str,
         what: What,
-        bounds: Iterable[WantedBound],
+        bounds: Sequence[WantedBound],
         initiator: Initiator,
         condition: Unchanged | None = None,
     ) -> QuotaOutcome:
@@ -80,46 +82,39 @@ class SetAutogrowBounds:
         Raises `NotFound`, `NotReady` for what was not scraped yet, and `PreconditionFailed`.
         """
         request, change_log = self._read(what, bounds), self.change_log.by(initiator)
+        project = find_project(self.engine, domain_uuid, project_uuid)
+        targets = Targets(project.domain_id, {project.id: project}, is_domain=False)
+        ids = self._ids(request)
+        if not request.refusals:
+            known = {row.resource_id for row in self._present(targets, ids, lock=False)}
+            if missing := [ref for ref, id_ in ids.items() if id_ not in known]:
+                raise not_ready(self.engine, project.id, missing)
+        if condition is not None:
+            lock_project(self.engine, project.id, lock=True)
+            lock_resources(self.engine, sorted(ids.values()))
+            condition.check(project_tag(self.engine, self.catalog, project.id, lock=True))
+        refusals = request.refusals or self._refuse_grants(project, request)
+        if refusals:
+            change_log.record_refused_bounds(scope_of(project), request.what, refusals)
+            return QuotaOutcome(refusals)
+        self._set(change_log, targets, ids, request)
+        return QuotaOutcome(warnings=self._warnings().of_project(targets, ids, self._limits(request)))
 
-        def work() -> QuotaOutcome:
-            project = find_project(self.engine, domain_uuid, project_uuid)
-            targets = Targets(project.domain_id, {project.id: project}, is_domain=False)
-            ids = self._ids(request)
-            if not request.refusals:
-                known = {row.resource_id for row in self._present(targets, ids, lock=False)}
-                if missing := [ref for ref, id_ in ids.items() if id_ not in known]:
-                    raise not_ready(self.engine, project.id, missing)
-            if condition is not None:
-                lock_project(self.engine, project.id, lock=True)
-                lock_resources(self.engine, sorted(ids.values()))
-                condition.check(project_tag(self.engine, self.catalog, project.id, lock=True))
-            refusals = request.refusals or self._refuse_grants(project, request)
-            if refusals:
-                change_log.record_refused_bounds(scope_of(project), request.what, refusals)
-                return QuotaOutcome(refusals)
-            self._set(change_log, targets, ids, request)
-            return QuotaOutcome(warnings=self._warnings().of_project(targets, ids, self._limits(request)))
-
-        return self.engine.atomic(work)
-
+    @atomic
     def of_domain(
-        self, domain_uuid: str, what: What, bounds: Iterable[WantedBound], initiator: Initiator
+        self, domain_uuid: str, what: What, bounds: Sequence[WantedBound], initiator: Initiator
     ) -> QuotaOutcome:
         """Sets the same bounds for each project of a domain, or says why not. Raises `NotFound`."""
         request, change_log = self._read(what, bounds), self.change_log.by(initiator)
-
-        def work() -> QuotaOutcome:
-            domain = find_domain(self.engine, domain_uuid)
-            if request.refusals:
-                change_log.record_refused_bounds(scope_of(domain), request.what, request.refusals)
-                return QuotaOutcome(request.refusals)
-            projects = {project.id: project for project in projects_of_domain(self.engine, domain_uuid)}
-            targets, ids = Targets(domain.id, projects, is_domain=True), self._ids(request)
-            rows = self._set(change_log, targets, ids, request)
-            known = Counter(row.resource_id for row in rows)
-            return QuotaOutcome(warnings=self._warnings().of_domain(targets, ids, self._limits(request), known))
-
-        return self.engine.atomic(work)
+        domain = find_domain(self.engine, domain_uuid)
+        if request.refusals:
+            change_log.record_refused_bounds(scope_of(domain), request.what, request.refusals)
+            return QuotaOutcome(request.refusals)
+        projects = {project.id: project for project in projects_of_domain(self.engine, domain_uuid)}
+        targets, ids = Targets(domain.id, projects, is_domain=True), self._ids(request)
+        rows = self._set(change_log, targets, ids, request)
+        known = Counter(row.resource_id for row in rows)
+        return QuotaOutcome(warnings=self._warnings().of_domain(targets, ids, self._limits(request), known))
 
     # -- the request ---------------------------------------------------------------------------------------------------
 

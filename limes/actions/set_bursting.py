@@ -15,6 +15,7 @@ from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
 from limes.db.queries import bursting as queries
 from limes.db.queries.projects import ProjectRow
+from limes.db.transactions import atomic
 from limes.errors import BadRequest, Conflict
 
 
@@ -64,7 +65,8 @@ class SetBursting:
         try:
             project_id, services = self.engine.atomic(work)
         except Conflict as error:
-            self._record_refusal(change_log, domain_uuid, project_uuid, enabled, str(error))
+            if change_log.has_sinks:
+                self._record_refusal(change_log, domain_uuid, project_uuid, enabled, str(error))
             raise
         return self.tell_backends(project_id, services) if services else ()
 
@@ -75,17 +77,13 @@ class SetBursting:
         change_log.request_push(project.id, services)
         return services
 
+    @atomic
     def _record_refusal(
         self, change_log: ChangeLog, domain_uuid: str, project_uuid: str, enabled: bool, message: str
     ) -> None:
         """Records a refusal in a transaction of its own, as that of the request is undone."""
-
-        def work() -> None:
-            project = find_project(self.engine, domain_uuid, project_uuid)
-            change_log.record_refused_bursting(scope_of(project), enabled, message)
-
-        if change_log.has_sinks:
-            self.engine.atomic(work)
+        project = find_project(self.engine, domain_uuid, project_uuid)
+        change_log.record_refused_bursting(scope_of(project), enabled, message)
 
     def _refuse_while_bursted(self, project_id: int) -> None:
         bursted: list[Ref] = sorted(

@@ -8,6 +8,7 @@ projects). Setting project quotas locks the latter, too.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.lookup import find_domain
@@ -58,10 +59,7 @@ class SetDomainQuota:
     ) -> QuotaOutcome:
         """Sets the quotas, or says why not. Raises `NotFound` for an unknown domain, and `PreconditionFailed`."""
         request = self.read(changes, permissions)
-
-        def work() -> QuotaOutcome:
-            return self.apply(domain_uuid, request, initiator, dry_run=dry_run, condition=condition)
-
+        work = partial(self.apply, domain_uuid, request, initiator, dry_run=dry_run, condition=condition)
         return self.engine.snapshot(work) if dry_run else self.engine.atomic(work)
 
     def read(self, changes: Iterable[QuotaChange], permissions: PermissionSource) -> QuotaRequest:

@@ -10,6 +10,7 @@ could not be told at once, so a crash in between loses nothing.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 from limes.actions.backend_drift import repair_backends
 from limes.actions.change_log import ChangeLog, scope_of
@@ -69,10 +70,7 @@ class SetProjectQuota:
         Raises `NotFound` for an unknown project, `NotReady` for one that was not scraped yet, and `PreconditionFailed`.
         """
         request = self.read(changes, permissions)
-
-        def work() -> tuple[ProjectRow, QuotaOutcome]:
-            return self.apply(domain_uuid, project_uuid, request, initiator, dry_run=dry_run, condition=condition)
-
+        work = partial(self.apply, domain_uuid, project_uuid, request, initiator, dry_run=dry_run, condition=condition)
         if dry_run:
             return self.engine.snapshot(work)[1]
         project, outcome = self.engine.atomic(work)

@@ -18,6 +18,7 @@ from limes.core.metering.calendar import render_time
 from limes.db.engine import Engine
 from limes.db.queries import catalog as queries
 from limes.db.queries import commitments, discovery
+from limes.db.transactions import atomic
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
@@ -36,15 +37,13 @@ class SyncCatalog:
     usage_valid_for: float = VALID_FOR
     """How long (in seconds) the usage of a project counts as known, without another scrape."""
 
+    @atomic
     def run(self, *, prune: bool = False) -> None:
         """Adds missing rows. With `prune`, deletes capacitors that are not configured any more, and services whose
         grace period is over.
 
         A service with live commitments is kept until they have ended, with a warning: somebody pays for them.
         """
-        self.engine.atomic(lambda: self._work(prune))
-
-    def _work(self, prune: bool) -> None:
         engine, now = self.engine, self.clock.now().timestamp()
         queries.add_services(engine, self.catalog.services)
         queries.add_resources(engine, self.catalog.refs())

@@ -16,6 +16,7 @@ from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import data_metrics as queries
+from limes.db.transactions import snapshot
 from limes.metrics import configured, domains, subresources
 from limes.metrics.configured import of_resource
 from limes.metrics.domains import STATES, DomainMetrics
@@ -81,14 +82,11 @@ class DataMetrics:
     """Whether there are figures of single projects."""
     clock: Clock = field(default_factory=SystemClock)
 
+    @snapshot
     def write(self, file: IO[bytes]) -> None:
         """Writes all families in the text format. If it raises `Unavailable`, it may have written some."""
-
-        def work() -> None:
-            for chunk in self._render():
-                file.write(chunk)
-
-        self.engine.snapshot(work)
+        for chunk in self._render():
+            file.write(chunk)
 
     def _render(self) -> Iterator[bytes]:
         state = _Snapshot(self.engine, self.catalog)

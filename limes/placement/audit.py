@@ -18,6 +18,7 @@ from peewee import fn
 
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
+from limes.db.transactions import atomic
 from limes.placement.models import Allocation, Consumer, Provider, ResourceClass
 from limes.placement.models import Inventory as InventoryModel
 from limes.placement.objects import allocation_write, consumer
@@ -74,31 +75,25 @@ def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Fi
     return engine.snapshot(lambda: Findings(tuple(_orphans(engine, gone)), find_excesses(engine), _idle(engine)))
 
 
+@atomic
 def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
     """Deletes a consumer with its allocations. Returns False, and keeps it, if by now it belongs to another project."""
-
-    def work() -> bool:
-        locked = consumer.lock(engine, [orphan.uuid]).get(orphan.uuid)
-        if locked is None or locked.project_id != orphan.project_id:
-            return False
-        return allocation_write.delete(engine, orphan.uuid)
-
-    return engine.atomic(work)
+    locked = consumer.lock(engine, [orphan.uuid]).get(orphan.uuid)
+    if locked is None or locked.project_id != orphan.project_id:
+        return False
+    return allocation_write.delete(engine, orphan.uuid)
 
 
+@atomic
 def delete_idle(engine: Engine, uuid: str) -> bool:
     """Deletes a consumer without allocations. Returns False, and keeps it, if it has some by now."""
-
-    def work() -> bool:
-        locked = consumer.lock(engine, [uuid]).get(uuid)
-        if locked is None or engine.column(
-            Allocation.select(Allocation.consumer).where(Allocation.consumer == locked.id).limit(1)
-        ):
-            return False
-        consumer.delete(engine, [locked.id])
-        return True
-
-    return engine.atomic(work)
+    locked = consumer.lock(engine, [uuid]).get(uuid)
+    if locked is None or engine.column(
+        Allocation.select(Allocation.consumer).where(Allocation.consumer == locked.id).limit(1)
+    ):
+        return False
+    consumer.delete(engine, [locked.id])
+    return True
 
 
 def _orphans(engine: Engine, gone: list[str]) -> Iterator[Orphan]:

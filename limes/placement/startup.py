@@ -4,6 +4,7 @@ import os_resource_classes
 import os_traits
 
 from limes.db.engine import Engine
+from limes.db.transactions import atomic
 from limes.placement.objects import change, resource_class, trait
 from limes.system import Clock
 
@@ -15,6 +16,7 @@ def prepare(engine: Engine, clock: Clock) -> None:
     change.repair_stamps(engine)
 
 
+@atomic
 def sync_standard_names(engine: Engine, now: float) -> None:
     """Adds the standard resource classes and traits of the installed libraries that the database lacks.
 
@@ -23,9 +25,5 @@ def sync_standard_names(engine: Engine, now: float) -> None:
     """
     classes = list(enumerate(os_resource_classes.STANDARDS))
     traits = sorted(os_traits.get_traits())
-
-    def work() -> None:
-        resource_class.add_standard(engine, classes, now)
-        trait.add_standard(engine, traits, now)
-
-    engine.atomic(work)
+    resource_class.add_standard(engine, classes, now)
+    trait.add_standard(engine, traits, now)

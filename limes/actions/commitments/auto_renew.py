@@ -8,45 +8,42 @@ import logging
 from dataclasses import dataclass, replace
 from functools import partial
 
-from limes.actions.commitments.ledger import RENEWAL_ERRORS, Change, Described, Ledger
+from limes.actions.commitments.ledger import RENEWAL_ERRORS, Change, Described, LedgerUser
 from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.commitments.reshaping import renewed_at, without_renewal
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.queries import commitments as queries
+from limes.db.transactions import atomic
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class RenewAutomatically:
+class RenewAutomatically(LedgerUser):
     """The use cases."""
 
-    ledger: Ledger
     rules: CommitmentRules
 
     def by(self, initiator: Initiator) -> "RenewAutomatically":
         """Returns the same use case for changes that `initiator` makes."""
         return replace(self, ledger=self.ledger.by(initiator))
 
+    @atomic
     def switch(self, domain_uuid: str, project_uuid: str, id_: int, initiator: Initiator, *, on: bool) -> Described:
         """Says whether a live commitment is to be renewed by itself. Raises `NotFound`, and `Conflict` for one that was
         renewed already."""
         ledger = self.ledger.by(initiator)
-
-        def work() -> Described:
-            now = ledger.now()
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            commitment, changes = ledger.lock_commitment(project.id, id_, now)
-            queries.require_not_renewed(ledger.engine, commitment, ", which inherits auto_renew: change that one")
-            wanted = replace(commitment, auto_renews=True) if on else without_renewal(commitment)
-            if wanted.auto_renews != commitment.auto_renews:
-                queries.update(ledger.engine, wanted)
-                changes.append(Change("auto_renewal_changed", wanted))
-            ledger.record(changes, now)
-            return ledger.add_description(wanted)
-
-        return ledger.engine.atomic(work)
+        now = ledger.now()
+        project = find_project(ledger.engine, domain_uuid, project_uuid)
+        commitment, changes = ledger.lock_commitment(project.id, id_, now)
+        queries.require_not_renewed(ledger.engine, commitment, ", which inherits auto_renew: change that one")
+        wanted = replace(commitment, auto_renews=True) if on else without_renewal(commitment)
+        if wanted.auto_renews != commitment.auto_renews:
+            queries.update(ledger.engine, wanted)
+            changes.append(Change("auto_renewal_changed", wanted))
+        ledger.record(changes, now)
+        return ledger.add_description(wanted)
 
     def run(self) -> None:
         """The job: renews all that is due, in one transaction for each resource. Several may run it at once."""

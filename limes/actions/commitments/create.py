@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from limes.actions.commitments.ledger import Change, Described, Ledger
+from limes.actions.commitments.ledger import Change, Described, Ledger, LedgerUser
 from limes.actions.commitments.preview import PreviewCommitment, add_warnings, committable_resource_id, no_capacity
 from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
@@ -21,6 +21,7 @@ from limes.core.commitments.request import (
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.projects import ProjectRow
+from limes.db.transactions import atomic
 from limes.errors import Conflict, Forbidden, Unprocessable
 
 
@@ -128,35 +129,31 @@ class CreateCommitment:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteCommitment:
+class DeleteCommitment(LedgerUser):
     """The use case. A project may take back a commitment, even a confirmed one, for `grace` seconds."""
 
-    ledger: Ledger
     grace: float = 0.0
 
+    @atomic
     def run(self, domain_uuid: str, project_uuid: str, id_: int, initiator: Initiator, *, as_admin: bool) -> None:
         """Deletes the commitment. Raises `NotFound` and `Forbidden`.
 
         With `as_admin`, unconfirmed ones can be deleted at any time.
         """
         ledger = self.ledger.by(initiator)
-
-        def work() -> None:
-            now = ledger.now()
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            commitment, changes = ledger.lock_commitment(project.id, id_, now)
-            if not self._is_fresh(commitment, now):
-                if commitment.is_confirmed:
-                    raise Forbidden("only unconfirmed commitments can be deleted, and this one is confirmed")
-                if not as_admin:
-                    raise Forbidden(f"commitments can only be taken back for {self.grace:.0f} seconds")
-            queries.delete(ledger.engine, [commitment.id])
-            changes.append(Change("deleted", commitment))
+        now = ledger.now()
+        project = find_project(ledger.engine, domain_uuid, project_uuid)
+        commitment, changes = ledger.lock_commitment(project.id, id_, now)
+        if not self._is_fresh(commitment, now):
             if commitment.is_confirmed:
-                changes += ledger.settle(commitment.resource_id, now)  # others may fit now
-            ledger.record(changes, now)
-
-        ledger.engine.atomic(work)
+                raise Forbidden("only unconfirmed commitments can be deleted, and this one is confirmed")
+            if not as_admin:
+                raise Forbidden(f"commitments can only be taken back for {self.grace:.0f} seconds")
+        queries.delete(ledger.engine, [commitment.id])
+        changes.append(Change("deleted", commitment))
+        if commitment.is_confirmed:
+            changes += ledger.settle(commitment.resource_id, now)  # others may fit now
+        ledger.record(changes, now)
 
     def _is_fresh(self, commitment: Commitment, now: float) -> bool:
         """Returns whether it may still be taken back. One made of others may not: that would take those back, too."""

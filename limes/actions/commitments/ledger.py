@@ -307,3 +307,15 @@ class Ledger:
             )
             before[row.commitment_uuid] = after
         self.change_log.record_commitments(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerUser:
+    """Use cases that are transactions of a ledger's engine."""
+
+    ledger: Ledger
+
+    @property
+    def engine(self) -> Engine:
+        """For `limes.db.transactions`."""
+        return self.ledger.engine

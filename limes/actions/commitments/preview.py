@@ -6,7 +6,7 @@ They use the same checks and figures as creating it, and write nothing.
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from limes.actions.commitments.ledger import Described, Ledger
+from limes.actions.commitments.ledger import Described, Ledger, LedgerUser
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
@@ -19,6 +19,7 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
 from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.projects import ProjectRow
+from limes.db.transactions import snapshot
 from limes.errors import Unprocessable
 
 _NO_CAPACITY = "not enough capacity available for immediate confirmation"
@@ -41,11 +42,10 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class PreviewCommitment:
+class PreviewCommitment(LedgerUser):
     """The use cases."""
 
-    ledger: Ledger
-
+    @snapshot
     def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Verdict:
         """Returns whether it would be confirmed at once. Raises as creating it, except for capacity and earliest
         date."""
@@ -53,27 +53,22 @@ class PreviewCommitment:
         if request.confirm_by is not None:
             raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
         behavior = check_request(request, ledger.catalog)
+        project = find_project(ledger.engine, domain_uuid, project_uuid)
+        resource_id = committable_resource_id(ledger, project, request)
+        now = ledger.now()
+        if (behavior.commitment_min_confirm_date or 0.0) > now:
+            return Verdict(False, too_early(behavior), self._plan(project, request, resource_id, now))
+        advanced = [advance(each, now) for each in queries.unsettled(ledger.engine, resource_id, now)]
+        waiting = ledger.without_forbidden(resource_id, [each for each in advanced if each.status is Status.PENDING])
+        tally = self._tally(project, request, resource_id, waiting, now)
+        tally.confirm_in_turn(waiting)  # they come first
+        if tally.allows(request.az, project.id, request.amount):
+            return Verdict(True)
+        plan = self._plan(project, request, resource_id, now)
+        unit = ledger.unit_of(request.ref)
+        return Verdict(False, f"{no_capacity(tally.claims, request.az, unit)}; {advise(plan, unit)}", plan)
 
-        def read() -> Verdict:
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            resource_id = committable_resource_id(ledger, project, request)
-            now = ledger.now()
-            if (behavior.commitment_min_confirm_date or 0.0) > now:
-                return Verdict(False, too_early(behavior), self._plan(project, request, resource_id, now))
-            advanced = [advance(each, now) for each in queries.unsettled(ledger.engine, resource_id, now)]
-            waiting = ledger.without_forbidden(
-                resource_id, [each for each in advanced if each.status is Status.PENDING]
-            )
-            tally = self._tally(project, request, resource_id, waiting, now)
-            tally.confirm_in_turn(waiting)  # they come first
-            if tally.allows(request.az, project.id, request.amount):
-                return Verdict(True)
-            plan = self._plan(project, request, resource_id, now)
-            unit = ledger.unit_of(request.ref)
-            return Verdict(False, f"{no_capacity(tally.claims, request.az, unit)}; {advise(plan, unit)}", plan)
-
-        return ledger.engine.snapshot(read)
-
+    @snapshot
     def plan(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Plan:
         """Returns when the commitment could be confirmed: not before `confirm_by` and the resource's earliest date.
 
@@ -81,13 +76,9 @@ class PreviewCommitment:
         """
         ledger = self.ledger
         check_request(request, ledger.catalog)
-
-        def read() -> Plan:
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            resource_id = committable_resource_id(ledger, project, request)
-            return self._plan(project, request, resource_id, ledger.now())
-
-        return ledger.engine.snapshot(read)
+        project = find_project(ledger.engine, domain_uuid, project_uuid)
+        resource_id = committable_resource_id(ledger, project, request)
+        return self._plan(project, request, resource_id, ledger.now())
 
     def _plan(self, project: ProjectRow, request: CommitmentRequest, resource_id: int, now: float) -> Plan:
         ledger = self.ledger
@@ -97,18 +88,15 @@ class PreviewCommitment:
         earliest = max(request.confirm_by or 0.0, min_date or 0.0)
         return make_plan(tally, live, Want(request.az, project.id, request.amount, earliest), now)
 
+    @snapshot
     def warnings(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> tuple[str, ...]:
         """Returns what creating the commitment would warn of. The request was checked before. Raises `NotFound`."""
         ledger = self.ledger
-
-        def read() -> tuple[str, ...]:
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            resource_id = catalog_queries.resource_id(ledger.engine, request.ref)
-            start = max(ledger.now(), float(request.confirm_by or 0))
-            unit = ledger.unit_of(request.ref)
-            return _warnings(ledger, project.id, resource_id, request.ref, unit, start, request.amount)
-
-        return ledger.engine.snapshot(read)
+        project = find_project(ledger.engine, domain_uuid, project_uuid)
+        resource_id = catalog_queries.resource_id(ledger.engine, request.ref)
+        start = max(ledger.now(), float(request.confirm_by or 0))
+        unit = ledger.unit_of(request.ref)
+        return _warnings(ledger, project.id, resource_id, request.ref, unit, start, request.amount)
 
     def _tally(
         self,

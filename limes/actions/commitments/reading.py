@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from limes.actions.commitments.ledger import Described, Ledger
+from limes.actions.commitments.ledger import Described, LedgerUser
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import advance
@@ -19,6 +19,7 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
 from limes.db.queries import commitments as queries
 from limes.db.queries.commitment_events import NumberedEvent
+from limes.db.transactions import snapshot
 from limes.errors import NotFound
 
 _TOKEN = re.compile(r"[0-9a-f]{1,100}")
@@ -59,12 +60,12 @@ class Events(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ReadCommitments:
+class ReadCommitments(LedgerUser):
     """The use cases."""
 
-    ledger: Ledger
     rules: CommitmentRules
 
+    @snapshot
     def of_project(
         self, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
     ) -> list[Described]:
@@ -73,43 +74,33 @@ class ReadCommitments:
         Commitments are shown as time has changed them, even if the job has not stored that yet.
         """
         ledger = self.ledger
+        project = find_project(ledger.engine, domain_uuid, project_uuid)
+        wanted, now = set(selection.refs), ledger.now()
+        present = [advance(each, now) for each in queries.of_project(ledger.engine, project.id)]
+        deadlines = deadlines_of(present, self.rules, now)
+        described = ledger.add_descriptions(each for each in present if with_history or each.is_live)
+        return [
+            replace(each, deadlines=deadlines.get(each.commitment.id, NO_DEADLINES))
+            for each in described
+            if each.ref in wanted
+        ]
 
-        def read() -> list[Described]:
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            wanted, now = set(selection.refs), ledger.now()
-            present = [advance(each, now) for each in queries.of_project(ledger.engine, project.id)]
-            deadlines = deadlines_of(present, self.rules, now)
-            described = ledger.add_descriptions(each for each in present if with_history or each.is_live)
-            return [
-                replace(each, deadlines=deadlines.get(each.commitment.id, NO_DEADLINES))
-                for each in described
-                if each.ref in wanted
-            ]
-
-        return ledger.engine.snapshot(read)
-
+    @snapshot
     def public(self, selection: Selection) -> list[Described]:
         """Returns the commitments that are offered to everybody, over all projects."""
         ledger = self.ledger
+        ids = catalog_queries.resource_ids(ledger.engine)
+        wanted = [ids[ref] for ref in selection.refs if ref in ids]
+        return ledger.add_descriptions(queries.public(ledger.engine, wanted, ledger.now()))
 
-        def read() -> list[Described]:
-            ids = catalog_queries.resource_ids(ledger.engine)
-            wanted = [ids[ref] for ref in selection.refs if ref in ids]
-            return ledger.add_descriptions(queries.public(ledger.engine, wanted, ledger.now()))
-
-        return ledger.engine.snapshot(read)
-
+    @snapshot
     def by_token(self, token: str) -> Described:
         """Returns the commitment that is marked for transfer with this token. Raises `NotFound`."""
         ledger = self.ledger
-
-        def read() -> Described:
-            commitment = queries.find_by_token(ledger.engine, token) if _TOKEN.fullmatch(token) else None
-            if commitment is None or not advance(commitment, ledger.now()).is_live:
-                raise NotFound("no matching commitment found")
-            return ledger.add_description(replace(commitment, transfer_token=None))
-
-        return ledger.engine.snapshot(read)
+        commitment = queries.find_by_token(ledger.engine, token) if _TOKEN.fullmatch(token) else None
+        if commitment is None or not advance(commitment, ledger.now()).is_live:
+            raise NotFound("no matching commitment found")
+        return ledger.add_description(replace(commitment, transfer_token=None))
 
     def events(self, since: int, limit: int, selection: Selection, changes: ChangeFilter = EVERY_CHANGE) -> Events:
         """Returns at most `limit` changes of commitments, over all projects, that come after number `since`.

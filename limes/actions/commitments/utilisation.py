@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from limes.actions.commitments.ledger import Ledger
+from limes.actions.commitments.ledger import LedgerUser
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.request import az_aware_refs, committable_azs, pooled_refs
@@ -16,6 +16,7 @@ from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_use as queries
 from limes.db.queries.project_quotas import project_quotas_by_resource
+from limes.db.transactions import atomic, snapshot
 
 _DAY = 86400
 
@@ -37,46 +38,39 @@ def date_of(day: int) -> date:
 
 
 @dataclass(frozen=True, slots=True)
-class MeasureUtilisation:
+class MeasureUtilisation(LedgerUser):
     """The use cases: a sample of all projects at regular intervals, and a report about one project."""
 
-    ledger: Ledger
     keep_days: int = 90
 
+    @atomic
     def take_sample(self) -> None:
         """The job: adds the present figures of all projects to today's, for all resources that allow commitments."""
         ledger, now = self.ledger, self.ledger.now()
         today = int(now // _DAY)
+        ids = catalog_queries.resource_ids(ledger.engine)
+        for by_az, refs in ((True, az_aware_refs(ledger.catalog)), (False, pooled_refs(ledger.catalog))):
+            resources = [ids[ref] for ref in refs if ref in ids]
+            queries.add_sample(ledger.engine, resources, by_az=by_az, day=today, now=now)
+        queries.forget_before(ledger.engine, today - self.keep_days)
 
-        def work() -> None:
-            ids = catalog_queries.resource_ids(ledger.engine)
-            for by_az, refs in ((True, az_aware_refs(ledger.catalog)), (False, pooled_refs(ledger.catalog))):
-                resources = [ids[ref] for ref in refs if ref in ids]
-                queries.add_sample(ledger.engine, resources, by_az=by_az, day=today, now=now)
-            queries.forget_before(ledger.engine, today - self.keep_days)
-
-        ledger.engine.atomic(work)
-
+    @snapshot
     def report(self, domain_uuid: str, project_uuid: str, selection: Selection, days: int) -> list[Utilisation]:
         """Returns the last `days` days of a project, by resource and AZ. Raises `NotFound`."""
         ledger = self.ledger
         today = int(ledger.now() // _DAY)
-
-        def read() -> list[Utilisation]:
-            project = find_project(ledger.engine, domain_uuid, project_uuid)
-            refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(ledger.engine).items()}
-            days_by_place: dict[tuple[Ref, str], dict[int, DayOfUse]] = defaultdict(dict)
-            for row in queries.of_project(ledger.engine, project.id, today - days + 1):
-                days_by_place[refs[row.resource_id], row.az][row.day.day] = row.day
-            wanted = set(selection.refs)
-            forbidden = self._forbidden(project.id, refs)
-            return [
-                self._utilisation(ref, az, by_day, today, can_commit=ref not in forbidden)
-                for (ref, az), by_day in sorted(days_by_place.items())
-                if ref in wanted
-            ]
-
-        return ledger.engine.snapshot(read)
+        project = find_project(ledger.engine, domain_uuid, project_uuid)
+        refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(ledger.engine).items()}
+        days_by_place: dict[tuple[Ref, str], dict[int, DayOfUse]] = defaultdict(dict)
+        for row in queries.of_project(ledger.engine, project.id, today - days + 1):
+            days_by_place[refs[row.resource_id], row.az][row.day.day] = row.day
+        wanted = set(selection.refs)
+        forbidden = self._forbidden(project.id, refs)
+        return [
+            self._utilisation(ref, az, by_day, today, can_commit=ref not in forbidden)
+            for (ref, az), by_day in sorted(days_by_place.items())
+            if ref in wanted
+        ]
 
     def _forbidden(self, project_id: int, refs: Mapping[int, Ref]) -> set[Ref]:
         """Returns the resources that the backends do not let the project have, so that nothing is recommended."""

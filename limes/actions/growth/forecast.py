@@ -13,6 +13,7 @@ from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import growth_samples, growth_trends
 from limes.db.queries.growth_trends import Present
+from limes.db.transactions import snapshot
 from limes.system import Clock
 
 Limit = Literal["capacity", "quota", "commitments"]
@@ -55,11 +56,9 @@ class ForecastGrowth:
     catalog: Catalog
     clock: Clock
 
+    @snapshot
     def run(self, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
         """Returns forecasts for the cloud or a domain. Raises `NotFound`."""
-        return self.engine.snapshot(lambda: self._read(where, selection, every_az=every_az))
-
-    def _read(self, where: Where, selection: Selection, *, every_az: bool) -> Forecasts:
         attention = ReportAttention(self.engine, self.catalog)
         attention.scope(where)  # it exists
         named = {each.ref: each for each in attention.resources(selection).values()}

@@ -33,6 +33,7 @@ from limes.db.engine import Engine
 from limes.db.queries import project_sums
 from limes.db.queries.growth_trends import Present
 from limes.db.queries.project_sums import Among
+from limes.db.transactions import snapshot
 from limes.system import Clock
 
 
@@ -54,11 +55,9 @@ class ForecastProject:
     valid_for: float = VALID_FOR
     retention: Retention = DEFAULT_RETENTION
 
+    @snapshot
     def run(self, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
         """Returns forecasts for a project. Raises `NotFound`."""
-        return self.engine.snapshot(lambda: self._read(where, selection, every_az=every_az))
-
-    def _read(self, where: Where, selection: Selection, *, every_az: bool) -> Forecasts:
         attention = ReportAttention(self.engine, self.catalog)
         scope, resources = attention.scope(where), attention.resources(selection)
         assert where.project is not None, "of a project"

@@ -26,6 +26,7 @@ from limes.db.queries.metered_units import metered_units
 from limes.db.queries.usage_accounts import State
 from limes.db.queries.usage_corrections import CorrectionRow
 from limes.db.queries.usage_sources import Meter, NameRow
+from limes.db.transactions import snapshot
 from limes.errors import Unavailable
 from limes.system import Clock
 
@@ -57,11 +58,9 @@ class ReportUsage:
     valid_for: float = VALID_FOR
     retention: Retention = DEFAULT_RETENTION
 
+    @snapshot
     def page(self, query: UsageQuery) -> UsagePage:
         """Checks the query and finds its projects. Raises `BadRequest`; `Unavailable` until a collector has run."""
-        return self.engine.snapshot(lambda: self._page(query))
-
-    def _page(self, query: UsageQuery) -> UsagePage:
         state = accounts.state(self.engine)
         if state is None:
             raise Unavailable("there is no account of usage yet: no collector has run so far")

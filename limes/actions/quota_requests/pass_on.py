@@ -17,6 +17,7 @@ from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.project_quotas import project_quota_sums, project_quotas_by_name
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_requests import AmountRow, NewRequest
+from limes.db.transactions import atomic
 from limes.errors import Conflict, Forbidden
 
 
@@ -50,6 +51,12 @@ class PassOnRequest:
 
     desk: Desk
 
+    @property
+    def engine(self) -> Engine:
+        """For `limes.db.transactions`."""
+        return self.desk.engine
+
+    @atomic
     def run(
         self, place: Place, request_id: int, comment: str, permissions: PermissionSource, initiator: Initiator
     ) -> int:
@@ -58,32 +65,28 @@ class PassOnRequest:
         Raises `NotFound`, `Forbidden`, and `Conflict` if the project's is not open, has been passed on, or fits.
         """
         desk = self.desk
-
-        def work() -> int:
-            domain = find_domain(desk.engine, place.domain_uuid)
-            desk.admit(domain.id, None)
-            locked = desk.lock(place, request_id)
-            project, origin = locked.target, locked.request
-            assert isinstance(project, ProjectRow)
-            for above in queries.lock_passed_on(desk.engine, [origin.id]):
-                raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
-            rows = self._missing(project, origin.id, permissions)
-            reason = comment or f"for quota request {origin.id} of project {project.name}"
-            new = NewRequest(
-                domain.id, None, RequestStatus.OPEN, reason, desk.now(), initiator.id, initiator.name, origin.id,
-                until=origin.until,
-            )  # fmt: skip
-            id_ = queries.insert(desk.engine, new)
-            queries.add_amounts(desk.engine, [row._replace(request_id=id_) for row in rows])
-            wanted = {"/".join(row.ref): row.wanted for row in rows}
-            desk.record(project, [origin.id], EventKind.PASSED_ON, comment, initiator, passed_on_to=id_)
-            desk.record(
-                domain, [id_], EventKind.OPENED, "", initiator, reason=reason, wanted=wanted, passed_on_from=origin.id
-            )
-            desk.announce_opened(id_)
-            return id_
-
-        return desk.engine.atomic(work)
+        domain = find_domain(desk.engine, place.domain_uuid)
+        desk.admit(domain.id, None)
+        locked = desk.lock(place, request_id)
+        project, origin = locked.target, locked.request
+        assert isinstance(project, ProjectRow)
+        for above in queries.lock_passed_on(desk.engine, [origin.id]):
+            raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
+        rows = self._missing(project, origin.id, permissions)
+        reason = comment or f"for quota request {origin.id} of project {project.name}"
+        new = NewRequest(
+            domain.id, None, RequestStatus.OPEN, reason, desk.now(), initiator.id, initiator.name, origin.id,
+            until=origin.until,
+        )  # fmt: skip
+        id_ = queries.insert(desk.engine, new)
+        queries.add_amounts(desk.engine, [row._replace(request_id=id_) for row in rows])
+        wanted = {"/".join(row.ref): row.wanted for row in rows}
+        desk.record(project, [origin.id], EventKind.PASSED_ON, comment, initiator, passed_on_to=id_)
+        desk.record(
+            domain, [id_], EventKind.OPENED, "", initiator, reason=reason, wanted=wanted, passed_on_from=origin.id
+        )
+        desk.announce_opened(id_)
+        return id_
 
     def _missing(self, project: ProjectRow, request_id: int, permissions: PermissionSource) -> list[AmountRow]:
         engine = self.desk.engine

@@ -23,6 +23,7 @@ from limes.db.queries.attention import (
     service_scrapes,
 )
 from limes.db.queries.temporary_alerts import TemporaryAlertRow, count_temporary_alerts, temporary_alerts
+from limes.db.transactions import snapshot
 
 _ALL = 1_000_000
 Counts = Counter[tuple[Kind, Severity, str]]
@@ -80,34 +81,25 @@ class ReportAlerts:
     catalog: Catalog
     rules: AlertRules
 
+    @snapshot
     def run(self, where: Where, selection: Selection, now: float, limit: int) -> Alerts:
         """Returns at most so many alerts. Raises `NotFound`."""
+        asked = self._asked(where, selection, now)
+        scrapes = list(self._scrapes(asked))
+        return Alerts(self._rows(asked, scrapes, limit)[:limit], self._count(asked, scrapes))
 
-        def read() -> Alerts:
-            asked = self._asked(where, selection, now)
-            scrapes = list(self._scrapes(asked))
-            return Alerts(self._rows(asked, scrapes, limit)[:limit], self._count(asked, scrapes))
-
-        return self.engine.snapshot(read)
-
+    @snapshot
     def everything(self, now: float, hysteresis: int) -> list[Alert]:
         """Returns all alerts of the cluster, and the uses of quota that are near a warning, in percent of the quota.
         Reads each table once."""
+        asked = self._asked(Where(), select(self.catalog), now)
+        return self._rows(asked, list(self._scrapes(asked)), _ALL, hysteresis)
 
-        def read() -> list[Alert]:
-            asked = self._asked(Where(), select(self.catalog), now)
-            return self._rows(asked, list(self._scrapes(asked)), _ALL, hysteresis)
-
-        return self.engine.snapshot(read)
-
+    @snapshot
     def count(self, selection: Selection, now: float) -> Counts:
         """Returns how many alerts there are in the whole cluster."""
-
-        def read() -> Counts:
-            asked = self._asked(Where(), selection, now)
-            return self._count(asked, list(self._scrapes(asked)))
-
-        return self.engine.snapshot(read)
+        asked = self._asked(Where(), selection, now)
+        return self._count(asked, list(self._scrapes(asked)))
 
     def _rows(self, asked: _Asked, scrapes: Sequence[Alert], limit: int, hysteresis: int = 0) -> list[Alert]:
         rows = [

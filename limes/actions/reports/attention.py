@@ -19,6 +19,7 @@ from limes.db.queries.attention import (
     ServiceScrapes,
 )
 from limes.db.queries.catalog import resource_ids
+from limes.db.transactions import snapshot
 
 _DAY = 86400
 
@@ -70,39 +71,30 @@ class ReportAttention:
     engine: Engine
     catalog: Catalog
 
+    @snapshot
     def scrape_status(self, where: Where) -> ScrapeStatus:
         """Returns how scrapes of each service go, and of each capacitor."""
+        scope = self.scope(where)
+        capacitors = queries.capacitor_scrapes(self.engine) if scope == EVERYWHERE else []
+        return ScrapeStatus(queries.service_scrapes(self.engine, scope), capacitors)
 
-        def read() -> ScrapeStatus:
-            scope = self.scope(where)
-            capacitors = queries.capacitor_scrapes(self.engine) if scope == EVERYWHERE else []
-            return ScrapeStatus(queries.service_scrapes(self.engine, scope), capacitors)
-
-        return self.engine.snapshot(read)
-
+    @snapshot
     def fullest(self, where: Where, selection: Selection, above: int, limit: int) -> Fullest:
         """Returns resources of which projects use more than `above` percent of their quota."""
+        scope, resources = self.scope(where), self.resources(selection)
+        ids, share = list(resources), above / 100
+        rows = queries.fullest(self.engine, scope, ids, share, limit)
+        (counts,) = queries.count_full(self.engine, scope, ids, share)
+        return Fullest([(resources[row.resource_id], row) for row in rows], counts)
 
-        def read() -> Fullest:
-            scope, resources = self.scope(where), self.resources(selection)
-            ids, share = list(resources), above / 100
-            rows = queries.fullest(self.engine, scope, ids, share, limit)
-            (counts,) = queries.count_full(self.engine, scope, ids, share)
-            return Fullest([(resources[row.resource_id], row) for row in rows], counts)
-
-        return self.engine.snapshot(read)
-
+    @snapshot
     def ending(self, where: Where, selection: Selection, now: float, days: int, limit: int) -> Ending:
         """Returns confirmed commitments that end within so many days."""
-
-        def read() -> Ending:
-            scope, resources = self.scope(where), self.resources(selection)
-            ids, until = list(resources), now + days * _DAY
-            rows = queries.ending(self.engine, scope, ids, now, until, limit)
-            total = queries.count_ending(self.engine, scope, ids, now, until)
-            return Ending([(resources[row.resource_id], row) for row in rows], total)
-
-        return self.engine.snapshot(read)
+        scope, resources = self.scope(where), self.resources(selection)
+        ids, until = list(resources), now + days * _DAY
+        rows = queries.ending(self.engine, scope, ids, now, until, limit)
+        total = queries.count_ending(self.engine, scope, ids, now, until)
+        return Ending([(resources[row.resource_id], row) for row in rows], total)
 
     def scope(self, where: Where) -> Scope:
         """Returns whose rows to read. Raises `NotFound`."""

@@ -15,6 +15,7 @@ from limes.db.queries.catalog import all_ids
 from limes.db.queries.domain_quotas import domain_quota_sums
 from limes.db.queries.project_scrapes import capacity_scrape_range, cluster_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
+from limes.db.transactions import snapshot
 
 _EVERYWHERE = Among("domain", None)
 
@@ -47,15 +48,13 @@ class ReportCluster:
     engine: Engine
     catalog: Catalog
 
+    @snapshot
     def run(self, selection: Selection, *, per_az_at: float | None = None) -> ClusterReport:
         """Reads one state of the database, in six queries.
 
         With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the
         epoch). That takes at most three more.
         """
-        return self.engine.snapshot(lambda: self._read(selection, per_az_at))
-
-    def _read(self, selection: Selection, per_az_at: float | None) -> ClusterReport:
         types, ids = all_ids(self.engine)
         refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
         resources = list(refs)

@@ -13,6 +13,7 @@ from limes.db.queries import kept_sums
 from limes.db.queries.attention import EVERYWHERE, Scope
 from limes.db.queries.commitment_summary import LiveSum, UseSum, live_sums, use_sums
 from limes.db.queries.project_sums import Among
+from limes.db.transactions import snapshot
 
 _DAY = 86400
 
@@ -60,16 +61,14 @@ class SummarizeCommitments:
     engine: Engine
     catalog: Catalog
 
+    @snapshot
     def run(self, where: Where, selection: Selection, now: float, days: int) -> list[ZoneSummary]:
         """Returns what somebody has committed to, by resource and AZ, in the order of reports. Raises `NotFound`."""
-        return self.engine.snapshot(lambda: self._read(where, selection, now, now + days * _DAY))
-
-    def _read(self, where: Where, selection: Selection, now: float, until: float) -> list[ZoneSummary]:
         attention = ReportAttention(self.engine, self.catalog)
         scope, resources = attention.scope(where), attention.resources(selection)
         pooled = [id_ for id_, named in resources.items() if self._is_pooled(named.ref)]
         zoned = [id_ for id_ in resources if id_ not in pooled]
-        live = live_sums(self.engine, scope, list(resources), now, until)
+        live = live_sums(self.engine, scope, list(resources), now, now + days * _DAY)
         used = [
             *use_sums(self.engine, scope, zoned, now, is_pooled=False),
             *use_sums(self.engine, scope, pooled, now, is_pooled=True),

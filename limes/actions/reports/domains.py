@@ -15,6 +15,7 @@ from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_scrapes import domain_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
 from limes.db.queries.temporary_quotas import TemporaryRow, of_domains
+from limes.db.transactions import snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,28 +45,22 @@ class ReportDomains:
     engine: Engine
     catalog: Catalog
 
+    @snapshot
     def all(
         self, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
     ) -> list[DomainReport]:
         """Returns all domains, or one page of them, in the order of their UUIDs. Six queries."""
+        rows = domains(self.engine, *(page or ()))
+        return self._read(rows, None if page is None else [row.id for row in rows], selection, per_az_at)
 
-        def read() -> list[DomainReport]:
-            rows = domains(self.engine, *(page or ()))
-            return self._read(rows, None if page is None else [row.id for row in rows], selection, per_az_at)
-
-        return self.engine.snapshot(read)
-
+    @snapshot
     def run(self, uuid: str, selection: Selection, *, per_az_at: float | None = None) -> DomainReport:
         """Returns one domain. Raises `NotFound`."""
-
-        def read() -> DomainReport:
-            domain = find_domain(self.engine, uuid)
-            report = self._read([domain], [domain.id], selection, per_az_at)[0]
-            if selection.is_whole(self.catalog):
-                return replace(report, tag=tag_of_domain(self.catalog, report.quotas))
-            return replace(report, tag=domain_tag(self.engine, self.catalog, domain.id))
-
-        return self.engine.snapshot(read)
+        domain = find_domain(self.engine, uuid)
+        report = self._read([domain], [domain.id], selection, per_az_at)[0]
+        if selection.is_whole(self.catalog):
+            return replace(report, tag=tag_of_domain(self.catalog, report.quotas))
+        return replace(report, tag=domain_tag(self.engine, self.catalog, domain.id))
 
     def _read(
         self, rows: list[DomainRow], domain_ids: list[int] | None, selection: Selection, per_az_at: float | None

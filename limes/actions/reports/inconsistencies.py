@@ -10,6 +10,7 @@ from limes.db.engine import Engine
 from limes.db.queries import inconsistencies as queries
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.inconsistencies import OvercommittedRow, ScrapeErrorRow, SuspiciousRow
+from limes.db.transactions import snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +49,9 @@ class ReportInconsistencies:
     engine: Engine
     catalog: Catalog
 
+    @snapshot
     def run(self, selection: Selection) -> InconsistencyReport:
         """Returns quotas that contradict themselves, usage, or the backends. Three queries."""
-        return self.engine.snapshot(lambda: self._read(selection))
-
-    def _read(self, selection: Selection) -> InconsistencyReport:
         ids = resource_ids(self.engine)
         refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
         report = InconsistencyReport()

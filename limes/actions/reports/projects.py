@@ -18,6 +18,7 @@ from limes.db.queries.project_quotas import Bounds
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow, these
 from limes.db.queries.temporary_quotas import TemporaryRow
+from limes.db.transactions import snapshot
 
 CHUNK = 200
 """Projects that `stream` reads, and holds in memory, at a time."""
@@ -78,17 +79,14 @@ class ReportProjects:
     engine: Engine
     catalog: Catalog
 
+    @snapshot
     def of_domain(self, domain_uuid: str, details: ProjectDetails, page: Page | None = None) -> list[ProjectReport]:
         """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
-
-        def read() -> list[ProjectReport]:
-            rows = projects.projects_of_domain(self.engine, domain_uuid, page)
-            if not rows:
-                find_domain(self.engine, domain_uuid)
-                return []
-            return self._read(rows, details, rows[0].domain_id, None if page is None else [row.id for row in rows])
-
-        return self.engine.snapshot(read)
+        rows = projects.projects_of_domain(self.engine, domain_uuid, page)
+        if not rows:
+            find_domain(self.engine, domain_uuid)
+            return []
+        return self._read(rows, details, rows[0].domain_id, None if page is None else [row.id for row in rows])
 
     def page_of_all(self, details: ProjectDetails, page: Page) -> list[ProjectReport]:
         """Returns one page of the projects of all domains, in the order of their UUIDs."""
