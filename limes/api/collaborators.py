@@ -60,6 +60,7 @@ class ApiCollaborators:
     stale_after: float = math.inf
     """Seconds after which figures are marked as stale."""
     alerts: AlertRules = field(default_factory=AlertRules)
+    outage_failures: int = 5
     """From when on something is worth an alert."""
     lifetime_retention: float = 400 * 86400.0
     """For how many seconds lifetimes of subresources are kept after their end."""

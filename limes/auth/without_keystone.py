@@ -10,8 +10,8 @@ from typing import Any
 
 from limes.auth.context import Identity
 from limes.errors import ConfigError, Unauthorized
-from limes.settings.base import is_loopback
 from limes.settings.sample import SampleSettings, SampleToken, SampleUser, sample_id
+from limes.validation.sections import is_loopback
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,6 @@ from limes.composition.identity import (
 from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.composition.notifications import announcements
 from limes.composition.replicas import with_standbys
-from limes.composition.rules import alert_rules
 from limes.composition.use_cases import (
     build_discovery,
     build_distribution,
@@ -96,7 +95,8 @@ def build_api(settings: Settings) -> ApiCollaborators:
         stale_after=settings.collector.stale_after,
         lifetime_retention=settings.subresource_lifetimes.retention,
         quota_sets=cluster.quota_sets,
-        alerts=alert_rules(settings),
+        alerts=settings.alerts,
+        outage_failures=settings.circuit_breaker.failures,
         subscriptions=Subscriptions(engine, clock, unsubscribe_links(settings.notifications.mail)),
         mail_settings=open_mail_settings(settings, engine, cloud, clock),
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, clock),

@@ -19,9 +19,9 @@ from limes.composition.references import Names
 from limes.composition.rules import (
     auto_approval_rules,
     behavior_rules,
-    commitment_rules,
     distribution_rule,
     lowpriv_rules,
+    unknown_conversions,
     unknown_scaling_targets,
 )
 from limes.core.auto_approval import AutoApprovalRule
@@ -131,7 +131,7 @@ def _build_rules(
     lowpriv = lowpriv_rules(settings, names, problems)
     auto_approval = auto_approval_rules(settings, catalog, problems)
     sets = quota_sets(settings, names, problems)
-    commitments = commitment_rules(settings, names, problems)
+    problems += unknown_conversions(settings, names)
     constraints = ConstraintSet()
     if settings.constraints_path is not None and not names.unclear:
         try:
@@ -144,7 +144,7 @@ def _build_rules(
             overrides = OverridesFile(settings.quota_overrides_path, catalog)
         except ConfigError as error:
             problems += error.problems
-    return _Rules(catalog, constraints, lowpriv, commitments, overrides, auto_approval, sets)
+    return _Rules(catalog, constraints, lowpriv, settings.commitments, overrides, auto_approval, sets)
 
 
 def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:

@@ -16,9 +16,9 @@ from limes.errors import StartupError
 from limes.outgoing import AnswerLimits
 from limes.placement.policy import PlacementPolicy
 from limes.settings import Settings
-from limes.settings.base import reachable
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
+from limes.validation.sections import reachable
 from limes.web.client_address import ClientAddress
 
 

@@ -10,7 +10,6 @@ from limes.composition.cluster import Cluster, build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS
-from limes.composition.rules import alert_rules
 from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.metrics.alerts import AlertGauges
@@ -48,7 +47,7 @@ def figures_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, skip_
 def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> list[MetricSource]:
     """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs somebody."""
     names = {service.service_type: service.type for service in settings.services}
-    alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
+    alerts = ReportAlerts(engine, cluster.catalog, settings.alerts, settings.circuit_breaker.failures)
     return [
         scrape_gauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
         AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),

@@ -24,7 +24,6 @@ from limes.collector.loop import Job
 from limes.composition.cluster import Cluster
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS, mail_contents, open_mailer, open_recipients
-from limes.composition.rules import alert_rules
 from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.metrics.counters import OutcomeCounter
@@ -58,7 +57,7 @@ def notification_jobs(
     mails = MailCounters(mail_sinks)
     if not section.sinks:
         return NotificationJobs([], [runs, deliveries, mails])
-    alerts = ReportAlerts(engine, cluster.catalog, alert_rules(settings))
+    alerts = ReportAlerts(engine, cluster.catalog, settings.alerts, settings.circuit_breaker.failures)
     excepted = frozenset(section.except_kinds)
     decide = Notify(
         engine, alerts, clock, SystemIds(), section.sinks, excepted, section.hysteresis, section.request_waiting

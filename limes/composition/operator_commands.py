@@ -27,8 +27,8 @@ from limes.importer import source as original
 from limes.importer.run import Import, Progress
 from limes.metrics.gauges import CIRCUIT_NAME, CIRCUIT_STATES
 from limes.outgoing import GuardedSession
-from limes.settings.base import reachable
 from limes.system import SystemClock, SystemIds
+from limes.validation.sections import reachable
 
 _PATIENCE = 3.0
 

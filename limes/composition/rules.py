@@ -2,51 +2,31 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import UTC
 
 from limes.composition.references import Names
-from limes.core.alerts import AlertRules, ThresholdRule, UsageThresholds
 from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import AutogrowRule, BehaviorRule, Catalog, DistributionRule, Ref
 from limes.core.commitments.duration import DurationError, parse_duration
-from limes.core.commitments.rules import CommitmentRules
 from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
 from limes.core.units import UnitError, parse_value
 from limes.settings import Settings
-from limes.settings.cluster import BehaviorSettings, QuotaDistributionSettings
+from limes.settings.cluster import QuotaDistributionSettings
 from limes.settings.quota_requests import AutoApprovalSettings
 
 
 def behavior_rules(settings: Settings, problems: list[str]) -> list[BehaviorRule]:
-    """Returns the rules of `resource_behavior`; adds what is wrong with them to `problems`."""
-    return [
-        _behavior(entry, f"resource_behavior[{index}]", problems)
-        for index, entry in enumerate(settings.resource_behavior)
-    ]
-
-
-def _behavior(entry: BehaviorSettings, path: str, problems: list[str]) -> BehaviorRule:
-    durations = []
-    for text in entry.commitment_durations:
-        try:
-            durations.append(str(parse_duration(text)))
-        except DurationError as error:
-            problems.append(f"{path}.commitment_durations: {error}")
-    date = entry.commitment_min_confirm_date
-    earliest = (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() if date else None
-    return BehaviorRule(
-        resource=entry.resource,
-        scope=entry.scope,
-        max_burst_multiplier=entry.max_burst_multiplier,
-        overcommit_factor=entry.overcommit_factor,
-        scales_with=_ref(entry.scales_with) if entry.scales_with else None,
-        scaling_factor=entry.scaling_factor,
-        min_nonzero_project_quota=entry.min_nonzero_project_quota,
-        commitment_durations=tuple(durations),
-        commitment_is_az_aware=entry.commitment_is_az_aware,
-        commitment_min_confirm_date=earliest,
-        annotations=entry.annotations,
-    )
+    """Returns the rules of `resource_behavior`, with durations as they are shown; adds what is wrong with these to
+    `problems`."""
+    rules = []
+    for index, rule in enumerate(settings.resource_behavior):
+        durations = []
+        for text in rule.commitment_durations:
+            try:
+                durations.append(str(parse_duration(text)))
+            except DurationError as error:
+                problems.append(f"resource_behavior[{index}].commitment_durations: {error}")
+        rules.append(rule.model_copy(update={"commitment_durations": tuple(durations)}))
+    return rules
 
 
 def distribution_rule(entry: QuotaDistributionSettings) -> DistributionRule:
@@ -67,52 +47,19 @@ def distribution_rule(entry: QuotaDistributionSettings) -> DistributionRule:
     return DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit, autogrow)
 
 
-def _ref(path: str) -> Ref:
-    service_type, _, name = path.partition("/")
-    return service_type, name
-
-
 def unknown_scaling_targets(settings: Settings, names: Names) -> Iterator[str]:
     """Yields what is wrong with `scales_with`."""
     for index, entry in enumerate(settings.resource_behavior):
-        if entry.scales_with and (problem := names.problem(_ref(entry.scales_with))):
+        if entry.scales_with and (problem := names.problem(entry.scales_with)):
             yield f"resource_behavior[{index}].scales_with: {problem}"
 
 
-def commitment_rules(settings: Settings, names: Names, problems: list[str]) -> CommitmentRules:
-    """Returns the rules of `commitments`; adds what is wrong with them to `problems`."""
-    section = settings.commitments
-    conversions = []
-    for index, group in enumerate(section.conversions):
-        weights = {_ref(path): weight for path, weight in group.items()}
-        problems += [
-            f"commitments.conversions[{index}]: {problem}" for ref in weights if (problem := names.problem(ref))
-        ]
-        conversions.append(weights)
-    return CommitmentRules(
-        self_delete_grace=section.self_delete_grace,
-        renewal_window=section.renewal_window,
-        auto_renewal_lead=section.auto_renewal_lead,
-        retention=section.retention,
-        use_days=section.use_days,
-        conversions=tuple(conversions),
-    )
-
-
-def alert_rules(settings: Settings) -> AlertRules:
-    """Returns the rules of `alerts`."""
-    section = settings.alerts
-    return AlertRules(
-        quota_used=tuple(
-            ThresholdRule(entry.resource, UsageThresholds(entry.warning, entry.critical))
-            for entry in section.quota_used
-        ),
-        expiry_warning=section.expiry_warning,
-        expiry_critical=section.expiry_critical,
-        unreachable_after=section.unreachable_after,
-        outage_failures=settings.circuit_breaker.failures,
-        temporary_quota_ends=section.temporary_quota_ends,
-    )
+def unknown_conversions(settings: Settings, names: Names) -> Iterator[str]:
+    """Yields what is wrong with `commitments.conversions`."""
+    for index, group in enumerate(settings.commitments.conversions):
+        for ref in group:
+            if problem := names.problem(ref):
+                yield f"commitments.conversions[{index}]: {problem}"
 
 
 def auto_approval_rules(settings: Settings, catalog: Catalog, problems: list[str]) -> list[AutoApprovalRule]:

@@ -1,14 +1,14 @@
 """What is worth an alert, and from when on: pure rules."""
 
 import enum
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
+
+from pydantic import Field, model_validator
 
 from limes.core.catalog import Ref
-
-_DAY = 86400.0
+from limes.validation.durations import Seconds
+from limes.validation.sections import Regex, Section
 
 
 class Severity(enum.StrEnum):
@@ -82,30 +82,52 @@ _ONLY_ABOVE_QUOTA = UsageThresholds(100, 100)
 """Quota that grows by itself stays just above usage, so that its use says nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class ThresholdRule:
-    """Thresholds of the resources that match as a whole."""
-
-    resource: re.Pattern[str]
-    thresholds: UsageThresholds
+_Percent = Annotated[int, Field(ge=1, le=100)]
 
 
-@dataclass(frozen=True, slots=True)
-class AlertRules:
-    """The thresholds. Durations are in seconds."""
+class ThresholdRule(Section):
+    """How much of its quota a project may use before that is worth an alert, for the resources that match. The first
+    match wins. Without a match: 80 and 95 percent, or none for quota that grows by itself."""
+
+    resource: Regex
+    """Matches the whole of `service/resource`."""
+    warning: _Percent = 80
+    """A warning above so many percent. 100: only usage above the quota."""
+    critical: _Percent = 95
+    """Critical above so many percent."""
+
+    @property
+    def thresholds(self) -> UsageThresholds:
+        """Both of them."""
+        return UsageThresholds(self.warning, self.critical)
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "ThresholdRule":
+        if self.critical < self.warning:
+            raise ValueError("critical must not be below warning")
+        return self
+
+
+class AlertRules(Section):
+    """What `GET /v1/alerts` lists, and what the metric `limes_alerts` counts."""
 
     quota_used: tuple[ThresholdRule, ...] = ()
-    """The first match wins."""
-    expiry_warning: float = 28 * _DAY
-    """How long before its end a commitment is worth a warning, and when it gets critical. Either only counts for
-    commitments whose whole duration is at least twice as long."""
-    expiry_critical: float = 7 * _DAY
-    unreachable_after: float = 3600.0
-    """For how long a backend must have failed."""
-    outage_failures: int = 5
-    """So many scrapes that fail in a row, of whatever projects, open the circuit: the backend fails as a whole."""
-    temporary_quota_ends: float = 3 * _DAY
-    """How long before its end a temporary quota is worth a warning, if it lasts at least twice as long."""
+    expiry_warning: Seconds = 28 * 86400.0
+    """How long before its end a commitment is worth a warning, unless it was renewed or will renew itself. Only
+    commitments whose whole duration is at least twice as long count."""
+    expiry_critical: Seconds = 7 * 86400.0
+    """The same for when the alert gets critical."""
+    unreachable_after: Seconds = 3600.0
+    """For how long scrapes must have failed."""
+    temporary_quota_ends: Seconds = 3 * 86400.0
+    """How long before its end a temporary quota is worth a warning. Only those that last at least twice as long
+    count."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "AlertRules":
+        if self.expiry_critical > self.expiry_warning:
+            raise ValueError("expiry_critical must not be longer than expiry_warning")
+        return self
 
     def usage_thresholds(self, ref: Ref, *, grows: bool) -> UsageThresholds:
         """Returns those of a resource; `grows` says whether its quota grows by itself."""

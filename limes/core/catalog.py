@@ -6,11 +6,16 @@ empty on the cluster level.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import date
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
+
+from pydantic import Field, field_validator, model_validator
 
 from limes.core.units import Unit
+from limes.validation.sections import Moment, Regex, ResourcePath, Section
 
 ANY_AZ = "any"
 """The AZ of whatever is not bound to one."""
@@ -52,21 +57,55 @@ class ServiceDef:
     resources: Mapping[str, ResourceDef]
 
 
-@dataclass(frozen=True, slots=True)
-class BehaviorRule:
-    """One entry of `resource_behavior`. Both patterns match whole names; no scope pattern matches every scope."""
+class BehaviorRule(Section):
+    """How the resources that match behave. Of several matches, the smallest burst multiplier counts, the last
+    overcommit factor and scaling, the largest minimum quota, all durations, the latest date, and the last value of each
+    annotation; commitments are for one availability zone if any match says so."""
 
-    resource: re.Pattern[str]
-    scope: re.Pattern[str] | None = None
-    max_burst_multiplier: float | None = None
-    overcommit_factor: float = 0
-    scales_with: Ref | None = None
-    scaling_factor: float = 0
-    min_nonzero_project_quota: int = 0
+    resource: Regex
+    """Matches the whole of `service/resource`."""
+    scope: Regex | None = None
+    """Matches the whole of a domain's name or of `domain/project`. Ignored on the cluster's level."""
+    max_burst_multiplier: float | None = Field(default=None, ge=0)
+    """The most that these resources may burst; the smallest match counts."""
+    overcommit_factor: float = Field(default=0, ge=0)
+    """What raw capacity is multiplied by. 0: no overcommit."""
+    scales_with: ResourcePath | None = None
+    """`service/resource` whose quota this one should follow. A hint for user interfaces."""
+    scaling_factor: float = Field(default=0, ge=0)
+    """How much quota of this resource goes with one of the other."""
+    min_nonzero_project_quota: int = Field(default=0, ge=0)
+    """The smallest project quota that is not zero, in the resource's unit."""
     commitment_durations: tuple[str, ...] = ()
+    """The durations on offer, such as `1 year`. Empty: no commitments."""
     commitment_is_az_aware: bool = False
-    commitment_min_confirm_date: float | None = None
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    """Whether commitments are for one availability zone."""
+    commitment_min_confirm_date: Moment | None = None
+    """Commitments are not confirmed before this time, such as `2030-01-01T00:00:00Z`."""
+    annotations: dict[str, str] = Field(default_factory=dict)
+    """Free-form hints for user interfaces, as names and texts. Numbers and booleans become texts, as in JSON."""
+
+    @field_validator("annotations", mode="before")
+    @classmethod
+    def _texts(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        for key, item in value.items():
+            if not isinstance(item, str | int | float | bool | date):
+                raise ValueError(f"annotation {key!r}: expected a scalar")
+        return {str(key): _as_text(item) for key, item in value.items()}
+
+    @model_validator(mode="after")
+    def _scaling_is_whole(self) -> "BehaviorRule":
+        if (self.scales_with is None) != (self.scaling_factor == 0):
+            raise ValueError("scales_with and scaling_factor must be given together")
+        return self
+
+
+def _as_text(scalar: str | float | bool | date) -> str:
+    if isinstance(scalar, bool):
+        return "true" if scalar else "false"
+    return scalar.isoformat() if isinstance(scalar, date) else str(scalar)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from limes.settings.base import ConfigPath, Section
 from limes.validation.durations import Seconds
+from limes.validation.sections import ConfigPath, Section
 
 
 class AuditLogSettings(Section):

@@ -1,12 +1,11 @@
 """What there is to manage, under the key names of the original's configuration file."""
 
-from datetime import date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt, StringConstraints, field_validator, model_validator
+from pydantic import Field, model_validator
 
-from limes.settings.base import Name, Regex, Section
 from limes.validation.durations import Seconds, SecondsOrZero
+from limes.validation.sections import Name, Regex, Section
 
 
 class DiscoverySettings(Section):
@@ -94,57 +93,6 @@ class BurstingSettings(Section):
     """By how much usage may exceed the quota: 0.2 allows 20 percent more. 0 switches bursting off."""
 
 
-class BehaviorSettings(Section):
-    """How the resources that match behave. Of several matches, the smallest burst multiplier counts, the last
-    overcommit factor and scaling, the largest minimum quota, all durations, the latest date, and the last value of each
-    annotation; commitments are for one availability zone if any match says so."""
-
-    resource: Regex
-    """Matches the whole of `service/resource`."""
-    scope: Regex | None = None
-    """Matches the whole of a domain's name or of `domain/project`. Ignored on the cluster's level."""
-    max_burst_multiplier: float | None = Field(default=None, ge=0)
-    """The most that these resources may burst; the smallest match counts."""
-    overcommit_factor: float = Field(default=0, ge=0)
-    """What raw capacity is multiplied by. 0: no overcommit."""
-    scales_with: str | None = Field(default=None, pattern=r"^[^/]+/[^/]+$")
-    """`service/resource` whose quota this one should follow. A hint for user interfaces."""
-    scaling_factor: float = Field(default=0, ge=0)
-    """How much quota of this resource goes with one of the other."""
-    min_nonzero_project_quota: int = Field(default=0, ge=0)
-    """The smallest project quota that is not zero, in the resource's unit."""
-    commitment_durations: tuple[str, ...] = ()
-    """The durations on offer, such as `1 year`. Empty: no commitments."""
-    commitment_is_az_aware: bool = False
-    """Whether commitments are for one availability zone."""
-    commitment_min_confirm_date: datetime | None = None
-    """Commitments are not confirmed before this time, such as `2030-01-01T00:00:00Z`."""
-    annotations: dict[str, str] = Field(default_factory=dict)
-    """Free-form hints for user interfaces, as names and texts. Numbers and booleans become texts, as in JSON."""
-
-    @field_validator("annotations", mode="before")
-    @classmethod
-    def _texts(cls, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        for key, item in value.items():
-            if not isinstance(item, str | int | float | bool | date):
-                raise ValueError(f"annotation {key!r}: expected a scalar")
-        return {str(key): _as_text(item) for key, item in value.items()}
-
-    @model_validator(mode="after")
-    def _scaling_is_whole(self) -> "BehaviorSettings":
-        if (self.scales_with is None) != (self.scaling_factor == 0):
-            raise ValueError("scales_with and scaling_factor must be given together")
-        return self
-
-
-def _as_text(scalar: str | float | bool | date) -> str:
-    if isinstance(scalar, bool):
-        return "true" if scalar else "false"
-    return scalar.isoformat() if isinstance(scalar, date) else str(scalar)
-
-
 class AutogrowSettings(Section):
     """How quota follows usage and commitments."""
 
@@ -189,36 +137,4 @@ class QuotaDistributionSettings(Section):
             raise ValueError(f"a section autogrow needs `model: autogrow`, not {self.model}")
         if self.model == "autogrow" and self.strict_domain_quota_limit:
             raise ValueError("strict_domain_quota_limit: with model autogrow, domains have no quota of their own")
-        return self
-
-
-ResourcePath = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
-"""`service/resource`."""
-
-
-class CommitmentSettings(Section):
-    """What projects may do with their commitments."""
-
-    self_delete_grace: SecondsOrZero = 0.0
-    """How long after creating a commitment its project may delete it, even if it is confirmed. 0: never; only cloud
-    admins delete, and only unconfirmed ones."""
-    renewal_window: Seconds = 90 * 86400.0
-    """How long before its end a commitment may be renewed."""
-    auto_renewal_lead: Seconds = 28 * 86400.0
-    """How long before its end a commitment with `auto_renew` is renewed; not before half of its time has passed, nor
-    before `renewal_window`."""
-    retention: Seconds = 30 * 86400.0
-    """How long after their end commitments are kept. One that was split, merged or converted is deleted with the last
-    one made from it. Events stay for good."""
-
-    use_days: int = Field(default=90, ge=1, le=3660)
-    """How many days of daily usage by project are kept, for the utilisation report."""
-    conversions: tuple[dict[ResourcePath, PositiveInt], ...] = ()
-    """Groups of resources between which commitments can be converted: `service/resource`, each with the worth of one
-    unit. A conversion keeps the total worth."""
-
-    @model_validator(mode="after")
-    def _kept_long_enough(self) -> "CommitmentSettings":
-        if self.self_delete_grace > self.retention:
-            raise ValueError("self_delete_grace must not be longer than retention")
         return self

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from limes.settings.base import Section
 from limes.validation.durations import Seconds, SecondsOrZero
+from limes.validation.sections import Section
 
 
 class ClientSettings(Section):

@@ -6,9 +6,9 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from limes.errors import StartupError
-from limes.settings.base import ConfigPath, Section, is_loopback
 from limes.settings.sample import SampleSettings
 from limes.validation.durations import Seconds, SecondsOrZero
+from limes.validation.sections import ConfigPath, Section, is_loopback
 
 
 class KeystoneSettings(Section):

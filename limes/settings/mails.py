@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from limes.settings.base import ConfigPath, Regex, Section, is_loopback
 from limes.validation.durations import Seconds, SecondsOrZero
+from limes.validation.sections import ConfigPath, Regex, Section, is_loopback
 
 NotificationKind = Literal[
     "backend_unreachable",

@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from limes.settings.base import Regex, Section
 from limes.validation.durations import Seconds
+from limes.validation.sections import Regex, Section
 
 AttributePath = Annotated[str, Field(min_length=1, max_length=200)]
 

@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from limes.settings.audit import AuditLogSettings, as_list
-from limes.settings.base import Section
 from limes.settings.mails import MailApiSettings, MailSettings, NotificationKind, SmtpSettings
 from limes.validation.durations import Seconds
+from limes.validation.sections import Section
 
 SinkName = Literal["log", "webhook", "smtp", "mail_api"]
 

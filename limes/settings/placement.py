@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from limes.settings.base import ConfigPath, ListenAddress, Section
 from limes.settings.http import ClientSettings
 from limes.validation.durations import Seconds, WholeSeconds
+from limes.validation.sections import ConfigPath, ListenAddress, Section
 
 
 def _prefix(value: str) -> str:

@@ -4,9 +4,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from limes.settings.base import ConfigPath, ListenAddress, Section
 from limes.settings.http import ClientSettings
 from limes.validation.durations import Seconds, SecondsOrZero
+from limes.validation.sections import ConfigPath, ListenAddress, Section
 
 
 class DatabaseSettings(Section):

@@ -4,8 +4,8 @@ from collections import Counter
 
 from pydantic import Field, model_validator
 
-from limes.settings.base import Name, Regex, Section
 from limes.validation.durations import Seconds, SecondsOrZero
+from limes.validation.sections import Name, Regex, Section
 
 
 class AutoApprovalSettings(Section):

@@ -2,7 +2,7 @@
 
 from pydantic import Field
 
-from limes.settings.base import Section
+from limes.validation.sections import Section
 
 
 class QuotaSetSettings(Section):

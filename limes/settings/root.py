@@ -4,14 +4,13 @@ from collections import Counter
 
 from pydantic import Field, model_validator
 
-from limes.settings.alerts import AlertSettings
+from limes.core.alerts import AlertRules
+from limes.core.catalog import BehaviorRule
+from limes.core.commitments.rules import CommitmentRules
 from limes.settings.audit import AuditSettings
-from limes.settings.base import ConfigPath, Name, Section
 from limes.settings.cluster import (
-    BehaviorSettings,
     BurstingSettings,
     CapacitorSettings,
-    CommitmentSettings,
     DiscoverySettings,
     LowPrivRaiseSettings,
     QuotaDistributionSettings,
@@ -35,6 +34,7 @@ from limes.settings.processes import (
 )
 from limes.settings.quota_requests import QuotaRequestSettings
 from limes.settings.quota_sets import QuotaSetSettings
+from limes.validation.sections import ConfigPath, Name, Section
 
 
 class Settings(Section):
@@ -50,14 +50,14 @@ class Settings(Section):
     capacitors: tuple[CapacitorSettings, ...] = ()
     lowpriv_raise: LowPrivRaiseSettings = LowPrivRaiseSettings()
     bursting: BurstingSettings = BurstingSettings()
-    resource_behavior: tuple[BehaviorSettings, ...] = ()
+    resource_behavior: tuple[BehaviorRule, ...] = ()
     quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
-    commitments: CommitmentSettings = CommitmentSettings()
+    commitments: CommitmentRules = CommitmentRules()
     quota_requests: QuotaRequestSettings = QuotaRequestSettings()
     quota_sets: dict[Name, QuotaSetSettings] = Field(default_factory=dict)
     """Preset sizes of quota: a name such as `medium` -> what it stands for. One word sets or asks for all of it."""
     subresource_lifetimes: SubresourceLifetimeSettings = SubresourceLifetimeSettings()
-    alerts: AlertSettings = AlertSettings()
+    alerts: AlertRules = AlertRules()
     notifications: NotificationSettings = NotificationSettings()
     constraints_path: ConfigPath | None = None
     """Quota constraints (YAML). Environment: `LIMES_CONSTRAINTS_PATH`."""

@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from limes.settings.base import Section
+from limes.validation.sections import Section
 
 
 def sample_id(kind: str, name: str) -> str:

@@ -14,8 +14,8 @@ from annotated_types import Ge, Gt, Le
 from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 
-from limes.settings.base import ListenAddress, Name
 from limes.validation.durations import is_duration, say_duration
+from limes.validation.sections import ListenAddress, Moment, Name, ResourcePath
 
 _LARGEST_BOUND = 10**9
 """Bounds from here on only say that a number fits into a column."""
@@ -30,8 +30,11 @@ _PLAIN: Mapping[Any, str] = {
     re.Pattern: "regular expression",
     Any: "anything",
 }
-_NAMED = {id(typing.get_args(Name)[1]): "name", id(typing.get_args(ListenAddress)[1]): "`HOST:PORT`"}
-"""Types that are told from others by the function that checks them."""
+_NAMED = {
+    id(typing.get_args(kind)[1]): words
+    for kind, words in ((Name, "name"), (ListenAddress, "`HOST:PORT`"), (Moment, "time"), (ResourcePath, "text"))
+}
+"""Types that are told from others by the function that reads them."""
 
 
 def say_type(field: FieldInfo) -> str:
@@ -60,7 +63,8 @@ def say_size(field: FieldInfo) -> str:
 def _say(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        return _say(parts[0], [*parts[1:], *metadata])
+        named = next((_NAMED[id(check)] for check in parts[1:] if id(check) in _NAMED), None)
+        return named or _say(parts[0], [*parts[1:], *metadata])
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_say(part, metadata) for part in parts if part is not type(None)))
     if origin is typing.Literal:

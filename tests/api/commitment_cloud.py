@@ -1,6 +1,5 @@
 """The cloud in which commitments live at random: the use cases on a real database, and what is stored there."""
 
-import re
 from collections import defaultdict
 
 from limes.actions.commitments.settle import SettleCommitments
@@ -19,7 +18,7 @@ WORTH = {CORES: 2, VOLUME: 3}
 """How much one unit counts: what is converted keeps its worth."""
 RULES = CommitmentRules(conversions=(WORTH,), self_delete_grace=1800, renewal_window=86400 * 400)
 BEHAVIORS = [
-    BehaviorRule(re.compile(name), commitment_durations=("1 hour", "1 year"), commitment_is_az_aware=True)
+    BehaviorRule(resource=name, commitment_durations=("1 hour", "1 year"), commitment_is_az_aware=True)
     for name in ("compute/cores", "volume/capacity")
 ]
 PROJECTS = {1: (GERMANY, BERLIN), 2: (GERMANY, DRESDEN), 3: (FRANCE, PARIS)}

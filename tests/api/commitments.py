@@ -4,23 +4,23 @@ cores are committed per AZ (az-one: capacity 100, berlin uses 2 and dresden 31; 
 whole region (8192 MiB, berlin uses 512).
 """
 
-import re
-from dataclasses import replace
 from typing import Any
 
 from limes.core.catalog import BehaviorRule
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 
 BEHAVIORS = [
-    BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 hour", "1 year"), commitment_is_az_aware=True),
-    BehaviorRule(re.compile("compute/ram"), commitment_durations=("1 year", "2 years")),
-    BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",), commitment_is_az_aware=True),
+    BehaviorRule(resource="compute/cores", commitment_durations=("1 hour", "1 year"), commitment_is_az_aware=True),
+    BehaviorRule(resource="compute/ram", commitment_durations=("1 year", "2 years")),
+    BehaviorRule(resource="volume/capacity", commitment_durations=("1 year",), commitment_is_az_aware=True),
 ]
 
 
 def cores_from(date: float, *durations: str) -> BehaviorRule:
     """Commitments to cores that are confirmed from a date on."""
-    return replace(BEHAVIORS[0], commitment_durations=durations or ("1 hour",), commitment_min_confirm_date=float(date))
+    return BEHAVIORS[0].model_copy(
+        update={"commitment_durations": durations or ("1 hour",), "commitment_min_confirm_date": float(date)}
+    )
 
 
 PATHS = {

@@ -5,7 +5,6 @@ grows by itself.
 """
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from tests.support.processes import ServerProcess, free_port, http_answers
 THREADS = 4
 
 RICH = BehaviorRule(
-    re.compile("compute/.*"),
+    resource="compute/.*",
     overcommit_factor=1.5,
     scales_with=("volume", "capacity"),
     scaling_factor=2,

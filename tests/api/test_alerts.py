@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from limes.core.alerts import AlertRules, ThresholdRule, UsageThresholds
+from limes.core.alerts import AlertRules, ThresholdRule
 from limes.core.catalog import AutogrowRule, DistributionRule
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.test_attention import PROJECT_BERLIN, PROJECT_DRESDEN, SECRET, fail_scrapes
 from tests.api.world import FRANCE, GERMANY, World
 
 DAY = 86400
-MANY = AlertRules(quota_used=(ThresholdRule(re.compile("compute/cores"), UsageThresholds(20, 28)),))
+MANY = AlertRules(quota_used=(ThresholdRule(resource="compute/cores", warning=20, critical=28),))
 
 
 def alerts(world: World, query: str = "", token: str = "cloud-admin", path: str = "/v1") -> Any:
@@ -88,7 +88,7 @@ def test_thresholds_by_resource(make: Callable[..., World]) -> None:
     assert found["counts"] == {"critical": 1, "warning": 2}
 
 
-EVERYWHERE = AlertRules((ThresholdRule(re.compile(".*"), UsageThresholds()),))
+EVERYWHERE = AlertRules(quota_used=(ThresholdRule(resource=".*"),))
 
 
 @pytest.mark.parametrize(("rules", "expected"), [(AlertRules(), []), (EVERYWHERE, [("quota_used", "critical")])])

@@ -1,6 +1,5 @@
 """Switching bursting on and off."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -25,7 +24,7 @@ def switch(
 
 @pytest.fixture
 def bursting(make: Callable[..., World]) -> World:
-    return make(burst_multiplier=0.2, behaviors=[BehaviorRule(re.compile("volume/.*"), max_burst_multiplier=0)])
+    return make(burst_multiplier=0.2, behaviors=[BehaviorRule(resource="volume/.*", max_burst_multiplier=0)])
 
 
 @pytest.mark.sql

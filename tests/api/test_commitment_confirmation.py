@@ -1,6 +1,5 @@
 """Which commitments are confirmed at once: the earliest date, what is left of the capacity, and who waits for it."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +49,7 @@ def test_can_confirm_says_what_new_does(cloud: World) -> None:
 
 
 def test_overcommit_counts(make: Callable[..., World]) -> None:
-    world = make(behaviors=[*BEHAVIORS, BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)])
+    world = make(behaviors=[*BEHAVIORS, BehaviorRule(resource="compute/cores", overcommit_factor=1.5)])
     assert ask(world, "berlin", "can-confirm", amount=119).json["result"] is True
     assert ask(world, "berlin", "can-confirm", amount=120).json["result"] is False
 

@@ -1,8 +1,6 @@
 """What a second look at commitments found: resources that left the configuration, and odd conversions."""
 
-import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -111,7 +109,7 @@ def test_one_that_waits_is_confirmed_where_there_is_room(cloud: World) -> None:
 
 
 def test_no_conversion_before_the_earliest_date_of_the_other_resource(make: Callable[..., World]) -> None:
-    late = replace(BEHAVIORS[2], commitment_min_confirm_date=NOW + 5000.0)
+    late = BEHAVIORS[2].model_copy(update={"commitment_min_confirm_date": NOW + 5000.0})
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], late], commitment_rules=RULES))
     before = [commit(world, amount=3, duration="1 year"), commit(world, amount=3, confirm_by=NOW + 4999)]
     rows = all_rows(world.engine)
@@ -133,7 +131,7 @@ def test_no_conversion_to_what_was_never_scraped(cloud: World) -> None:
 
 
 def test_an_az_that_the_other_resource_does_not_have(make: Callable[..., World]) -> None:
-    rule = BehaviorRule(re.compile("volume/capacity"), commitment_durations=("1 year",))
+    rule = BehaviorRule(resource="volume/capacity", commitment_durations=("1 year",))
     world = with_volumes(make(behaviors=[*BEHAVIORS[:2], rule], commitment_rules=RULES))
     made = commit(world, amount=3, duration="1 year")
     result = post(world, f"{made['id']}/convert", wish(3, 2))

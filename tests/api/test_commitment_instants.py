@@ -2,7 +2,6 @@
 configuration."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 
@@ -49,7 +48,7 @@ def test_an_offer_ends_with_the_commitment(cloud: World) -> None:
 
 def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud: World, make: Callable[..., World]) -> None:
     made = commit(cloud, amount=3, duration="1 year")
-    later = make(fill=False, behaviors=[replace(BEHAVIORS[0], commitment_durations=("1 hour",))])
+    later = make(fill=False, behaviors=[BEHAVIORS[0].model_copy(update={"commitment_durations": ("1 hour",)})])
     later.clock.advance(364 * DAY)
     result = post(later, f"{made['id']}/renew")
     text = 'unacceptable commitment duration for this resource, acceptable values: ["1 hour"]\n'
@@ -60,7 +59,7 @@ def test_a_duration_that_is_not_on_offer_any_more_is_not_renewed(cloud: World, m
 def test_a_plan_for_all_azs_knows_commitments_of_each(cloud: World, make: Callable[..., World]) -> None:
     """201 cores in all, of which berlin uses 5 and dresden 31."""
     commit(cloud, amount=60)
-    later = make(fill=False, behaviors=[replace(BEHAVIORS[0], commitment_is_az_aware=False)])
+    later = make(fill=False, behaviors=[BEHAVIORS[0].model_copy(update={"commitment_is_az_aware": False})])
     found = {}
     for amount in (110, 111, 170, 171):
         wanted = {"amount": amount, "duration": "1 year", "availability_zone": "any"}

@@ -1,6 +1,5 @@
 """Merge, renew, change of duration, conversion and planning over HTTP."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -208,7 +207,7 @@ def test_what_was_renewed_is_not_prolonged(cloud: World) -> None:
 @pytest.mark.sql
 def test_renewals_count_months_from_the_first_begin(make: Callable[..., World]) -> None:
     """Not from the end of February."""
-    behaviors = [BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 month",))]
+    behaviors = [BehaviorRule(resource="compute/cores", commitment_durations=("1 month",))]
     world = make(behaviors=behaviors, commitment_rules=RULES)
     world.clock.advance(30 * DAY)
     made, ends = commit(world, duration="1 month", availability_zone="any", amount=1, auto_renew=True), []
@@ -256,7 +255,7 @@ def test_a_conversion_frees_capacity_for_those_that_wait(cloud: World) -> None:
 def test_a_conversion_begins_now(cloud: World, make: Callable[..., World]) -> None:
     """So it is the present that has to be after the earliest date of the target, not the begin of what is converted."""
     made = commit(cloud, amount=6, duration="1 year")
-    rule = BehaviorRule(re.compile("volume/capacity"), commitment_min_confirm_date=float(NOW + 1000))
+    rule = BehaviorRule(resource="volume/capacity", commitment_min_confirm_date=float(NOW + 1000))
     later = make(fill=False, behaviors=[*BEHAVIORS, rule], commitment_rules=RULES)
     later.clock.advance(999)
     too_early = "this commitment needs a `confirm_by` timestamp at or after 2026-01-01T00:16:40Z"

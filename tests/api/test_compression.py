@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import re
 import zlib
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +23,7 @@ PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
 @pytest.fixture
 def world(make: Callable[..., World]) -> World:
     """Also the answer about one project is large enough here."""
-    return make(behaviors=[BehaviorRule(re.compile(".*"), annotations={"note": "what people should know of it " * 9})])
+    return make(behaviors=[BehaviorRule(resource=".*", annotations={"note": "what people should know of it " * 9})])
 
 
 @pytest.mark.parametrize(

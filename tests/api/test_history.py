@@ -1,6 +1,5 @@
 """The history of quotas, and explanations of them."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -173,7 +172,7 @@ def test_constraints_bound_it(make: Callable[..., World]) -> None:
 
 
 def test_commitments_and_minima_bound_it(make: Callable[..., World]) -> None:
-    minimum = BehaviorRule(re.compile("compute/ram"), min_nonzero_project_quota=700)
+    minimum = BehaviorRule(resource="compute/ram", min_nonzero_project_quota=700)
     world = make(behaviors=[*BEHAVIORS, minimum])
     commit(world, amount=12)
     assert bounds(world)[0] == (12, "commitments")
@@ -209,7 +208,7 @@ def test_the_origin_is_what_made_the_quota(world: World) -> None:
 
 
 def test_bursting_is_explained(make: Callable[..., World]) -> None:
-    here = BehaviorRule(re.compile("compute/ram"), re.compile("germany/berlin"), max_burst_multiplier=0)
+    here = BehaviorRule(resource="compute/ram", scope="germany/berlin", max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[here])
     assert "usable_quota" not in explain(world)
     world.request("PUT", PROJECT, json={"project": {"bursting": {"enabled": True}}})

@@ -1,6 +1,5 @@
 """What a cloud admin has to look after."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -139,7 +138,7 @@ def test_a_domain_may_give_away_all_that_it_has(world: World) -> None:
 @pytest.mark.sql
 def test_bursting_projects_are_compared_with_what_they_may_use(make: Callable[..., World]) -> None:
     """And one may burst less than others."""
-    rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), max_burst_multiplier=0)
+    rule = BehaviorRule(resource="compute/cores", scope="germany/dresden", max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])
     world.run("UPDATE projects SET has_bursting = %s", [True])
     lists = world.get("/v1/inconsistencies?resource=cores")["inconsistencies"]

@@ -1,6 +1,5 @@
 """Domain quotas above the capacity are accepted where no strict limit holds, and said to be so. cores: capacity 201."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -63,7 +62,7 @@ def test_where_no_capacity_is_known_nothing_is_said(world: World) -> None:
 
 @pytest.mark.sql
 def test_overcommitted_capacity_counts_as_it_is(make: Callable[..., World]) -> None:
-    world = make(behaviors=[BehaviorRule(re.compile("compute/cores"), overcommit_factor=2)])
+    world = make(behaviors=[BehaviorRule(resource="compute/cores", overcommit_factor=2)])
     assert both(world, cores=352) == ({"success": True}, "")
     assert both(world, cores=353)[0]["warnings"][0].startswith(
         "the quotas of all domains for compute/cores add up to 403"

@@ -12,7 +12,7 @@ from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import DRESDEN, FRANCE, World
 
 CORES = ("compute", "cores")
-OVERCOMMIT = BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)
+OVERCOMMIT = BehaviorRule(resource="compute/cores", overcommit_factor=1.5)
 """Of 201 cores, so that there are 301."""
 
 
@@ -94,7 +94,7 @@ def test_domains_whose_projects_may_not_raise_by_themselves(
 
 def test_a_smallest_quota_of_one_project(make: Callable[..., World]) -> None:
     """And never of a domain."""
-    rules = [BehaviorRule(re.compile("compute/.*"), re.compile(scope), min_nonzero_project_quota=60) for scope in ("germany", "germany/berlin")]  # fmt: skip
+    rules = [BehaviorRule(resource="compute/.*", scope=scope, min_nonzero_project_quota=60) for scope in ("germany", "germany/berlin")]  # fmt: skip
     world = make(behaviors=rules)
     assert put(world, PROJECT, 21)[0] == 422
     assert put(world, f"{DOMAIN}/projects/{DRESDEN}", 33) == (202, "")

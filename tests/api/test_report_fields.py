@@ -1,6 +1,5 @@
 """When a field of the reports is shown: what depends on configuration, scope, policy and other projects."""
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,8 @@ PREVIEW = {"X-Limes-V2-API-Preview": "per-az"}
 def test_what_can_be_committed_is_shown_on_all_levels(make: Callable[..., World]) -> None:
     """The earliest date only while it is ahead."""
     rules = [
-        BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 hour",), commitment_min_confirm_date=NOW + 60.9),
-        BehaviorRule(re.compile("compute/(cores|gpus)"), commitment_durations=("2 years",)),
+        BehaviorRule(resource="compute/cores", commitment_durations=("1 hour",), commitment_min_confirm_date=NOW + 60.9),
+        BehaviorRule(resource="compute/(cores|gpus)", commitment_durations=("2 years",)),
     ]  # fmt: skip
     world = make(behaviors=rules)
     anywhere = {"availability_zones": ["any"]}
@@ -43,8 +42,7 @@ def test_what_can_be_committed_is_shown_on_all_levels(make: Callable[..., World]
 
 def test_annotations_are_those_of_the_scope(make: Callable[..., World]) -> None:
     def annotated(scope: str | None, **annotations: str) -> BehaviorRule:
-        pattern = None if scope is None else re.compile(scope)
-        return BehaviorRule(re.compile("compute/cores"), pattern, annotations=annotations)
+        return BehaviorRule(resource="compute/cores", scope=scope, annotations=annotations)
 
     world = make(
         behaviors=[
@@ -63,7 +61,7 @@ def test_annotations_are_those_of_the_scope(make: Callable[..., World]) -> None:
 
 
 def test_lists_show_each_projects_own_annotations(make: Callable[..., World]) -> None:
-    rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany/dresden"), annotations={"only": "here"})
+    rule = BehaviorRule(resource="compute/cores", scope="germany/dresden", annotations={"only": "here"})
     world = make(behaviors=[rule])
     for path in (f"{DOMAIN}/projects", "/v1/projects"):
         berlin, dresden, *_ = world.get(f"{path}?resource=cores&service=compute")["projects"]
@@ -72,9 +70,7 @@ def test_lists_show_each_projects_own_annotations(make: Callable[..., World]) ->
 
 
 def test_scaling_is_shown_to_who_sets_quota(make: Callable[..., World]) -> None:
-    world = make(
-        behaviors=[BehaviorRule(re.compile("compute/ram"), scales_with=("compute", "cores"), scaling_factor=2.5)]
-    )
+    world = make(behaviors=[BehaviorRule(resource="compute/ram", scales_with=("compute", "cores"), scaling_factor=2.5)])
     wanted = {"resource_name": "cores", "service_type": "compute", "factor": 2.5}
     for path in (DOMAIN, PROJECT):
         found = resources(world, path)
@@ -100,7 +96,7 @@ def test_domains_and_the_cluster_count_burst_usage_of_projects_that_may_not_burs
 
 
 def test_a_resource_that_does_not_burst_there_shows_no_burst_usage(make: Callable[..., World]) -> None:
-    rule = BehaviorRule(re.compile("compute/cores"), re.compile("germany(/.*)?"), max_burst_multiplier=0)
+    rule = BehaviorRule(resource="compute/cores", scope="germany(/.*)?", max_burst_multiplier=0)
     world = make(burst_multiplier=0.2, behaviors=[rule])
     world.run("UPDATE projects SET has_bursting = %s", [True])
     world.run("UPDATE project_resources SET usage = 2000 WHERE quota IN (20, 1024)")  # berlin's cores and ram
@@ -137,7 +133,7 @@ def test_one_backend_without_limit_among_others(world: World) -> None:
 
 @pytest.mark.sql
 def test_azs_come_in_order_and_what_was_reported_for_none_of_ours_last(make: Callable[..., World]) -> None:
-    world = make(behaviors=[BehaviorRule(re.compile("compute/.*"), overcommit_factor=1.5)])
+    world = make(behaviors=[BehaviorRule(resource="compute/.*", overcommit_factor=1.5)])
     cores = "(SELECT id FROM resources WHERE name = 'cores')"
     world.run(f"DELETE FROM az_resources WHERE resource_id = {cores}")
     world.run(f"DELETE FROM project_az_resources WHERE resource_id = {cores} AND project_id = 1")

@@ -1,13 +1,12 @@
 """Services and resources without figures, and their names on each level."""
 
-import re
 from collections.abc import Callable
 
 from limes.core.catalog import BehaviorRule
 from tests.api.commitments import BEHAVIORS
 from tests.api.world import BERLIN, GERMANY, World
 
-NAMED = BehaviorRule(re.compile("compute/cores"), annotations={"display_name": "Virtual cores", "note": "x"})
+NAMED = BehaviorRule(resource="compute/cores", annotations={"display_name": "Virtual cores", "note": "x"})
 
 
 def test_what_there_is(make: Callable[..., World]) -> None:

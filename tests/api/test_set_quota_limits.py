@@ -1,6 +1,5 @@
 """What limits a quota: constraints, smallest quotas, low-privilege raises, usage, and what the backend accepts."""
 
-import re
 from collections.abc import Callable
 
 import pytest
@@ -19,7 +18,7 @@ def test_constraints_and_minimum(make: Callable[..., World]) -> None:
             domains={"germany": {("compute", "cores"): Constraint(90, None)}},
             projects={"germany/berlin": {("compute", "ram"): Constraint(None, 2048)}},
         ),
-        behaviors=[BehaviorRule(re.compile("compute/cores"), min_nonzero_project_quota=10)],
+        behaviors=[BehaviorRule(resource="compute/cores", min_nonzero_project_quota=10)],
     )
     result, _ = put(world, PROJECT, body("project", compute={"cores": 6, "ram": 3000}))
     assert (result.status_code, result.text) == (

@@ -1,6 +1,5 @@
 """Help with tests of what happens to commitments by themselves: rows of them, and capacity."""
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +8,7 @@ from limes.core.catalog import BehaviorRule
 from tests.collector.lab import Lab
 
 YEAR = 365 * 86400
-RULE = BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",), commitment_is_az_aware=True)
+RULE = BehaviorRule(resource="compute/cores", commitment_durations=("1 year",), commitment_is_az_aware=True)
 
 
 def make_committed(make_lab: Callable[..., Lab], rule: BehaviorRule = RULE, **usage: Mapping[str, int]) -> Lab:

@@ -37,7 +37,7 @@ def cloud(url: str) -> Iterator[Lab]:
 
 
 def fill(engine: Engine) -> Lab:
-    rule = BehaviorRule(re.compile("compute/cores"), overcommit_factor=1.5)
+    rule = BehaviorRule(resource="compute/cores", overcommit_factor=1.5)
     lab = Lab(engine, catalog_options={"behaviors": [rule]})
     lab.discover().run()
     lab.compute.usage["berlin"] = {

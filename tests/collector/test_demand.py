@@ -1,7 +1,6 @@
 """What capacitors are told of the demand."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -36,7 +35,7 @@ class Curious(CapacityBackend):
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     """Berlin uses 10 cores in az-one and 2 in an unknown AZ, dresden 4 in az-one and 5 in az-two."""
-    rule = replace(RULE, overcommit_factor=1.5)
+    rule = RULE.model_copy(update={"overcommit_factor": 1.5})
     return make_committed(make_lab, rule, berlin={"az-one": 10, "az-nine": 2}, dresden={"az-one": 4, "az-two": 5})
 
 

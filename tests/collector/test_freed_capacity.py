@@ -1,7 +1,6 @@
 """Whatever frees capacity confirms those that wait for it at once, without the job: less usage, vanished projects."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Never
 
 import pytest
@@ -83,7 +82,7 @@ def test_less_usage_of_another_resource_locks_nothing(lab: Lab) -> None:
 
 
 def test_in_the_az_any_usage_counts_wherever_it_was(make_lab: Callable[..., Lab]) -> None:
-    lab = start(make_lab, replace(RULE, commitment_is_az_aware=False))
+    lab = start(make_lab, RULE.model_copy(update={"commitment_is_az_aware": False}))
     wait(lab, 1, 14, project="paris", az="any")  # 25 are there, 15 are used
     use(lab, "dresden", az_two=2)
     assert states(lab) == {1: "pending"}

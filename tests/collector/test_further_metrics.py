@@ -27,7 +27,7 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
         DistributionRule(re.compile("compute/cores"), "autogrow", autogrow=AutogrowRule(1.2, overcommit_until=0.29)),
         DistributionRule(re.compile("compute/ram"), "autogrow", autogrow=AutogrowRule(2, overcommit=True)),
     ]
-    durations = BehaviorRule(re.compile("compute/.*"), commitment_durations=("1 year", "3 years", "1 year"))
+    durations = BehaviorRule(resource="compute/.*", commitment_durations=("1 year", "3 years", "1 year"))
     lab = make_lab(catalog_options={"distributions": rules, "behaviors": [durations]})
     lab.discover().run()
     return lab

@@ -1,6 +1,5 @@
 """Amounts near, at and beyond the largest one: nothing fails, nothing wraps, and whoever says 2^63-1 means "unlimited"."""
 
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -23,12 +22,12 @@ OPTIONS = {
     "burst_multiplier": 0.5,
     "behaviors": [
         BehaviorRule(
-            re.compile("compute/.*"),
+            resource="compute/.*",
             overcommit_factor=4,
             commitment_durations=("1 hour",),
             commitment_is_az_aware=True,
         ),
-        BehaviorRule(re.compile("volume/.*"), commitment_durations=("1 hour",)),
+        BehaviorRule(resource="volume/.*", commitment_durations=("1 hour",)),
     ],
 }
 

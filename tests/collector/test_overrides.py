@@ -22,8 +22,8 @@ from tests.support.clock import FrozenClock
 CORES, RAM, CAPACITY = ("compute", "cores"), ("compute", "ram"), ("volume", "capacity")
 DISTRIBUTIONS = [DistributionRule(re.compile("compute/.*"), "autogrow", autogrow=AutogrowRule(1.2))]
 BEHAVIORS = [
-    BehaviorRule(re.compile("compute/cores"), commitment_durations=("1 year",), commitment_is_az_aware=True),
-    BehaviorRule(re.compile("compute/ram"), commitment_durations=("1 year",)),
+    BehaviorRule(resource="compute/cores", commitment_durations=("1 year",), commitment_is_az_aware=True),
+    BehaviorRule(resource="compute/ram", commitment_durations=("1 year",)),
 ]
 
 

@@ -39,7 +39,7 @@ def test_the_result_can_be_used(original: dict[str, Any]) -> None:
     assert settings.bursting.max_multiplier == 0.2
     assert settings.lowpriv_raise.limits.projects == {"compute": {"cores": 10, "ram": "10 GiB"}}
     assert settings.resource_behavior[0].overcommit_factor == 4
-    assert settings.resource_behavior[1].scales_with == "compute/cores"
+    assert settings.resource_behavior[1].scales_with == ("compute", "cores")
     assert settings.resource_behavior[2].annotations == {"colour": "green"}
     assert settings.discovery.except_domains.pattern == "^heat$"
     assert settings.quota_distribution_configs[0].strict_domain_quota_limit

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from limes.composition.cluster import backend_problems
-from limes.core.catalog import BehaviorRule, Catalog, ResourceDef, ServiceDef
+from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.importer.configuration import Converted, convert, read_original
 from limes.settings import Settings, parse
 
@@ -89,15 +89,7 @@ def test_a_last_entry_for_everything_is_kept(original: dict[str, Any]) -> None:
 def test_durations_are_those_of_the_first_match(
     original: dict[str, Any], resource: str, scope: str, durations: list[str]
 ) -> None:
-    rules = [
-        BehaviorRule(
-            resource=behavior.resource,
-            scope=behavior.scope,
-            commitment_durations=behavior.commitment_durations,
-            commitment_is_az_aware=behavior.commitment_is_az_aware,
-        )
-        for behavior in settings_of(original).resource_behavior
-    ]
+    rules = settings_of(original).resource_behavior
     catalog = Catalog(["west-1"], [ServiceDef("nova", "compute", {resource: ResourceDef(resource)})], behaviors=rules)
     behavior = catalog.behavior(("nova", resource), scope)
     assert list(behavior.commitment_durations) == durations
@@ -106,7 +98,7 @@ def test_durations_are_those_of_the_first_match(
 
 def test_commitments_are_converted_in_groups(original: dict[str, Any]) -> None:
     settings = settings_of(original)
-    assert settings.commitments.conversions == ({"nova/cores": 2, "nova/ram": 2},)
+    assert settings.commitments.conversions == ({("nova", "cores"): 2, ("nova", "ram"): 2},)
     found = {note.path: (note.kind.value, note.text) for note in converted(original).notes}
     path = "liquids.nova.commitment_behavior_per_resource"
     assert found[f"{path}[1].value.conversion_rule"] == (

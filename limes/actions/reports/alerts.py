@@ -80,6 +80,8 @@ class ReportAlerts:
     engine: Engine
     catalog: Catalog
     rules: AlertRules
+    outage_failures: int = 5
+    """So many scrapes that fail in a row, of whatever projects, open the circuit: the backend fails as a whole."""
 
     @snapshot
     def run(self, where: Where, selection: Selection, now: float, limit: int) -> Alerts:
@@ -206,7 +208,7 @@ class ReportAlerts:
         """Returns since when services fail as a whole. While a circuit is open, most projects are not tried and none
         of them fails by itself, so this looks beyond the scope; but only where no scrape has succeeded for so long."""
         doubtful = [row.service_type for row in rows if row.newest is None or row.newest <= latest]
-        return project_scrapes.outages(self.engine, doubtful, self.rules.outage_failures)
+        return project_scrapes.outages(self.engine, doubtful, self.outage_failures)
 
 
 def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:

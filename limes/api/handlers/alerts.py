@@ -10,5 +10,5 @@ from limes.web.call import Answer
 def list_alerts(call: Call) -> Answer:
     """Lists what is near its limit, ends soon or fails, in all projects. The critical alerts come first."""
     now, limit = call.deps.clock.now().timestamp(), parameters.ALERTS.of(call.req)
-    report = ReportAlerts(call.engine, call.catalog, call.deps.alerts)
+    report = ReportAlerts(call.engine, call.catalog, call.deps.alerts, call.deps.outage_failures)
     return Answer(document=render_alerts(report.run(call.where, call.selection(), now, limit)))

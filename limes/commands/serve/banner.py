@@ -6,7 +6,7 @@ from pathlib import Path
 from limes.auth.without_keystone import SampleIdentities
 from limes.db.address import parse_database_url
 from limes.settings import Settings
-from limes.settings.base import reachable
+from limes.validation.sections import reachable
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from types import FrameType, TracebackType
 from typing import Self
 
 from limes.errors import StartupError
-from limes.settings.base import reachable
+from limes.validation.sections import reachable
 
 _STOP_TIMEOUT = 15.0
 _PR_SET_PDEATHSIG = 1

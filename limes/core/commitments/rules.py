@@ -8,29 +8,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import gcd
 
+from pydantic import Field, PositiveInt, model_validator
+
 from limes.core.catalog import Ref
 from limes.errors import Unprocessable
+from limes.validation.durations import Seconds, SecondsOrZero
+from limes.validation.sections import ResourcePath, Section
 
 ConversionGroup = Mapping[Ref, int]
 """Weights, each above zero."""
 
 
-@dataclass(frozen=True, slots=True)
-class CommitmentRules:
-    """The rules for all commitments. Durations are in seconds."""
+class CommitmentRules(Section):
+    """What projects may do with their commitments."""
 
-    self_delete_grace: float = 0.0
-    """How long a project may delete a commitment after making it, even a confirmed one."""
-    renewal_window: float = 90 * 86400.0
+    self_delete_grace: SecondsOrZero = 0.0
+    """How long after creating a commitment its project may delete it, even if it is confirmed. 0: never; only cloud
+    admins delete, and only unconfirmed ones."""
+    renewal_window: Seconds = 90 * 86400.0
     """How long before its end a commitment may be renewed."""
-    auto_renewal_lead: float = 28 * 86400.0
-    """How long before its end a commitment is renewed that renews itself."""
-    retention: float = 30 * 86400.0
-    """How long commitments are kept after their end."""
-    use_days: int = 90
-    """How many days of utilisation figures are kept."""
-    conversions: tuple[ConversionGroup, ...] = ()
-    """The groups of resources between which commitments can be converted."""
+    auto_renewal_lead: Seconds = 28 * 86400.0
+    """How long before its end a commitment with `auto_renew` is renewed; not before half of its time has passed, nor
+    before `renewal_window`."""
+    retention: Seconds = 30 * 86400.0
+    """How long after their end commitments are kept. One that was split, merged or converted is deleted with the last
+    one made from it. Events stay for good."""
+    use_days: int = Field(default=90, ge=1, le=3660)
+    """How many days of daily usage by project are kept, for the utilisation report."""
+    conversions: tuple[dict[ResourcePath, PositiveInt], ...] = ()
+    """Groups of resources between which commitments can be converted: `service/resource`, each with the worth of one
+    unit. A conversion keeps the total worth."""
+
+    @model_validator(mode="after")
+    def _kept_long_enough(self) -> "CommitmentRules":
+        if self.self_delete_grace > self.retention:
+            raise ValueError("self_delete_grace must not be longer than retention")
+        return self
 
 
 @dataclass(frozen=True, slots=True)

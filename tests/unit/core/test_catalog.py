@@ -25,7 +25,7 @@ def catalog(
 
 
 def rule(resource: str = ".*", scope: str | None = None, **kwargs: Any) -> BehaviorRule:
-    return BehaviorRule(re.compile(resource), re.compile(scope) if scope else None, **kwargs)
+    return BehaviorRule(resource=resource, scope=scope or None, **kwargs)
 
 
 def test_alphabetical_order() -> None:
@@ -34,8 +34,10 @@ def test_alphabetical_order() -> None:
 
 def test_merge_of_several_matches() -> None:
     found = catalog(
-        rule(max_burst_multiplier=0.5, overcommit_factor=2, min_nonzero_project_quota=5, annotations={"a": 1, "b": 1}),
-        rule("compute/.*", max_burst_multiplier=0.25, overcommit_factor=3, annotations={"b": 2}),
+        rule(
+            max_burst_multiplier=0.5, overcommit_factor=2, min_nonzero_project_quota=5, annotations={"a": "1", "b": "1"}
+        ),
+        rule("compute/.*", max_burst_multiplier=0.25, overcommit_factor=3, annotations={"b": "2"}),
         rule("compute/cores", min_nonzero_project_quota=3, commitment_durations=("1 year",)),
         rule("compute/core", overcommit_factor=99),
         rule("compute/c.*", scales_with=("compute", "ram"), scaling_factor=2, commitment_min_confirm_date=200.0),
@@ -48,7 +50,7 @@ def test_merge_of_several_matches() -> None:
     assert found.burst_multiplier == 0.25
     assert found.overcommit_factor == 3
     assert found.min_nonzero_project_quota == 5
-    assert found.annotations == {"a": 1, "b": 2}
+    assert found.annotations == {"a": "1", "b": "2"}
     assert found.commitment_durations == ("1 year", "2 years")
 
 

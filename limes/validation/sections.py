@@ -1,10 +1,23 @@
-"""What all parts of the configuration share: frozen models that know their keys, and a few value types."""
+"""Parts of the configuration file, frozen models that know their keys, and value types that they share.
+
+Rules of the core are such parts themselves.
+"""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    GetPydanticSchema,
+    StringConstraints,
+    ValidationInfo,
+)
+from pydantic_core import core_schema
 
 
 class Section(BaseModel):
@@ -32,6 +45,33 @@ def _compile(value: Any) -> re.Pattern[str]:
 
 Regex = Annotated[re.Pattern[str], BeforeValidator(_compile)]
 """A regular expression. Whether it is anchored is said where it is used."""
+
+
+def _seconds(time: datetime) -> float:
+    return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+
+
+Moment = Annotated[
+    float,
+    GetPydanticSchema(lambda _, read: core_schema.no_info_after_validator_function(_seconds, read(datetime))),
+]
+"""A time, in UTC if it names no zone; in the program, seconds since the epoch."""
+
+_PATH = Annotated[str, StringConstraints(pattern=r"^[^/]+/[^/]+$")]
+
+
+def _split(value: Any, read: Any) -> tuple[str, str]:
+    if isinstance(value, tuple):
+        return value[0], value[1]
+    service_type, _, name = read(value).partition("/")
+    return service_type, name
+
+
+ResourcePath = Annotated[
+    tuple[str, str],
+    GetPydanticSchema(lambda _, read: core_schema.no_info_wrap_validator_function(_split, read(_PATH))),
+]
+"""`service/resource`; in the program, the pair of both."""
 
 
 def _no_slash(value: str) -> str:
