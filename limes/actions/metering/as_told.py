@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from limes.actions.metering.sources import Sources
 from limes.core.metering.calendar import Granularity
 from limes.db.queries.usage_corrections import CorrectionRow
-from limes.db.queries.usage_sources import Meter, Month, StoredAccount
+from limes.db.queries.usage_sources import Meter, Month, MonthRow, StoredAccount
 
 Stored = Mapping[Meter, Sequence[StoredAccount]]
 
@@ -54,9 +54,10 @@ def _before(row: StoredAccount, correction: CorrectionRow | None) -> StoredAccou
 
 
 def _month_before(row: Month, corrections: Mapping[tuple[Meter, int], CorrectionRow]) -> Month:
-    correction = corrections.get((Meter._make(row[:4]), row[4]))
+    stored = MonthRow._make(row)
+    correction = corrections.get((stored.meter, stored.begin))
     if correction is None:
         return row
     used, committed, beyond, unknown, smallest, largest, last = correction.account
     totals = (str(used), str(committed), str(beyond))
-    return (*row[:5], *totals, unknown, smallest, largest, last, correction.version)
+    return MonthRow(*stored.meter, stored.begin, *totals, unknown, smallest, largest, last, correction.version)

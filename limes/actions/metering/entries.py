@@ -10,9 +10,6 @@ from limes.core.metering.account import Account
 from limes.core.metering.units import MonthUnits
 from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow
 
-_NONE: Mapping[str, int] = {}
-
-
 ALL_AZS = ""
 """The AZ of meters that stand for all of them together."""
 
@@ -60,27 +57,14 @@ class ClosedMonths:
         """Returns what a project (UUID) was called at the end of a row's time."""
         return name_at(self.names[project], self.ends[begin])
 
-    def unit(self, row: Month) -> str | None:
-        """Returns the unit of a row's amounts, if it was ever noted."""
-        return self.units.at((row[1], row[2]), row[4])
-
-    def reasons_of(self, row: Month) -> Sequence[tuple[int, str]]:
-        """Returns when and why a row was corrected."""
-        return self.corrections.get((Meter._make(row[:4]), row[4]), ())
-
     def entries(self) -> list[UsageEntry]:
         """Returns the same as entries."""
         closed = {"month": self.months}
         return [
             UsageEntry(
-                *(
-                    self.name(row.project, row.begin),
-                    Meter._make(row[:4]),
-                    row.begin,
-                    self.ends[row.begin],
-                    row.account,
-                ),
-                *(closed, _NONE, row.version, self.reasons_of(row), self.unit(row)),
+                *(self.name(row.project, row.begin), row.meter, row.begin, self.ends[row.begin], row.account),
+                *(closed, {}, row.version, self.corrections.get((row.meter, row.begin), ())),
+                self.units.at((row.service, row.resource), row.begin),
             )
             for row in map(MonthRow._make, self.rows)
         ]
@@ -97,7 +81,8 @@ _ZERO = (0, 0, 0, 0, 0, 1)
 
 def is_nothing(row: Month) -> bool:
     """Returns whether nothing was used or committed, which was known all the time."""
-    return row[5] == row[6] == "0" and not (row[8] or row[10] or row[11])
+    *_, used, committed, _, unknown, _, largest, last, _ = row
+    return used == committed == "0" and not (unknown or largest or last)
 
 
 def add_up_zones(rows: Iterable[Month]) -> list[Month]:

@@ -137,7 +137,7 @@ class ReportUsage:
             ends = {query.begin: query.end}
         rows = [row for row in rows if not is_nothing(row)]
         reasons: dict[tuple[Meter, int], list[tuple[int, str]]] = {}
-        if any(row[12] > 1 for row in rows):
+        if any(version > 1 for *_, version in rows):
             for each in self._corrections(query, projects):
                 if each.granularity == Granularity.MONTH:
                     begin = query.begin if is_total else each.begins

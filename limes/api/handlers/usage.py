@@ -3,12 +3,11 @@
 from collections.abc import Generator
 from contextlib import closing
 
-from limes.actions.metering.entries import ClosedMonths, UsageEntry
 from limes.actions.metering.report import UsagePage
 from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
 from limes.api.call import Call
-from limes.api.render.usage import CsvWriter, JsonWriter
+from limes.api.render.usage import Part, UsageWriter
 from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
 from limes.db.queries.usage_sources import Only
 from limes.errors import BadRequest
@@ -18,7 +17,7 @@ from limes.web.json import dump_part
 
 _BEGAN_AT = "x-limes-metering-began-at"
 """The header that says since when usage is metered."""
-Parts = Generator[list[UsageEntry] | ClosedMonths, None, None]
+Parts = Generator[Part, None, None]
 
 
 def report_usage(call: Call) -> Answer:
@@ -40,11 +39,11 @@ def report_usage(call: Call) -> Answer:
 
 
 def _csv(call: Call, parts: Parts) -> Generator[bytes, None, None]:
-    writer = CsvWriter(call.catalog)
+    writer = UsageWriter(call.catalog)
     with closing(parts):
-        yield writer.header()
+        yield writer.csv_header()
         for part in parts:
-            yield "".join(writer.lines(part)).encode()
+            yield writer.csv(part)
 
 
 def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator[bytes, None, None]:
@@ -56,12 +55,12 @@ def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator
         "until": query.end,
         "granularity": query.granularity.value,
     }
-    separator, writer = b"\n", JsonWriter(call.catalog)
+    separator, writer = b"\n", UsageWriter(call.catalog)
     with closing(parts):
         yield b'{"usage_report":' + dump_part(head)[:-1] + b',"entries":['
         for part in parts:
-            if lines := writer.lines(part):
-                yield separator + ",\n".join(lines).encode()
+            if lines := writer.json(part):
+                yield separator + lines
                 separator = b",\n"
         yield b'\n],"links":' + dump_part(links) + b"}}\n"
 

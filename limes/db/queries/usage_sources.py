@@ -186,6 +186,11 @@ class MonthRow(NamedTuple):
     version: int
 
     @property
+    def meter(self) -> Meter:
+        """What it is about."""
+        return Meter._make(self[:4])
+
+    @property
     def account(self) -> Account:
         """What it says."""
         return Account(int(self.used), int(self.committed), int(self.beyond), *self[8:12])
