@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class CheckConsistency:
-    """The use case with its collaborators."""
-
     engine: Engine
     catalog: Catalog
     constraints: ConstraintSet

@@ -40,8 +40,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Discover:
-    """The use case with what it works with."""
-
     engine: Engine
     backend: DiscoveryBackend
     catalog: Catalog

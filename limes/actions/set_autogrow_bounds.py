@@ -58,8 +58,6 @@ class _Request:
 
 @dataclass(frozen=True, slots=True)
 class SetAutogrowBounds:
-    """The use cases with their collaborators."""
-
     engine: Engine
     catalog: Catalog
     clock: Clock

@@ -21,8 +21,6 @@ from limes.errors import BadRequest, Conflict
 
 @dataclass(frozen=True, slots=True)
 class SetBursting:
-    """The use case with its collaborators."""
-
     engine: Engine
     catalog: Catalog
     tell_backends: TellBackends

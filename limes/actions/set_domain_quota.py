@@ -39,8 +39,6 @@ from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_
 
 @dataclass(frozen=True, slots=True)
 class SetDomainQuota:
-    """The use case with its collaborators."""
-
     engine: Engine
     catalog: Catalog
     constraints: ConstraintSet

@@ -44,8 +44,6 @@ from limes.system import Clock
 
 @dataclass(frozen=True, slots=True)
 class SetProjectQuota:
-    """The use case with its collaborators."""
-
     engine: Engine
     catalog: Catalog
     constraints: ConstraintSet

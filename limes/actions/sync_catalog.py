@@ -26,8 +26,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SyncCatalog:
-    """The use case."""
-
     engine: Engine
     catalog: Catalog
     capacitors: Collection[str]

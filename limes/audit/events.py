@@ -30,7 +30,6 @@ class CommitmentStep:
 
 
 def quota_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
-    """A quota was changed."""
     payload: dict[str, Any] = {"oldQuota": step.old, "newQuota": step.new, "unit": step.unit.value or None}
     if step.reason is not Reason.REQUEST:
         payload["reason"] = step.reason.value

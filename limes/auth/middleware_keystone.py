@@ -66,7 +66,6 @@ class MiddlewareAuthenticator:
         return self._challenge
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
-        """See `Authenticator`."""
         for header in ("HTTP_X_AUTH_TOKEN", "HTTP_X_SERVICE_TOKEN"):
             token_in(environ, header)
         own = dict(environ)  # the middleware changes it

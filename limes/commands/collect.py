@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `collect`."""
     parser = commands.add_parser(
         "collect", help="discover projects, scrape usage and capacity, write quota into backends"
     )

@@ -13,7 +13,6 @@ _MODE = 0o640
 
 
 def add_to(actions: Commands) -> None:
-    """Adds `config init`."""
     action = actions.add_parser(
         "init",
         help="write a commented configuration to start from; existing files are left alone",

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 
 def add_to(actions: Commands) -> None:
-    """Adds `policy`."""
     action = actions.add_parser(
         "policy",
         help="print every policy rule with its default and what it is for",

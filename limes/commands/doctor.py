@@ -42,7 +42,6 @@ SECTIONS = {
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `doctor`."""
     parser = commands.add_parser(
         "doctor",
         help="look for what is wrong, and say how to fix it",

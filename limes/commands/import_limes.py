@@ -27,7 +27,6 @@ _URL_VARIABLE = "LIMES_IMPORT_DATABASE_URL"
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `import-limes`."""
     parser = commands.add_parser(
         "import-limes",
         help="move here from the Go Limes: convert its configuration, copy its database",

@@ -6,7 +6,6 @@ from limes.commands.terminal import Commands, add_config_option, add_exit_codes
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `metrics`."""
     parser = commands.add_parser(
         "metrics",
         help="serve quota, usage, capacity and commitments as metrics",

@@ -46,7 +46,6 @@ class Report:
 
 
 def add_to(actions: Commands) -> None:
-    """Adds `audit`."""
     parser = actions.add_parser(
         "audit",
         help="report allocations of vanished projects, providers over capacity, consumers without allocations",

@@ -18,7 +18,6 @@ _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
 
 
 def add_to(actions: Commands) -> None:
-    """Adds `import`."""
     parser = actions.add_parser(
         "import",
         help="copy a running OpenStack Placement into this one, and compare the two",

@@ -170,7 +170,6 @@ def _project(cluster: Any, uuid: str) -> Any:
 
 
 def _add_test(actions: Commands) -> None:
-    """Adds `test`."""
     action = actions.add_parser(
         "test",
         help="scrape a project once and show the report; nothing is stored",

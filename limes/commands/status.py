@@ -26,7 +26,6 @@ _LATE = 600.0
 
 
 def add_to(commands: Commands) -> None:
-    """Adds `status`."""
     parser = commands.add_parser(
         "status",
         help="how the collectors' work goes: lag, errors, old figures, leases",

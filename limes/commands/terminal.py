@@ -56,7 +56,6 @@ def add_exit_codes(parser: argparse.ArgumentParser, meanings: Mapping[int, str] 
 
 
 def add_json_option(parser: argparse.ArgumentParser) -> None:
-    """Adds `--json`."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
 
 

@@ -50,7 +50,6 @@ def describe_zone(zone: DroppedZone) -> str:
 
 
 def describe_service(service: DroppedService) -> str:
-    """Returns what there is of a service."""
     projects = _count(service.projects, "project")
     have = "has" if service.projects == 1 else "have"
     return f"{projects} {have} quota or usage, {_count(service.commitments, 'commitment')}"
@@ -63,7 +62,6 @@ def _resources(service: DroppedService) -> Iterator[str]:
 
 
 def describe_resource(resource: DroppedResource) -> str:
-    """Returns what there is of a resource."""
     holdings = resource.holdings
     projects, commitments = _count(holdings.projects, "project"), _count(holdings.commitments, "commitment")
     return (

@@ -33,7 +33,6 @@ class Place:
 
     @property
     def level(self) -> Level:
-        """What it is."""
         if self.project_uuid:
             return Level.PROJECT
         return Level.DOMAIN if self.domain_uuid else Level.CLOUD

@@ -37,8 +37,6 @@ _UNKNOWN = 2**64
 
 
 class _Reading(threading.local):
-    """What a thread reads from."""
-
     standby: Standby | None = None
     wanted: int | None = None
     """The position that a standby needs, until one is chosen."""
@@ -199,27 +197,21 @@ class ReplicatedEngine(Engine):
         return self._primary.snapshot_stream(work)
 
     def all(self, query: Query, kind: type[R], /, **values: Any) -> list[R]:
-        """As `Engine.all`."""
         return self._read(lambda engine: engine.all(query, kind, **values))
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
-        """As `Engine.first`."""
         return self._read(lambda engine: engine.first(query, kind, **values))
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:
-        """As `Engine.tuples`."""
         return self._read(lambda engine: engine.tuples(query, **values))
 
     def column(self, query: Query, /, **values: Any) -> list[Any]:
-        """As `Engine.column`."""
         return self._read(lambda engine: engine.column(query, **values))
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """As `Engine.rows`."""
         return self._read(lambda engine: engine.rows(sql, params))
 
     def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
-        """As `Engine.stream`."""
         standby = self._local.standby
         return (self._primary if standby is None else standby.engine).stream(query, kind, **values)
 
@@ -235,19 +227,16 @@ class ReplicatedEngine(Engine):
         return self._primary.atomic(work)
 
     def write(self, query: Query, /, **values: Any) -> int:
-        """As `Engine.write`."""
         self._stay_with_primary()
         self._local.has_written = True
         return self._primary.write(query, **values)
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
-        """As `Engine.execute`."""
         self._stay_with_primary()
         self._local.has_written = True
         return self._primary.execute(sql, params)
 
     def ping(self) -> None:
-        """As `Engine.ping`."""
         self._primary.ping()
 
     @contextlib.contextmanager
@@ -258,17 +247,14 @@ class ReplicatedEngine(Engine):
             yield
 
     def after_commit(self, action: Callable[[], None]) -> None:
-        """As `Engine.after_commit`."""
         self._primary.after_commit(action)
 
     # -- pools -------------------------------------------------------------------------------------------------------
 
     def dispose(self) -> None:
-        """As `Engine.dispose`."""
         for engine in (self._primary, *(standby.engine for standby in self._standbys)):
             engine.dispose()
 
     def close(self) -> None:
-        """As `Engine.close`."""
         for engine in (self._primary, *(standby.engine for standby in self._standbys)):
             engine.close()

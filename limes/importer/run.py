@@ -57,8 +57,6 @@ class _RollBack(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Import:
-    """The use case."""
-
     source: Engine
     target: Engine
     catalog: Catalog

@@ -15,8 +15,6 @@ R = TypeVar("R", bound=NamedTuple)
 
 
 class DomainRow(NamedTuple):
-    """A domain."""
-
     uuid: str
     name: str
 
@@ -129,8 +127,6 @@ class UsageRow(NamedTuple):
 
 
 class CommitmentRow(NamedTuple):
-    """A commitment, as the source has it."""
-
     id: int
     uuid: str | None
     project: int

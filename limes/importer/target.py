@@ -102,7 +102,6 @@ class Target:
             self.engine.write(Resource.update(capacitor=capacitor).where(Resource.id == id_))
 
     def write_domains(self, rows: Iterable[DomainRow]) -> None:
-        """Writes domains."""
         self._insert((Domain.uuid, Domain.name), rows)
         self._domains = dict(self.engine.tuples(Domain.select(Domain.uuid, Domain.id)))
 
@@ -121,7 +120,6 @@ class Target:
         self._insert((DomainResource.domain, DomainResource.resource, DomainResource.quota), values)
 
     def write_projects(self, rows: Iterable[ProjectRow]) -> None:
-        """Writes projects."""
         known: dict[str, tuple[int, str]] = {}
 
         def values() -> Iterator[tuple[object, ...]]:

@@ -133,7 +133,6 @@ class SmtpSession:
             self.client.rset()
 
     def send(self, mail: Mail) -> Outcome:
-        """See `MailSession`."""
         with _explained(self.where):
             self._begin()
             code, answer = self.client.rcpt(mail.recipient)

@@ -125,7 +125,6 @@ class JobMetrics(Telemetry, Collector):
         self._durations.labels(*split_task(task)).observe(seconds)
 
     def collect(self) -> Iterator[Metric]:
-        """Yields all of them."""
         for metric in self.metrics:
             yield from metric.collect()
 

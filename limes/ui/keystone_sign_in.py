@@ -41,7 +41,6 @@ class KeystoneSignInMethod:
         self._gate = cloud.gate
 
     def offer(self) -> dict[str, Any]:
-        """See `SignInMethod`."""
         return {"method": "keystone", "user_domain": self._user_domain}
 
     def sign_in(self, request: SignIn) -> Issued:
@@ -70,7 +69,6 @@ class KeystoneSignInMethod:
         return str(plugin.get_access(self._session).auth_token)
 
     def rescope(self, root: str, scope: Scope) -> str:
-        """See `SignInMethod`."""
         target: dict[str, Any] = {
             "project_id": scope.project,
             "domain_id": scope.domain,
@@ -97,7 +95,6 @@ class KeystoneSignInMethod:
         ]
 
     def revoke(self, token: str) -> None:
-        """See `SignInMethod`."""
         # Keystone lets only a good token revoke itself, so nobody can fill our memory with made-up ones
         with contextlib.suppress(Unauthorized), self._refusals(Unauthorized("")):
             self._session.delete(

@@ -103,7 +103,6 @@ class SampleSignInMethod:
         return [scope for identity in self._of_user(token).values() if (scope := scope_of(identity)) is not None]
 
     def rescope(self, root: str, scope: Scope) -> str:
-        """See `SignInMethod`."""
         for other, identity in self._of_user(root).items():
             if (identity.project_id, identity.domain_id, identity.system_scope) == (
                 scope.project,

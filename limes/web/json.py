@@ -26,7 +26,6 @@ def dump(document: Any) -> bytes:
 
 
 def dump_part(document: Any) -> bytes:
-    """Returns a part of a document as JSON."""
     return _dumps(document)
 
 

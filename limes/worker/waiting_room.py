@@ -255,6 +255,5 @@ class WaitingRoom:
         conn.deadline = min(conn.deadline, time.monotonic() + (_LINGER_SECONDS if is_idle else _STOP_SECONDS))
 
     def close(self) -> None:
-        """Closes all of them."""
         for conn in list(self._waiting):
             self._close(conn)

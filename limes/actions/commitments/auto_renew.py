@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RenewAutomatically(LedgerUser):
-    """The use cases."""
-
     rules: CommitmentRules
 
     def by(self, initiator: Initiator) -> "RenewAutomatically":

@@ -39,8 +39,6 @@ class Created:
 
 @dataclass(frozen=True, slots=True)
 class CreateCommitment:
-    """The use case."""
-
     ledger: Ledger
 
     def run(

@@ -43,8 +43,6 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class PreviewCommitment(LedgerUser):
-    """The use cases."""
-
     @snapshot
     def can_confirm(self, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Verdict:
         """Returns whether it would be confirmed at once. Raises as creating it, except for capacity and earliest

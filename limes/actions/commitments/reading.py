@@ -61,8 +61,6 @@ class Events(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ReadCommitments(LedgerUser):
-    """The use cases."""
-
     rules: CommitmentRules
 
     @snapshot

@@ -18,8 +18,6 @@ NO_MATCH = "no matching commitment found"
 
 @dataclass(frozen=True, slots=True)
 class TransferCommitment(LedgerUser):
-    """The use cases."""
-
     @atomic
     def start(
         self,

@@ -48,7 +48,6 @@ class Sent:
     """Why the server took none, if so."""
 
     def count(self, outcome: Outcome, *, given_up: bool) -> None:
-        """Counts one mail."""
         if outcome.fate is Fate.SENT:
             self.sent += 1
         elif given_up:

@@ -51,8 +51,6 @@ class UsagePage:
 
 @dataclass(frozen=True, slots=True)
 class ReportUsage:
-    """The use case with what it works with."""
-
     engine: Engine
     clock: Clock
     valid_for: float = VALID_FOR

@@ -39,8 +39,6 @@ class _Problem(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AskForQuota:
-    """The use case."""
-
     desk: Desk
 
     def run(

@@ -47,8 +47,6 @@ def read_hierarchy(engine: Engine, project: ProjectRow, ids: Mapping[Ref, int]) 
 
 @dataclass(frozen=True, slots=True)
 class PassOnRequest:
-    """The use case."""
-
     desk: Desk
 
     @property

@@ -43,8 +43,6 @@ class ClusterReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportCluster:
-    """The use case with its collaborators."""
-
     engine: Engine
     catalog: Catalog
 

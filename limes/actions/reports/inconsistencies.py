@@ -44,8 +44,6 @@ class ScrapeErrorGroup:
 
 @dataclass(frozen=True, slots=True)
 class ReportInconsistencies:
-    """The use cases with their collaborators."""
-
     engine: Engine
     catalog: Catalog
 

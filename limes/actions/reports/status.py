@@ -29,8 +29,6 @@ class ServiceStatus:
 
 @dataclass(frozen=True, slots=True)
 class CapacitorStatus:
-    """One capacitor."""
-
     name: str
     age: float | None
     stale: bool
@@ -86,8 +84,6 @@ class StatusReport:
 
 @dataclass(frozen=True, slots=True)
 class ReportStatus:
-    """The use case with its collaborators."""
-
     engine: Engine
     stale_after: float
     """Seconds after which figures are too old."""

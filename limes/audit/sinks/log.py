@@ -36,7 +36,6 @@ class LogSink:
         return Delivery([event.number for event in events])
 
     def try_out(self) -> str | None:
-        """See `Sink`."""
         if self.path is None:
             return None
         target = self.path if self.path.exists() else self.path.absolute().parent

@@ -40,7 +40,6 @@ class WebhookSink:
     name: str = "webhook"
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        """See `Sink`."""
         delivered: list[int] = []
         refused: dict[int, str] = {}
         blocked: set[str] = set()

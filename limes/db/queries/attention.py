@@ -118,7 +118,6 @@ class CapacityDrop(NamedTuple):
 
 @rows(CapacityDrop)
 def capacity_drops() -> Node:
-    """All of these."""
     return (
         Resource.select(Resource.id, Capacitor.name, Resource.capacity_drop_seen_at)
         .join(Capacitor)

@@ -65,7 +65,6 @@ class AZQuotaChanges:
         self._deleted += [f"{project}:{az}" for az in stored if az not in quotas]
 
     def write(self, engine: Engine, resource: int) -> None:
-        """Writes all of it."""
         _delete_azs(engine, resource, self._deleted)
         _write_azs(engine, [(project, resource, az, quota, at) for project, az, quota, at in sorted(self._written)])
 

@@ -40,8 +40,6 @@ class ServiceState(NamedTuple):
 
 
 class CapacitorState(NamedTuple):
-    """One capacitor."""
-
     name: str
     scraped_at: float | None
     next_scrape_at: float

@@ -80,7 +80,6 @@ def _delete(id_: int) -> Node:
 
 
 def delete(engine: Engine, ids: Iterable[int]) -> None:
-    """Deletes commitments."""
     for id_ in ids:
         _delete(engine, id_)
 
@@ -161,7 +160,6 @@ def unsettled(resource_id: int, now: float) -> Node:
 
 @column(int)
 def unsettled_resources(now: float) -> Node:
-    """The resources with `unsettled` commitments."""
     return Stored.select(Stored.resource).distinct().where(_is_unsettled(now)).order_by(Stored.resource)
 
 

@@ -7,8 +7,6 @@ from limes.db.query import Node, first, rows
 
 
 class DomainRow(NamedTuple):
-    """A domain."""
-
     id: int
     uuid: str
     name: str
@@ -19,7 +17,6 @@ _SELECT = Domain.select(Domain.id, Domain.uuid, Domain.name)
 
 @first(DomainRow)
 def domain(uuid: str) -> Node:
-    """The domain of that UUID."""
     return _SELECT.where(Domain.uuid == uuid)
 
 

@@ -64,7 +64,6 @@ def _state() -> Node:
 
 
 def state(engine: Engine) -> State:
-    """Returns the state."""
     return _state(engine) or State(0, 0)
 
 

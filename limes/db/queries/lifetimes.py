@@ -87,7 +87,6 @@ _END = compiled(
 
 
 def end_periods(engine: Engine, numbers: Collection[int], at: float, last_seen_at: float) -> None:
-    """Ends these periods."""
     engine.write(_END, numbers=numbers, at=at, last_seen_at=last_seen_at)
 
 

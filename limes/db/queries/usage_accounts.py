@@ -128,12 +128,10 @@ _insert_months = _insert(UsageMonth, UsageMonth.counted_until)
 
 
 def write_days(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
-    """Writes days."""
     _insert_days(engine, [(*meter, *_values(stored)) for meter, stored in rows])
 
 
 def write_months(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
-    """Writes months."""
     _insert_months(engine, [(*meter, *_values(stored), stored.counted_until) for meter, stored in rows])
 
 

@@ -192,7 +192,6 @@ class MonthRow(NamedTuple):
 
     @property
     def account(self) -> Account:
-        """What it says."""
         return Account(int(self.used), int(self.committed), int(self.beyond), *self[8:12])
 
 

@@ -50,7 +50,6 @@ class _PieceMap(Generic[K, V]):
         return None if piece is None else piece.get(key)
 
     def values(self) -> Iterator[V]:
-        """Yields all values."""
         return chain.from_iterable(piece.values() for piece in self._pieces.values())
 
     def replace(self, changed: Mapping[K, V], gone: Iterable[K] = ()) -> Self:
