@@ -43,7 +43,8 @@ def record_lifetimes(of: Followed, scrape: Scrape) -> None:
         queries.end_periods(engine, changes.ended, at, now if task.scraped_at is None else task.scraped_at)
     project_id = known.project_id
     if project_id is None and (changes.begun or known.periods):
-        project_id = queries.name_project(engine, task)
+        names = (task.project_name, task.domain_uuid, task.domain_name)
+        project_id = queries.name_project(engine, task.project_uuid, *names)
     if project_id is not None:
         queries.begin_periods(engine, project_id, task.service_type, changes.begun, at)
 

@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from peewee import JOIN, fn
 
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, LifetimeProject, Project, ProjectService, Service, SubresourceLifetime
+from limes.db.query import Node, exists
 
 _L, _P = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
 
@@ -92,18 +93,9 @@ def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list
     return engine.all(query, LifetimeRow)
 
 
-_KNOWN_DOMAIN = compiled(
-    lambda p: LifetimeProject.select(LifetimeProject.id).where(LifetimeProject.domain_uuid == p.domain).limit(1)
-)
-_KNOWN_PROJECT = compiled(
-    lambda p: LifetimeProject.select(LifetimeProject.id).where(
-        LifetimeProject.uuid == p.project, LifetimeProject.domain_uuid == p.domain
-    )
-)
-
-
-def was_there(engine: Engine, domain_uuid: str, project_uuid: str | None) -> bool:
-    """Returns whether there are, or were, periods of a project, or of any project of a domain."""
-    if project_uuid is None:
-        return bool(engine.column(_KNOWN_DOMAIN, domain=domain_uuid))
-    return bool(engine.column(_KNOWN_PROJECT, domain=domain_uuid, project=project_uuid))
+@exists
+def was_there(domain_uuid: str, project_uuid: str | None) -> Node:
+    """Whether there are, or were, periods of a project, or of any project of a domain."""
+    row = LifetimeProject
+    query = row.select(row.id).where(row.domain_uuid == domain_uuid)
+    return query.limit(1) if project_uuid is None else query.where(row.uuid == project_uuid)

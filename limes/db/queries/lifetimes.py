@@ -7,19 +7,14 @@ has changed with up to three.
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-import peewee
 from peewee import JOIN, Case, fn
 
 from limes.core.lifetimes import NewPeriod, OpenPeriod
-from limes.db.compiled import Parameters, Select, any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import LifetimeProject, Project, ProjectService, Service, SubresourceLifetime
 from limes.db.queries.tasks import ProjectTask
-
-_CHUNK = 2000
-"""Rows of one statement: SQLite takes at most 32,766 values."""
-
-_L, _P = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
+from limes.db.query import Insert, Node, column, exists, tuples, value, writes, writes_for
 
 
 class KnownLifetimes(NamedTuple):
@@ -30,190 +25,161 @@ class KnownLifetimes(NamedTuple):
     periods: list[OpenPeriod]
 
 
-_OPEN = compiled(
-    lambda p: (
-        _P.select(
-            *(_P.id, _P.name, _P.domain_uuid, _P.domain_name),
-            *(_L.id, _L.resource_name, _L.az, _L.subresource_id, _L.attributes, _L.first_seen_at, _L.began_at),
-        )
-        .join(
-            _L,
-            JOIN.LEFT_OUTER,
-            on=(_L.project == _P.id) & (_L.service_type == p.service_type) & _L.ended_at.is_null(),
-        )
-        .where(_P.uuid == p.uuid)
-        .order_by(_L.id)
-    )
+@tuples(
+    tuple[int, str, str, str, int | None, str | None, str | None, str | None, str | None, float | None, float | None]
 )
+def _open_periods(uuid: str, service_type: str) -> Node:
+    period, project = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
+    is_of = (period.project == project.id) & (period.service_type == service_type) & period.ended_at.is_null()
+    columns = (
+        *(project.id, project.name, project.domain_uuid, project.domain_name),
+        *(period.id, period.resource_name, period.az, period.subresource_id),
+        *(period.attributes, period.first_seen_at, period.began_at),
+    )
+    query = project.select(*columns).join(period, JOIN.LEFT_OUTER, on=is_of)
+    return query.where(project.uuid == uuid).order_by(period.id)
 
 
 def open_periods(engine: Engine, task: ProjectTask) -> KnownLifetimes:
-    """Returns the open periods of a service in a project."""
-    rows = engine.tuples(_OPEN, uuid=task.project_uuid, service_type=task.service_type)
+    """The open periods of a service in a project."""
+    found: list[Any] = _open_periods(engine, task.project_uuid, task.service_type)
     names = (task.project_name, task.domain_uuid, task.domain_name)
-    project_id = rows[0][0] if rows and rows[0][1:4] == names else None
-    return KnownLifetimes(project_id, [OpenPeriod._make(row[4:]) for row in rows if row[4] is not None])
+    project_id = found[0][0] if found and found[0][1:4] == names else None
+    return KnownLifetimes(project_id, [OpenPeriod._make(row[4:]) for row in found if row[4] is not None])
 
 
-_NAME_PROJECT = compiled(
-    lambda p: (
-        LifetimeProject.insert(uuid=p.uuid, name=p.name, domain_uuid=p.domain_uuid, domain_name=p.domain_name)
-        .on_conflict(
-            conflict_target=[LifetimeProject.uuid],
-            preserve=[LifetimeProject.name, LifetimeProject.domain_uuid, LifetimeProject.domain_name],
-        )
-        .returning(LifetimeProject.id)
+@value(int)
+def name_project(uuid: str, name: str, domain_uuid: str, domain_name: str) -> Node:
+    """Stores the names of a project. Gives its id here."""
+    row = LifetimeProject
+    return (
+        row.insert(uuid=uuid, name=name, domain_uuid=domain_uuid, domain_name=domain_name)
+        .on_conflict(conflict_target=[row.uuid], preserve=[row.name, row.domain_uuid, row.domain_name])
+        .returning(row.id)
     )
-)
 
 
-def name_project(engine: Engine, task: ProjectTask) -> int:
-    """Stores the names of a project. Returns its id here."""
-    (id_,) = engine.column(
-        _NAME_PROJECT,
-        uuid=task.project_uuid,
-        name=task.project_name,
-        domain_uuid=task.domain_uuid,
-        domain_name=task.domain_name,
-    )
-    return int(id_)
+@writes
+def end_periods(numbers: Collection[int], at: float, last_seen_at: float) -> Node:
+    changes = SubresourceLifetime.update(ended_at=at, last_seen_at=last_seen_at)
+    return changes.where(any_of(SubresourceLifetime.id, numbers))
 
 
-_END = compiled(
-    lambda p: SubresourceLifetime.update(ended_at=p.at, last_seen_at=p.last_seen_at).where(
-        any_of(SubresourceLifetime.id, p.numbers)
-    )
-)
-
-
-def end_periods(engine: Engine, numbers: Collection[int], at: float, last_seen_at: float) -> None:
-    engine.write(_END, numbers=numbers, at=at, last_seen_at=last_seen_at)
-
-
-_BEGIN = compiled_insert(
+_insert = Insert(
+    tuple[Any, ...],
     SubresourceLifetime,
     *(SubresourceLifetime.project, SubresourceLifetime.service_type, SubresourceLifetime.resource_name),
     *(SubresourceLifetime.az, SubresourceLifetime.subresource_id, SubresourceLifetime.attributes),
     *(SubresourceLifetime.name, SubresourceLifetime.first_seen_at, SubresourceLifetime.began_at),
+    at_once=2000,  # SQLite takes at most 32,766 values
 )
 
 
 def begin_periods(engine: Engine, project_id: int, service_type: str, periods: Sequence[NewPeriod], at: float) -> None:
     """Adds periods that begin at that time. `project_id` is the one that `name_project` gives."""
-    for start in range(0, len(periods), _CHUNK):
-        rows = [
-            (
-                project_id,
-                service_type,
-                *period.found[:5],
-                at if period.first_seen_at is None else period.first_seen_at,
-                at,
-            )
-            for period in periods[start : start + _CHUNK]
-        ]
-        engine.write(_BEGIN, rows=rows)
+    new = []
+    for period in periods:
+        first_seen_at = at if period.first_seen_at is None else period.first_seen_at
+        new.append((project_id, service_type, *period.found[:5], first_seen_at, at))
+    _insert(engine, new)
 
 
 # -- ends without a scrape ---------------------------------------------------------------------------------------------
 
 
-def _last_scrape() -> Select:
-    """As a subquery in an UPDATE of periods: when the service was last scraped in the project; null without both."""
-    return (
+def _note_last_scrape(condition: Any) -> Node:
+    """Stores when the service was last scraped in the project; null without both."""
+    period = SubresourceLifetime
+    last_scrape = (
         ProjectService.select(ProjectService.scraped_at)
         .join(Project, on=ProjectService.project == Project.id)
         .join(LifetimeProject, on=LifetimeProject.uuid == Project.uuid)
         .join(Service, on=ProjectService.service == Service.id)
-        .where(LifetimeProject.id == SubresourceLifetime.project, Service.type == SubresourceLifetime.service_type)
+        .where(LifetimeProject.id == period.project, Service.type == period.service_type)
     )
+    return period.update(last_seen_at=last_scrape).where(period.ended_at.is_null(), condition)
 
 
-def _note_last_scrape(condition: Any) -> peewee.Node:
-    return SubresourceLifetime.update(last_seen_at=_last_scrape()).where(
-        SubresourceLifetime.ended_at.is_null(), condition
+def _end(at: float, condition: Any) -> Node:
+    period = SubresourceLifetime
+    changes = period.update(
+        ended_at=Case(None, [(period.began_at > at, period.began_at)], at),
+        last_seen_at=fn.COALESCE(period.last_seen_at, period.began_at),
     )
+    return changes.where(period.ended_at.is_null(), condition)
 
 
-def _end(p: Parameters, condition: Any) -> peewee.Node:
-    began_at = SubresourceLifetime.began_at
-    return SubresourceLifetime.update(
-        ended_at=Case(None, [(began_at > p.at, began_at)], p.at),
-        last_seen_at=fn.COALESCE(SubresourceLifetime.last_seen_at, began_at),
-    ).where(SubresourceLifetime.ended_at.is_null(), condition)
-
-
-def _of_projects(p: Parameters) -> Any:
+def _is_of(projects: Collection[str]) -> Any:
     ids = LifetimeProject.select(LifetimeProject.id)
-    return any_of(SubresourceLifetime.project, ids.where(any_of(LifetimeProject.uuid, p.projects)))
+    return any_of(SubresourceLifetime.project, ids.where(any_of(LifetimeProject.uuid, projects)))
 
 
-_NOTE_LAST_SCRAPES = compiled(lambda p: _note_last_scrape(_of_projects(p)))
-_END_PROJECTS = compiled(lambda p: _end(p, _of_projects(p)))
-
-
-def note_last_scrapes(engine: Engine, projects: Collection[str]) -> None:
+@writes
+def note_last_scrapes(projects: Collection[str]) -> Node:
     """Stores when the subresources of projects were seen last. To be called before the projects are deleted."""
-    engine.write(_NOTE_LAST_SCRAPES, projects=sorted(projects))
+    return _note_last_scrape(_is_of(projects))
 
 
-def end_projects(engine: Engine, projects: Collection[str], at: float) -> None:
+@writes
+def end_projects(projects: Collection[str], at: float) -> Node:
     """Ends all periods of projects. To be called after they are deleted: a scrape that was still writing is over
     then, and none comes any more."""
-    engine.write(_END_PROJECTS, projects=sorted(projects), at=at)
+    return _end(at, _is_of(projects))
 
 
-def _not_followed(p: Parameters) -> Any:
+def _is_other(followed: Collection[str]) -> Any:
     ref = SubresourceLifetime.service_type.concat("/").concat(SubresourceLifetime.resource_name)
-    return ~any_of(ref, p.followed)
+    return ~any_of(ref, followed)
 
 
-_ANY_NOT_FOLLOWED = compiled(
-    lambda p: (
-        SubresourceLifetime.select(SubresourceLifetime.id)
-        .where(SubresourceLifetime.ended_at.is_null(), _not_followed(p))
-        .limit(1)
-    )
-)
-_NOTE_LAST_SCRAPES_OF_OTHERS = compiled(lambda p: _note_last_scrape(_not_followed(p)))
-_END_OTHERS = compiled(lambda p: _end(p, _not_followed(p)))
+@exists
+def _any_other(followed: Collection[str]) -> Node:
+    period = SubresourceLifetime
+    return period.select(period.id).where(period.ended_at.is_null(), _is_other(followed)).limit(1)
+
+
+@writes
+def _note_last_scrapes_of_others(followed: Collection[str]) -> Node:
+    return _note_last_scrape(_is_other(followed))
+
+
+@writes
+def _end_others(followed: Collection[str], at: float) -> Node:
+    return _end(at, _is_other(followed))
 
 
 def end_others(engine: Engine, followed: Collection[str], at: float) -> None:
     """Ends the periods of all resources but these (`service/resource`): nobody looks at them any more."""
-    if engine.column(_ANY_NOT_FOLLOWED, followed=followed):
-        engine.write(_NOTE_LAST_SCRAPES_OF_OTHERS, followed=followed)
-        engine.write(_END_OTHERS, followed=followed, at=at)
+    if _any_other(engine, followed):
+        _note_last_scrapes_of_others(engine, followed)
+        _end_others(engine, followed, at)
 
 
 # -- what is old -------------------------------------------------------------------------------------------------------
 
-_OLD = compiled(
-    lambda p: (
-        SubresourceLifetime.select(SubresourceLifetime.id)
-        .where(SubresourceLifetime.ended_at < p.before)
-        .order_by(SubresourceLifetime.ended_at)
-        .limit(p.limit)
-    )
-)
-_DELETE = compiled(lambda p: SubresourceLifetime.delete().where(any_of(SubresourceLifetime.id, p.numbers)))
-_DELETE_PROJECTS = compiled(
-    lambda p: LifetimeProject.delete().where(
-        ~fn.EXISTS(Project.select(Project.id).where(Project.uuid == LifetimeProject.uuid)),
-        ~fn.EXISTS(
-            SubresourceLifetime.select(SubresourceLifetime.id).where(SubresourceLifetime.project == LifetimeProject.id)
-        ),
-    )
-)
+
+@column(int)
+def _old(before: float, limit: int) -> Node:
+    period = SubresourceLifetime
+    return period.select(period.id).where(period.ended_at < before).order_by(period.ended_at).limit(limit)
+
+
+@writes_for("numbers")
+def _delete(numbers: Collection[int]) -> Node:
+    return SubresourceLifetime.delete().where(any_of(SubresourceLifetime.id, numbers))
 
 
 def delete_ended_before(engine: Engine, time: float, limit: int) -> int:
     """Deletes at most `limit` periods that ended before that time. Returns how many."""
-    numbers = engine.column(_OLD, before=time, limit=limit)
-    if numbers:
-        engine.write(_DELETE, numbers=numbers)
+    numbers = _old(engine, time, limit)
+    _delete(engine, numbers)
     return len(numbers)
 
 
-def delete_projects_without_periods(engine: Engine) -> None:
+@writes
+def delete_projects_without_periods() -> Node:
     """Deletes the names of projects that do not exist any more, and of which no periods are left."""
-    engine.write(_DELETE_PROJECTS)
+    row, period = LifetimeProject, SubresourceLifetime
+    present = Project.select(Project.id).where(Project.uuid == row.uuid)
+    periods = period.select(period.id).where(period.project == row.id)
+    return row.delete().where(~fn.EXISTS(present), ~fn.EXISTS(periods))

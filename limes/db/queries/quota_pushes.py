@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 from peewee import fn
 
-from limes.db.compiled import any_of, compiled, lock
-from limes.db.engine import Engine
+from limes.db.compiled import any_of, lock
 from limes.db.models import ProjectService, Service
+from limes.db.query import Node, column, first, writes
+
+_ROW = ProjectService
 
 
 class PushState(NamedTuple):
@@ -20,113 +22,64 @@ class PushState(NamedTuple):
     drifted_at: float | None
 
 
-_MARK_DESYNCED = compiled(
-    lambda p: ProjectService.update(quota_desynced_at=p.now, next_push_at=p.now, push_failures=0).where(
-        ProjectService.project == p.project,
-        any_of(ProjectService.service, Service.select(Service.id).where(any_of(Service.type, p.types))),
-    )
-)
-
-
-def mark_desynced(engine: Engine, project_id: int, service_types: Sequence[str], now: float) -> None:
+@writes
+def mark_desynced(project_id: int, service_types: Sequence[str], now: float) -> Node:
     """Marks the backends of these services: they have to be told this project's quota as soon as possible."""
-    engine.write(_MARK_DESYNCED, project=project_id, types=service_types, now=now)
+    services = Service.select(Service.id).where(any_of(Service.type, service_types))
+    changes = _ROW.update(quota_desynced_at=now, next_push_at=now, push_failures=0)
+    return changes.where(_ROW.project == project_id, any_of(_ROW.service, services))
 
 
-_DRIFTED = compiled(
-    lambda p: (
-        ProjectService.select(Service.type)
-        .join(Service)
-        .where(
-            ProjectService.project == p.project,
-            any_of(Service.type, p.types),
-            ProjectService.drifted_at.is_null(False),
-            ProjectService.quota_desynced_at.is_null(),
-        )
-    )
-)
+@column(str)
+def drifted_services(project_id: int, service_types: Sequence[str]) -> Node:
+    """Those services whose backend somebody else has changed, and that are not marked for a push yet."""
+    is_drifted = (_ROW.drifted_at.is_null(False), _ROW.quota_desynced_at.is_null())
+    query = _ROW.select(Service.type).join(Service)
+    return query.where(_ROW.project == project_id, any_of(Service.type, service_types), *is_drifted)
 
 
-def drifted_services(engine: Engine, project_id: int, service_types: Sequence[str]) -> list[str]:
-    """Returns those services whose backend somebody else has changed, and that are not marked for a push yet."""
-    return engine.column(_DRIFTED, project=project_id, types=service_types)
+@first(PushState)
+def lock_push_state(id_: int) -> Node:
+    """The row in `project_services`, locked; None if the project or service is gone."""
+    return lock(_ROW.select(*(getattr(_ROW, name) for name in PushState._fields)).where(_ROW.id == id_))
 
 
-_LOCK_STATE = compiled(
-    lambda p: lock(
-        ProjectService.select(
-            ProjectService.quota_desynced_at,
-            ProjectService.next_push_at,
-            ProjectService.push_claimed_until,
-            ProjectService.push_failures,
-            ProjectService.drifted_at,
-        ).where(ProjectService.id == p.id)
-    )
-)
-
-
-def lock_push_state(engine: Engine, id_: int) -> PushState | None:
-    """Returns the row in `project_services`, locked; None if the project or service is gone."""
-    return engine.first(_LOCK_STATE, PushState, id=id_)
-
-
-_RECORD_OUTDATED = compiled(
-    lambda p: ProjectService.update(
-        pushed_at=p.now, quota_desynced_at=p.desynced_at, next_push_at=p.now, push_claimed_until=None
-    ).where(ProjectService.id == p.id)
-)
-
-
-def record_outdated_push(engine: Engine, id_: int, desynced_at: float, now: float) -> None:
+@writes
+def record_outdated_push(id_: int, desynced_at: float, now: float) -> Node:
     """Records that the backend was told its quota, and has to be told again."""
-    engine.write(_RECORD_OUTDATED, id=id_, desynced_at=desynced_at, now=now)
+    times = {"pushed_at": now, "quota_desynced_at": desynced_at, "next_push_at": now}
+    return _ROW.update(**times, push_claimed_until=None).where(_ROW.id == id_)
 
 
-_MARK_AGAIN = compiled(
-    lambda p: ProjectService.update(
-        quota_desynced_at=p.desynced_at, next_push_at=fn.COALESCE(ProjectService.next_push_at, p.next_push_at)
-    ).where(ProjectService.id == p.id)
-)
-
-
-def mark_desynced_again(engine: Engine, id_: int, desynced_at: float, next_push_at: float) -> None:
+@writes
+def mark_desynced_again(id_: int, desynced_at: float, next_push_at: float) -> Node:
     """Marks the backend once more. A push that is running goes on."""
-    engine.write(_MARK_AGAIN, id=id_, desynced_at=desynced_at, next_push_at=next_push_at)
+    next_push = fn.COALESCE(_ROW.next_push_at, next_push_at)
+    return _ROW.update(quota_desynced_at=desynced_at, next_push_at=next_push).where(_ROW.id == id_)
 
 
-_RECORD = compiled(
-    lambda p: ProjectService.update(
-        pushed_at=p.now,
+@writes
+def record_push(id_: int, now: float) -> Node:
+    """Records that the backend was told its quota, and that it is the wanted one."""
+    return _ROW.update(
+        pushed_at=now,
         quota_desynced_at=None,
         next_push_at=None,
         push_claimed_until=None,
         push_failures=0,
         push_error="",
         drifted_at=None,
-    ).where(ProjectService.id == p.id)
-)
+    ).where(_ROW.id == id_)
 
 
-def record_push(engine: Engine, id_: int, now: float) -> None:
-    """Records that the backend was told its quota, and that it is the wanted one."""
-    engine.write(_RECORD, id=id_, now=now)
-
-
-_RECORD_FAILED = compiled(
-    lambda p: ProjectService.update(
-        next_push_at=p.next_push_at, push_failures=p.failures, push_error=p.error, push_claimed_until=None
-    ).where(ProjectService.id == p.id)
-)
-
-
-def record_failed_push(engine: Engine, id_: int, next_push_at: float, failures: int, error: str) -> None:
+@writes
+def record_failed_push(id_: int, next_push_at: float, failures: int, error: str) -> Node:
     """Records that the quota could not be written, and when to try again."""
-    engine.write(_RECORD_FAILED, id=id_, next_push_at=next_push_at, failures=failures, error=error)
+    changes = {"next_push_at": next_push_at, "push_failures": failures, "push_error": error}
+    return _ROW.update(**changes, push_claimed_until=None).where(_ROW.id == id_)
 
 
-_REQUEST_SCRAPE = compiled(lambda p: ProjectService.update(is_stale=True).where(ProjectService.id == p.id))
-
-
-def request_scrape(engine: Engine, id_: int) -> None:
+@writes
+def request_scrape(id_: int) -> Node:
     """Asks for a scrape that comes before all that are merely due."""
-    engine.write(_REQUEST_SCRAPE, id=id_)
+    return _ROW.update(is_stale=True).where(_ROW.id == id_)
