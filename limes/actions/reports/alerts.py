@@ -134,7 +134,8 @@ class ReportAlerts:
             counts[Kind.AUTO_RENEWAL_FAILED, critical, service] += row.renewal_failed
             counts[Kind.COMMITMENT_EXPIRES, critical, service] += row.expiring_critical
             counts[Kind.COMMITMENT_EXPIRES, warning, service] += row.expiring - row.expiring_critical
-        for each in count_temporary_alerts(self.engine, asked.scope, list(asked.resources), self.rules, asked.now):
+        ids, lead = list(asked.resources), self.rules.temporary_quota_ends
+        for each in count_temporary_alerts(self.engine, asked.scope, ids, lead, asked.now):
             counts[Kind(each.kind), warning, asked.resources[each.resource_id].ref[0]] += each.number
         return counts
 
@@ -163,8 +164,8 @@ class ReportAlerts:
             yield Alert(Kind(row.kind), severity, row.project, named.ref[0], named, commitment=row)
 
     def _temporary(self, asked: _Asked, limit: int) -> Iterator[Alert]:
-        ids = list(asked.resources)
-        for row in temporary_alerts(self.engine, asked.scope, ids, self.rules, asked.now, limit):
+        ids, lead = list(asked.resources), self.rules.temporary_quota_ends
+        for row in temporary_alerts(self.engine, asked.scope, ids, lead, asked.now, limit):
             named, kind = asked.resources[row.resource_id], Kind(row.kind)
             project = row.place if row.place.uuid else None
             since = {

@@ -1,15 +1,16 @@
 """Quota for a time, by resource id. Writers hold the lock that the model names."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple, get_type_hints
 
 from peewee import JOIN
 
 from limes.core.temporary_quota import TemporaryQuota as Temporary
 from limes.core.temporary_quota import TemporaryState
-from limes.db.compiled import any_of, compiled, compiled_insert
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, TemporaryQuota
+from limes.db.query import Insert, Node, made, rows, writes_for
 
 
 class TemporaryRow(NamedTuple):
@@ -41,124 +42,108 @@ class DueRow(NamedTuple):
 
 
 TEMPORARY_COLUMNS = tuple(getattr(TemporaryQuota, name) for name in TemporaryRow._fields)
+TEMPORARY_KINDS = tuple(get_type_hints(TemporaryRow).values())
+"""The types of the columns."""
 _IS_OF_DOMAIN = TemporaryQuota.project.is_null()
 
 # -- of one project or domain ------------------------------------------------------------------------------------------
 
-_OF_PROJECT = compiled(
-    lambda p: TemporaryQuota.select(TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(
-        TemporaryQuota.project == p.project
-    )
-)
-_OF_DOMAIN = compiled(
-    lambda p: TemporaryQuota.select(TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(
-        TemporaryQuota.domain == p.domain, _IS_OF_DOMAIN
-    )
-)
-_DELETE_OF_PROJECT = compiled(
-    lambda p: TemporaryQuota.delete().where(
-        TemporaryQuota.project == p.project, any_of(TemporaryQuota.resource, p.resources)
-    )
-)
-_DELETE_OF_DOMAIN = compiled(
-    lambda p: TemporaryQuota.delete().where(
-        TemporaryQuota.domain == p.domain, _IS_OF_DOMAIN, any_of(TemporaryQuota.resource, p.resources)
-    )
-)
-_INSERT = compiled_insert(
-    TemporaryQuota, TemporaryQuota.domain, TemporaryQuota.project, TemporaryQuota.resource, *TEMPORARY_COLUMNS
-)
+
+def _is_of(domain_id: int, project_id: int | None) -> Any:
+    row = TemporaryQuota
+    return (row.domain == domain_id) & _IS_OF_DOMAIN if project_id is None else row.project == project_id
+
+
+def _temporary(resource: int, *values: Any) -> tuple[int, Temporary]:
+    return resource, TemporaryRow._make(values).value
+
+
+@made(_temporary, int, *TEMPORARY_KINDS)
+def _stored(domain_id: int, project_id: int | None) -> Node:
+    return TemporaryQuota.select(TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(_is_of(domain_id, project_id))
 
 
 def temporary_quotas(engine: Engine, domain_id: int, project_id: int | None) -> dict[int, Temporary]:
-    """Returns those of a project; without one, the domain's own."""
-    query = _OF_DOMAIN if project_id is None else _OF_PROJECT
-    rows = engine.tuples(query, domain=domain_id, project=project_id)
-    return {resource: TemporaryRow._make(values).value for resource, *values in rows}
+    """Those of a project by resource; without one, the domain's own."""
+    return dict(_stored(engine, domain_id, project_id))
+
+
+@writes_for("resources")
+def _delete(domain_id: int, project_id: int | None, resources: Collection[int]) -> Node:
+    row = TemporaryQuota
+    return row.delete().where(_is_of(domain_id, project_id), any_of(row.resource, resources))
+
+
+_insert = Insert(
+    *(tuple[Any, ...], TemporaryQuota, TemporaryQuota.domain, TemporaryQuota.project, TemporaryQuota.resource),
+    *TEMPORARY_COLUMNS,
+)
 
 
 def write_temporary_quotas(
     engine: Engine, domain_id: int, project_id: int | None, changed: Mapping[int, Temporary | None]
 ) -> None:
     """Replaces those of these resources; None leaves none. At most two statements."""
-    if not changed:
-        return
-    query = _DELETE_OF_DOMAIN if project_id is None else _DELETE_OF_PROJECT
-    engine.write(query, domain=domain_id, project=project_id, resources=sorted(changed))
-    rows = [
-        (domain_id, project_id, resource, *_row_of(temporary))
-        for resource, temporary in sorted(changed.items())
-        if temporary is not None
-    ]
-    if rows:
-        engine.write(_INSERT, rows=rows)
-
-
-def _row_of(temporary: Temporary) -> TemporaryRow:
-    return TemporaryRow._make(getattr(temporary, name) for name in TemporaryRow._fields)
+    _delete(engine, domain_id, project_id, changed)
+    _insert(
+        engine,
+        [
+            (domain_id, project_id, resource, *(getattr(temporary, name) for name in TemporaryRow._fields))
+            for resource, temporary in sorted(changed.items())
+            if temporary is not None
+        ],
+    )
 
 
 # -- in reports --------------------------------------------------------------------------------------------------------
 
-_BELOW_DOMAIN = compiled(
-    lambda p: TemporaryQuota.select(TemporaryQuota.project, TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(
-        TemporaryQuota.domain == p.domain, ~_IS_OF_DOMAIN
-    )
-)
-_OF_PROJECTS = compiled(
-    lambda p: TemporaryQuota.select(TemporaryQuota.project, TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(
-        any_of(TemporaryQuota.project, p.projects)
-    )
-)
-_OF_ALL_DOMAINS = compiled(
-    lambda p: TemporaryQuota.select(TemporaryQuota.domain, TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(
-        _IS_OF_DOMAIN
-    )
-)
-_OF_DOMAINS = compiled(
-    lambda p: TemporaryQuota.select(TemporaryQuota.domain, TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(
-        any_of(TemporaryQuota.domain, p.domains), _IS_OF_DOMAIN
-    )
-)
+ByResource = dict[tuple[int, int], TemporaryRow]
 
 
-def of_projects(
-    engine: Engine, domain_id: int, project_ids: Sequence[int] | None
-) -> dict[tuple[int, int], TemporaryRow]:
-    """Returns those of these projects, or of all projects of a domain, by project and resource."""
-    query = _BELOW_DOMAIN if project_ids is None else _OF_PROJECTS
-    rows = engine.tuples(query, domain=domain_id, projects=project_ids)
-    return {(project, resource): TemporaryRow._make(values) for project, resource, *values in rows}
+def _row(owner: int, resource: int, *values: Any) -> tuple[tuple[int, int], TemporaryRow]:
+    return (owner, resource), TemporaryRow._make(values)
 
 
-def of_domains(engine: Engine, domain_ids: Sequence[int] | None) -> dict[tuple[int, int], TemporaryRow]:
-    """Returns those of these domains themselves, or of all domains, by domain and resource."""
-    query = _OF_ALL_DOMAINS if domain_ids is None else _OF_DOMAINS
-    rows = engine.tuples(query, domains=domain_ids)
-    return {(domain, resource): TemporaryRow._make(values) for domain, resource, *values in rows}
+@made(_row, int | None, int, *TEMPORARY_KINDS)
+def _of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    row = TemporaryQuota
+    query = row.select(row.project, row.resource, *TEMPORARY_COLUMNS)
+    if project_ids is None:
+        return query.where(row.domain == domain_id, ~_IS_OF_DOMAIN)
+    return query.where(any_of(row.project, project_ids))
+
+
+def of_projects(engine: Engine, domain_id: int, project_ids: Sequence[int] | None) -> ByResource:
+    """Those of these projects, or of all projects of a domain, by project and resource."""
+    return dict(_of_projects(engine, domain_id, project_ids))
+
+
+@made(_row, int, int, *TEMPORARY_KINDS)
+def _of_domains(domain_ids: Sequence[int] | None) -> Node:
+    row = TemporaryQuota
+    query = row.select(row.domain, row.resource, *TEMPORARY_COLUMNS)
+    return (
+        query.where(_IS_OF_DOMAIN) if domain_ids is None else query.where(any_of(row.domain, domain_ids), _IS_OF_DOMAIN)
+    )
+
+
+def of_domains(engine: Engine, domain_ids: Sequence[int] | None) -> ByResource:
+    """Those of these domains themselves, or of all domains, by domain and resource."""
+    return dict(_of_domains(engine, domain_ids))
 
 
 # -- what is due -------------------------------------------------------------------------------------------------------
 
-_DUE = compiled(
-    lambda p: (
-        TemporaryQuota.select(
-            TemporaryQuota.domain,
-            Domain.uuid,
-            TemporaryQuota.project,
-            Project.uuid,
-            TemporaryQuota.resource,
-            TemporaryQuota.state,
-        )
+
+@rows(DueRow)
+def due(now: float, never: float) -> Node:
+    """Whose temporary quotas are due. Another try after `never` was planned by a clock that was wrong."""
+    row = TemporaryQuota
+    return (
+        row.select(row.domain, Domain.uuid, row.project, Project.uuid, row.resource, row.state)
         .join(Domain)
-        .switch(TemporaryQuota)
-        .join(Project, JOIN.LEFT_OUTER, on=(TemporaryQuota.project == Project.id))
-        .where((TemporaryQuota.due_at <= p.now) | ((TemporaryQuota.problem != "") & (TemporaryQuota.due_at > p.never)))
-        .order_by(TemporaryQuota.due_at, TemporaryQuota.id)
+        .switch(row)
+        .join(Project, JOIN.LEFT_OUTER, on=(row.project == Project.id))
+        .where((row.due_at <= now) | ((row.problem != "") & (row.due_at > never)))
+        .order_by(row.due_at, row.id)
     )
-)
-
-
-def due(engine: Engine, now: float, never: float) -> list[DueRow]:
-    """Returns whose temporary quotas are due. Another try after `never` was planned by a clock that was wrong."""
-    return engine.all(_DUE, DueRow, now=now, never=never)
