@@ -10,40 +10,32 @@ makes it pending again.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
-from limes.db.compiled import Compiled, any_of, compiled
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import UsageGap, UsageStep
 from limes.db.queries.metering import PENDING
-
-# equality with a constant: PostgreSQL knows how few rows there are, and looks them up in the index of `recorded_at`
-_STEP = (UsageStep, UsageStep.at, UsageStep.recorded_at == PENDING)
-_GAP = (UsageGap, UsageGap.begins, UsageGap.recorded_at == PENDING)
+from limes.db.query import Node, column, tuples
 
 
-def _find(model: Any, since: Any, is_pending: Any) -> Compiled:
-    return compiled(lambda p: model.select(model.project_uuid).where(is_pending, since < p.end).limit(p.limit))
+@column(str)
+def _find(of_gaps: bool, end: int, limit: int) -> Node:
+    row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
+    # equality with a constant: PostgreSQL knows how few there are, and looks them up in the index of `recorded_at`
+    return row.select(row.project_uuid).where(row.recorded_at == PENDING, since < end).limit(limit)
 
 
-def _take(model: Any, since: Any, is_pending: Any) -> Compiled:
-    return compiled(
-        lambda p: (
-            model.update(recorded_at=since)
-            .where(is_pending, since >= p.begin, since < p.end, any_of(model.project_uuid, p.projects))
-            .returning(model.project_uuid, since)
-        )
-    )
-
-
-_FIND = (_find(*_STEP), _find(*_GAP))
-_TAKE = (_take(*_STEP), _take(*_GAP))
+@tuples(tuple[str, int])
+def _take(of_gaps: bool, projects: Sequence[str], begin: int, end: int) -> Node:
+    row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
+    is_wanted = (row.recorded_at == PENDING, since >= begin, since < end, any_of(row.project_uuid, projects))
+    return row.update(recorded_at=since).where(*is_wanted).returning(row.project_uuid, since)
 
 
 def late_projects(engine: Engine, end: int, limit: int) -> list[str]:
-    """Returns at most `limit` projects (UUIDs) of which something is pending that is about a time before `end`; none
-    only if there are none."""
-    found = {project for query in _FIND for project in engine.column(query, end=end, limit=limit)}
+    """At most `limit` projects (UUIDs) of which something is pending that is about a time before `end`; none only if
+    there are none."""
+    found = {project for of_gaps in (False, True) for project in _find(engine, of_gaps, end, limit)}
     return sorted(found)[:limit]
 
 
@@ -51,7 +43,7 @@ def take_pending(engine: Engine, projects: Sequence[str], begin: int, end: int) 
     """Takes what is pending of these projects in this time: the caller counts it. Returns from when on that is, by
     project."""
     found: dict[str, int] = {}
-    for query in _TAKE:
-        for project, at in engine.tuples(query, projects=projects, begin=begin, end=end):
+    for of_gaps in (False, True):
+        for project, at in _take(engine, of_gaps, projects, begin, end):
             found[project] = min(at, found.get(project, at))
     return found

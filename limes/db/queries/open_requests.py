@@ -5,9 +5,8 @@ from typing import NamedTuple
 from peewee import Case, fn
 
 from limes.core.quota_requests import RequestStatus
-from limes.db.compiled import compiled
-from limes.db.engine import Engine
 from limes.db.models import QuotaRequest
+from limes.db.query import Node, made
 
 
 class OpenRequests(NamedTuple):
@@ -21,30 +20,18 @@ class OpenRequests(NamedTuple):
     """When the oldest of them was made."""
 
 
-_ABOVE = QuotaRequest.alias()
-_IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
-_PASSED_ON = _ABOVE.select(_ABOVE.passed_on_from).where(
-    _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
-)
-_IS_OF_PROJECT = Case(None, [(QuotaRequest.project.is_null(), 0)], 1)
-_IS_PASSED_ON = Case(None, [(QuotaRequest.id.in_(_PASSED_ON), 1)], 0)
-_OPEN = compiled(
-    lambda p: (
-        QuotaRequest.select(
-            _IS_OF_PROJECT.alias("is_of_project"),
-            _IS_PASSED_ON.alias("is_passed_on"),
-            fn.COUNT(QuotaRequest.id),
-            fn.MIN(QuotaRequest.created_at),
-        )
-        .where(_IS_OPEN)
-        .group_by(_IS_OF_PROJECT, _IS_PASSED_ON)
-    )
-)
+def _open_requests(of_project: int, passed_on: int, number: int, oldest_at: float) -> OpenRequests:
+    return OpenRequests(bool(of_project), bool(passed_on), number, oldest_at)
 
 
-def open_requests(engine: Engine) -> list[OpenRequests]:
-    """Returns all kinds that there are."""
-    return [
-        OpenRequests(bool(of_project), bool(passed_on), int(number), oldest)
-        for of_project, passed_on, number, oldest in engine.tuples(_OPEN)
-    ]
+@made(_open_requests, int, int, int, float)
+def open_requests() -> Node:
+    """All kinds that there are."""
+    row, above = QuotaRequest, QuotaRequest.alias()
+    above_is_open = (above.passed_on_from.is_null(False), above.status == RequestStatus.OPEN.value)
+    passed_on = above.select(above.passed_on_from).where(*above_is_open)
+    is_of_project = Case(None, [(row.project.is_null(), 0)], 1)
+    is_passed_on = Case(None, [(row.id.in_(passed_on), 1)], 0)
+    kind = (is_of_project.alias("is_of_project"), is_passed_on.alias("is_passed_on"))
+    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(row.status == RequestStatus.OPEN.value)
+    return query.group_by(is_of_project, is_passed_on)
