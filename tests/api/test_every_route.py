@@ -17,10 +17,10 @@ from limes.core.alerts import AlertRules
 from limes.metrics.alerts import AlertGauges
 from limes.metrics.commitments import CommitmentChanges
 from limes.metrics.data import DataMetrics
-from limes.metrics.forecast import ForecastGauges
-from limes.metrics.gauges import ScrapeGauges
-from limes.metrics.mails import MailGauges
-from limes.metrics.requests import RequestGauges
+from limes.metrics.forecast import forecast_gauges
+from limes.metrics.gauges import scrape_gauges
+from limes.metrics.mails import mail_gauges
+from limes.metrics.requests import request_gauges
 from limes.web.operation import operations_of
 from tests.api.refused import refuse
 from tests.api.tour import (
@@ -53,12 +53,12 @@ def note_metrics(tour: Tour) -> None:
     tour.answers.note_text("metrics", "data", _in_order(file.getvalue().decode()))
     registry = CollectorRegistry()
     for gauges in (
-        ScrapeGauges(engine, {"compute": "nova"}, clock, 86400, ("test",)),
+        scrape_gauges(engine, {"compute": "nova"}, clock, 86400, ("test",)),
         AlertGauges(ReportAlerts(engine, catalog, AlertRules()), ReportInconsistencies(engine, catalog), clock),
         CommitmentChanges(engine),
-        MailGauges(engine, clock, ["smtp"]),
-        RequestGauges(engine, clock),
-        ForecastGauges(ForecastGrowth(engine, catalog, clock), clock),
+        mail_gauges(engine, clock, ["smtp"]),
+        request_gauges(engine, clock),
+        forecast_gauges(ForecastGrowth(engine, catalog, clock), clock),
     ):
         registry.register(gauges)
     tour.answers.note_text("metrics", "gauges", _in_order(generate_latest(registry).decode()))
