@@ -128,7 +128,7 @@ def replace_all(call: Call) -> Answer:
                 f"Unknown resource class in inventory for resource provider {uuid}:"
                 f" No such resource class {unknown[0]}."
             )
-        gone = set(inventories.class_ids_of(call.engine, provider.id)) - set(ids.values())
+        gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
         try:
             inventories.remove(call.engine, provider.id, uuid, gone)
         except InventoryInUse as error:

@@ -132,12 +132,12 @@ class AllocationWrite:
         rows = self._fitting_rows()
         if self._held:
             _delete_of(self._engine, self._old_ids)
-        _insert(self._engine, rows, self._now)
+        _add(self._engine, [(*row, self._now) for row in rows])
         self._count_up({row[1] for row in rows})
         if self._limits:
             quota.check(self._engine, self._limits, self._raised())
-        if gone := [self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources]:
-            consumer.delete(self._engine, gone)
+        gone = [self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources]
+        consumer.delete(self._engine, gone)
 
     def _fitting_rows(self) -> list[_Row]:
         stocks = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
@@ -242,9 +242,5 @@ _add = Insert(
     tuple[int, int, int, int, float],
     Allocation,
     *(Allocation.consumer, Allocation.provider, Allocation.resource_class, Allocation.used, Allocation.updated),
+    at_once=_CHUNK,
 )
-
-
-def _insert(engine: Engine, rows: Sequence[_Row], now: float) -> None:
-    for start in range(0, len(rows), _CHUNK):
-        _add(engine, [(*row, now) for row in rows[start : start + _CHUNK]])

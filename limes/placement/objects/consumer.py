@@ -12,7 +12,7 @@ from peewee import EXCLUDED, fn
 from limes.db.compiled import any_of, compiled_insert
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
-from limes.db.query import Node, keyed, writes
+from limes.db.query import Node, keyed, writes_for
 from limes.placement import models
 
 
@@ -85,7 +85,7 @@ def write(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, 
     return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}
 
 
-@writes
+@writes_for("consumer_ids")
 def delete(consumer_ids: Collection[int]) -> Node:
     """Deletes consumers that have no allocations any more."""
     return _Consumer.delete().where(any_of(_Consumer.id, consumer_ids))

@@ -7,11 +7,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from peewee import EXCLUDED, JOIN, fn
+from peewee import JOIN, fn
 
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, mapping, tuples, writes
+from limes.db.query import Insert, Node, distinct, mapping, tuples, writes
 from limes.placement import models
 from limes.placement.errors import CapacityExceeded, InventoryInUse, provider_missing
 from limes.placement.models import Allocation, Provider, ResourceClass
@@ -116,14 +116,11 @@ def stock_of(engine: Engine, provider_ids: Collection[int]) -> dict[int, dict[st
     return stocks
 
 
-_KEY = (_Inventory.provider, _Inventory.resource_class)
 _put = Insert(
     tuple[int, int, int, int, int, int, int, float, float],
     _Inventory,
-    *(*_KEY, *_VALUES),
-    finish=lambda insert: insert.on_conflict(
-        conflict_target=_KEY, update={field: EXCLUDED[field.column_name] for field in _VALUES}
-    ),
+    *(_Inventory.provider, _Inventory.resource_class, *_VALUES),
+    key=2,
 )
 
 
@@ -133,7 +130,7 @@ def put(engine: Engine, provider_id: int, inventories: Mapping[int, Inventory], 
     _put(engine, [(provider_id, class_id, *inventory._replace(updated=now)) for class_id, inventory in by_id])
 
 
-@column(int)
+@distinct(int)
 def class_ids_of(provider_id: int) -> Node:
     """The ids of the classes of which a provider has inventory."""
     return _Inventory.select(_Inventory.resource_class).where(_Inventory.provider == provider_id)

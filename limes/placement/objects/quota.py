@@ -8,19 +8,17 @@ saw none: later writers would not count what those write.
 
 from collections.abc import Collection, Mapping
 
-from peewee import EXCLUDED, fn
+from peewee import fn
 
 from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, mapping, tuples, writes
+from limes.db.query import Insert, Node, distinct, mapping, tuples, writes, writes_for
 from limes.placement.errors import QuotaExceeded
 from limes.placement.models import Allocation, Consumer, ProjectQuota, ResourceClass
 
 Limits = dict[tuple[str, str], int]
 """By project id and class name."""
-
-_KEY = (ProjectQuota.project_id, ProjectQuota.resource_class)
 
 
 @tuples(tuple[str, int | None], prepare=True)
@@ -35,14 +33,14 @@ def of_project(engine: Engine, project_id: str) -> dict[str, int | None]:
     return dict(_of_project(engine, project_id))
 
 
-@column(int)
+@distinct(int)
 def _class_ids(project_id: str, locked: bool) -> Node:
     query = ProjectQuota.select(ProjectQuota.resource_class).order_by(ProjectQuota.resource_class)
     query = query.where(ProjectQuota.project_id == project_id)
     return lock_rows(query) if locked else query
 
 
-@writes
+@writes_for("class_ids")
 def _delete_classes(project_id: str, class_ids: Collection[int]) -> Node:
     is_gone = (ProjectQuota.project_id == project_id, any_of(ProjectQuota.resource_class, class_ids))
     return ProjectQuota.delete().where(*is_gone)
@@ -51,8 +49,8 @@ def _delete_classes(project_id: str, class_ids: Collection[int]) -> Node:
 _put = Insert(
     tuple[str, int, int | None],
     ProjectQuota,
-    *(*_KEY, ProjectQuota.max_used),
-    finish=lambda insert: insert.on_conflict(conflict_target=_KEY, update={ProjectQuota.max_used: EXCLUDED.max_used}),
+    *(ProjectQuota.project_id, ProjectQuota.resource_class, ProjectQuota.max_used),
+    key=2,
 )
 
 
@@ -62,13 +60,12 @@ def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -
     A limit that stays is changed in its row and not put into a new one. A writer of allocations that waits for the row
     sees the change; if the row were deleted, it would see no limit at all.
     """
-    if not limits.keys() <= set(_class_ids(engine, project_id, locked=False)):
+    if not limits.keys() <= _class_ids(engine, project_id, locked=False):
         _wait_for_writers(engine)
-    present = set(_class_ids(engine, project_id, locked=True))
+    present = _class_ids(engine, project_id, locked=True)
     if not limits.keys() <= present:
         _wait_for_writers(engine)  # has not waited above if somebody has deleted limits in between
-    if gone := present - limits.keys():
-        _delete_classes(engine, project_id, gone)
+    _delete_classes(engine, project_id, present - limits.keys())
     _put(engine, [(project_id, class_id, limit) for class_id, limit in sorted(limits.items())])
 
 

@@ -41,7 +41,7 @@ def reshape(engine: Engine, shapes: Mapping[str, Shape], claims: Sequence[Claim]
     write.apply()
     for uuid, inventories in reshaped.items():
         kept = {classes[name] for name in inventories}
-        inventory.remove(engine, providers[uuid], uuid, set(inventory.class_ids_of(engine, providers[uuid])) - kept)
+        inventory.remove(engine, providers[uuid], uuid, inventory.class_ids_of(engine, providers[uuid]) - kept)
     if reshaped:
         with_interim = [providers[uuid] for uuid, inventories in reshaped.items() if inventories]
         _count_up(engine, [providers[uuid] for uuid in reshaped], with_interim, now)

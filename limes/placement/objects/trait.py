@@ -7,7 +7,7 @@ from peewee import fn
 
 from limes.db.compiled import any_of, keep, lock
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, exists, first, rows, writes
+from limes.db.query import Insert, Node, distinct, exists, first, rows, writes, writes_for
 from limes.placement import models
 from limes.placement.errors import ConcurrentUpdate, InUse, InvalidValue, Missing
 from limes.placement.models import ProviderTrait
@@ -123,12 +123,12 @@ def check_exist(engine: Engine, names: Collection[str]) -> list[Trait]:
     return sorted(traits, key=lambda trait: trait.id)
 
 
-@column(int)
+@distinct(int)
 def _ids_of_provider(provider_id: int) -> Node:
     return ProviderTrait.select(ProviderTrait.trait).where(ProviderTrait.provider == provider_id)
 
 
-@writes
+@writes_for("trait_ids")
 def _remove_from_provider(provider_id: int, trait_ids: Collection[int]) -> Node:
     return ProviderTrait.delete().where(ProviderTrait.provider == provider_id, any_of(ProviderTrait.trait, trait_ids))
 
@@ -138,12 +138,11 @@ _add_to_provider = Insert(tuple[int, int], ProviderTrait, ProviderTrait.provider
 
 def replace_of_provider(engine: Engine, provider_id: int, traits: Sequence[Trait]) -> bool:
     """Makes these the traits of a provider, whose row has to be locked. Returns whether it had others before."""
-    before = set(_ids_of_provider(engine, provider_id))
+    before = _ids_of_provider(engine, provider_id)
     after = {trait.id for trait in traits}
     if before == after:
         return False
-    if before - after:
-        _remove_from_provider(engine, provider_id, before - after)
+    _remove_from_provider(engine, provider_id, before - after)
     _add_to_provider(engine, [(provider_id, trait_id) for trait_id in sorted(after - before)])
     return True
 
