@@ -90,11 +90,8 @@ def _group(query: Select, by: Level, *columns: peewee.Node) -> Select:
 
 def _where(query: Select, among: Among, *conditions: Any) -> Select:
     """Adds the conditions, and that a project is one of those asked for."""
-    return (
-        query.where(*conditions)
-        if among.ids is None
-        else query.where(*conditions, any_of(_KEYS[among.level], among.ids))
-    )
+    is_asked_for = () if among.ids is None else (any_of(_KEYS[among.level], among.ids),)
+    return query.where(*conditions, *is_asked_for)
 
 
 def _join_projects(query: Select, project: Any, by: Level, among: Among) -> Select:

@@ -101,9 +101,8 @@ class _WithoutIndex(peewee.ColumnBase):
 
 def in_projects(column: peewee.Node, project_ids: Any, domain_id: Any) -> peewee.ColumnBase:
     """Whether the column is the id of one of these projects or, without them, of any project of the domain."""
-    return any_of(
-        column, Project.select(Project.id).where(Project.domain == domain_id) if project_ids is None else project_ids
-    )
+    of_domain = Project.select(Project.id).where(Project.domain == domain_id)
+    return any_of(column, of_domain if project_ids is None else project_ids)
 
 
 class Resources(NamedTuple):

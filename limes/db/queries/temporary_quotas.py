@@ -74,10 +74,8 @@ def _delete(domain_id: int, project_id: int | None, resources: Collection[int]) 
     return row.delete().where(_is_of(domain_id, project_id), any_of(row.resource, resources))
 
 
-_insert = Insert(
-    *(tuple[Any, ...], TemporaryQuota, TemporaryQuota.domain, TemporaryQuota.project, TemporaryQuota.resource),
-    *TEMPORARY_COLUMNS,
-)
+_KEY = (TemporaryQuota.domain, TemporaryQuota.project, TemporaryQuota.resource)
+_insert = Insert(tuple[Any, ...], TemporaryQuota, *_KEY, *TEMPORARY_COLUMNS)
 
 
 def write_temporary_quotas(
@@ -85,14 +83,12 @@ def write_temporary_quotas(
 ) -> None:
     """Replaces those of these resources; None leaves none. At most two statements."""
     _delete(engine, domain_id, project_id, changed)
-    _insert(
-        engine,
-        [
-            (domain_id, project_id, resource, *(getattr(temporary, name) for name in TemporaryRow._fields))
-            for resource, temporary in sorted(changed.items())
-            if temporary is not None
-        ],
-    )
+    new = [
+        (domain_id, project_id, resource, *(getattr(temporary, name) for name in TemporaryRow._fields))
+        for resource, temporary in sorted(changed.items())
+        if temporary is not None
+    ]
+    _insert(engine, new)
 
 
 # -- in reports --------------------------------------------------------------------------------------------------------

@@ -26,13 +26,9 @@ def usage_changes(
 
 
 _write = Insert(
-    *(
-        tuple[int, int, str, str, float],
-        UsageChanges,
-        UsageChanges.project_id,
-        UsageChanges.resource_id,
-        UsageChanges.az,
-    ),
+    tuple[int, int, str, str, float],
+    UsageChanges,
+    *(UsageChanges.project_id, UsageChanges.resource_id, UsageChanges.az),
     *(UsageChanges.changes, UsageChanges.changed_at),
     key=3,
 )
@@ -40,13 +36,11 @@ _write = Insert(
 
 def write_usage_changes(engine: Engine, project_id: int, changes: Mapping[tuple[int, str], list[UsageChange]]) -> None:
     """Writes these changes of a project. There is at least one of each."""
-    _write(
-        engine,
-        [
-            (project_id, resource, az, orjson.dumps([*map(tuple, each)]).decode(), each[-1].at)
-            for (resource, az), each in sorted(changes.items())
-        ],
-    )
+    new = [
+        (project_id, *place, orjson.dumps([*map(tuple, each)]).decode(), each[-1].at)
+        for place, each in sorted(changes.items())
+    ]
+    _write(engine, new)
 
 
 def parse_changes(text: str) -> list[UsageChange]:
