@@ -250,6 +250,7 @@ def _functions(module: ModuleType) -> Iterator[Callable[..., Any]]:
 
 
 def _try(function: Callable[..., Any], recorder: Recorder) -> None:
+    function = inspect.unwrap(function)  # a transaction is nothing to the recorder
     try:
         hints = typing.get_type_hints(function)
     except NameError:

@@ -164,11 +164,11 @@ def release_scrapes(engine: Engine, claimed: Sequence[ProjectTask]) -> None:
 
 
 @_claimable
-def _push(which: Literal["due", "lost"], service_type: str, now: float, never: float) -> Node:
+def _pushes(which: Literal["due", "lost"], service_type: str, now: float, never: float, limit: int) -> Node:
     conditions: list[Any] = [_PS.next_push_at > never]
     if which == "due":
         conditions = [_PS.next_push_at <= now, _is_unclaimed(_PS.push_claimed_until, now, never)]
-    return _tasks(_PS.next_push_at, _PS.push_claimed_until, 1, _is_of(service_type), *conditions)
+    return _tasks(_PS.next_push_at, _PS.push_claimed_until, limit, _is_of(service_type), *conditions)
 
 
 @_claimable
@@ -187,7 +187,8 @@ def _lease_pushes(ids: Sequence[int], lease: float) -> Node:
 
 def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:
     """The project with quota to write that has been due longest."""
-    tasks = _push(engine, "due", service_type, now, never) or _push(engine, "lost", service_type, now, never)
+    times = (service_type, now, never)
+    tasks = _pushes(engine, "due", *times, limit=1) or _pushes(engine, "lost", *times, limit=1)
     _lease_pushes(engine, [task.id for task in tasks], lease)
     return tasks[0]._replace(lease=lease) if tasks else None
 
