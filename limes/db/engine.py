@@ -8,6 +8,8 @@ Three ways in, and no others:
 - `engine.snapshot(work)`: a read-only transaction in which all queries see the same state.
 - Queries on the models (`all`, `first`, `tuples`, `column`, `stream`, `write`): inside either, or alone.
 
+`limes.db.transactions` has the first two as decorators.
+
 Times are stored as seconds since the epoch, UTC, in double precision: they compare and add in the same way in both
 databases (docs/adr/0002-times-as-seconds.md).
 """

@@ -1,5 +1,6 @@
 """Transactions on both databases: all or nothing, one state for a whole snapshot, what happens after the commit."""
 
+import sqlite3
 import threading
 from typing import NamedTuple
 
@@ -7,6 +8,7 @@ import peewee
 import pytest
 
 from limes.db.engine import Engine
+from limes.db.transactions import atomic, snapshot
 from limes.errors import LimesError
 from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
 
@@ -23,6 +25,46 @@ def test_a_transaction_answers_what_the_work_answers(engine: Engine) -> None:
         return "done"
 
     assert engine.atomic(work) == "done"
+    assert amounts(engine) == [105, 100, 100]
+
+
+def test_a_decorated_method_is_a_transaction_of_its_engine(engine: Engine) -> None:
+    tried: list[int] = []
+    collision = sqlite3.OperationalError("database table is locked")
+    collision.sqlite_errorname = "SQLITE_LOCKED"
+
+    class UseCase:
+        def __init__(self) -> None:
+            self.engine = engine
+
+        @atomic
+        def raise_all(self, amount: int, *, last: int) -> str:
+            tried.append(amount)
+            for account in range(1, last + 1):
+                add(engine, account, amount)
+                if account == 2 and len(tried) == 1:
+                    raise collision
+            return "done"
+
+        @snapshot
+        def lowest(self) -> int:
+            return min(amounts(engine))
+
+    use_case = UseCase()
+    assert use_case.raise_all(5, last=3) == "done"
+    assert tried == [5, 5], "after a collision, all of it runs again"
+    assert use_case.lowest() == 105
+    assert amounts(engine) == [105, 105, 105]
+
+
+def test_a_decorated_function_takes_the_engine_first(engine: Engine) -> None:
+    @snapshot
+    def write(database: Engine) -> None:
+        add(database, 1, 5)
+
+    with pytest.raises(peewee.DatabaseError):
+        write(engine)
+    atomic(add)(engine, 1, 5)
     assert amounts(engine) == [105, 100, 100]
 
 
