@@ -94,7 +94,12 @@ class Turmoil:
         self.lab = lab
         self.rounds = rounds
         self.commitments = CommitmentUseCases.build(
-            lab.engine, lab.catalog, lab.clock, SystemIds(), CommitmentRules(self_delete_grace=1e9), lab.change_log
+            lab.engine,
+            lab.catalog,
+            lab.clock,
+            SystemIds(),
+            CommitmentRules(self_delete_grace=1e9, retention=1e9),
+            lab.change_log,
         )
 
     def use_and_scrape(self, seed: int) -> None:
