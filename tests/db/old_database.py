@@ -1,5 +1,9 @@
 """A database from before `0001_initial` made all: today's schema, a list that is empty, and triggers that look into it."""
 
+import time
+from collections.abc import Callable
+from typing import Any
+
 from limes.db.engine import Engine
 
 NAMES = (
@@ -20,6 +24,22 @@ DO $do$ DECLARE definition text; BEGIN
         ' (SELECT 1 FROM uncounted_projects u WHERE u.project_id = rows.project_id) GROUP BY'); END LOOP;
 END $do$
 """
+FILL = """
+INSERT INTO services (id, type) SELECT n, 'service-' || n FROM generate_series(1, 3) n;
+INSERT INTO resources (id, service_id, name, is_known) SELECT n, 1 + n %% 3, 'r' || n, true FROM generate_series(1, 9) n;
+INSERT INTO domains (id, uuid, name) SELECT n, 'd' || n, 'd' || n FROM generate_series(1, 2) n;
+INSERT INTO projects (id, uuid, name, parent_uuid, domain_id, has_bursting)
+    SELECT n, 'p' || n, 'p' || n, 'd' || 1 + n %% 2, 1 + n %% 2, false FROM generate_series(1, 10) n;
+INSERT INTO project_services (project_id, service_id, next_scrape_at, is_stale, scrape_error, push_failures, push_error)
+    SELECT p.id, s.id, 0, false, '', 0, '' FROM projects p, services s;
+INSERT INTO project_resources (project_id, resource_id, quota, backend_quota, usage)
+    SELECT p.id, r.id, 10 * p.id, 100, r.id FROM projects p, resources r;
+INSERT INTO project_az_resources (project_id, resource_id, az, usage, subresources)
+    SELECT p.id, r.id, 'az-one', r.id, '' FROM projects p, resources r;
+INSERT INTO project_commitments (uuid, project_id, resource_id, az, amount, duration, status, created_at, creator_uuid,
+    creator_name, confirmed_at, expires_at, transfer_status)
+    SELECT 'c' || p.id, p.id, 1, 'az-one', 1 + p.id, '1 year', 'confirmed', 1, 'u', 'u', 1, 2e9, '' FROM projects p;
+"""
 
 
 def make_old(engine: Engine) -> None:
@@ -31,3 +51,11 @@ def make_old(engine: Engine) -> None:
         )
     if engine.dialect == "postgresql":
         engine.execute(LIST)
+
+
+def wait_for(condition: Callable[[], Any]) -> None:
+    """Waits until something else has come so far."""
+    deadline = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
