@@ -104,7 +104,7 @@ class Query(Generic[P, T]):
         if len(values) < len(self._names):
             values = {**self._defaults, **values, **kwargs}
         if self._skip_empty and not values[self._skip_empty]:
-            return self._nothing()  # type: ignore[no-any-return]
+            return self._nothing()  # type: ignore[no-any-return]  # an empty T, which has no type of its own
         return self._read(engine, self._only or self._variant(values), values)
 
     def _variant(self, values: Values) -> Compiled:
@@ -120,7 +120,7 @@ class Query(Generic[P, T]):
                 return self._tuples[name](*[given(f"{name}.{field}") for field in self._tuples[name]._fields])
             return known[name] if name in known else getattr(p, name)
 
-        return self._build(**{name: given(name) for name in self._names})  # type: ignore[call-arg]
+        return self._build(**{name: given(name) for name in self._names})  # type: ignore[call-arg]  # marks, not values
 
 
 def _few_values(annotation: Any) -> tuple[Any, ...]:
@@ -256,7 +256,7 @@ def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Que
 
     def read(engine: Engine, query: Compiled, values: Values) -> T:
         (found,) = engine.column(query, **values)
-        return found  # type: ignore[no-any-return]
+        return found  # type: ignore[no-any-return]  # a test compares T with what the databases give
 
     return lambda build: Query(build, read, (kind,), **options)
 
@@ -309,7 +309,7 @@ class Insert(Generic[Row]):
         the others, or stays as it is (`keep`). `finish` adds something else that follows: `on_conflict_ignore`. One
         statement stores `at_once` rows at most.
         """
-        fields = fields or tuple(model._meta.columns[name] for name in kind._fields)  # type: ignore[attr-defined]
+        fields = fields or tuple(model._meta.columns[name] for name in kind._fields)  # type: ignore[attr-defined]  # a NamedTuple's
         if key and keep:
             finish = methodcaller("on_conflict", "NOTHING", conflict_target=fields[:key])
         elif key:
