@@ -5,15 +5,23 @@ from dataclasses import dataclass
 
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.scrape import Scrape
-from limes.core.lifetimes import Followed, compare, find
+from limes.core.catalog import Catalog
+from limes.core.lifetimes import Followed, LifetimeRule, compare, find, followed_resources
 from limes.db.engine import Engine
 from limes.db.queries import lifetime_reports as reports
 from limes.db.queries import lifetimes as queries
 from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
 from limes.db.transactions import snapshot
+from limes.settings import Settings
 from limes.system import Clock
 
 _BATCH = 1000
+
+
+def followed_by(settings: Settings, catalog: Catalog) -> Followed:
+    """Returns the resources whose subresources are followed."""
+    rules = [LifetimeRule(entry.resource, entry.attributes) for entry in settings.subresource_lifetimes.resources]
+    return followed_resources(catalog, rules)
 
 
 def record_lifetimes(of: Followed, scrape: Scrape) -> None:

@@ -2,52 +2,36 @@
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from limes.actions.context import Limes
 from limes.actions.project_tasks import never
-from limes.db.engine import Engine
 from limes.db.queries import tasks
 from limes.errors import LimesError
-from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class RunJob:
-    """A job with what it works with. Durations are in seconds.
+def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: float) -> bool | None:
+    """Does the job's work each `interval` seconds. Returns whether it succeeded; None if it was not due, or another
+    collector does it.
 
-    Another collector does `work` again if it takes longer than the lease, so running it twice at the same time must be
+    Another collector does it again if it takes longer than the lease, so running it twice at the same time must be
     safe.
     """
-
-    engine: Engine
-    clock: Clock
-    jitter: Jitter
-    name: str
-    work: Callable[[], object]
-    interval: float
-    lease: float = 300.0
-
-    def run_if_due(self) -> bool | None:
-        """Returns whether the job succeeded; None if it was not due, or another collector does it."""
-        started = self._now()
-        lease, horizon = started + self.lease, never(started, self.interval, self.lease)
-        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):
-            return None
-        message = ""
-        try:
-            self.work()
-        except LimesError as error:
-            message = str(error)
-            log.error("%s: %s", self.name, message)
-        except Exception as error:  # a bug: recorded like other errors, so that the job runs again at its next time
-            message = f"internal error: {type(error).__name__}"
-            log.exception("%s failed", self.name)
-        now = self._now()
-        next_run_at = now + self.jitter.spread(self.interval)
-        self.engine.atomic(lambda: tasks.finish_job(self.engine, self.name, lease, now, next_run_at, message))
-        return not message
-
-    def _now(self) -> float:
-        return self.clock.now().timestamp()
+    engine, started = limes.engine, limes.now()
+    lease, horizon = started + limes.lease, never(started, interval, limes.lease)
+    if not engine.atomic(lambda: tasks.claim_job(engine, name, started, lease, horizon)):
+        return None
+    message = ""
+    try:
+        work()
+    except LimesError as error:
+        message = str(error)
+        log.error("%s: %s", name, message)
+    except Exception as error:  # a bug: recorded like other errors, so that the job runs again at its next time
+        message = f"internal error: {type(error).__name__}"
+        log.exception("%s failed", name)
+    now = limes.now()
+    next_run_at = now + limes.jitter.spread(interval)
+    engine.atomic(lambda: tasks.finish_job(engine, name, lease, now, next_run_at, message))
+    return not message

@@ -77,19 +77,20 @@ class CorsMiddleware:
 
 def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     """Returns the app. It holds no state but its collaborators."""
+    limes, settings = deps.limes, deps.limes.settings.api
     public = PublicPaths(public_paths(ROUTES) | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,
-            RequestIdMiddleware(deps.ids),
-            AccessLogMiddleware("limes", deps.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
-            CompressionMiddleware(is_on=deps.compression, without=PublicPaths((), deps.mounts)),
+            RequestIdMiddleware(limes.ids),
+            AccessLogMiddleware("limes", limes.clock, quiet_paths=operational.PUBLIC_PATHS | {"/"}),
+            CompressionMiddleware(is_on=settings.clients.compression, without=PublicPaths((), deps.mounts)),
             MountMiddleware(deps.mounts),
-            CorsMiddleware(deps.allowed_origins, without=PublicPaths((), deps.mounts)),
+            CorsMiddleware(settings.cors.allowed_origins, without=PublicPaths((), deps.mounts)),
             PathMiddleware(public),
             ClusterHeaderMiddleware(),
             AuthMiddleware(deps.authenticator, public.__contains__, UNAUTHORIZED),
-            connection_middleware(deps.engine, "limes", without=public),
+            connection_middleware(limes.engine, "limes", without=public),
         ],
         router=Router(head=True),
     )
@@ -99,7 +100,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     install_json(app)
     PlainErrors().install(app)
     app.add_error_handler(DurationError, _answer_bad_duration)
-    operational.add_operational_routes(app, deps.engine)
+    operational.add_operational_routes(app, limes.engine)
     add_routes(app, LimesApi(deps), ROUTES)
     for mount in deps.mounts:
         for path, endpoint in mount.routes:

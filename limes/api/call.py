@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 import falcon
 
 from limes import logs
+from limes.actions.context import Limes
 from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.collaborators import ApiCollaborators
@@ -58,9 +59,18 @@ class Call(web.Call[ApiCollaborators]):
     """What the policy rules are asked about: the ids in the path."""
 
     @property
+    def limes(self) -> Limes:
+        """What use cases work with. For those that change something, see `as_caller`."""
+        return self.deps.limes
+
+    @property
     def engine(self) -> Engine:
         """The database."""
-        return self.deps.engine
+        return self.limes.engine
+
+    def as_caller(self) -> Limes:
+        """Returns what use cases work with, for changes that the caller makes."""
+        return self.limes.as_initiator(self.initiator())
 
     @property
     def level(self) -> str:
@@ -75,7 +85,7 @@ class Call(web.Call[ApiCollaborators]):
     @property
     def catalog(self) -> Catalog:
         """The services and resources that are configured."""
-        return self.deps.catalog
+        return self.limes.catalog
 
     def authorize(self) -> None:
         """Raises `Forbidden` unless the caller passes the operation's rule."""
@@ -108,7 +118,7 @@ class Call(web.Call[ApiCollaborators]):
     def body(self, model: type[Body]) -> Body:
         """Returns the request's document. Raises `BadRequest`, and falcon's 413 if it is too large."""
         assert model is self.operation.body, "the table names another body"
-        return read_document(self.req, model, self.deps.max_body_size)
+        return read_document(self.req, model, self.limes.settings.api.max_body_size)
 
     def initiator(self) -> Initiator:
         """Returns the caller, for the history and the audit."""
@@ -117,7 +127,7 @@ class Call(web.Call[ApiCollaborators]):
     def selection(self) -> Selection:
         """Returns what `service`, `area` and `resource` ask for. Each may repeat; an empty value selects nothing."""
         return select(
-            self.deps.catalog,
+            self.catalog,
             services=parameters.SERVICE.of(self.req),
             areas=parameters.AREA.of(self.req),
             resources=parameters.RESOURCE.of(self.req),
@@ -127,8 +137,8 @@ class Call(web.Call[ApiCollaborators]):
         """Returns how the answer is to be rendered."""
         per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
         detail = parameters.DETAIL.of(self.req)
-        deps = self.deps
-        return RenderContext(deps.catalog, deps.clock, detail=detail, per_az=per_az, stale_after=deps.stale_after)
+        stale_after = self.limes.settings.collector.stale_after
+        return RenderContext(self.catalog, self.limes.clock, detail=detail, per_az=per_az, stale_after=stale_after)
 
     def refuse_unknown_parameters(self) -> None:
         """Raises `BadRequest` with the list of what is known. For answers that are wrong if a filter has no effect."""

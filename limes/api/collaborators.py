@@ -1,10 +1,10 @@
 """What the Limes API works with. `limes.composition` builds it from the configuration, tests as they need."""
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.context import Limes
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.growth.history import ReportGrowth
 from limes.actions.mails.mail_settings import MailSettings
@@ -19,11 +19,6 @@ from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
-from limes.core.alerts import AlertRules
-from limes.core.catalog import Catalog
-from limes.core.quota_sets import QuotaSet
-from limes.db.engine import Engine
-from limes.system import Clock, IdSource
 from limes.web.client_address import ClientAddress
 from limes.web.mount import Mount
 
@@ -32,10 +27,7 @@ from limes.web.mount import Mount
 class ApiCollaborators:
     """Everything that handlers may use."""
 
-    engine: Engine
-    catalog: Catalog
-    clock: Clock
-    ids: IdSource
+    limes: Limes
     authenticator: Authenticator
     policy: Policy
     set_domain_quota: SetDomainQuota
@@ -54,18 +46,6 @@ class ApiCollaborators:
     """Looks for projects of the domain with that UUID and returns the UUIDs of the new ones. Raises `NotFound`."""
     request_sync: Callable[[str, str, Initiator], None]
     """Asks for a scrape of the project with these UUIDs. Looks for it in Keystone first if it is not known."""
-    catalog_url: str = ""
-    allowed_origins: tuple[str, ...] = ("*",)
-    max_body_size: int = 1024 * 1024
-    stale_after: float = math.inf
-    """Seconds after which figures are marked as stale."""
-    alerts: AlertRules = field(default_factory=AlertRules)
-    outage_failures: int = 5
-    """From when on something is worth an alert."""
-    lifetime_retention: float = 400 * 86400.0
-    """For how many seconds lifetimes of subresources are kept after their end."""
-    quota_sets: Mapping[str, QuotaSet] = field(default_factory=dict)
-    """Preset sizes by name."""
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
     """Who does not want which mails."""
@@ -73,5 +53,3 @@ class ApiCollaborators:
     """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
     """What is served beside the API: the dashboard."""
-    compression: bool = True
-    """Whether answers are compressed for clients that accept it."""

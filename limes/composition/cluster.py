@@ -4,9 +4,11 @@ Every problem of every part is reported, not just the first one.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
+from limes.actions.context import Cluster
 from limes.auth.session import CloudSession
 from limes.backends import calls
 from limes.backends.base import QuotaBackend
@@ -24,12 +26,8 @@ from limes.composition.rules import (
     unknown_conversions,
     unknown_scaling_targets,
 )
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, ServiceDef
-from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet, parse_constraint_set
-from limes.core.permissions import LowPrivRules
-from limes.core.quota_sets import QuotaSet
 from limes.errors import BackendError, ConfigError
 from limes.outgoing import keystone_session
 from limes.settings import Settings, read_yaml
@@ -38,33 +36,6 @@ T = TypeVar("T")
 
 _TIME_LIMIT = 0.8
 """Of a lease: a backend that takes longer would have its task taken away."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """What there is to manage."""
-
-    backends: Backends
-    catalog: Catalog
-    constraints: ConstraintSet
-    lowpriv: LowPrivRules
-    commitment_rules: CommitmentRules = field(default_factory=CommitmentRules)
-    overrides: OverridesFile = field(default_factory=lambda: OverridesFile(None, Catalog([], [])))
-    auto_approval: Sequence[AutoApprovalRule] = ()
-    quota_sets: Mapping[str, QuotaSet] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class _Rules:
-    """All of it but the backends."""
-
-    catalog: Catalog
-    constraints: ConstraintSet
-    lowpriv: LowPrivRules
-    commitment_rules: CommitmentRules
-    overrides: OverridesFile
-    auto_approval: Sequence[AutoApprovalRule]
-    quota_sets: Mapping[str, QuotaSet]
 
 
 def build_cluster(
@@ -80,20 +51,10 @@ def build_cluster(
     except ConfigError as error:
         problems += problems_of_references(settings)
         raise ConfigError([*error.problems, *problems]) from error
-    services = _describe(backends.quota, problems)
-    rules = _build_rules(settings, services, backends.quota, problems)
+    assemble = _read_rules(settings, _describe(backends.quota, problems), backends.quota, problems)
     if problems:
         raise ConfigError(problems)
-    return Cluster(
-        backends,
-        rules.catalog,
-        rules.constraints,
-        rules.lowpriv,
-        rules.commitment_rules,
-        rules.overrides,
-        rules.auto_approval,
-        rules.quota_sets,
-    )
+    return assemble(backends)
 
 
 def problems_of_references(settings: Settings, unclear: Collection[str] = ()) -> list[str]:
@@ -102,9 +63,9 @@ def problems_of_references(settings: Settings, unclear: Collection[str] = ()) ->
     The types `unclear` are configured, but not even in the settings any more.
     """
     backends = load_services(_services(settings), settings.availability_zones, keystone_session)
-    services = _describe(backends, [])
+    configured = {*unclear, *(entry.service_type for entry in settings.services)}
     problems: list[str] = []
-    _build_rules(settings, services, {*unclear, *(entry.service_type for entry in settings.services)}, problems)
+    _read_rules(settings, _describe(backends, []), configured, problems)
     return problems
 
 
@@ -115,10 +76,13 @@ def _services(settings: Settings) -> list[BackendSpec]:
     ]
 
 
-def _build_rules(
+def _read_rules(
     settings: Settings, services: Sequence[ServiceDef], configured: Collection[str], problems: list[str]
-) -> _Rules:
-    """Returns everything but the backends. Services that are `configured`, but not given, have problems already."""
+) -> "partial[Cluster]":
+    """Returns what makes the cluster of its backends, and adds what is wrong to `problems`.
+
+    Services that are `configured`, but not given, have problems already.
+    """
     catalog = Catalog(
         settings.availability_zones,
         services,
@@ -144,7 +108,16 @@ def _build_rules(
             overrides = OverridesFile(settings.quota_overrides_path, catalog)
         except ConfigError as error:
             problems += error.problems
-    return _Rules(catalog, constraints, lowpriv, settings.commitments, overrides, auto_approval, sets)
+    return partial(
+        Cluster,
+        catalog=catalog,
+        constraints=constraints,
+        lowpriv=lowpriv,
+        overrides=overrides.current,
+        overrides_are_valid=overrides.is_valid,
+        auto_approval=auto_approval,
+        quota_sets=sets,
+    )
 
 
 def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:

@@ -2,16 +2,16 @@
 
 from prometheus_client.registry import Collector as MetricSource
 
+from limes.actions.context import Limes, open_limes
 from limes.actions.growth.forecast import ForecastGrowth
 from limes.actions.reports.alerts import ReportAlerts
 from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.collector.metrics_process import MetricsProcess
-from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS
 from limes.core.notifications import PREFIX
-from limes.db.engine import Engine
 from limes.metrics.alerts import AlertGauges
 from limes.metrics.commitments import CommitmentChanges
 from limes.metrics.data import DataMetrics
@@ -21,40 +21,36 @@ from limes.metrics.mails import mail_gauges
 from limes.metrics.requests import request_gauges
 from limes.metrics.shared import SharedFigures
 from limes.settings import Settings
-from limes.system import Clock, SystemClock
 
 
 def open_metrics(settings: Settings) -> MetricsProcess:
     """Opens everything. Raises `ConfigError`, `StartupError` and `Unavailable`."""
     engine = open_checked_engine(settings, "limes-metrics")
-    cluster = build_cluster(settings, open_cloud(settings))
-    clock, section = SystemClock(), settings.metrics
-    gauges = gauges_of_cloud(engine, cluster, settings, clock)
-    figures = figures_of_cloud(engine, cluster, settings, section.skip_zero)
-    return MetricsProcess(engine, gauges, figures, section.listen)
-
-
-def figures_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, skip_zero: bool) -> SharedFigures:
-    """Returns quota, usage, capacity and commitments, as scrapes share them."""
-    plugins = {service.service_type: service.type for service in settings.services}
+    limes = open_limes(build_cluster(settings, open_cloud(settings)), engine, settings)
     section = settings.metrics
-    data = DataMetrics(
-        engine, cluster.catalog, skip_zero, cluster.overrides.current, plugins, of_projects=section.projects
-    )
+    return MetricsProcess(engine, gauges_of_cloud(limes), figures_of_cloud(limes, section.skip_zero), section.listen)
+
+
+def figures_of_cloud(limes: Limes, skip_zero: bool) -> SharedFigures:
+    """Returns quota, usage, capacity and commitments, as scrapes share them."""
+    plugins = {service.service_type: service.type for service in limes.settings.services}
+    section = limes.settings.metrics
+    data = DataMetrics(limes.engine, limes.catalog, skip_zero, limes.overrides, plugins, of_projects=section.projects)
     return SharedFigures(data.write, section.max_age)
 
 
-def gauges_of_cloud(engine: Engine, cluster: Cluster, settings: Settings, clock: Clock) -> list[MetricSource]:
+def gauges_of_cloud(limes: Limes) -> list[MetricSource]:
     """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs somebody."""
+    engine, catalog, clock, settings = limes.engine, limes.catalog, limes.clock, limes.settings
     names = {service.service_type: service.type for service in settings.services}
-    alerts = ReportAlerts(engine, cluster.catalog, settings.alerts, settings.circuit_breaker.failures)
+    alerts = ReportAlerts(engine, catalog, settings.alerts, settings.circuit_breaker.failures)
     return [
         scrape_gauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
-        AlertGauges(alerts, ReportInconsistencies(engine, cluster.catalog), clock),
+        AlertGauges(alerts, ReportInconsistencies(engine, catalog), clock),
         CommitmentChanges(engine),
         mail_gauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
         request_gauges(engine, clock),
-        forecast_gauges(ForecastGrowth(engine, cluster.catalog, clock), clock),
+        forecast_gauges(ForecastGrowth(engine, catalog, clock), clock),
     ]
 
 

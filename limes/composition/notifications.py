@@ -6,22 +6,20 @@ from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
 
-from limes.actions.announce_ends import AnnounceEnds
 from limes.actions.bound_posts import BoundPosts
+from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
 from limes.actions.notify import Notify
-from limes.actions.quota_requests.announce import Announce
 from limes.actions.reports.alerts import ReportAlerts
-from limes.actions.run_job import RunJob
+from limes.actions.run_job import run_if_due
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
 from limes.auth.session import CloudSession
 from limes.collector.cluster_job import ClusterJob
 from limes.collector.loop import Job
-from limes.composition.cluster import Cluster
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS, mail_contents, open_mailer, open_recipients
 from limes.core.notifications import PREFIX
@@ -30,7 +28,7 @@ from limes.metrics.counters import OutcomeCounter
 from limes.metrics.mails import MailCounters
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
-from limes.system import Clock, Jitter, SystemIds
+from limes.system import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +39,9 @@ class NotificationJobs:
     counters: Sequence[MetricSource]
 
 
-def notification_jobs(
-    settings: Settings, engine: Engine, cluster: Cluster, clock: Clock, jitter: Jitter
-) -> NotificationJobs:
+def notification_jobs(limes: Limes) -> NotificationJobs:
     """Returns the jobs. Nothing is opened yet."""
-    section, lease = settings.notifications, settings.collector.lease
+    settings, section = limes.settings, limes.settings.notifications
     runs = OutcomeCounter("limes_notification_runs", "Runs of the job that decides what people are told", (), [()])
     deliveries = OutcomeCounter(
         "limes_notification_deliveries",
@@ -57,23 +53,18 @@ def notification_jobs(
     mails = MailCounters(mail_sinks)
     if not section.sinks:
         return NotificationJobs([], [runs, deliveries, mails])
-    alerts = ReportAlerts(engine, cluster.catalog, settings.alerts, settings.circuit_breaker.failures)
-    excepted = frozenset(section.except_kinds)
-    decide = Notify(
-        engine, alerts, clock, SystemIds(), section.sinks, excepted, section.hysteresis, section.request_waiting
-    )
-    run = RunJob(engine, clock, jitter, "notifications", decide.run, section.interval, lease)
-    jobs: list[Job] = [ClusterJob(run.name, run.run_if_due, runs.count)]
+    run = partial(run_if_due, limes, "notifications", _decide(limes).run, section.interval)
+    jobs: list[Job] = [ClusterJob("notifications", run, runs.count)]
     cloud = open_cloud(settings) if mail_sinks else None
     for name in section.sinks:
         delivery = DeliverEvents(
-            engine,
-            clock,
-            jitter,
-            open_notification_sink(name, settings, engine, clock, cloud),
+            limes.engine,
+            limes.clock,
+            limes.jitter,
+            open_notification_sink(name, settings, limes.engine, limes.clock, cloud),
             retry=section.retry,
             retry_max=section.retry_max,
-            lease=lease,
+            lease=limes.lease,
             retention=section.delivered_retention,
             what="notification",
             job=PREFIX + name,
@@ -81,38 +72,39 @@ def notification_jobs(
         count = partial(_count_round, deliveries, PREFIX + name)
         jobs.append(ClusterJob(delivery.name, delivery.run_if_due, count))
         if cloud is not None and name in MAIL_SINKS:
-            send = _send_mails(name, settings, engine, clock, jitter, cloud)
+            send = _send_mails(name, limes, cloud)
             jobs.append(ClusterJob(send.name, send.run_if_due, partial(mails.count, name)))
     return NotificationJobs(jobs, [runs, deliveries, mails])
 
 
-def announcements(settings: Settings, engine: Engine, cluster: Cluster) -> Announce:
-    """Returns what tells people of requests for quota; nobody if there are no sinks."""
-    section = settings.notifications
-    return Announce(engine, cluster.catalog, SystemIds(), section.sinks, frozenset(section.except_kinds))
-
-
-def announcements_of_ends(settings: Settings, engine: Engine, cluster: Cluster) -> AnnounceEnds:
-    """Returns what tells people that temporary quota was given back."""
-    section = settings.notifications
-    return AnnounceEnds(engine, cluster.catalog, SystemIds(), section.sinks, frozenset(section.except_kinds))
+def _decide(limes: Limes) -> Notify:
+    settings, section = limes.settings, limes.settings.notifications
+    alerts = ReportAlerts(limes.engine, limes.catalog, settings.alerts, settings.circuit_breaker.failures)
+    return Notify(
+        limes.engine,
+        alerts,
+        limes.clock,
+        limes.ids,
+        section.sinks,
+        frozenset(section.except_kinds),
+        section.hysteresis,
+        section.request_waiting,
+    )
 
 
 def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:
     deliveries.count(not outcome.refused and not outcome.failed, sink)
 
 
-def _send_mails(
-    name: str, settings: Settings, engine: Engine, clock: Clock, jitter: Jitter, cloud: CloudSession
-) -> SendMails:
-    section, mail = settings.notifications, settings.notifications.mail
+def _send_mails(name: str, limes: Limes, cloud: CloudSession) -> SendMails:
+    section, mail = limes.settings.notifications, limes.settings.notifications.mail
     return SendMails(
-        engine,
-        clock,
-        jitter,
-        SystemIds(),
+        limes.engine,
+        limes.clock,
+        limes.jitter,
+        limes.ids,
         name,
-        open_mailer(name, section, cloud, settings.collector.lease),
+        open_mailer(name, section, cloud, limes.lease),
         mail_contents(mail),
         digest=mail.digest,
         gather=mail.gather,
@@ -120,7 +112,7 @@ def _send_mails(
         give_up=mail.give_up,
         retry=section.retry,
         retry_max=section.retry_max,
-        lease=settings.collector.lease,
+        lease=limes.lease,
         retention=section.delivered_retention,
     )
 

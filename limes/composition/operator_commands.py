@@ -51,7 +51,7 @@ def check_configuration() -> Checked:
     cluster = build_cluster(settings, open_cloud(settings))
     catalog = cluster.catalog
     warnings = (
-        *reference_warnings(settings, catalog, cluster.backends, cluster.overrides.current(), cluster.constraints),
+        *reference_warnings(settings, catalog, cluster.backends, cluster.overrides(), cluster.constraints),
         *approval_warnings(cluster.auto_approval, catalog),
         *map(_without_zones, refs_without_zones(catalog)),
         *template_problems(settings.notifications.mail),
@@ -139,5 +139,5 @@ def open_import(url: str, progress: Progress) -> Import:
     target = open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
     cluster = build_cluster(settings, open_cloud(settings))
     sync_catalog = SyncCatalog(target, cluster.catalog, list(cluster.backends.capacity), SystemClock())
-    source, overrides = original.open_source(url), cluster.overrides.current()
+    source, overrides = original.open_source(url), cluster.overrides()
     return Import(source, target, cluster.catalog, sync_catalog, SystemIds(), progress, overrides)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from keystoneauth1.exceptions import ClientException
 
+from limes.actions.lifetimes import followed_by
 from limes.backends.loader import Backends
 from limes.composition.distribution import distribution_warnings, override_warnings, setting_warnings
-from limes.composition.lifetimes import lifetime_warnings
 from limes.core.catalog import Catalog, Ref, ResourceDef
 from limes.core.constraints import NO_CONSTRAINTS, ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
@@ -60,7 +60,7 @@ def reference_warnings(
         *distribution_warnings(settings, catalog, reported),
         *setting_warnings(settings, catalog, constraints),
         *override_warnings(overrides, catalog),
-        *lifetime_warnings(settings, catalog),
+        *_lifetime_warnings(settings, catalog),
     ]
 
 
@@ -105,3 +105,16 @@ def _capacitors(settings: Settings, names: Names, reported: Mapping[str, list[Re
     for ref, ids in reporters.items():
         if len(ids) > 1:
             yield f"capacitors: {' and '.join(ids)} report the capacity of {'/'.join(ref)}; the last report counts"
+
+
+def _lifetime_warnings(settings: Settings, catalog: Catalog) -> Iterator[str]:
+    """Yields what is followed in vain: resources whose plugins are not told to report subresources."""
+    plugins = {service.service_type: service.type for service in settings.services}
+    for ref in followed_by(settings, catalog):
+        resource = catalog.find(ref)
+        # backends of the plugin `liquid` do not say whether they report subresources
+        if plugins.get(ref[0]) != "liquid" and resource is not None and not resource.billed_attributes:
+            yield (
+                f"subresource_lifetimes: {'/'.join(ref)} is followed, but its plugin names no attributes to bill"
+                f" (are subresources switched on in the params of service {ref[0]!r}?)"
+            )

@@ -1,172 +1,223 @@
 """The use cases that both the API and the collector need."""
 
+from dataclasses import replace
+from typing import Any
+
 from limes.actions.announce_ends import AnnounceEnds
-from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.auto_renew import RenewAutomatically
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.commitments.utilisation import MeasureUtilisation
+from limes.actions.context import Limes
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.explain_quota import ExplainQuota
 from limes.actions.growth.history import ReportGrowth
 from limes.actions.growth.sample import SampleGrowth
 from limes.actions.metering.close import CloseAccounts, Retention
 from limes.actions.metering.report import ReportUsage
 from limes.actions.push_quota import PushQuota
+from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.announce import Announce
-from limes.actions.quota_requests.desk import Desk
 from limes.actions.quota_requests.expire import ExpireRequests
+from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
 from limes.actions.set_autogrow_bounds import SetAutogrowBounds
+from limes.actions.set_bursting import SetBursting
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
+from limes.actions.sync_catalog import SyncCatalog
 from limes.audit.initiator import of_job
-from limes.composition.cluster import Cluster
-from limes.db.engine import Engine
-from limes.settings import Settings
-from limes.system import Clock, RandomJitter, SystemClock, SystemIds
 
 
-def open_change_log(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> ChangeLog:
-    """Returns the log that records each change."""
-    ids = SystemIds()
-    return ChangeLog(engine, cluster.catalog, clock, ids, sinks=settings.audit.sinks, observer=ids.uuid())
+def build_sync_catalog(limes: Limes) -> SyncCatalog:
+    """Returns the use case that keeps the rows that mirror the configuration."""
+    grace, valid_for = limes.settings.collector.service_grace, limes.settings.usage_valid_for
+    return SyncCatalog(limes.engine, limes.catalog, list(limes.backends.capacity), limes.clock, grace, valid_for)
 
 
-def build_discovery(settings: Settings, engine: Engine, cluster: Cluster, change_log: ChangeLog) -> Discover:
+def build_discovery(limes: Limes) -> Discover:
     """Returns the use case that follows Keystone."""
     return Discover(
-        engine=engine,
-        backend=cluster.backends.discovery,
-        catalog=cluster.catalog,
-        constraints=cluster.constraints,
-        clock=SystemClock(),
-        commitments=build_settlement(engine, cluster, SystemClock(), change_log),
-        change_log=change_log,
-        except_domains=settings.discovery.except_domains,
-        only_domains=settings.discovery.only_domains,
-        usage_valid_for=settings.usage_valid_for,
+        engine=limes.engine,
+        backend=limes.backends.discovery,
+        catalog=limes.catalog,
+        constraints=limes.constraints,
+        clock=limes.clock,
+        commitments=build_settlement(limes),
+        change_log=limes.change_log,
+        except_domains=limes.settings.discovery.except_domains,
+        only_domains=limes.settings.discovery.only_domains,
+        usage_valid_for=limes.settings.usage_valid_for,
     )
 
 
-def build_quota_push(settings: Settings, engine: Engine, cluster: Cluster) -> PushQuota:
+def build_quota_push(limes: Limes) -> PushQuota:
     """Returns the use case that writes quota into backends."""
     return PushQuota(
-        engine=engine,
-        catalog=cluster.catalog,
-        backends=cluster.backends.quota,
-        clock=SystemClock(),
-        jitter=RandomJitter(),
-        lease=settings.collector.lease,
-        retry=settings.collector.push_retry,
-        retry_max=settings.collector.push_retry_max,
-        patience=settings.api.backend_timeout,
+        engine=limes.engine,
+        catalog=limes.catalog,
+        backends=limes.backends.quota,
+        clock=limes.clock,
+        jitter=limes.jitter,
+        lease=limes.lease,
+        retry=limes.settings.collector.push_retry,
+        retry_max=limes.settings.collector.push_retry_max,
+        patience=limes.settings.api.backend_timeout,
+        telemetry=limes.telemetry,
     )
 
 
-def build_settlement(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> SettleCommitments:
+def build_ledger(limes: Limes) -> Ledger:
+    """Returns what the use cases of commitments have in common."""
+    return Ledger(limes.engine, limes.catalog, limes.clock, limes.ids, limes.change_log)
+
+
+def build_settlement(limes: Limes) -> SettleCommitments:
     """Returns the use case that expires, confirms and forgets commitments."""
-    return SettleCommitments(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.retention)
+    return SettleCommitments(build_ledger(limes), limes.settings.commitments.retention)
 
 
-def build_auto_renewal(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> RenewAutomatically:
-    """Returns the use case that renews commitments by itself."""
-    return RenewAutomatically(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules)
+def renew_and_settle(limes: Limes) -> None:
+    """The job of commitments."""
+    RenewAutomatically(build_ledger(limes), limes.settings.commitments).run()  # first, so that its renewal follows
+    build_settlement(limes).run()
 
 
-def build_utilisation(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> MeasureUtilisation:
-    """Returns the use case that looks at how much of their commitments projects use."""
-    return MeasureUtilisation(_ledger(engine, cluster, clock, change_log), cluster.commitment_rules.use_days)
+def sample_utilisation(limes: Limes) -> None:
+    """The job that looks at how much of their commitments projects use."""
+    MeasureUtilisation(build_ledger(limes), limes.settings.commitments.use_days).take_sample()
 
 
-def build_temporary_quotas(
-    settings: Settings,
-    engine: Engine,
-    cluster: Cluster,
-    clock: Clock,
-    change_log: ChangeLog,
-    announce: AnnounceEnds | None = None,
-) -> SettleTemporaryQuotas:
-    """Returns the use case that begins and ends temporary quotas. Without `announce`, it tells nobody."""
-    rules = (engine, cluster.catalog, cluster.constraints, cluster.lowpriv)
-    change_log = change_log.by(of_job("temporary-quotas"))
+def build_project_setter(limes: Limes) -> SetProjectQuota:
+    """Returns the use case that sets quotas of projects."""
+    rules = (limes.engine, limes.catalog, limes.constraints, limes.lowpriv)
+    push = limes.push_quota
+    return SetProjectQuota(*rules, limes.clock, lambda *of: push(limes, *of), limes.change_log)
+
+
+def build_domain_setter(limes: Limes) -> SetDomainQuota:
+    """Returns the use case that sets quotas of domains."""
+    return SetDomainQuota(limes.engine, limes.catalog, limes.constraints, limes.lowpriv, limes.change_log)
+
+
+def build_bounds_setter(limes: Limes) -> SetAutogrowBounds:
+    """Returns the use case that says how far quota may grow."""
+    return SetAutogrowBounds(
+        limes.engine, limes.catalog, limes.clock, limes.change_log, limes.overrides, limes.constraints
+    )
+
+
+def build_temporary_quotas(limes: Limes) -> SettleTemporaryQuotas:
+    """Returns the use case that begins and ends temporary quotas. Quota is left to the push job."""
+    limes = replace(limes, push_quota=lambda *of: ())
+    section = limes.settings.notifications
+    announce = AnnounceEnds(limes.engine, limes.catalog, limes.ids, section.sinks, frozenset(section.except_kinds))
     return SettleTemporaryQuotas(
-        engine,
-        clock,
-        SetProjectQuota(*rules, clock, lambda project_id, services: (), change_log),
-        SetDomainQuota(*rules, change_log),
-        change_log,
-        settings.collector.temporary_quota_retry,
+        limes.engine,
+        limes.clock,
+        build_project_setter(limes),
+        build_domain_setter(limes),
+        limes.change_log,
+        limes.settings.collector.temporary_quota_retry,
         announce,
     )
 
 
-def build_request_expiry(
-    settings: Settings, engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog, announce: Announce
-) -> ExpireRequests:
-    """Returns the use case that closes requests for quota that have expired."""
-    quotas = build_temporary_quotas(settings, engine, cluster, clock, change_log)
-    growth = SetAutogrowBounds(
-        engine, cluster.catalog, clock, change_log, cluster.overrides.current, cluster.constraints
+def build_quota_requests(limes: Limes) -> QuotaRequestUseCases:
+    """Returns the use cases of requests for quota."""
+    section, sinks = limes.settings.quota_requests, limes.settings.notifications
+    announce = Announce(limes.engine, limes.catalog, limes.ids, sinks.sinks, frozenset(sinks.except_kinds))
+    return QuotaRequestUseCases.build(
+        build_project_setter(limes),
+        build_domain_setter(limes),
+        build_bounds_setter(limes),
+        limes.auto_approval,
+        announce,
+        section.at_most_per_day,
+        section.at_most_per_day_in_domain,
     )
-    setters = (quotas.project, quotas.domain, growth)
-    desk = Desk(engine, cluster.catalog, clock, change_log, *setters, announce=announce)
-    return ExpireRequests(desk, settings.quota_requests.expire_after)
 
 
-def build_distribution(
-    settings: Settings, engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog
-) -> DistributeQuota:
+def build_request_expiry(limes: Limes) -> ExpireRequests:
+    """Returns the use case that closes requests for quota that have expired."""
+    limes = replace(limes.as_initiator(of_job("temporary-quotas")), push_quota=lambda *of: ())
+    return ExpireRequests(build_quota_requests(limes).ask.desk, limes.settings.quota_requests.expire_after)
+
+
+def build_distribution(limes: Limes) -> DistributeQuota:
     """Returns the use case that computes quota that follows usage, and explains it."""
-    collector = settings.collector
+    collector = limes.settings.collector
     return DistributeQuota(
-        engine=engine,
-        catalog=cluster.catalog,
-        constraints=cluster.constraints,
-        overrides=cluster.overrides.current,
-        clock=clock,
-        jitter=RandomJitter(),
-        change_log=change_log,
+        engine=limes.engine,
+        catalog=limes.catalog,
+        constraints=limes.constraints,
+        overrides=limes.overrides,
+        clock=limes.clock,
+        jitter=limes.jitter,
+        change_log=limes.change_log,
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=collector.lease,
     )
 
 
-def _ledger(engine: Engine, cluster: Cluster, clock: Clock, change_log: ChangeLog) -> Ledger:
-    return Ledger(engine, cluster.catalog, clock, SystemIds(), change_log)
-
-
-def build_closing(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> CloseAccounts:
+def build_closing(limes: Limes) -> CloseAccounts:
     """Returns the use case that keeps the account of usage and commitments."""
-    resources = {ref: cluster.catalog.find(ref) for ref in cluster.catalog.refs()}
+    resources = {ref: limes.catalog.find(ref) for ref in limes.catalog.refs()}
     return CloseAccounts(
-        engine,
-        clock,
-        settings.usage_valid_for,
-        settings.metering.closes_after,
-        retention_of_accounts(settings),
+        limes.engine,
+        limes.clock,
+        limes.settings.usage_valid_for,
+        limes.settings.metering.closes_after,
+        retention_of_accounts(limes),
         {ref: resource.unit.value for ref, resource in resources.items() if resource is not None},
     )
 
 
-def build_usage_report(settings: Settings, engine: Engine, clock: Clock) -> ReportUsage:
+def build_usage_report(limes: Limes) -> ReportUsage:
     """Returns the use case that tells what was used and committed."""
-    return ReportUsage(engine, clock, settings.usage_valid_for, retention_of_accounts(settings))
+    return ReportUsage(limes.engine, limes.clock, limes.settings.usage_valid_for, retention_of_accounts(limes))
 
 
-def retention_of_accounts(settings: Settings) -> Retention:
+def retention_of_accounts(limes: Limes) -> Retention:
     """Returns for how long hours, days and months can be told."""
-    metering = settings.metering
+    metering = limes.settings.metering
     return Retention(metering.keep_hours, metering.keep_days, metering.keep_months)
 
 
-def build_growth_report(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> ReportGrowth:
+def build_growth_report(limes: Limes) -> ReportGrowth:
     """Returns the use case that tells how usage has grown."""
-    retention = retention_of_accounts(settings)
-    return ReportGrowth(engine, cluster.catalog, clock, settings.usage_valid_for, retention)
+    retention = retention_of_accounts(limes)
+    return ReportGrowth(limes.engine, limes.catalog, limes.clock, limes.settings.usage_valid_for, retention)
 
 
-def build_growth(settings: Settings, engine: Engine, cluster: Cluster, clock: Clock) -> SampleGrowth:
+def build_growth(limes: Limes) -> SampleGrowth:
     """Returns the use case that takes samples."""
-    return SampleGrowth(engine, cluster.catalog, clock, retention_of_accounts(settings))
+    return SampleGrowth(limes.engine, limes.catalog, limes.clock, retention_of_accounts(limes))
+
+
+def use_cases_of_api(limes: Limes) -> dict[str, Any]:
+    """Returns those that handlers call as objects."""
+    set_project_quota, set_domain_quota = build_project_setter(limes), build_domain_setter(limes)
+    rules, distribution = limes.settings.commitments, build_distribution(limes)
+    return {
+        "set_domain_quota": set_domain_quota,
+        "set_project_quota": set_project_quota,
+        "set_bursting": SetBursting(limes.engine, limes.catalog, set_project_quota.tell_backends, limes.change_log),
+        "set_autogrow_bounds": build_bounds_setter(limes),
+        "commitments": CommitmentUseCases.build(
+            limes.engine, limes.catalog, limes.clock, limes.ids, rules, limes.change_log
+        ),
+        "quota_requests": build_quota_requests(limes),
+        "usage": build_usage_report(limes),
+        "growth": build_growth_report(limes),
+        "history": ShowHistory(limes.engine),
+        "explain": ExplainQuota(limes.catalog, set_project_quota, set_domain_quota, distribution),
+        "discover_domains": lambda who: build_discovery(limes.as_initiator(who)).discover_domains(),
+        "discover_projects": lambda domain, who: build_discovery(limes.as_initiator(who)).discover_projects(domain),
+        "request_sync": lambda domain, project, who: build_discovery(limes.as_initiator(who)).request_sync(
+            domain, project
+        ),
+    }

@@ -6,6 +6,7 @@ from functools import partial
 
 from keystoneauth1 import exceptions as ksa_errors
 
+from limes.actions.context import Cluster
 from limes.auth.session import CloudSession
 from limes.backends import (
     BackendMissing,
@@ -16,7 +17,7 @@ from limes.backends import (
     ProjectInfo,
     calls,
 )
-from limes.composition.cluster import Cluster, build_cluster
+from limes.composition.cluster import build_cluster
 from limes.composition.identity import open_cloud
 from limes.doctor.finding import Context, Finding, ok, problem, skipped, warning
 from limes.errors import BackendError, LimesError

@@ -46,7 +46,7 @@ def _references(settings: Settings) -> Iterator[Finding]:
         return
     cluster = build_cluster(settings, open_cloud(settings))
     without_effect = reference_warnings(
-        settings, cluster.catalog, cluster.backends, cluster.overrides.current(), cluster.constraints
+        settings, cluster.catalog, cluster.backends, cluster.overrides(), cluster.constraints
     )
     for text in (*without_effect, *approval_warnings(cluster.auto_approval, cluster.catalog)):
         yield warning("configuration.references", text, _MEND)

@@ -23,7 +23,7 @@ def check_overrides(name: str, context: Context, engine: Engine) -> Iterator[Fin
         cluster = build_cluster(settings, open_cloud(settings))
     except LimesError:
         return  # the check of the configuration says why
-    overrides = cluster.overrides.current()
+    overrides = cluster.overrides()
     ineffective = [
         each
         for each in FindIneffectiveOverrides(engine, cluster.catalog, context.clock).run(overrides)

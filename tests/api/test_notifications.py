@@ -20,20 +20,16 @@ from limes.actions.reports.alerts import ReportAlerts
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
-from limes.backends.loader import Backends
-from limes.composition.cluster import Cluster
 from limes.composition.notifications import notification_jobs
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog
-from limes.core.constraints import ConstraintSet
 from limes.core.notifications import decide
-from limes.core.permissions import LowPrivRules
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
 from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, offer
 from tests.api.world import BERLIN, GERMANY, SERVICES, World
-from tests.collector.lab import FakeKeystone
+from tests.support.limes import make_limes
 from tests.support.statements import statements_of
 
 DAY = 86400
@@ -318,8 +314,8 @@ def test_the_configured_jobs(cloud: World, receiver: Receiver, tmp_path: Path) -
         {"availability_zones": ["az-one"], "services": [{"service_type": "x", "type": "x"}], "notifications": section}
     )
     catalog = Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
-    cluster = Cluster(Backends({}, {}, FakeKeystone()), catalog, ConstraintSet(), LowPrivRules({}, {}))
-    jobs = notification_jobs(settings, cloud.engine, cluster, cloud.clock, NoJitter()).jobs
+    limes = make_limes(cloud.engine, catalog, settings, clock=cloud.clock, jitter=NoJitter())
+    jobs = notification_jobs(limes).jobs
     assert [job.name for job in jobs] == ["notifications", "notify:log", "notify:webhook"]
     use(cloud, 900)
     assert [job.step() for job in jobs] == [True, True, True]

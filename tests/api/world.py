@@ -12,23 +12,11 @@ from typing import Any
 
 import falcon.testing
 
-from limes.actions.announce_ends import AnnounceEnds
-from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.use_cases import CommitmentUseCases
-from limes.actions.distribute_quota import DistributeQuota
-from limes.actions.explain_quota import ExplainQuota
-from limes.actions.growth.history import ReportGrowth
+from limes.actions.context import Limes
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
-from limes.actions.metering.report import ReportUsage
-from limes.actions.quota_history import ShowHistory
-from limes.actions.quota_requests.announce import Announce
 from limes.actions.quota_requests.expire import ExpireRequests
-from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
-from limes.actions.set_autogrow_bounds import SetAutogrowBounds
-from limes.actions.set_bursting import SetBursting
-from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.app import create_app
@@ -37,6 +25,7 @@ from limes.api.policy import RULES
 from limes.audit.initiator import Initiator, of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
+from limes.composition.use_cases import build_request_expiry, build_temporary_quotas, use_cases_of_api
 from limes.core.alerts import AlertRules
 from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
@@ -50,10 +39,10 @@ from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.mail.samples import KINDS
 from limes.mail.unsubscribe import Unsubscribe
-from limes.system import RandomJitter, SystemIds
 from limes.web.mount import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
+from tests.support.limes import make_limes, make_settings, with_values
 
 UNSUBSCRIBE_LINKS = Unsubscribe("https://limes.example.com/", "sixteen-characters")
 GERMANY, FRANCE = "uuid-for-germany", "uuid-for-france"
@@ -144,18 +133,30 @@ class World:
     clock: FrozenClock
     client: falcon.testing.TestClient
     app: falcon.App[Any, Any]
-    commitments: CommitmentUseCases
-    temporary: SettleTemporaryQuotas
-    """A job of the collector."""
-    expire: ExpireRequests
-    """A job of the collector."""
+    limes: Limes
     pushed: list[tuple[int, tuple[str, ...]]] = field(default_factory=list)
     push_errors: list[str] = field(default_factory=list)
     new_domains: list[str] = field(default_factory=list)
     new_projects: list[str] = field(default_factory=list)
     synced: list[tuple[str, str]] = field(default_factory=list)
 
-    def push(self, project_id: int, services: Sequence[str]) -> Sequence[str]:
+    @property
+    def commitments(self) -> CommitmentUseCases:
+        """The use cases of the API."""
+        commitments: CommitmentUseCases = use_cases_of_api(self.limes)["commitments"]
+        return commitments
+
+    @property
+    def temporary(self) -> SettleTemporaryQuotas:
+        """A job of the collector."""
+        return build_temporary_quotas(self.limes.as_initiator(of_job("temporary-quotas")))
+
+    @property
+    def expire(self) -> ExpireRequests:
+        """A job of the collector."""
+        return build_request_expiry(self.limes)
+
+    def push(self, limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
         self.pushed.append((project_id, tuple(services)))
         return self.push_errors
 
@@ -210,65 +211,41 @@ def make_world(
 ) -> World:
     """Fills a migrated database and puts the API on it. Without `fill` the database has been filled before."""
     clock = FrozenClock()
-    constraints, lowpriv = constraints or ConstraintSet(), lowpriv or LowPrivRules()
     catalog = Catalog(["az-one", "az-two"], SERVICES, **catalog_options)
-    change_log = ChangeLog(engine, catalog, clock, SystemIds(), sinks)
-    commitments = CommitmentUseCases.build(
-        engine, catalog, clock, SystemIds(), commitment_rules or CommitmentRules(), change_log
+    settings = make_settings(
+        commitments=commitment_rules or CommitmentRules(),
+        alerts=alerts or AlertRules(),
+        quota_requests={"at_most_per_day": requests_per_day, "at_most_per_day_in_domain": requests_in_domain},
+        api={"cors": {"allowed_origins": allowed_origins}, "clients": {"compression": compression}},
+        catalog_url=catalog_url,
     )
-    world = World(engine, clock, None, None, commitments, None, None)  # type: ignore[arg-type]  # they are put in below
-    set_domain_quota = SetDomainQuota(engine, catalog, constraints, lowpriv, change_log)
-    set_project_quota = SetProjectQuota(engine, catalog, constraints, lowpriv, clock, world.push, change_log)
-    job_log = change_log.by(of_job("temporary-quotas"))
-    ends = AnnounceEnds(engine, catalog, SystemIds(), notify_sinks)
-    world.temporary = SettleTemporaryQuotas(
-        engine, clock, set_project_quota, set_domain_quota, job_log, retry=300, announce=ends
-    )
-    set_autogrow_bounds = SetAutogrowBounds(engine, catalog, clock, change_log, lambda: overrides, constraints)
-    requests = QuotaRequestUseCases.build(
-        set_project_quota,
-        set_domain_quota,
-        set_autogrow_bounds,
-        auto_approval,
-        Announce(engine, catalog, SystemIds(), notify_sinks),
-        requests_per_day,
-        requests_in_domain,
-    )
-    world.expire = ExpireRequests(requests.ask.desk, expire_after=90 * 86400)
-    deps = ApiCollaborators(
-        engine=engine,
-        catalog=catalog,
+    values = {"audit.sinks": sinks, "notifications.sinks": notify_sinks, "collector.stale_after": stale_after}
+    world = World(engine, clock, None, None, None)  # type: ignore[arg-type]  # they are put in below
+    world.limes = limes = make_limes(
+        engine,
+        catalog,
+        with_values(settings, values),
+        constraints=constraints or ConstraintSet(),
+        lowpriv=lowpriv or LowPrivRules(),
+        overrides=lambda: overrides,
+        auto_approval=auto_approval,
+        quota_sets=quota_sets or {},
         clock=clock,
-        ids=SystemIds(),
+        push_quota=world.push,
+    )
+    deps = ApiCollaborators(
+        limes=limes,
         authenticator=Tokens(),
         policy=policy or POLICY,
-        set_domain_quota=set_domain_quota,
-        set_project_quota=set_project_quota,
-        set_bursting=SetBursting(engine, catalog, world.push, change_log),
-        set_autogrow_bounds=set_autogrow_bounds,
-        commitments=commitments,
-        quota_requests=requests,
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
-        usage=ReportUsage(engine, clock),
-        growth=ReportGrowth(engine, catalog, clock),
-        history=ShowHistory(engine),
-        explain=ExplainQuota(
-            catalog,
-            set_project_quota,
-            set_domain_quota,
-            DistributeQuota(engine, catalog, constraints, lambda: overrides, clock, RandomJitter(), change_log),
-        ),
-        discover_domains=lambda initiator: world.new_domains,
-        discover_projects=lambda domain_uuid, initiator: world.new_projects,
-        request_sync=world.request_sync,
-        catalog_url=catalog_url,
-        allowed_origins=allowed_origins,
-        stale_after=stale_after,
-        quota_sets=quota_sets or {},
-        alerts=alerts or AlertRules(),
         mail_settings=mail_settings(engine, clock),
         mounts=mounts,
-        compression=compression,
+        **{
+            **use_cases_of_api(limes),
+            "discover_domains": lambda initiator: world.new_domains,
+            "discover_projects": lambda domain_uuid, initiator: world.new_projects,
+            "request_sync": world.request_sync,
+        },
     )
     world.app = create_app(deps)
     world.client = falcon.testing.TestClient(_typed(world.app))

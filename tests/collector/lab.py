@@ -13,6 +13,7 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
 from limes.actions.commitments.ledger import Ledger
 from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.context import Limes
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
 from limes.actions.growth.early_sample import sample_project
@@ -38,12 +39,14 @@ from limes.backends import (
     Unit,
     UsageReport,
 )
+from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.system import SystemIds
 from tests.support.clock import FrozenClock
+from tests.support.limes import make_limes, make_settings, with_values
 
 COMPUTE = ServiceDef(
     "compute",
@@ -181,8 +184,22 @@ class Lab:
         ChangeModel(self.engine, self.catalog, self.clock, self.change_log).run()
 
     @property
+    def limes(self) -> Limes:
+        """What use cases work with."""
+        settings = make_settings(collector={"authoritative": self.authoritative})
+        return make_limes(
+            self.engine,
+            self.catalog,
+            with_values(settings, {"audit.sinks": self.sinks}),
+            backends=Backends(self.backends, self.capacitors, self.keystone),
+            constraints=self.constraints,
+            clock=self.clock,
+            jitter=NoJitter(),
+        )
+
+    @property
     def change_log(self) -> ChangeLog:
-        return ChangeLog(self.engine, self.catalog, self.clock, SystemIds(), self.sinks)
+        return self.limes.change_log
 
     @property
     def now(self) -> float:

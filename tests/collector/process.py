@@ -7,9 +7,9 @@ import sys
 import time
 from typing import Any
 
+from limes.actions.context import Cluster
 from limes.backends.loader import Backends
 from limes.collector.runner import run_until_signal
-from limes.composition.cluster import Cluster
 from limes.composition.collector import build_collector
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet

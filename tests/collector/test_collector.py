@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import requests
 
+from limes.actions.context import Cluster
 from limes.backends import AZCapacity, AZUsage, BackendError
 from limes.collector.runner import Collector
-from limes.composition.cluster import Cluster
 from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations

@@ -6,10 +6,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from limes.actions.growth.early_sample import JOB, SOON
-from limes.actions.run_job import RunJob
+from limes.actions.run_job import run_if_due
 from limes.core.metering.calendar import HOUR
 from tests.collector.growth import HOURS, job, set_capacity, stored, use
-from tests.collector.lab import AZUsage, Lab, NoJitter
+from tests.collector.lab import AZUsage, Lab
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.statements import count_statements
 
@@ -28,7 +28,7 @@ def lab(lab: Lab) -> Lab:
 
 def run(lab: Lab, work: Callable[[], object] | None = None) -> bool | None:
     """What a collector does at each poll."""
-    return RunJob(lab.engine, lab.clock, NoJitter(), JOB, work or job(lab).run, INTERVAL).run_if_due()
+    return run_if_due(lab.limes, JOB, work or job(lab).run, INTERVAL)
 
 
 def sample_after(lab: Lab, *pauses: float) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from limes.actions.context import Cluster
 from limes.backends import AZCapacity, AZUsage
 from limes.collector.runner import Collector
-from limes.composition.cluster import Cluster
 from limes.composition.collector import build_collector
 from limes.core.catalog import Catalog
 from limes.db.migrate import limes_migrations

@@ -9,6 +9,7 @@ from limes.web.call import Answer
 
 def list_alerts(call: Call) -> Answer:
     """Lists what is near its limit, ends soon or fails, in all projects. The critical alerts come first."""
-    now, limit = call.deps.clock.now().timestamp(), parameters.ALERTS.of(call.req)
-    report = ReportAlerts(call.engine, call.catalog, call.deps.alerts, call.deps.outage_failures)
+    now, limit = call.limes.now(), parameters.ALERTS.of(call.req)
+    settings = call.limes.settings
+    report = ReportAlerts(call.engine, call.catalog, settings.alerts, settings.circuit_breaker.failures)
     return Answer(document=render_alerts(report.run(call.where, call.selection(), now, limit)))

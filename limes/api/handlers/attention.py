@@ -23,7 +23,7 @@ def list_fullest(call: Call) -> Answer:
 def list_expiring(call: Call) -> Answer:
     """Lists confirmed commitments of all projects that end within `?days` and were not renewed, by their end."""
     days, limit = parameters.AHEAD.of(call.req), parameters.EXPIRING.of(call.req)
-    ending = _reports(call).ending(call.where, call.selection(), call.deps.clock.now().timestamp(), days, limit)
+    ending = _reports(call).ending(call.where, call.selection(), call.limes.now(), days, limit)
     return Answer(document=render_ending(ending))
 
 

@@ -25,7 +25,7 @@ def show(call: Call) -> Answer:
 
 def list_resources(call: Call) -> Answer:
     """Lists services and resources: names, units, and what commitments to them can be; and preset sizes of quota."""
-    return Answer(document=render_resources(call.render_context(), call.selection(), call.deps.quota_sets.values()))
+    return Answer(document=render_resources(call.render_context(), call.selection(), call.limes.quota_sets.values()))
 
 
 def list_inconsistencies(call: Call) -> Answer:

@@ -236,6 +236,6 @@ def _warnings(texts: Sequence[str]) -> Warned:
 
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
-    now, days = call.deps.clock.now().timestamp(), parameters.AHEAD.of(call.req)
+    now, days = call.limes.now(), parameters.AHEAD.of(call.req)
     summaries = SummarizeCommitments(call.engine, call.catalog).run(call.where, call.selection(), now, days)
     return Answer(document={"commitment_summary": [render_summary(each) for each in summaries]})

@@ -29,9 +29,9 @@ def show_usage_history(call: Call) -> Answer:
 def show_forecast(call: Call) -> Answer:
     """Tells when capacity, quota and commitments of the cloud are exhausted; what is full first comes first."""
     call.refuse_unknown_parameters()
-    deps, history = call.deps, call.deps.growth
-    forecast: ForecastGrowth | ForecastProject = ForecastGrowth(deps.engine, deps.catalog, deps.clock)
+    limes, history = call.limes, call.deps.growth
+    forecast: ForecastGrowth | ForecastProject = ForecastGrowth(limes.engine, limes.catalog, limes.clock)
     if call.where.project is not None:
-        forecast = ForecastProject(deps.engine, deps.catalog, deps.clock, history.valid_for, history.retention)
+        forecast = ForecastProject(limes.engine, limes.catalog, limes.clock, history.valid_for, history.retention)
     found = forecast.run(call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))
     return Answer(document=render_forecasts(found))

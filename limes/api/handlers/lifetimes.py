@@ -19,7 +19,7 @@ def list_lifetimes(call: Call) -> Answer:
 
     Without `from`, of the last 30 days."""
     call.refuse_unknown_parameters()
-    now = call.deps.clock.now().timestamp()
+    now = call.limes.now()
     since, until = _window(call, int(now))
     # up to the present means up to this moment, and not up to the beginning of this second
     before = now if until == int(now) else until
@@ -60,12 +60,12 @@ def _filters(call: Call) -> dict[str, list[str]]:
 
 def _window(call: Call, now: int) -> tuple[int, int]:
     """Returns `from` and `until`, or their defaults. Raises `BadRequest`."""
-    kept_since = max(0, now - int(call.deps.lifetime_retention))
+    kept_since = max(0, now - int(call.limes.settings.subresource_lifetimes.retention))
     end, begin = parameters.UNTIL.of(call.req), parameters.FROM.of(call.req)
     until = now if end is None else min(now, end)
     since = max(kept_since, until - _DEFAULT_DAYS * _DAY) if begin is None else begin
     if since < kept_since or until < kept_since:
-        days = int(call.deps.lifetime_retention) // _DAY
+        days = int(call.limes.settings.subresource_lifetimes.retention) // _DAY
         name = "until" if since >= kept_since else "from"
         earliest = render_time(kept_since)
         raise BadRequest(f"query parameter {name}: lifetimes are kept for {days} days; expected {earliest} or later")

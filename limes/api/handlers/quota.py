@@ -144,7 +144,7 @@ def _change_project(call: Call, *, dry_run: bool) -> QuotaOutcome:
 
 
 def _wanted(call: Call, body: DomainScopeBody) -> list[QuotaChange]:
-    return changes_with_set(call.deps.quota_sets, body.quota_set, body.services or ())[0]
+    return changes_with_set(call.limes.quota_sets, body.quota_set, body.services or ())[0]
 
 
 def _selected(call: Call) -> list[Ref] | None:

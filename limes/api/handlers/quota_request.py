@@ -75,7 +75,7 @@ def create_for(call: Call) -> Answer:
     place, requests = _place(call), call.deps.quota_requests
     requests.read.check_place(place)
     wanted = call.body(NewQuotaRequestBody).quota_request
-    changes, of_set = changes_with_set(call.deps.quota_sets, wanted.quota_set, wanted.services)
+    changes, of_set = changes_with_set(call.limes.quota_sets, wanted.quota_set, wanted.services)
     term = Term(wanted.until, wanted.starts_at)
     id_ = requests.ask.run(place, changes, wanted.reason, call.initiator(), of_set, term)
     return _answer(call, requests.read.one(place, id_), 201)

@@ -72,7 +72,7 @@ def _query(call: Call) -> UsageQuery:
     if begin is None:
         raise BadRequest("query parameter from: expected the time from which the account is wanted")
     if end is None:
-        end = _end_of_present(int(call.deps.clock.now().timestamp()), granularity)
+        end = _end_of_present(int(call.limes.now()), granularity)
     every_az, azs = parameters.PER_AZ.of(call.req), parameters.USED_IN_AZS.of(call.req)
     if azs is not None and not every_az:
         raise BadRequest("query parameter availability_zone: expected together with per_az")

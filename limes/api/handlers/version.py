@@ -24,7 +24,7 @@ def show_identity(call: Call) -> Answer:
 
 
 def _version(call: Call) -> Version:
-    base = (call.deps.catalog_url or call.req.prefix).rstrip("/")
+    base = (call.limes.settings.catalog_url or call.req.prefix).rstrip("/")
     return {
         "status": "CURRENT",
         "id": "v1",

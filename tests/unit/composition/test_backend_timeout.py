@@ -41,7 +41,8 @@ def test_the_api_gives_up_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         for database in all_databases():
             database.migrations.upgrade(database.engine)
         deps = build_api(load_settings())
-        push = deps.set_project_quota.tell_backends.__self__
         with pytest.raises(BackendError, match=r"timed out|no answer within"):
-            calls.set_quota(push.backends["compute"], deps.catalog.services["compute"], BERLIN, {"cores": 5})
-    deps.engine.close()
+            calls.set_quota(
+                deps.limes.backends.quota["compute"], deps.limes.catalog.services["compute"], BERLIN, {"cores": 5}
+            )
+    deps.limes.engine.close()
