@@ -5,26 +5,24 @@ Invariant: what is told is written in one transaction with the note that it was 
 may repeat a message (`deliver_events`), which has the same id then.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import orjson
 
+from limes.actions.context import Limes
 from limes.actions.quota_requests.announce import request_documents
-from limes.actions.reports.alerts import Alert, ReportAlerts
+from limes.actions.reports.alerts import Alert, find_all_alerts
 from limes.core.alerts import Kind, Severity
 from limes.core.notifications import ALERT_KINDS, CONFIRMED, PREFIX, RENEWED, Key, decide
 from limes.core.recipients import REQUEST_WAITING
 from limes.core.temporary_quota import TemporaryState
-from limes.db.engine import Engine
 from limes.db.queries import commitment_events, outbox
 from limes.db.queries import notifications as queries
 from limes.db.queries.attention import PlacedRow
 from limes.db.queries.quota_request_lists import waiting as open_requests
 from limes.db.queries.temporary_alerts import TemporaryAlertRow
 from limes.db.transactions import atomic
-from limes.system import Clock, IdSource
 
 _DAY = 86400.0
 _EVENTS = 1000
@@ -45,115 +43,110 @@ _REMEDIES: Mapping[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Notify:
-    """The job. `hysteresis` is in percent of a quota."""
+@atomic
+def notify(limes: Limes) -> int:
+    """Writes what is new for each sink. Returns how many notifications that are."""
+    last = queries.lock_cursor(limes.engine)
+    now = limes.now()
+    messages = [*_alerts(limes, now), *_events(limes, last)]
+    rows = [
+        (now, PREFIX + sink, stream, message["id"], orjson.dumps(message).decode())
+        for stream, message in messages
+        for sink in limes.settings.notifications.sinks
+    ]
+    outbox.append(limes.engine, rows)
+    return len(messages)
 
-    engine: Engine
-    alerts: ReportAlerts
-    clock: Clock
-    ids: IdSource
-    sinks: Sequence[str]
-    except_kinds: frozenset[str] = frozenset()
-    hysteresis: int = 5
-    request_waiting: float = 3 * _DAY
-    """How long, in seconds, a request for quota has been open when that is told."""
 
-    @atomic
-    def run(self) -> int:
-        """Writes what is new for each sink. Returns how many notifications that are."""
-        last = queries.lock_cursor(self.engine)
-        now = self.clock.now().timestamp()
-        messages = [*self._alerts(now), *self._events(last)]
-        rows = [
-            (now, PREFIX + sink, stream, message["id"], orjson.dumps(message).decode())
-            for stream, message in messages
-            for sink in self.sinks
-        ]
-        outbox.append(self.engine, rows)
-        return len(messages)
+# -- alerts --------------------------------------------------------------------------------------------------------
 
-    # -- alerts --------------------------------------------------------------------------------------------------------
 
-    def _alerts(self, now: float) -> list[tuple[str, dict[str, Any]]]:
-        alerts = self.alerts.everything(now, self.hysteresis)
-        wanted = [each for each in alerts if each.kind in ALERT_KINDS and each.kind not in self.except_kinds]
-        found = {_key(alert): alert for alert in wanted if not alert.is_near}
-        nearly = {_key(alert) for alert in wanted}
-        present = {key: _level(alert) for key, alert in found.items()}
-        waiting = {} if REQUEST_WAITING in self.except_kinds else open_requests(self.engine, now - self.request_waiting)
-        present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
-        decision = decide(queries.states(self.engine), present, nearly)
-        queries.change_states(self.engine, decision.ended, decision.told)
-        late = {int(subject): waiting[int(subject)] for kind, subject in decision.told if kind == REQUEST_WAITING}
-        told = [self._message(found[key], now) for key in decision.told if key in found]
-        return [*told, *self._late_requests(late, now)]
+def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
+    section = limes.settings.notifications
+    alerts = find_all_alerts(limes, section.hysteresis)
+    wanted = [each for each in alerts if each.kind in ALERT_KINDS and each.kind not in section.except_kinds]
+    found = {_key(alert): alert for alert in wanted if not alert.is_near}
+    nearly = {_key(alert) for alert in wanted}
+    present = {key: _level(alert) for key, alert in found.items()}
+    asks = REQUEST_WAITING not in section.except_kinds
+    waiting = open_requests(limes.engine, now - section.request_waiting) if asks else {}
+    present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
+    decision = decide(queries.states(limes.engine), present, nearly)
+    queries.change_states(limes.engine, decision.ended, decision.told)
+    late = {int(subject): waiting[int(subject)] for kind, subject in decision.told if kind == REQUEST_WAITING}
+    told = [_message(limes, found[key], now) for key in decision.told if key in found]
+    return [*told, *_late_requests(limes, late, now)]
 
-    def _late_requests(self, since: Mapping[int, float], now: float) -> Iterator[tuple[str, dict[str, Any]]]:
-        for stream, document in request_documents(self.engine, self.alerts.catalog, sorted(since)):
-            at = since[document["request"]["id"]]
-            details = {**document, "since": int(at), "days": int((now - at) // _DAY)}
-            yield stream, self._document(REQUEST_WAITING, None, now, details)
 
-    def _message(self, alert: Alert, now: float) -> tuple[str, dict[str, Any]]:
-        project, commitment, used = alert.project, alert.commitment, alert.used
-        details: dict[str, Any] = {"service": alert.service}
-        if alert.resource is not None:
-            details |= {"resource": alert.resource.ref[1], "unit": alert.resource.unit.value or None}
-        if used is not None:
-            details |= {"quota": used.quota, "usage": used.usage, "threshold": alert.threshold}
-        if commitment is not None:
-            details |= {
-                "commitment": {
-                    "id": commitment.id,
-                    "uuid": commitment.uuid,
-                    "availability_zone": commitment.az,
-                    "amount": commitment.amount,
-                    "duration": commitment.duration,
-                    "expires_at": int(commitment.expires_at),
-                    "auto_renew_error": commitment.renewal_error or None,
-                }
+def _late_requests(limes: Limes, since: Mapping[int, float], now: float) -> Iterator[tuple[str, dict[str, Any]]]:
+    for stream, document in request_documents(limes.engine, limes.catalog, sorted(since)):
+        at = since[document["request"]["id"]]
+        details = {**document, "since": int(at), "days": int((now - at) // _DAY)}
+        yield stream, _document(limes, REQUEST_WAITING, None, now, details)
+
+
+def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any]]:
+    project, commitment, used = alert.project, alert.commitment, alert.used
+    details: dict[str, Any] = {"service": alert.service}
+    if alert.resource is not None:
+        details |= {"resource": alert.resource.ref[1], "unit": alert.resource.unit.value or None}
+    if used is not None:
+        details |= {"quota": used.quota, "usage": used.usage, "threshold": alert.threshold}
+    if commitment is not None:
+        details |= {
+            "commitment": {
+                "id": commitment.id,
+                "uuid": commitment.uuid,
+                "availability_zone": commitment.az,
+                "amount": commitment.amount,
+                "duration": commitment.duration,
+                "expires_at": int(commitment.expires_at),
+                "auto_renew_error": commitment.renewal_error or None,
             }
-        if alert.temporary is not None:
-            details |= _temporary(alert.temporary)
-        if alert.capacitor:
-            details["capacitor"] = alert.capacitor
-        if alert.since is not None:
-            details["since"] = int(alert.since)
-        place = {} if project is None else _place(project.uuid, project.name, project.domain_uuid, project.domain_name)
-        stream = project.uuid if project is not None else alert.service
-        if project is None and alert.temporary is not None:
-            stream, place = alert.temporary.place.domain_uuid, _domain(alert.temporary.place)
-        return stream, self._document(alert.kind, alert.severity, now, {**place, **_given(details)})
+        }
+    if alert.temporary is not None:
+        details |= _temporary(alert.temporary)
+    if alert.capacitor:
+        details["capacitor"] = alert.capacitor
+    if alert.since is not None:
+        details["since"] = int(alert.since)
+    place = {} if project is None else _place(project.uuid, project.name, project.domain_uuid, project.domain_name)
+    stream = project.uuid if project is not None else alert.service
+    if project is None and alert.temporary is not None:
+        stream, place = alert.temporary.place.domain_uuid, _domain(alert.temporary.place)
+    return stream, _document(limes, alert.kind, alert.severity, now, {**place, **_given(details)})
 
-    # -- events of commitments -----------------------------------------------------------------------------------------
 
-    def _events(self, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yields what has happened to commitments since the last look; nothing with the first one."""
-        if last is None:
-            queries.move_cursor(self.engine, queries.newest_event(self.engine))
-            return
-        events = commitment_events.after(self.engine, last, _EVENTS)
-        if not events:
-            return
-        queries.move_cursor(self.engine, events[-1].number)
-        documents = [(event, orjson.loads(event.document)) for event in events]
-        doubtful = [document for event, document in documents if _may_be_renewal(event.event, document)]
-        replacing = commitment_events.replacing(self.engine, {uuid for each in doubtful for uuid in each["related"]})
-        for event, document in documents:
-            is_renewal = _may_be_renewal(event.event, document) and document["uuid"] not in replacing
-            kind = CONFIRMED if event.event == "confirmed" else RENEWED if is_renewal else None
-            if kind is None or kind in self.except_kinds:
-                continue
-            details = {"domain": {"id": document["domain_id"]}, "project": {"id": document["project_id"]}}
-            details |= {"service": document["service_type"], "resource": document["resource_name"]}
-            names = ("id", "uuid", "availability_zone", "amount", "unit", "duration", "confirm_by", "expires_at")
-            details["commitment"] = {name: document[name] for name in names if name in document}
-            yield document["project_id"], self._document(kind, None, event.at, details)
+# -- events of commitments -----------------------------------------------------------------------------------------
 
-    def _document(self, kind: str, severity: str | None, at: float, details: Mapping[str, Any]) -> dict[str, Any]:
-        head = {"id": self.ids.uuid(), "kind": str(kind), "severity": severity, "at": int(at)}
-        return _given({**head, "remedy": _REMEDIES[kind], **details})
+
+def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields what has happened to commitments since the last look; nothing with the first one."""
+    if last is None:
+        queries.move_cursor(limes.engine, queries.newest_event(limes.engine))
+        return
+    events = commitment_events.after(limes.engine, last, _EVENTS)
+    if not events:
+        return
+    queries.move_cursor(limes.engine, events[-1].number)
+    documents = [(event, orjson.loads(event.document)) for event in events]
+    doubtful = [document for event, document in documents if _may_be_renewal(event.event, document)]
+    replacing = commitment_events.replacing(limes.engine, {uuid for each in doubtful for uuid in each["related"]})
+    for event, document in documents:
+        is_renewal = _may_be_renewal(event.event, document) and document["uuid"] not in replacing
+        kind = CONFIRMED if event.event == "confirmed" else RENEWED if is_renewal else None
+        if kind is None or kind in limes.settings.notifications.except_kinds:
+            continue
+        details = {"domain": {"id": document["domain_id"]}, "project": {"id": document["project_id"]}}
+        details |= {"service": document["service_type"], "resource": document["resource_name"]}
+        names = ("id", "uuid", "availability_zone", "amount", "unit", "duration", "confirm_by", "expires_at")
+        details["commitment"] = {name: document[name] for name in names if name in document}
+        yield document["project_id"], _document(limes, kind, None, event.at, details)
+
+
+def _document(limes: Limes, kind: str, severity: str | None, at: float, details: Mapping[str, Any]) -> dict[str, Any]:
+    head = {"id": limes.ids.uuid(), "kind": str(kind), "severity": severity, "at": int(at)}
+    return _given({**head, "remedy": _REMEDIES[kind], **details})
 
 
 def _may_be_renewal(event: str, document: Mapping[str, Any]) -> bool:

@@ -11,8 +11,7 @@ from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
-from limes.actions.notify import Notify
-from limes.actions.reports.alerts import ReportAlerts
+from limes.actions.notify import notify
 from limes.actions.run_job import run_if_due
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
@@ -53,7 +52,7 @@ def notification_jobs(limes: Limes) -> NotificationJobs:
     mails = MailCounters(mail_sinks)
     if not section.sinks:
         return NotificationJobs([], [runs, deliveries, mails])
-    run = partial(run_if_due, limes, "notifications", _decide(limes).run, section.interval)
+    run = partial(run_if_due, limes, "notifications", partial(notify, limes), section.interval)
     jobs: list[Job] = [ClusterJob("notifications", run, runs.count)]
     cloud = open_cloud(settings) if mail_sinks else None
     for name in section.sinks:
@@ -75,21 +74,6 @@ def notification_jobs(limes: Limes) -> NotificationJobs:
             send = _send_mails(name, limes, cloud)
             jobs.append(ClusterJob(send.name, send.run_if_due, partial(mails.count, name)))
     return NotificationJobs(jobs, [runs, deliveries, mails])
-
-
-def _decide(limes: Limes) -> Notify:
-    settings, section = limes.settings, limes.settings.notifications
-    alerts = ReportAlerts(limes.engine, limes.catalog, settings.alerts, settings.circuit_breaker.failures)
-    return Notify(
-        limes.engine,
-        alerts,
-        limes.clock,
-        limes.ids,
-        section.sinks,
-        frozenset(section.except_kinds),
-        section.hysteresis,
-        section.request_waiting,
-    )
 
 
 def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from limes.actions.compare_catalog import CompareCatalog, Comparison
 from limes.actions.compare_models import ChangedModel, CompareModels
-from limes.actions.reports.status import ReportStatus, StatusReport
+from limes.actions.reports.status import StatusReport, report_status
 from limes.actions.sync_catalog import SyncCatalog
 from limes.composition.approval_warnings import approval_warnings
 from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
@@ -106,7 +106,7 @@ def read_status(collector: str | None = None) -> Status:
     engine = open_checked_engine(settings, "limes-status")
     try:
         stale_after = settings.collector.stale_after
-        report = ReportStatus(engine, stale_after).run(SystemClock().now().timestamp())
+        report = report_status(engine, stale_after, SystemClock().now().timestamp())
     finally:
         engine.close()
     address = collector or reachable(settings.collector.listen)

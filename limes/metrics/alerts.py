@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from limes.actions.reports.alerts import Counts, ReportAlerts
-from limes.actions.reports.inconsistencies import ReportInconsistencies
+from limes.actions.context import Limes
+from limes.actions.reports.alerts import Counts, count_alerts
+from limes.actions.reports.inconsistencies import find_inconsistencies
 from limes.core.alerts import SEVERITIES, Kind
 from limes.core.selection import select
 from limes.metrics.samples import Family, SampleCollector, Samples
-from limes.system import Clock
 
 _MAX_AGE = 60.0
 """The figures are counted over all projects, so not with each scrape of Prometheus."""
@@ -32,11 +32,9 @@ Inconsistencies = Counter[str]
 class AlertGauges(SampleCollector):
     """The gauges, at most a minute old."""
 
-    def __init__(self, alerts: ReportAlerts, inconsistencies: ReportInconsistencies, clock: Clock) -> None:
+    def __init__(self, limes: Limes) -> None:
         super().__init__(_FAMILIES, self._samples, __name__)
-        self._alerts = alerts
-        self._inconsistencies = inconsistencies
-        self._clock = clock
+        self._limes = limes
         self._known: tuple[float, Counts, Inconsistencies] | None = None
         """When they were counted, by the monotonic clock."""
 
@@ -44,22 +42,22 @@ class AlertGauges(SampleCollector):
         alerts, inconsistencies = self._count()
         for kind, severities in SEVERITIES.items():
             for severity in severities:
-                for service in [""] if kind in _NO_SERVICE else self._alerts.catalog.services:
+                for service in [""] if kind in _NO_SERVICE else self._limes.catalog.services:
                     count = alerts[kind, severity, service]
                     yield "limes_alerts", (kind.value, severity.value, service), count
         for name, count in inconsistencies.items():
             yield "limes_inconsistencies", (name,), count
 
     def _count(self) -> tuple[Counts, Inconsistencies]:
-        now = self._clock.monotonic()
+        now = self._limes.clock.monotonic()
         if self._known is None or now - self._known[0] >= _MAX_AGE:
-            everything = select(self._alerts.catalog)
-            found = self._inconsistencies.run(everything)
+            everything = select(self._limes.catalog)
+            found = find_inconsistencies(self._limes, everything)
             inconsistencies = Counter(
                 domain_quota_overcommitted=len(found.overcommitted),
                 project_quota_overspent=len(found.overspent),
                 project_quota_mismatch=len(found.mismatched),
             )
-            alerts = self._alerts.count(everything, self._clock.now().timestamp())
+            alerts = count_alerts(self._limes, everything)
             self._known = (now, alerts, inconsistencies)
         return self._known[1:]

@@ -3,11 +3,12 @@
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from limes.actions.reports.projects import CHUNK, ProjectDetails, ProjectReport, ReportProjects
+from limes.actions.reports.projects import CHUNK, ProjectDetails, ProjectReport, stream_projects
 from limes.core.catalog import Catalog
 from limes.core.selection import select
 from limes.db.engine import Engine
@@ -89,7 +90,7 @@ def reading(world: World) -> Iterator[tuple[Iterator[ProjectReport], list[Any]]]
 
     world.engine.db.execute_sql = note
     catalog = Catalog(["az-one", "az-two"], SERVICES)
-    stream = ReportProjects(world.engine, catalog).stream_all(ProjectDetails(select(catalog)))
+    stream = stream_projects(replace(world.limes, catalog=catalog), ProjectDetails(select(catalog)))
     yield stream, statements
     stream.close()
     world.engine.db.execute_sql = execute

@@ -5,22 +5,20 @@ Only requests, jobs, what a capacitor reports, and the clock make things happen.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.reports.alerts import ReportAlerts
-from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.backends import AZCapacity
-from limes.core.alerts import AlertRules
 from limes.db.queries import notifications
 from limes.metrics.alerts import AlertGauges
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, offer
 from tests.api.quotas import request_quotas
 from tests.api.test_auto_renewal import DAY, YEAR, run_job, switch
-from tests.api.test_notifications import kinds, notify, told
+from tests.api.test_notifications import kinds, notifier, told
 from tests.api.world import FRANCE, GERMANY, World
 from tests.collector.lab import FakeCapacitor, NoJitter
 
@@ -57,17 +55,16 @@ def firing(world: World) -> list[tuple[str, str]]:
 def metric(world: World) -> Mapping[Any, float]:
     """What the metric counts, by kind, severity and service."""
     catalog = world.commitments.create.ledger.catalog
-    alerts = ReportAlerts(world.engine, catalog, AlertRules())
-    family, _ = AlertGauges(alerts, ReportInconsistencies(world.engine, catalog), world.clock).collect()
+    family, _ = AlertGauges(replace(world.limes, catalog=catalog)).collect()
     samples = {tuple(sample.labels.values()): sample.value for sample in family.samples}
     return {labels: value for labels, value in samples.items() if value}
 
 
 def tell(world: World) -> list[tuple[str, str | None]]:
     """Runs the job that tells people. Returns kind and severity of what is new; a second run has nothing to tell."""
-    known, job = len(told(world)), notify(world)
-    new = job.run()
-    assert job.run() == 0
+    known, job = len(told(world)), notifier(world)
+    new = job()
+    assert job() == 0
     assert len(told(world)) == known + new
     return kinds(world)[known:]
 

@@ -10,10 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from limes.actions.growth.forecast import ForecastGrowth
-from limes.actions.reports.alerts import ReportAlerts
-from limes.actions.reports.inconsistencies import ReportInconsistencies
 from limes.api.routes import ROUTES
-from limes.core.alerts import AlertRules
 from limes.metrics.alerts import AlertGauges
 from limes.metrics.commitments import CommitmentChanges
 from limes.metrics.data import DataMetrics
@@ -47,14 +44,14 @@ def _in_order(text: str) -> str:
 
 def note_metrics(tour: Tour) -> None:
     """What Prometheus gets of this cloud."""
-    engine, clock, catalog = tour.world.engine, tour.world.clock, tour.world.commitments.utilisation.ledger.catalog
+    engine, clock, catalog = tour.world.engine, tour.world.clock, tour.world.limes.catalog
     file = io.BytesIO()
     DataMetrics(engine, catalog, clock=clock).write(file)
     tour.answers.note_text("metrics", "data", _in_order(file.getvalue().decode()))
     registry = CollectorRegistry()
     for gauges in (
         scrape_gauges(engine, {"compute": "nova"}, clock, 86400, ("test",)),
-        AlertGauges(ReportAlerts(engine, catalog, AlertRules()), ReportInconsistencies(engine, catalog), clock),
+        AlertGauges(tour.world.limes),
         CommitmentChanges(engine),
         mail_gauges(engine, clock, ["smtp"]),
         request_gauges(engine, clock),

@@ -21,7 +21,7 @@ from limes.metrics.mails import MailCounters, mail_gauges
 from limes.outgoing import TimedAdapter
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.post import ALICE, BOB, DAY, Post, post, server
-from tests.api.test_notifications import Receiver, notify, receiver, told
+from tests.api.test_notifications import Receiver, notifier, receiver, told
 from tests.api.world import BERLIN, World
 from tests.support.mail_server import text_of
 from tests.support.statements import count_statements
@@ -231,12 +231,12 @@ def test_old_mails_are_forgotten(post: Post) -> None:
 def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: str) -> None:
     world = make(behaviors=BEHAVIORS)
     world.run("UPDATE project_resources SET usage = 0")
-    job = notify(world)
-    job.run()
+    job = notifier(world)
+    job()
     made = commit(world, duration="1 year", confirm_by=NOW + DAY)
     world.clock.advance(2 * DAY)
     commit(world, duration="1 year", amount=1)  # which settles the resource
-    job.run()
+    job()
     world.run("UPDATE project_commitments SET auto_renews = %s, expires_at = %s", [True, NOW + 20 * DAY])
     assert world.request("POST", f"{PATHS['berlin']}/commitments/{made['id']}/renew").status_code < 300
     ends = commit(world, duration="1 year", amount=1)["id"]
@@ -248,12 +248,12 @@ def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: st
     world.run("UPDATE project_services SET scrape_error = 'no', failing_since = 1")
     world.run("UPDATE project_resources SET usage = 900 WHERE quota = 1024")
     world.run("UPDATE resources SET capacity_drop_seen_at = 1, capacitor_id = 1")
-    job.run()
+    job()
     world.run(
         "UPDATE project_commitments SET auto_renews = %s, renewal_error = 'no capacity' WHERE id = %s", [True, ends]
     )
     world.run("UPDATE project_resources SET usage = 1100 WHERE quota = 1024")
-    job.run()
+    job()
     documents = told(world)
     for document in documents:
         mail = Templates().render(document["kind"], language, [document], Around(), strict=True)

@@ -5,9 +5,10 @@ import hmac
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,21 +16,18 @@ from typing import Any
 import pytest
 
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.notify import Notify
-from limes.actions.reports.alerts import ReportAlerts
+from limes.actions.notify import notify
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
 from limes.composition.notifications import notification_jobs
-from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog
 from limes.core.notifications import decide
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
-from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, offer
 from tests.api.world import BERLIN, GERMANY, SERVICES, World
-from tests.support.limes import make_limes
+from tests.support.limes import make_limes, make_settings, with_values
 from tests.support.statements import statements_of
 
 DAY = 86400
@@ -41,10 +39,12 @@ class NoJitter:
         return seconds
 
 
-def notify(world: World, *sinks: str, **options: Any) -> Notify:
+def notifier(world: World, *sinks: str, **options: Any) -> Callable[[], int]:
+    """The job."""
     catalog = Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
-    alerts = ReportAlerts(world.engine, catalog, AlertRules())
-    return Notify(world.engine, alerts, world.clock, SystemIds(), sinks or ("log",), **options)
+    values = {f"notifications.{key}": value for key, value in {"sinks": sinks or ("log",), **options}.items()}
+    settings = with_values(make_settings(), values)
+    return partial(notify, make_limes(world.engine, catalog, settings, clock=world.clock))
 
 
 def told(world: World) -> list[Any]:
@@ -69,10 +69,10 @@ def use(world: World, usage: int) -> None:
 
 @pytest.mark.sql
 def test_quota_is_told_once_for_each_threshold(cloud: World) -> None:
-    job = notify(cloud)
-    assert job.run() == 0
+    job = notifier(cloud)
+    assert job() == 0
     use(cloud, 900)
-    assert (job.run(), job.run()) == (1, 0)
+    assert (job(), job()) == (1, 0)
     assert told(cloud)[0] == {
         "id": told(cloud)[0]["id"],
         "kind": "quota_used",
@@ -90,40 +90,40 @@ def test_quota_is_told_once_for_each_threshold(cloud: World) -> None:
     }
     for usage in (1000, 1025):
         use(cloud, usage)
-        assert (job.run(), job.run()) == (1, 0)
+        assert (job(), job()) == (1, 0)
     assert kinds(cloud) == [("quota_used", "warning"), ("quota_used", "critical"), ("usage_above_quota", "critical")]
 
 
 def test_hysteresis_at_every_step(cloud: World) -> None:
     """1024 MiB: 75, 80 and 95 % are 768, 819 and 972. Every way from one usage to another, twice."""
-    job, known = notify(cloud), 0
+    job, known = notifier(cloud), 0
     usages = [700, 768, 769, 819, 820, 972, 973, 1024, 1025]
     for usage in [each for first in usages for second in usages for each in (first, second)]:
         use(cloud, usage)
         level = sum(usage > step for step in (819.2, 972.8, 1024))
-        assert job.run() == (level > known), usage
+        assert job() == (level > known), usage
         known = max(known, level) if usage > 768 else 0
 
 
 def test_a_run_reads_quotas_and_commitments_once(cloud: World) -> None:
     use(cloud, 900)
     commit(cloud, duration="1 year")
-    job = notify(cloud)
-    texts = statements_of(cloud.engine, job.run)
+    job = notifier(cloud)
+    texts = statements_of(cloud.engine, job)
     for table in ("project_resources", "project_commitments", "temporary_quotas"):
         assert len([text for text in texts if f'FROM "{table}"' in text]) == 1, table
 
 
 def test_kinds_that_nobody_wants(cloud: World) -> None:
     use(cloud, 900)
-    assert notify(cloud, except_kinds=frozenset({"quota_used"})).run() == 0
+    assert notifier(cloud, except_kinds=frozenset({"quota_used"}))() == 0
 
 
 @pytest.mark.sql
 def test_renewals_are_told_wherever_a_batch_ends(cloud: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """What takes the place of others is made of them, too, and may renew itself, but is no renewal. One that was
     renewed may be divided right after it."""
-    assert notify(cloud).run() == 0
+    assert notifier(cloud)() == 0
     ((origin,),) = cloud.engine.rows("SELECT last FROM notification_cursor")
     url = f"{PATHS['berlin']}/commitments"
     divided, first, second, renewed = (commit(cloud, duration="1 year", amount=2) for _ in range(4))
@@ -139,7 +139,7 @@ def test_renewals_are_told_wherever_a_batch_ends(cloud: World, monkeypatch: pyte
         monkeypatch.setattr("limes.actions.notify._EVENTS", size)
         cloud.run("DELETE FROM audit_outbox")
         cloud.run("UPDATE notification_cursor SET last = %s", [origin])
-        counts = [notify(cloud).run() for _ in range(len(names))]
+        counts = [notifier(cloud)() for _ in range(len(names))]
         assert sum(counts) == 1, f"batches of {size}"
         (found,) = told(cloud)
         assert (found["kind"], found["commitment"]["amount"]) == ("commitment_renewed", 2)
@@ -147,14 +147,14 @@ def test_renewals_are_told_wherever_a_batch_ends(cloud: World, monkeypatch: pyte
 
 def test_capacity_that_becomes_much_less(cloud: World) -> None:
     """Told once for each resource, and again if it happens again."""
-    job = notify(cloud)
-    job.run()
+    job = notifier(cloud)
+    job()
     cloud.run("UPDATE resources SET capacitor_id = (SELECT id FROM capacitors WHERE name = 'inventory')")
     seen = "UPDATE resources SET capacity_drop_seen_at = %s WHERE name = %s"
     cloud.run(seen, [NOW, "cores"])
-    assert [job.run(), job.run()] == [1, 0]
+    assert [job(), job()] == [1, 0]
     cloud.run(seen, [NOW, "ram"])
-    assert job.run() == 1
+    assert job() == 1
     first, second = told(cloud)
     assert {**first, "id": "", "remedy": ""} == {
         "id": "",
@@ -169,17 +169,17 @@ def test_capacity_that_becomes_much_less(cloud: World) -> None:
     }
     assert second["resource"] == "ram"
     cloud.run("UPDATE resources SET capacity_drop_seen_at = NULL")
-    assert job.run() == 0
+    assert job() == 0
     cloud.run(seen, [NOW, "cores"])
-    assert job.run() == 1
+    assert job() == 1
 
 
 @pytest.mark.sql
 def test_two_that_decide_at_once_tell_once(cloud: World) -> None:
-    notify(cloud).run()
+    notifier(cloud)()
     use(cloud, 900)
     with ThreadPoolExecutor(4) as pool:
-        counts = pool.map(lambda _: notify(cloud).run(), range(4))
+        counts = pool.map(lambda _: notifier(cloud)(), range(4))
     assert sorted(counts) == [0, 0, 0, 1]
     assert len(told(cloud)) == 1
 
@@ -249,10 +249,10 @@ def post(world: World, url: str, timeout: float = 60) -> tuple[int, int, bool]:
 
 
 def test_a_webhook_that_fails_and_comes_back(cloud: World, receiver: Receiver) -> None:
-    job = notify(cloud, "webhook")
+    job = notifier(cloud, "webhook")
     for usage in (900, 1000):
         use(cloud, usage)
-        job.run()
+        job()
     receiver.status = 503
     assert (post(cloud, receiver.url), len(receiver.got)) == ((0, 0, True), 1)
     receiver.status = 204
@@ -268,12 +268,12 @@ def test_a_webhook_that_fails_and_comes_back(cloud: World, receiver: Receiver) -
 
 
 def test_what_a_webhook_refuses_holds_up_only_its_project(cloud: World, receiver: Receiver) -> None:
-    job = notify(cloud, "webhook")
+    job = notifier(cloud, "webhook")
     for usage in (900, 1000):
         use(cloud, usage)
-        job.run()
+        job()
     cloud.run("UPDATE project_resources SET usage = 31 WHERE quota = 30")
-    assert job.run() == 1
+    assert job() == 1
     receiver.status = 422
     assert post(cloud, receiver.url) == (0, 2, False)
     assert [json.loads(body)["project"]["name"] for _, body in receiver.got] == ["berlin", "dresden"]
@@ -283,7 +283,7 @@ def test_what_a_webhook_refuses_holds_up_only_its_project(cloud: World, receiver
 
 def test_a_webhook_that_hangs(cloud: World, receiver: Receiver) -> None:
     use(cloud, 900)
-    notify(cloud, "webhook").run()
+    notifier(cloud, "webhook")()
     receiver.answers.clear()
     assert post(cloud, receiver.url, timeout=0.2) == (0, 0, True)
     receiver.answers.set()
@@ -293,13 +293,13 @@ def test_a_webhook_that_hangs(cloud: World, receiver: Receiver) -> None:
 
 def test_a_webhook_that_nobody_answers(cloud: World) -> None:
     use(cloud, 900)
-    notify(cloud, "webhook").run()
+    notifier(cloud, "webhook")()
     assert post(cloud, "http://127.0.0.1:9/hook") == (0, 0, True)
 
 
 def test_the_log(cloud: World, tmp_path: Path) -> None:
     use(cloud, 900)
-    notify(cloud).run()
+    notifier(cloud)()
     assert deliver(cloud, LogSink(tmp_path / "log", "notify:log")) == (1, 0, False)
     assert [json.loads(line) for line in (tmp_path / "log").read_text().splitlines()] == told(cloud)
 

@@ -11,7 +11,7 @@ from limes.mail.samples import sample
 from limes.mail.templates import Around, Templates
 from tests.api.quota_requests import PATHS, act, ask, asked, services
 from tests.api.temporary import START
-from tests.api.test_notifications import notify, told
+from tests.api.test_notifications import notifier, told
 from tests.api.world import BERLIN, GERMANY, World
 
 DAY = 86400
@@ -168,16 +168,16 @@ def test_two_decisions_at_once_tell_of_one(cloud: World) -> None:
 
 @pytest.mark.sql
 def test_who_decides_is_reminded_once(cloud: World) -> None:
-    job = notify(cloud)
-    job.run()
+    job = notifier(cloud)
+    job()
     before = len(told(cloud))
     id_ = asked(cloud, "berlin", compute={"cores": 40})
     cloud.clock.advance(3 * DAY - 60)
-    job.run()
+    job()
     assert len(told(cloud)) == before + 1
     cloud.clock.advance(120)
     for _ in range(2):
-        job.run()
+        job()
     (reminder,) = [each for each in told(cloud) if each["kind"] == "request_waiting"]
     assert (reminder["request"]["id"], reminder["days"], reminder["project"]["name"]) == (id_, 3, "berlin")
     assert {*sample("request_waiting"), "remedy"} == set(reminder)
@@ -185,24 +185,24 @@ def test_who_decides_is_reminded_once(cloud: World) -> None:
 
 
 def test_nobody_is_reminded_of_what_was_decided_or_passed_on(cloud: World) -> None:
-    job = notify(cloud, request_waiting=DAY)
+    job = notifier(cloud, request_waiting=DAY)
     decided = asked(cloud, "dresden", "dresden-admin", compute={"cores": 40})
     act(cloud, "dresden", decided, "approve", "germany-admin")
     passed_on = asked(cloud, "berlin", compute={"cores": 90})
     made = act(cloud, "berlin", passed_on, "pass-on", "germany-admin")
     above = made.json["quota_request"]["id"]
     cloud.clock.advance(2 * DAY)
-    job.run()
+    job()
     assert [each["request"]["id"] for each in told(cloud) if each["kind"] == "request_waiting"] == [above]
     act(cloud, "germany", above, "reject", "cloud-admin", reason="no")
-    job.run()
+    job()
     waiting = [each["request"]["id"] for each in told(cloud) if each["kind"] == "request_waiting"]
     assert waiting == [above, passed_on], "it waits in the domain again"
 
 
 def test_kinds_that_nobody_wants(cloud: World) -> None:
-    job = notify(cloud, request_waiting=DAY, except_kinds=frozenset({"request_waiting"}))
+    job = notifier(cloud, request_waiting=DAY, except_kinds=frozenset({"request_waiting"}))
     asked(cloud, "berlin", compute={"cores": 40})
     cloud.clock.advance(2 * DAY)
-    job.run()
+    job()
     assert "request_waiting" not in [each["kind"] for each in told(cloud)]

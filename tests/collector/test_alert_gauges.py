@@ -2,9 +2,7 @@
 
 from typing import Any
 
-from limes.actions.reports.alerts import ReportAlerts
-from limes.actions.reports.inconsistencies import ReportInconsistencies
-from limes.core.alerts import SEVERITIES, AlertRules
+from limes.core.alerts import SEVERITIES
 from limes.metrics.alerts import AlertGauges
 from tests.collector.conftest import Lab
 
@@ -17,8 +15,7 @@ def figures(gauges: AlertGauges) -> dict[tuple[Any, ...], float]:
 
 def test_alerts_and_inconsistencies_are_counted(lab: Lab) -> None:
     lab.scrape_all()
-    alerts = ReportAlerts(lab.engine, lab.catalog, AlertRules())
-    gauges = AlertGauges(alerts, ReportInconsistencies(lab.engine, lab.catalog), lab.clock)
+    gauges = AlertGauges(lab.limes)
     lab.execute("UPDATE project_resources SET quota = 100, backend_quota = 100, usage = 10")
     lab.execute("UPDATE project_services SET push_error = ''")
     services = len(lab.catalog.services)

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from limes.actions.reports.alerts import ReportAlerts
+from limes.actions.reports.alerts import find_alerts
 from limes.actions.reports.attention import Where
 from limes.backends import AZCapacity, BackendError
-from limes.core.alerts import AlertRules
 from limes.core.capacity import falls
 from limes.core.selection import select
 from tests.collector.growing import az_quotas, make_used, provide, set_due
@@ -39,8 +38,7 @@ def scrape(lab: Lab, services: dict[str, dict[str, dict[str, int]]], capacitor: 
 
 def alerts(lab: Lab) -> list[Any]:
     """Those about capacity that waits: resource, capacitor, and since when."""
-    report = ReportAlerts(lab.engine, lab.catalog, AlertRules())
-    rows = report.run(Where(), select(lab.catalog), lab.now, 100).rows
+    rows = find_alerts(lab.limes, Where(), select(lab.catalog), 100).rows
     return [
         ("/".join(row.resource.ref), row.capacitor, row.since)
         for row in rows

@@ -7,7 +7,7 @@ import pytest
 
 from limes.actions.change_model import ChangeModel
 from limes.actions.check_consistency import CheckConsistency
-from limes.actions.reports.inconsistencies import ReportInconsistencies
+from limes.actions.reports.inconsistencies import find_inconsistencies
 from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog
 from limes.core.constraints import Constraint, ConstraintSet
@@ -139,7 +139,7 @@ def test_domain_quota_means_nothing(lab: Lab) -> None:
     constraints = ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(minimum=500)}})
 
     def overcommitted() -> list[str]:
-        report = ReportInconsistencies(lab.engine, lab.catalog).run(select(lab.catalog))
+        report = find_inconsistencies(lab.limes, select(lab.catalog))
         return ["/".join(ref) for ref, _ in report.overcommitted]
 
     def check() -> None:

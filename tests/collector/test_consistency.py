@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from limes.actions.check_consistency import CheckConsistency
-from limes.actions.reports.status import ReportStatus
+from limes.actions.reports.status import report_status
 from limes.actions.sync_catalog import SyncCatalog
 from limes.backends import AZUsage
 from limes.core.catalog import Catalog, ServiceDef
@@ -59,7 +59,7 @@ def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab: Lab, cap
     )
     assert caplog.text.count("is not configured any more") == 1
     assert lab.rows("SELECT name FROM resources WHERE is_known = %s", True) == [("capacity",)]
-    assert [one.service for one in ReportStatus(lab.engine, 7200).run(lab.now).services] == ["volume"]
+    assert [one.service for one in report_status(lab.engine, 7200, lab.now).services] == ["volume"]
     job(lab, [COMPUTE, VOLUME], ["nova"], grace=30 * DAY).run()
     assert "service compute is configured again" in caplog.text
     assert lab.quotas()["cores"] == (7, 0)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.actions.reports.status import DistributionStatus, ReportStatus, ServiceStatus, StatusReport
+from limes.actions.reports.status import DistributionStatus, ServiceStatus, StatusReport, report_status
 from limes.backends import BackendError
 from tests.collector.growing import make_growing
 from tests.collector.lab import Lab
@@ -12,7 +12,7 @@ from tests.collector.lab import Lab
 
 @pytest.fixture
 def report(lab: Lab) -> Callable[..., StatusReport]:
-    return lambda: ReportStatus(lab.engine, 7200).run(lab.now)
+    return lambda: report_status(lab.engine, 7200, lab.now)
 
 
 def of(found: StatusReport, service: str = "compute") -> ServiceStatus:
@@ -92,7 +92,7 @@ def test_quota_that_follows_usage(make_lab: Callable[..., Lab]) -> None:
     lab.clock.advance(60)
 
     def read() -> StatusReport:
-        return ReportStatus(lab.engine, 7200).run(lab.now)
+        return report_status(lab.engine, 7200, lab.now)
 
     assert read().distributions == [DistributionStatus("compute", "cores", None, 60, "")]
     lab.distribute_all()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from limes.actions.reports.attention import NamedResource, ReportAttention, Where
+from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
 from limes.core.catalog import Catalog, Ref
 from limes.core.forecast import MIN_DAYS, Exhaustion, Trend, exhaustion
 from limes.core.metering.calendar import HOUR
@@ -59,9 +59,8 @@ class ForecastGrowth:
     @snapshot
     def run(self, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
         """Returns forecasts for the cloud or a domain. Raises `NotFound`."""
-        attention = ReportAttention(self.engine, self.catalog)
-        attention.scope(where)  # it exists
-        named = {each.ref: each for each in attention.resources(selection).values()}
+        scope_of(self.engine, where)  # it exists
+        named = {each.ref: each for each in named_resources(self.engine, self.catalog, selection).values()}
         sampled_at = growth_samples.state(self.engine).sampled_at
         if not sampled_at:
             return Forecasts([], None)

@@ -22,7 +22,7 @@ from limes.actions.growth.project_points import (
 )
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.actions.metering.usage import VALID_FOR
-from limes.actions.reports.attention import NamedResource, ReportAttention, Where
+from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
 from limes.core.catalog import Catalog, Ref
 from limes.core.metering.calendar import DAY, Granularity, day_of, render_time
 from limes.core.selection import Selection
@@ -84,8 +84,7 @@ class ReportGrowth:
         return self.engine.snapshot(lambda: self._read(where, selection, query, now))
 
     def _read(self, where: Where, selection: Selection, query: HistoryQuery, now: int) -> Growth:
-        attention = ReportAttention(self.engine, self.catalog)
-        scope, resources = attention.scope(where), attention.resources(selection)
+        scope, resources = scope_of(self.engine, where), named_resources(self.engine, self.catalog, selection)
         named = {each.ref: each for each in resources.values()}
         since = self._since(where, named)
         granularity, query = self._suit(query, since, now)

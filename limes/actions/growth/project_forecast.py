@@ -23,7 +23,7 @@ from limes.actions.growth.project_points import (
 )
 from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.actions.metering.usage import VALID_FOR
-from limes.actions.reports.attention import NamedResource, ReportAttention, Where
+from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
 from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, trend_of
@@ -58,8 +58,7 @@ class ForecastProject:
     @snapshot
     def run(self, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
         """Returns forecasts for a project. Raises `NotFound`."""
-        attention = ReportAttention(self.engine, self.catalog)
-        scope, resources = attention.scope(where), attention.resources(selection)
+        scope, resources = scope_of(self.engine, where), named_resources(self.engine, self.catalog, selection)
         assert where.project is not None, "of a project"
         now = int(self.clock.now().timestamp())
         today = day_of(now)

@@ -5,11 +5,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from limes.actions.reports.attention import NamedResource, ReportAttention, Where
-from limes.core.alerts import AlertRules, Kind, Severity, UsageThresholds
-from limes.core.catalog import Catalog
+from limes.actions.context import Limes
+from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
+from limes.core.alerts import Kind, Severity, UsageThresholds
 from limes.core.selection import Selection, select
-from limes.db.engine import Engine
 from limes.db.queries import alerts as queries
 from limes.db.queries import project_scrapes
 from limes.db.queries.alerts import CommitmentRow, Shares, Times, UsedRow
@@ -72,144 +71,142 @@ class _Asked:
     now: float
 
 
-@dataclass(frozen=True, slots=True)
-class ReportAlerts:
-    """The use cases. Each reads one state of the database. The number of queries depends only on how many different
-    thresholds are configured."""
+@snapshot
+def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) -> Alerts:
+    """Returns at most so many alerts. Raises `NotFound`."""
+    asked = _asked(limes, where, selection)
+    scrapes = list(_scrapes(limes, asked))
+    return Alerts(_rows(limes, asked, scrapes, limit)[:limit], _count_of(limes, asked, scrapes))
 
-    engine: Engine
-    catalog: Catalog
-    rules: AlertRules
-    outage_failures: int = 5
-    """So many scrapes that fail in a row, of whatever projects, open the circuit: the backend fails as a whole."""
 
-    @snapshot
-    def run(self, where: Where, selection: Selection, now: float, limit: int) -> Alerts:
-        """Returns at most so many alerts. Raises `NotFound`."""
-        asked = self._asked(where, selection, now)
-        scrapes = list(self._scrapes(asked))
-        return Alerts(self._rows(asked, scrapes, limit)[:limit], self._count(asked, scrapes))
+@snapshot
+def find_all_alerts(limes: Limes, hysteresis: int) -> list[Alert]:
+    """Returns all alerts of the cluster, and the uses of quota that are near a warning, in percent of the quota.
+    Reads each table once."""
+    asked = _asked(limes, Where(), select(limes.catalog))
+    return _rows(limes, asked, list(_scrapes(limes, asked)), _ALL, hysteresis)
 
-    @snapshot
-    def everything(self, now: float, hysteresis: int) -> list[Alert]:
-        """Returns all alerts of the cluster, and the uses of quota that are near a warning, in percent of the quota.
-        Reads each table once."""
-        asked = self._asked(Where(), select(self.catalog), now)
-        return self._rows(asked, list(self._scrapes(asked)), _ALL, hysteresis)
 
-    @snapshot
-    def count(self, selection: Selection, now: float) -> Counts:
-        """Returns how many alerts there are in the whole cluster."""
-        asked = self._asked(Where(), selection, now)
-        return self._count(asked, list(self._scrapes(asked)))
+@snapshot
+def count_alerts(limes: Limes, selection: Selection) -> Counts:
+    """Returns how many alerts there are in the whole cluster."""
+    asked = _asked(limes, Where(), selection)
+    return _count_of(limes, asked, list(_scrapes(limes, asked)))
 
-    def _rows(self, asked: _Asked, scrapes: Sequence[Alert], limit: int, hysteresis: int = 0) -> list[Alert]:
-        rows = [
-            *scrapes,
-            *self._quotas(asked, limit, hysteresis),
-            *self._commitments(asked, limit),
-            *self._temporary(asked, limit),
-        ]
-        order = {kind: number for number, kind in enumerate(Kind)}
-        rows.sort(key=lambda alert: (alert.severity is not Severity.CRITICAL, order[alert.kind]))  # keeps the rest
-        return rows
 
-    def _asked(self, where: Where, selection: Selection, now: float) -> _Asked:
-        attention = ReportAttention(self.engine, self.catalog)
-        return _Asked(attention.scope(where), selection, attention.resources(selection), now)
+def _rows(limes: Limes, asked: _Asked, scrapes: Sequence[Alert], limit: int, hysteresis: int = 0) -> list[Alert]:
+    rows = [
+        *scrapes,
+        *_quotas(limes, asked, limit, hysteresis),
+        *_commitments(limes, asked, limit),
+        *_temporary(limes, asked, limit),
+    ]
+    order = {kind: number for number, kind in enumerate(Kind)}
+    rows.sort(key=lambda alert: (alert.severity is not Severity.CRITICAL, order[alert.kind]))  # keeps the rest
+    return rows
 
-    def _count(self, asked: _Asked, scrapes: Sequence[Alert]) -> Counts:
-        counts: Counts = Counter((alert.kind, alert.severity, alert.service) for alert in scrapes)
-        critical, warning = Severity.CRITICAL, Severity.WARNING
-        for thresholds, ids in self._by_thresholds(asked).items():
-            for used in queries.count_used(self.engine, asked.scope, ids, _shares(thresholds)):
-                service = asked.resources[used.resource_id].ref[0]
-                counts[Kind.USAGE_ABOVE_QUOTA, critical, service] += used.above_quota
-                counts[Kind.QUOTA_USED, critical, service] += used.above_critical - used.above_quota
-                counts[Kind.QUOTA_USED, warning, service] += used.above_warning - used.above_critical
-        times = Times.of(self.rules, asked.now)
-        for row in queries.count_commitments(self.engine, asked.scope, list(asked.resources), times):
-            service = asked.resources[row.resource_id].ref[0]
-            counts[Kind.COMMITMENT_UNCONFIRMED, critical, service] += row.unconfirmed
-            counts[Kind.AUTO_RENEWAL_FAILED, critical, service] += row.renewal_failed
-            counts[Kind.COMMITMENT_EXPIRES, critical, service] += row.expiring_critical
-            counts[Kind.COMMITMENT_EXPIRES, warning, service] += row.expiring - row.expiring_critical
-        ids, lead = list(asked.resources), self.rules.temporary_quota_ends
-        for each in count_temporary_alerts(self.engine, asked.scope, ids, lead, asked.now):
-            counts[Kind(each.kind), warning, asked.resources[each.resource_id].ref[0]] += each.number
-        return counts
 
-    # -- quotas and commitments ----------------------------------------------------------------------------------------
+def _asked(limes: Limes, where: Where, selection: Selection) -> _Asked:
+    resources = named_resources(limes.engine, limes.catalog, selection)
+    return _Asked(scope_of(limes.engine, where), selection, resources, limes.now())
 
-    def _by_thresholds(self, asked: _Asked) -> dict[UsageThresholds, list[int]]:
-        groups: dict[UsageThresholds, list[int]] = {}
-        for id_, named in asked.resources.items():
-            grows = self.catalog.autogrow(named.ref) is not None
-            groups.setdefault(self.rules.usage_thresholds(named.ref, grows=grows), []).append(id_)
-        return groups
 
-    def _quotas(self, asked: _Asked, limit: int, hysteresis: int) -> list[Alert]:
-        found = []
-        for thresholds, ids in self._by_thresholds(asked).items():
-            shares = _shares(thresholds, hysteresis)
-            found += [(row, thresholds) for row in queries.most_used(self.engine, asked.scope, ids, shares, limit)]
-        found.sort(key=lambda each: -_share(each[0]))
-        return [_quota_alert(row, thresholds, asked.resources[row.resource_id]) for row, thresholds in found]
+def _count_of(limes: Limes, asked: _Asked, scrapes: Sequence[Alert]) -> Counts:
+    counts: Counts = Counter((alert.kind, alert.severity, alert.service) for alert in scrapes)
+    critical, warning = Severity.CRITICAL, Severity.WARNING
+    for thresholds, ids in _by_thresholds(limes, asked).items():
+        for used in queries.count_used(limes.engine, asked.scope, ids, _shares(thresholds)):
+            service = asked.resources[used.resource_id].ref[0]
+            counts[Kind.USAGE_ABOVE_QUOTA, critical, service] += used.above_quota
+            counts[Kind.QUOTA_USED, critical, service] += used.above_critical - used.above_quota
+            counts[Kind.QUOTA_USED, warning, service] += used.above_warning - used.above_critical
+    times = Times.of(limes.settings.alerts, asked.now)
+    for row in queries.count_commitments(limes.engine, asked.scope, list(asked.resources), times):
+        service = asked.resources[row.resource_id].ref[0]
+        counts[Kind.COMMITMENT_UNCONFIRMED, critical, service] += row.unconfirmed
+        counts[Kind.AUTO_RENEWAL_FAILED, critical, service] += row.renewal_failed
+        counts[Kind.COMMITMENT_EXPIRES, critical, service] += row.expiring_critical
+        counts[Kind.COMMITMENT_EXPIRES, warning, service] += row.expiring - row.expiring_critical
+    ids, lead = list(asked.resources), limes.settings.alerts.temporary_quota_ends
+    for each in count_temporary_alerts(limes.engine, asked.scope, ids, lead, asked.now):
+        counts[Kind(each.kind), warning, asked.resources[each.resource_id].ref[0]] += each.number
+    return counts
 
-    def _commitments(self, asked: _Asked, limit: int) -> Iterator[Alert]:
-        ids, times = list(asked.resources), Times.of(self.rules, asked.now)
-        for row in queries.commitments(self.engine, asked.scope, ids, times, limit):
-            named = asked.resources[row.resource_id]
-            severity = Severity.CRITICAL if row.is_critical else Severity.WARNING
-            yield Alert(Kind(row.kind), severity, row.project, named.ref[0], named, commitment=row)
 
-    def _temporary(self, asked: _Asked, limit: int) -> Iterator[Alert]:
-        ids, lead = list(asked.resources), self.rules.temporary_quota_ends
-        for row in temporary_alerts(self.engine, asked.scope, ids, lead, asked.now, limit):
-            named, kind = asked.resources[row.resource_id], Kind(row.kind)
-            project = row.place if row.place.uuid else None
-            since = {
-                Kind.TEMPORARY_QUOTA_OVER: row.temporary.until,
-                Kind.TEMPORARY_QUOTA_WAITS: row.temporary.starts_at,
-            }
-            yield Alert(kind, Severity.WARNING, project, named.ref[0], named, temporary=row, since=since.get(kind))
+# -- quotas and commitments ----------------------------------------------------------------------------------------
 
-    # -- what fails ----------------------------------------------------------------------------------------------------
 
-    def _scrapes(self, asked: _Asked) -> Iterator[Alert]:
-        latest = asked.now - self.rules.unreachable_after
-        rows = [
-            row for row in service_scrapes(self.engine, asked.scope) if row.service_type in asked.selection.services
-        ]
-        outages = self._outages(rows, latest)
-        for row in rows:
-            down_since = row.failing_since if row.failing == row.projects else outages.get(row.service_type)
-            if down_since is not None and down_since <= latest:
-                kind, severity = Kind.BACKEND_UNREACHABLE, Severity.CRITICAL
-                yield Alert(kind, severity, service=row.service_type, scrapes=row, since=down_since)
-            elif row.failing_since is not None and row.failing_since <= latest:
-                kind, severity = Kind.SCRAPES_FAIL, Severity.WARNING
-                yield Alert(kind, severity, service=row.service_type, scrapes=row, since=row.failing_since)
-            if row.unwritten:
-                yield Alert(Kind.QUOTA_NOT_WRITTEN, Severity.WARNING, service=row.service_type, scrapes=row)
-        if asked.scope == EVERYWHERE:
-            yield from self._capacitors(asked, latest)
+def _by_thresholds(limes: Limes, asked: _Asked) -> dict[UsageThresholds, list[int]]:
+    groups: dict[UsageThresholds, list[int]] = {}
+    for id_, named in asked.resources.items():
+        grows = limes.catalog.autogrow(named.ref) is not None
+        groups.setdefault(limes.settings.alerts.usage_thresholds(named.ref, grows=grows), []).append(id_)
+    return groups
 
-    def _capacitors(self, asked: _Asked, latest: float) -> Iterator[Alert]:
-        warning = Severity.WARNING
-        for each in capacitor_scrapes(self.engine):
-            if each.error and (each.scraped_at is None or each.scraped_at <= latest):
-                yield Alert(Kind.CAPACITY_UNREACHABLE, warning, capacitor=each.name, since=each.scraped_at)
-        for id_, capacitor, at in capacity_drops(self.engine):
-            if named := asked.resources.get(id_):
-                service = named.ref[0]
-                yield Alert(Kind.CAPACITY_DROP, warning, None, service, named, capacitor=capacitor, since=at)
 
-    def _outages(self, rows: Sequence[ServiceScrapes], latest: float) -> dict[str, float]:
-        """Returns since when services fail as a whole. While a circuit is open, most projects are not tried and none
-        of them fails by itself, so this looks beyond the scope; but only where no scrape has succeeded for so long."""
-        doubtful = [row.service_type for row in rows if row.newest is None or row.newest <= latest]
-        return project_scrapes.outages(self.engine, doubtful, self.outage_failures)
+def _quotas(limes: Limes, asked: _Asked, limit: int, hysteresis: int) -> list[Alert]:
+    found = []
+    for thresholds, ids in _by_thresholds(limes, asked).items():
+        shares = _shares(thresholds, hysteresis)
+        found += [(row, thresholds) for row in queries.most_used(limes.engine, asked.scope, ids, shares, limit)]
+    found.sort(key=lambda each: -_share(each[0]))
+    return [_quota_alert(row, thresholds, asked.resources[row.resource_id]) for row, thresholds in found]
+
+
+def _commitments(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
+    ids, times = list(asked.resources), Times.of(limes.settings.alerts, asked.now)
+    for row in queries.commitments(limes.engine, asked.scope, ids, times, limit):
+        named = asked.resources[row.resource_id]
+        severity = Severity.CRITICAL if row.is_critical else Severity.WARNING
+        yield Alert(Kind(row.kind), severity, row.project, named.ref[0], named, commitment=row)
+
+
+def _temporary(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
+    ids, lead = list(asked.resources), limes.settings.alerts.temporary_quota_ends
+    for row in temporary_alerts(limes.engine, asked.scope, ids, lead, asked.now, limit):
+        named, kind = asked.resources[row.resource_id], Kind(row.kind)
+        project = row.place if row.place.uuid else None
+        since = {Kind.TEMPORARY_QUOTA_OVER: row.temporary.until, Kind.TEMPORARY_QUOTA_WAITS: row.temporary.starts_at}
+        yield Alert(kind, Severity.WARNING, project, named.ref[0], named, temporary=row, since=since.get(kind))
+
+
+# -- what fails ----------------------------------------------------------------------------------------------------
+
+
+def _scrapes(limes: Limes, asked: _Asked) -> Iterator[Alert]:
+    latest = asked.now - limes.settings.alerts.unreachable_after
+    rows = [row for row in service_scrapes(limes.engine, asked.scope) if row.service_type in asked.selection.services]
+    outages = _outages(limes, rows, latest)
+    for row in rows:
+        down_since = row.failing_since if row.failing == row.projects else outages.get(row.service_type)
+        if down_since is not None and down_since <= latest:
+            kind, severity = Kind.BACKEND_UNREACHABLE, Severity.CRITICAL
+            yield Alert(kind, severity, service=row.service_type, scrapes=row, since=down_since)
+        elif row.failing_since is not None and row.failing_since <= latest:
+            kind, severity = Kind.SCRAPES_FAIL, Severity.WARNING
+            yield Alert(kind, severity, service=row.service_type, scrapes=row, since=row.failing_since)
+        if row.unwritten:
+            yield Alert(Kind.QUOTA_NOT_WRITTEN, Severity.WARNING, service=row.service_type, scrapes=row)
+    if asked.scope == EVERYWHERE:
+        yield from _capacitors(limes, asked, latest)
+
+
+def _capacitors(limes: Limes, asked: _Asked, latest: float) -> Iterator[Alert]:
+    warning = Severity.WARNING
+    for each in capacitor_scrapes(limes.engine):
+        if each.error and (each.scraped_at is None or each.scraped_at <= latest):
+            yield Alert(Kind.CAPACITY_UNREACHABLE, warning, capacitor=each.name, since=each.scraped_at)
+    for id_, capacitor, at in capacity_drops(limes.engine):
+        if named := asked.resources.get(id_):
+            service = named.ref[0]
+            yield Alert(Kind.CAPACITY_DROP, warning, None, service, named, capacitor=capacitor, since=at)
+
+
+def _outages(limes: Limes, rows: Sequence[ServiceScrapes], latest: float) -> dict[str, float]:
+    """Returns since when services fail as a whole. While a circuit is open, most projects are not tried and none
+    of them fails by itself, so this looks beyond the scope; but only where no scrape has succeeded for so long."""
+    doubtful = [row.service_type for row in rows if row.newest is None or row.newest <= latest]
+    return project_scrapes.outages(limes.engine, doubtful, limes.settings.circuit_breaker.failures)
 
 
 def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:

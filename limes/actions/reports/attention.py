@@ -3,6 +3,7 @@ commitments that end soon."""
 
 from dataclasses import dataclass
 
+from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Selection
@@ -64,52 +65,50 @@ class Ending:
     total: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReportAttention:
-    """The use cases. Each reads one state of the database, with a fixed number of queries, and raises `NotFound`."""
+@snapshot
+def read_scrape_status(limes: Limes, where: Where) -> ScrapeStatus:
+    """Returns how scrapes of each service go, and of each capacitor."""
+    scope = scope_of(limes.engine, where)
+    capacitors = queries.capacitor_scrapes(limes.engine) if scope == EVERYWHERE else []
+    return ScrapeStatus(queries.service_scrapes(limes.engine, scope), capacitors)
 
-    engine: Engine
-    catalog: Catalog
 
-    @snapshot
-    def scrape_status(self, where: Where) -> ScrapeStatus:
-        """Returns how scrapes of each service go, and of each capacitor."""
-        scope = self.scope(where)
-        capacitors = queries.capacitor_scrapes(self.engine) if scope == EVERYWHERE else []
-        return ScrapeStatus(queries.service_scrapes(self.engine, scope), capacitors)
+@snapshot
+def find_fullest(limes: Limes, where: Where, selection: Selection, above: int, limit: int) -> Fullest:
+    """Returns resources of which projects use more than `above` percent of their quota."""
+    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
+    ids, share = list(resources), above / 100
+    rows = queries.fullest(limes.engine, scope, ids, share, limit)
+    (counts,) = queries.count_full(limes.engine, scope, ids, share)
+    return Fullest([(resources[row.resource_id], row) for row in rows], counts)
 
-    @snapshot
-    def fullest(self, where: Where, selection: Selection, above: int, limit: int) -> Fullest:
-        """Returns resources of which projects use more than `above` percent of their quota."""
-        scope, resources = self.scope(where), self.resources(selection)
-        ids, share = list(resources), above / 100
-        rows = queries.fullest(self.engine, scope, ids, share, limit)
-        (counts,) = queries.count_full(self.engine, scope, ids, share)
-        return Fullest([(resources[row.resource_id], row) for row in rows], counts)
 
-    @snapshot
-    def ending(self, where: Where, selection: Selection, now: float, days: int, limit: int) -> Ending:
-        """Returns confirmed commitments that end within so many days."""
-        scope, resources = self.scope(where), self.resources(selection)
-        ids, until = list(resources), now + days * _DAY
-        rows = queries.ending(self.engine, scope, ids, now, until, limit)
-        total = queries.count_ending(self.engine, scope, ids, now, until)
-        return Ending([(resources[row.resource_id], row) for row in rows], total)
+@snapshot
+def find_ending(limes: Limes, where: Where, selection: Selection, days: int, limit: int) -> Ending:
+    """Returns confirmed commitments that end within so many days."""
+    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
+    ids, now = list(resources), limes.now()
+    until = now + days * _DAY
+    rows = queries.ending(limes.engine, scope, ids, now, until, limit)
+    total = queries.count_ending(limes.engine, scope, ids, now, until)
+    return Ending([(resources[row.resource_id], row) for row in rows], total)
 
-    def scope(self, where: Where) -> Scope:
-        """Returns whose rows to read. Raises `NotFound`."""
-        if where.domain is None:
-            return EVERYWHERE
-        if where.project is None:
-            return Scope("domain", find_domain(self.engine, where.domain).id)
-        return Scope("project", find_project(self.engine, where.domain, where.project).id)
 
-    def resources(self, selection: Selection) -> dict[int, NamedResource]:
-        """Returns the selected resources by id, in the order of reports."""
-        ids = resource_ids(self.engine)
-        return {
-            ids[service_type, resource.name]: NamedResource((service_type, resource.name), resource.unit)
-            for service_type, (_, resources) in selection.services.items()
-            for resource in resources
-            if (service_type, resource.name) in ids
-        }
+def scope_of(engine: Engine, where: Where) -> Scope:
+    """Returns whose rows to read. Raises `NotFound`."""
+    if where.domain is None:
+        return EVERYWHERE
+    if where.project is None:
+        return Scope("domain", find_domain(engine, where.domain).id)
+    return Scope("project", find_project(engine, where.domain, where.project).id)
+
+
+def named_resources(engine: Engine, catalog: Catalog, selection: Selection) -> dict[int, NamedResource]:
+    """Returns the selected resources by id, in the order of reports."""
+    ids = resource_ids(engine)
+    return {
+        ids[service_type, resource.name]: NamedResource((service_type, resource.name), resource.unit)
+        for service_type, (_, resources) in selection.services.items()
+        for resource in resources
+        if (service_type, resource.name) in ids
+    }

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from limes.actions.reports.attention import ReportAttention, Where
+from limes.actions.reports.attention import Where, named_resources, scope_of
 from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.commitment import Status
 from limes.core.selection import Selection
@@ -64,8 +64,7 @@ class SummarizeCommitments:
     @snapshot
     def run(self, where: Where, selection: Selection, now: float, days: int) -> list[ZoneSummary]:
         """Returns what somebody has committed to, by resource and AZ, in the order of reports. Raises `NotFound`."""
-        attention = ReportAttention(self.engine, self.catalog)
-        scope, resources = attention.scope(where), attention.resources(selection)
+        scope, resources = scope_of(self.engine, where), named_resources(self.engine, self.catalog, selection)
         pooled = [id_ for id_, named in resources.items() if self._is_pooled(named.ref)]
         zoned = [id_ for id_ in resources if id_ not in pooled]
         live = live_sums(self.engine, scope, list(resources), now, now + days * _DAY)

@@ -4,12 +4,12 @@ import math
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import project_tag, tag_of_project
 from limes.actions.reports.az_breakdown import AZBreakdown, read_commitments
-from limes.core.catalog import Catalog, Ref
+from limes.core.catalog import Ref
 from limes.core.selection import Page, Selection
-from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects, temporary_quotas
 from limes.db.queries.autogrow_bounds import autogrow_bounds
@@ -72,176 +72,182 @@ class ProjectReport:
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single project."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportProjects:
-    """The use cases with their collaborators. Each report is one state of the database."""
+@snapshot
+def report_projects_of_domain(
+    limes: Limes, domain_uuid: str, details: ProjectDetails, page: Page | None = None
+) -> list[ProjectReport]:
+    """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
+    rows = projects.projects_of_domain(limes.engine, domain_uuid, page)
+    if not rows:
+        find_domain(limes.engine, domain_uuid)
+        return []
+    return _read(limes, rows, details, rows[0].domain_id, None if page is None else [row.id for row in rows])
 
-    engine: Engine
-    catalog: Catalog
 
-    @snapshot
-    def of_domain(self, domain_uuid: str, details: ProjectDetails, page: Page | None = None) -> list[ProjectReport]:
-        """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
-        rows = projects.projects_of_domain(self.engine, domain_uuid, page)
-        if not rows:
-            find_domain(self.engine, domain_uuid)
-            return []
-        return self._read(rows, details, rows[0].domain_id, None if page is None else [row.id for row in rows])
+def report_page_of_projects(limes: Limes, details: ProjectDetails, page: Page) -> list[ProjectReport]:
+    """Returns one page of the projects of all domains, in the order of their UUIDs."""
+    return limes.engine.snapshot(lambda: _page(limes, details, page))
 
-    def page_of_all(self, details: ProjectDetails, page: Page) -> list[ProjectReport]:
-        """Returns one page of the projects of all domains, in the order of their UUIDs."""
-        return self.engine.snapshot(lambda: self._page(details, page))
 
-    def stream_all(self, details: ProjectDetails) -> Generator[ProjectReport, None, None]:
-        """Yields the projects of all domains, in the order of their UUIDs. See `Engine.snapshot_stream`."""
+def stream_projects(limes: Limes, details: ProjectDetails) -> Generator[ProjectReport, None, None]:
+    """Yields the projects of all domains, in the order of their UUIDs. See `Engine.snapshot_stream`."""
 
-        def read() -> Iterator[ProjectReport]:
-            page = Page(CHUNK)
-            while reports := self._page(details, page):
-                yield from reports
-                if len(reports) < CHUNK:
-                    return
-                page = Page(CHUNK, reports[-1].project.uuid)
+    def read() -> Iterator[ProjectReport]:
+        page = Page(CHUNK)
+        while reports := _page(limes, details, page):
+            yield from reports
+            if len(reports) < CHUNK:
+                return
+            page = Page(CHUNK, reports[-1].project.uuid)
 
-        return self.engine.snapshot_stream(read)
+    return limes.engine.snapshot_stream(read)
 
-    def run(self, domain_uuid: str, uuid: str, details: ProjectDetails) -> ProjectReport:
-        """Returns one project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
-        if not details.with_azs and not any(map(self.catalog.autogrow, self.catalog.refs())):
-            report = self._read_one(domain_uuid, uuid, details.selection)
-            if report is not None:
-                self._add_outages([report], details.stale_before)
-                return report
 
-        def read() -> ProjectReport:
-            project = find_project(self.engine, domain_uuid, uuid)
-            report = self._read([project], details, project.domain_id, [project.id])[0]
-            if details.selection.is_whole(self.catalog):
-                quotas = {ref: row.quota for ref, row in report.resources.items()}
-                bounds = {ref: each.bounds for ref, each in report.growing.items()}
-                report.tag = tag_of_project(self.catalog, quotas, bounds, project.has_bursting)
-            else:
-                report.tag = project_tag(self.engine, self.catalog, project.id)
+def report_project(limes: Limes, domain_uuid: str, uuid: str, details: ProjectDetails) -> ProjectReport:
+    """Returns one project. Raises `NotFound` for an unknown domain or project, and for one of another domain."""
+    if not details.with_azs and not any(map(limes.catalog.autogrow, limes.catalog.refs())):
+        report = _read_one(limes, domain_uuid, uuid, details.selection)
+        if report is not None:
+            _add_outages(limes, [report], details.stale_before)
             return report
 
-        return self.engine.snapshot(read)
-
-    def _read_one(self, domain_uuid: str, uuid: str, selection: Selection) -> ProjectReport | None:
-        """Returns one project without AZs in one round trip: this is what each page of a dashboard asks first. None if
-        there is no such project. Not for clouds in which quota grows by itself."""
-        report: ProjectReport | None = None
-        refs = set(selection.refs)
-        quotas: dict[Ref, int | None] = {}
-        for row in queries.project_services(self.engine, domain_uuid, uuid):
-            report = report or ProjectReport(row.project)
-            if row.has_service and row.service_type in selection.services:
-                report.scraped_at[row.service_type] = row.scraped_at
-                if row.failing_since is not None:
-                    report.failing_since[row.service_type] = row.failing_since
-            if row.resource is not None and row.resource_name is not None:
-                ref = (row.service_type, row.resource_name)
-                quotas[ref] = row.resource.quota
-                if ref in refs:
-                    report.resources[ref] = row.resource
-                    if row.temporary is not None:
-                        report.temporary[ref] = row.temporary
-        if report is not None:
-            report.tag = tag_of_project(self.catalog, quotas, {}, report.project.has_bursting)
+    def read() -> ProjectReport:
+        project = find_project(limes.engine, domain_uuid, uuid)
+        report = _read(limes, [project], details, project.domain_id, [project.id])[0]
+        if details.selection.is_whole(limes.catalog):
+            quotas = {ref: row.quota for ref, row in report.resources.items()}
+            bounds = {ref: each.bounds for ref, each in report.growing.items()}
+            report.tag = tag_of_project(limes.catalog, quotas, bounds, project.has_bursting)
+        else:
+            report.tag = project_tag(limes.engine, limes.catalog, project.id)
         return report
 
-    def _page(self, details: ProjectDetails, page: Page) -> list[ProjectReport]:
-        rows = projects.projects_everywhere(self.engine, page)
-        return self._read(rows, details, 0, [row.id for row in rows])
+    return limes.engine.snapshot(read)
 
-    def _read(
-        self, rows: Sequence[ProjectRow], details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
-    ) -> list[ProjectReport]:
-        """Returns the reports of these projects, which are all of the domain or, with `project_ids`, of any."""
-        if not rows:
-            return []
-        types, ids = all_ids(self.engine)
-        types = {id_: type_ for id_, type_ in types.items() if type_ in details.selection.services}
-        refs = {ids[ref]: ref for ref in details.selection.refs if ref in ids}
-        reports = {project.id: ProjectReport(project) for project in rows}
-        for scrape in project_scrapes.project_scrapes(self.engine, list(types), domain_id, project_ids):
-            report, type_ = reports[scrape.project_id], types[scrape.service_id]
-            report.scraped_at[type_] = scrape.scraped_at
-            if scrape.failing_since is not None:
-                report.failing_since[type_] = scrape.failing_since
-        for row in queries.project_resources(self.engine, these(refs), domain_id, project_ids):
-            reports[row.project_id].resources[refs[row.resource_id]] = row
-        growing = self._growing(details.selection)
-        self._add_temporary(
-            reports, {id_: ref for id_, ref in refs.items() if ref not in growing}, domain_id, project_ids
-        )
-        growing_refs = {id_: ref for id_, ref in refs.items() if ref in growing}
-        self._add_azs(reports, refs if details.with_azs else growing_refs, domain_id, project_ids)
-        if growing_refs:
-            self._add_growing(reports, growing_refs, domain_id, project_ids)
-        if details.commitments_at is not None:
-            among = Among("domain", [domain_id]) if project_ids is None else Among("project", project_ids)
-            breakdowns = read_commitments(self.engine, refs, details.commitments_at, "project", among)
-            for report in reports.values():
-                report.committed = breakdowns.get(report.project.id, {})
-        self._add_outages(reports.values(), details.stale_before)
-        return list(reports.values())
 
-    def _add_temporary(
-        self,
-        reports: Mapping[int, ProjectReport],
-        refs: Mapping[int, Ref],
-        domain_id: int,
-        project_ids: Sequence[int] | None,
-    ) -> None:
-        """Adds what ends by itself: one more query, in a table of few rows."""
-        found = temporary_quotas.of_projects(self.engine, domain_id, project_ids)
-        for (project_id, resource_id), temporary in found.items():
-            if resource_id in refs and project_id in reports:
-                reports[project_id].temporary[refs[resource_id]] = temporary
+def _read_one(limes: Limes, domain_uuid: str, uuid: str, selection: Selection) -> ProjectReport | None:
+    """Returns one project without AZs in one round trip: this is what each page of a dashboard asks first. None if
+    there is no such project. Not for clouds in which quota grows by itself."""
+    report: ProjectReport | None = None
+    refs = set(selection.refs)
+    quotas: dict[Ref, int | None] = {}
+    for row in queries.project_services(limes.engine, domain_uuid, uuid):
+        report = report or ProjectReport(row.project)
+        if row.has_service and row.service_type in selection.services:
+            report.scraped_at[row.service_type] = row.scraped_at
+            if row.failing_since is not None:
+                report.failing_since[row.service_type] = row.failing_since
+        if row.resource is not None and row.resource_name is not None:
+            ref = (row.service_type, row.resource_name)
+            quotas[ref] = row.resource.quota
+            if ref in refs:
+                report.resources[ref] = row.resource
+                if row.temporary is not None:
+                    report.temporary[ref] = row.temporary
+    if report is not None:
+        report.tag = tag_of_project(limes.catalog, quotas, {}, report.project.has_bursting)
+    return report
 
-    def _add_azs(
-        self,
-        reports: Mapping[int, ProjectReport],
-        refs: Mapping[int, Ref],
-        domain_id: int,
-        project_ids: Sequence[int] | None,
-    ) -> None:
-        for row in queries.project_azs(self.engine, these(refs), domain_id, project_ids):
-            reports[row.project_id].azs.setdefault(refs[row.resource_id], []).append(row)
+
+def _page(limes: Limes, details: ProjectDetails, page: Page) -> list[ProjectReport]:
+    rows = projects.projects_everywhere(limes.engine, page)
+    return _read(limes, rows, details, 0, [row.id for row in rows])
+
+
+def _read(
+    limes: Limes, rows: Sequence[ProjectRow], details: ProjectDetails, domain_id: int, project_ids: Sequence[int] | None
+) -> list[ProjectReport]:
+    """Returns the reports of these projects, which are all of the domain or, with `project_ids`, of any."""
+    if not rows:
+        return []
+    types, ids = all_ids(limes.engine)
+    types = {id_: type_ for id_, type_ in types.items() if type_ in details.selection.services}
+    refs = {ids[ref]: ref for ref in details.selection.refs if ref in ids}
+    reports = {project.id: ProjectReport(project) for project in rows}
+    for scrape in project_scrapes.project_scrapes(limes.engine, list(types), domain_id, project_ids):
+        report, type_ = reports[scrape.project_id], types[scrape.service_id]
+        report.scraped_at[type_] = scrape.scraped_at
+        if scrape.failing_since is not None:
+            report.failing_since[type_] = scrape.failing_since
+    for row in queries.project_resources(limes.engine, these(refs), domain_id, project_ids):
+        reports[row.project_id].resources[refs[row.resource_id]] = row
+    growing = _growing(limes, details.selection)
+    _add_temporary(
+        limes, reports, {id_: ref for id_, ref in refs.items() if ref not in growing}, domain_id, project_ids
+    )
+    growing_refs = {id_: ref for id_, ref in refs.items() if ref in growing}
+    _add_azs(limes, reports, refs if details.with_azs else growing_refs, domain_id, project_ids)
+    if growing_refs:
+        _add_growing(limes, reports, growing_refs, domain_id, project_ids)
+    if details.commitments_at is not None:
+        among = Among("domain", [domain_id]) if project_ids is None else Among("project", project_ids)
+        breakdowns = read_commitments(limes.engine, refs, details.commitments_at, "project", among)
         for report in reports.values():
-            for rows in report.azs.values():
-                rows.sort(key=lambda row: self.catalog.az_order(row.az))
+            report.committed = breakdowns.get(report.project.id, {})
+    _add_outages(limes, reports.values(), details.stale_before)
+    return list(reports.values())
 
-    def _add_growing(
-        self,
-        reports: Mapping[int, ProjectReport],
-        refs: Mapping[int, Ref],
-        domain_id: int,
-        project_ids: Sequence[int] | None,
-    ) -> None:
-        """Adds quota by AZ, and what bounds it: two more queries."""
-        for bounds in autogrow_bounds(self.engine, list(refs), domain_id, project_ids, lock=False):
-            quota = GrowingQuota(bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth))
-            reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
-        for row in queries.project_az_quotas(self.engine, these(refs), domain_id, project_ids):
-            reports[row.project_id].growing[refs[row.resource_id]].by_az[row.az] = row.quota
 
-    def _growing(self, selection: Selection) -> set[Ref]:
-        """Returns the resources whose quota grows by itself. Of them, figures by AZ are always shown."""
-        return {ref for ref in selection.refs if self.catalog.autogrow(ref)}
+def _add_temporary(
+    limes: Limes,
+    reports: Mapping[int, ProjectReport],
+    refs: Mapping[int, Ref],
+    domain_id: int,
+    project_ids: Sequence[int] | None,
+) -> None:
+    """Adds what ends by itself: one more query, in a table of few rows."""
+    found = temporary_quotas.of_projects(limes.engine, domain_id, project_ids)
+    for (project_id, resource_id), temporary in found.items():
+        if resource_id in refs and project_id in reports:
+            reports[project_id].temporary[refs[resource_id]] = temporary
 
-    def _add_outages(self, reports: Iterable[ProjectReport], stale_before: float) -> None:
-        """Adds since when a service fails everywhere, where figures are missing or too old although no scrape of the
-        project has failed. One more query, and none while all is well."""
-        doubtful = [
-            (report, type_)
-            for report in reports
-            for type_, scraped_at in report.scraped_at.items()
-            if type_ not in report.failing_since and (scraped_at is None or scraped_at < stale_before)
-        ]
-        if doubtful:
-            types = sorted({type_ for _, type_ in doubtful})
-            outages = self.engine.snapshot(lambda: project_scrapes.outages(self.engine, types))
-            for report, type_ in doubtful:
-                if type_ in outages:
-                    report.failing_since[type_] = outages[type_]
+
+def _add_azs(
+    limes: Limes,
+    reports: Mapping[int, ProjectReport],
+    refs: Mapping[int, Ref],
+    domain_id: int,
+    project_ids: Sequence[int] | None,
+) -> None:
+    for row in queries.project_azs(limes.engine, these(refs), domain_id, project_ids):
+        reports[row.project_id].azs.setdefault(refs[row.resource_id], []).append(row)
+    for report in reports.values():
+        for rows in report.azs.values():
+            rows.sort(key=lambda row: limes.catalog.az_order(row.az))
+
+
+def _add_growing(
+    limes: Limes,
+    reports: Mapping[int, ProjectReport],
+    refs: Mapping[int, Ref],
+    domain_id: int,
+    project_ids: Sequence[int] | None,
+) -> None:
+    """Adds quota by AZ, and what bounds it: two more queries."""
+    for bounds in autogrow_bounds(limes.engine, list(refs), domain_id, project_ids, lock=False):
+        quota = GrowingQuota(bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth))
+        reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
+    for row in queries.project_az_quotas(limes.engine, these(refs), domain_id, project_ids):
+        reports[row.project_id].growing[refs[row.resource_id]].by_az[row.az] = row.quota
+
+
+def _growing(limes: Limes, selection: Selection) -> set[Ref]:
+    """Returns the resources whose quota grows by itself. Of them, figures by AZ are always shown."""
+    return {ref for ref in selection.refs if limes.catalog.autogrow(ref)}
+
+
+def _add_outages(limes: Limes, reports: Iterable[ProjectReport], stale_before: float) -> None:
+    """Adds since when a service fails everywhere, where figures are missing or too old although no scrape of the
+    project has failed. One more query, and none while all is well."""
+    doubtful = [
+        (report, type_)
+        for report in reports
+        for type_, scraped_at in report.scraped_at.items()
+        if type_ not in report.failing_since and (scraped_at is None or scraped_at < stale_before)
+    ]
+    if doubtful:
+        types = sorted({type_ for _, type_ in doubtful})
+        outages = limes.engine.snapshot(lambda: project_scrapes.outages(limes.engine, types))
+        for report, type_ in doubtful:
+            if type_ in outages:
+                report.failing_since[type_] = outages[type_]

@@ -82,53 +82,43 @@ class StatusReport:
     """What needs attention, one line each."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReportStatus:
-    engine: Engine
-    stale_after: float
-    """Seconds after which figures are too old."""
+def report_status(engine: Engine, stale_after: float, now: float) -> StatusReport:
+    """Returns one state of the database. Figures are too old after `stale_after` seconds."""
+    report = engine.snapshot(lambda: _read(engine, stale_after, now))
+    report.problems.extend(_problems(report))
+    return report
 
-    def run(self, now: float) -> StatusReport:
-        """Returns one state of the database."""
-        report = self.engine.snapshot(lambda: self._read(now))
-        report.problems.extend(_problems(report))
-        return report
 
-    def _read(self, now: float) -> StatusReport:
-        stale_before = now - self.stale_after
-        state = queries.read(self.engine, now, stale_before)
-        return StatusReport(
-            at=now,
-            services=[_service(row, now) for row in state.services],
-            capacitors=[
-                CapacitorStatus(
-                    row.name,
-                    _age(row.scraped_at, now),
-                    row.scraped_at is None or row.scraped_at < stale_before,
-                    max(0.0, now - row.next_scrape_at),
-                    row.error,
-                )
-                for row in state.capacitors
-            ],
-            jobs=[
-                JobStatus(
-                    row.name,
-                    None if row.ran_at is None else now - row.ran_at,
-                    max(0.0, now - row.next_run_at),
-                    row.error,
-                )
-                for row in state.jobs
-            ],
-            distributions=[
-                DistributionStatus(
-                    row.service, row.resource, _age(row.ran_at, now), max(0.0, now - row.due_at), row.error
-                )
-                for row in state.distributions
-            ],
-            audit=[AuditStatus(row.sink, row.events, now - row.since) for row in state.audit],
-            leases=queries.leases(self.engine, now),
-            errors=queries.errors(self.engine),
-        )
+def _read(engine: Engine, stale_after: float, now: float) -> StatusReport:
+    stale_before = now - stale_after
+    state = queries.read(engine, now, stale_before)
+    return StatusReport(
+        at=now,
+        services=[_service(row, now) for row in state.services],
+        capacitors=[
+            CapacitorStatus(
+                row.name,
+                _age(row.scraped_at, now),
+                row.scraped_at is None or row.scraped_at < stale_before,
+                max(0.0, now - row.next_scrape_at),
+                row.error,
+            )
+            for row in state.capacitors
+        ],
+        jobs=[
+            JobStatus(
+                row.name, None if row.ran_at is None else now - row.ran_at, max(0.0, now - row.next_run_at), row.error
+            )
+            for row in state.jobs
+        ],
+        distributions=[
+            DistributionStatus(row.service, row.resource, _age(row.ran_at, now), max(0.0, now - row.due_at), row.error)
+            for row in state.distributions
+        ],
+        audit=[AuditStatus(row.sink, row.events, now - row.since) for row in state.audit],
+        leases=queries.leases(engine, now),
+        errors=queries.errors(engine),
+    )
 
 
 def _service(row: queries.ServiceState, now: float) -> ServiceStatus:

@@ -1,6 +1,6 @@
 """What needs attention in the cluster, a domain or a project."""
 
-from limes.actions.reports.attention import ReportAttention
+from limes.actions.reports.attention import find_ending, find_fullest, read_scrape_status
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.attention import render_ending, render_fullest, render_scrape_status
@@ -9,7 +9,7 @@ from limes.web.call import Answer
 
 def show_scrape_status(call: Call) -> Answer:
     """Shows how scrapes of backends and capacitors go, with the errors of capacitors, and how old figures are."""
-    status = _reports(call).scrape_status(call.where)
+    status = read_scrape_status(call.limes, call.where)
     with_capacitors = call.where.domain is None
     return Answer(document=render_scrape_status(call.render_context(), status, with_capacitors=with_capacitors))
 
@@ -17,15 +17,11 @@ def show_scrape_status(call: Call) -> Answer:
 def list_fullest(call: Call) -> Answer:
     """Lists resources of all projects near or beyond their quota, the fullest first."""
     above, limit = parameters.ABOVE.of(call.req), parameters.FULLEST.of(call.req)
-    return Answer(document=render_fullest(_reports(call).fullest(call.where, call.selection(), above, limit)))
+    return Answer(document=render_fullest(find_fullest(call.limes, call.where, call.selection(), above, limit)))
 
 
 def list_expiring(call: Call) -> Answer:
     """Lists confirmed commitments of all projects that end within `?days` and were not renewed, by their end."""
     days, limit = parameters.AHEAD.of(call.req), parameters.EXPIRING.of(call.req)
-    ending = _reports(call).ending(call.where, call.selection(), call.limes.now(), days, limit)
+    ending = find_ending(call.limes, call.where, call.selection(), days, limit)
     return Answer(document=render_ending(ending))
-
-
-def _reports(call: Call) -> ReportAttention:
-    return ReportAttention(call.engine, call.catalog)

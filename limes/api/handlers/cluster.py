@@ -1,7 +1,7 @@
 """The cluster, and what its admins have to look after."""
 
-from limes.actions.reports.cluster import ReportCluster
-from limes.actions.reports.inconsistencies import ReportInconsistencies
+from limes.actions.reports.cluster import report_cluster
+from limes.actions.reports.inconsistencies import find_inconsistencies, find_scrape_errors
 from limes.api.call import Call
 from limes.api.render.cluster import render_cluster, render_inconsistencies, render_scrape_errors
 from limes.api.render.common import render_resources
@@ -19,7 +19,7 @@ def show(call: Call) -> Answer:
         return sees_all or call.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
 
     context = call.render_context()
-    report = ReportCluster(call.engine, call.catalog).run(call.selection(), per_az_at=context.commitments_at)
+    report = report_cluster(call.limes, call.selection(), per_az_at=context.commitments_at)
     return Answer(document=render_cluster(context, report, may_see_subcapacities))
 
 
@@ -30,11 +30,11 @@ def list_resources(call: Call) -> Answer:
 
 def list_inconsistencies(call: Call) -> Answer:
     """Lists quotas that contradict themselves, usage, or the backends."""
-    report = ReportInconsistencies(call.engine, call.catalog).run(call.selection())
+    report = find_inconsistencies(call.limes, call.selection())
     return Answer(document=render_inconsistencies(call.catalog, report))
 
 
 def list_scrape_errors(call: Call) -> Answer:
     """Lists scrapes that fail, grouped by service type and message."""
-    groups = ReportInconsistencies(call.engine, call.catalog).scrape_errors(call.selection())
+    groups = find_scrape_errors(call.limes, call.selection())
     return Answer(document=render_scrape_errors(groups))

@@ -2,8 +2,15 @@
 
 from collections.abc import Generator
 
-from limes.actions.reports.domains import ReportDomains
-from limes.actions.reports.projects import ProjectDetails, ProjectReport, ReportProjects
+from limes.actions.reports.domains import report_domain, report_domains
+from limes.actions.reports.projects import (
+    ProjectDetails,
+    ProjectReport,
+    report_page_of_projects,
+    report_project,
+    report_projects_of_domain,
+    stream_projects,
+)
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
 from limes.api.render.common import RenderContext
@@ -20,7 +27,7 @@ _PROJECTS_A_PART = 20
 def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
     page, context = call.page(), call.render_context()
-    reports = ReportDomains(call.engine, call.catalog).all(call.selection(), page, per_az_at=context.commitments_at)
+    reports = report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
     document: DomainsAnswer = {"domains": [render_domain(context, report) for report in reports]}
     links = call.next_page(page, [report.domain.uuid for report in reports])
     if links is not None:
@@ -31,9 +38,7 @@ def list_domains(call: Call) -> Answer:
 def show_domain(call: Call) -> Answer:
     """Shows a domain."""
     context = call.render_context()
-    report = ReportDomains(call.engine, call.catalog).run(
-        call.params["domain_id"], call.selection(), per_az_at=context.commitments_at
-    )
+    report = report_domain(call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at)
     return answer_tagged(call.req, report.tag, lambda: {"domain": render_domain(context, report)})
 
 
@@ -46,7 +51,7 @@ def discover_domains(call: Call) -> Answer:
 def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
     context, selection, page = call.render_context(), call.selection(), call.page()
-    reports = _reports(call).of_domain(call.params["domain_id"], _details(context, selection), page)
+    reports = report_projects_of_domain(call.limes, call.params["domain_id"], _details(context, selection), page)
     renderer = ProjectRenderer(context, selection)
     parts = dump_items(renderer.render(report) for report in reports)
     links = call.next_page(page, [report.project.uuid for report in reports])
@@ -59,15 +64,11 @@ def list_all(call: Call) -> Answer:
     context, selection, page = call.render_context(), call.selection(), call.page()
     renderer, details = ProjectRenderer(context, selection), _details(context, selection)
     if page is None:
-        return Answer(stream=BodyStream(_parts(renderer, _reports(call).stream_all(details))))
-    reports = _reports(call).page_of_all(details, page)
+        return Answer(stream=BodyStream(_parts(renderer, stream_projects(call.limes, details))))
+    reports = report_page_of_projects(call.limes, details, page)
     documents = [renderer.render_with_domain(report) for report in reports]
     links = call.next_page(page, [report.project.uuid for report in reports])
     return Answer(document={"projects": documents, "projects_links": links})
-
-
-def _reports(call: Call) -> ReportProjects:
-    return ReportProjects(call.engine, call.catalog)
 
 
 def _details(context: RenderContext, selection: Selection) -> ProjectDetails:
@@ -92,7 +93,9 @@ def _parts(renderer: ProjectRenderer, reports: Generator[ProjectReport, None, No
 def show_project(call: Call) -> Answer:
     """Shows a project."""
     context, selection = call.render_context(), call.selection()
-    report = _reports(call).run(call.params["domain_id"], call.params["project_id"], _details(context, selection))
+    report = report_project(
+        call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
+    )
     renderer = ProjectRenderer(context, selection)
     return answer_tagged(call.req, report.tag, lambda: {"project": renderer.render(report)})
 

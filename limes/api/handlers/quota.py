@@ -99,12 +99,7 @@ def _change_domain(call: Call, *, dry_run: bool) -> QuotaOutcome:
     body = call.body(DomainQuotaBody).domain or DomainScopeBody()
     permissions = LowPrivCounter("domain", lambda ref: call.quota_permissions("domain", ref))
     outcome = call.deps.set_domain_quota.run(
-        domain_id,
-        _wanted(call, body),
-        permissions,
-        call.initiator(),
-        dry_run=dry_run,
-        condition=condition_of(call.req),
+        domain_id, _wanted(call, body), permissions, call.initiator(), dry_run=dry_run, condition=condition_of(call.req)
     )
     if not dry_run:
         permissions.count(outcome)
