@@ -12,13 +12,12 @@ from uuid import NAMESPACE_URL, uuid5
 
 import orjson
 
+from limes.actions.context import Limes
 from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
 from limes.core.notifications import SEVERAL
 from limes.core.quota_requests import RequestStatus
-from limes.db.engine import Engine
 from limes.db.queries import outbox
 from limes.db.queries.quota_request_lists import by_ids
-from limes.system import Clock
 
 _WINDOW = 60.0
 _PAUSE = 10.0
@@ -42,10 +41,8 @@ class _Notification(NamedTuple):
 class BoundPosts:
     """Sends notifications singly while there are at most so many a minute about a domain and all its projects."""
 
-    engine: Engine
-    clock: Clock
+    limes: Limes
     sink: Sink
-    at_most_per_minute: int = 30
 
     @property
     def name(self) -> str:
@@ -58,7 +55,7 @@ class BoundPosts:
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
         """See `Sink`."""
-        now = self.clock.now().timestamp()
+        now = self.limes.now()
         found = [_Notification(event, orjson.loads(event.document)) for event in events]
         vain = self._in_vain(found)
         waiting: dict[str, list[_Notification]] = {}
@@ -82,7 +79,7 @@ class BoundPosts:
         self, waiting: Sequence[_Notification], sent: Sequence[float], now: float
     ) -> tuple[list[Sequence[_Notification]], float]:
         """Returns what goes into each POST now, and when to look at the rest."""
-        if len(sent) + len(waiting) <= self.at_most_per_minute:
+        if len(sent) + len(waiting) <= self.limes.settings.notifications.webhook.at_most_per_minute:
             return [[each] for each in waiting], now
         if sent and max(sent) + _PAUSE > now:
             return [], max(sent) + _PAUSE
@@ -91,7 +88,7 @@ class BoundPosts:
     def _sent(self, now: float) -> dict[str, list[float]]:
         """Returns when notifications were delivered within the last minute, by domain."""
         found: dict[str, list[float]] = {}
-        for row in outbox.delivered(self.engine, self.name, now - _WINDOW, now):
+        for row in outbox.delivered(self.limes.engine, self.name, now - _WINDOW, now):
             found.setdefault(_domain(orjson.loads(row.document), row.stream), []).append(row.delivered_at)
         return found
 
@@ -99,7 +96,7 @@ class BoundPosts:
         """Returns the numbers of those about requests that have been withdrawn or replaced in the meantime."""
         about = [each for each in notifications if "request" in each.document]
         requests = {each.event.number: each.document["request"]["id"] for each in about}
-        closed = {row.id for row in by_ids(self.engine, sorted({*requests.values()})) if row.status in _VAIN}
+        closed = {row.id for row in by_ids(self.limes.engine, sorted({*requests.values()})) if row.status in _VAIN}
         return {number for number, id_ in requests.items() if id_ in closed}
 
 

@@ -10,13 +10,15 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from limes.actions.project_tasks import never
+from limes.actions.context import Limes
+from limes.actions.project_tasks import never, next_pause
+from limes.actions.run_job import claim_job, finish_job
 from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
-from limes.db.engine import Engine
-from limes.db.queries import outbox, tasks
+from limes.db.queries import outbox
 from limes.db.queries.outbox import OutboxEvent
 from limes.errors import Unavailable
-from limes.system import Clock, Jitter
+from limes.settings.audit import AuditSettings
+from limes.settings.notifications import NotificationSettings
 
 log = logging.getLogger(__name__)
 
@@ -50,17 +52,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class DeliverEvents:
-    """The use case for one sink. Durations are in seconds."""
+    """The use case for one sink."""
 
-    engine: Engine
-    clock: Clock
-    jitter: Jitter
+    limes: Limes
     sink: Sink
+    section: AuditSettings | NotificationSettings
+    """Says how often to try, and for how long to keep what was delivered."""
     interval: float = 5.0
-    retry: float = 10.0
-    retry_max: float = 600.0
-    lease: float = 300.0
-    retention: float = 7 * 86400.0
+    """Seconds between two looks for events."""
     failures: Failures = field(default_factory=Failures)
     what: str = "audit event"
     """For logs: notifications are delivered in the same way."""
@@ -74,69 +73,57 @@ class DeliverEvents:
 
     def run_if_due(self) -> Outcome | None:
         """Delivers waiting events. None if it is not due yet, or another collector is doing it."""
-        started = self._now()
-        lease, horizon = started + self.lease, self._never(started)
-        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):
+        limes, clock = self.limes, self.limes.clock
+        claimed_until = claim_job(limes, self.name, self.interval, self.section.retry_max)
+        if claimed_until is None:
             return None
         delivered = refused = 0
         error: str | None = None
-        deadline = self.clock.monotonic() + self.lease / 2  # nobody else begins before this run has ended
-        while error is None and self.clock.monotonic() < deadline:
-            events = self.engine.snapshot(self._due)
+        deadline = clock.monotonic() + limes.lease / 2  # nobody else begins before this run has ended
+        while error is None and clock.monotonic() < deadline:
+            events = limes.engine.snapshot(self._due)
             if not events:
                 break
             delivery = self._deliver(events)
             delivered, refused = delivered + len(delivery.delivered), refused + len(delivery.refused)
             error = delivery.error
-        self._forget()
-        self._finish(lease, error)
+        before = limes.now() - self.section.delivered_retention
+        # one batch; the next run deletes more
+        limes.engine.atomic(lambda: outbox.forget_delivered(limes.engine, self.sink.name, before, _CLEANUP_BATCH))
+        failures = self.failures.count(failed=error is not None)
+        if error is not None:
+            log.error("%ss wait for the sink %s: %s", self.what, self.sink.name, error)
+        pause = self.interval if error is None else self._pause(failures)
+        finish_job(limes, self.name, claimed_until, pause, error or "")
         return Outcome(delivered, refused, failed=error is not None)
 
     def _due(self) -> Sequence[OutboxEvent]:
-        now = self._now()
-        return outbox.due(self.engine, self.sink.name, now, self._never(now), _BATCH)
-
-    def _never(self, now: float) -> float:
-        return never(now, self.interval, self.retry_max, self.lease)
+        now = self.limes.now()
+        horizon = never(now, self.interval, self.section.retry_max, self.limes.lease)
+        return outbox.due(self.limes.engine, self.sink.name, now, horizon, _BATCH)
 
     def _deliver(self, events: Sequence[OutboxEvent]) -> Delivery:
+        engine = self.limes.engine
         delivery = self.sink.deliver(
             [OutgoingEvent(each.number, each.stream, each.event_id, each.document, each.tries) for each in events]
         )
         tries = {event.number: event.tries for event in events}
 
         def work() -> None:
-            now = self._now()
-            outbox.mark_delivered(self.engine, delivery.delivered, now)
+            now = self.limes.now()
+            outbox.mark_delivered(engine, delivery.delivered, now)
             for number, reason in delivery.refused.items():
-                pause = self.jitter.spread(self._pause(tries[number] + 1))
-                outbox.retry_later(self.engine, number, now + pause, reason)
+                pause = self.limes.jitter.spread(self._pause(tries[number] + 1))
+                outbox.retry_later(engine, number, now + pause, reason)
             for number, time in delivery.later.items():
-                outbox.hold(self.engine, number, time)
+                outbox.hold(engine, number, time)
 
-        self.engine.atomic(work)
+        engine.atomic(work)
         for number, reason in delivery.refused.items():
             log.error("%s %d was refused by the sink %s, and is kept: %s", self.what, number, self.sink.name, reason)
         if not (delivery.delivered or delivery.refused or delivery.later) and delivery.error is None:
             raise Unavailable(f"the sink {self.sink.name} took nothing, and does not say why")
         return delivery
 
-    def _finish(self, lease: float, error: str | None) -> None:
-        failures = self.failures.count(failed=error is not None)
-        if error is not None:
-            log.error("%ss wait for the sink %s: %s", self.what, self.sink.name, error)
-        pause = self.interval if error is None else self._pause(failures)
-        now = self._now()
-        next_run_at = now + self.jitter.spread(pause)
-        self.engine.atomic(lambda: tasks.finish_job(self.engine, self.name, lease, now, next_run_at, error or ""))
-
-    def _forget(self) -> None:
-        """Deletes one batch; the next run deletes more."""
-        before = self._now() - self.retention
-        self.engine.atomic(lambda: outbox.forget_delivered(self.engine, self.sink.name, before, _CLEANUP_BATCH))
-
     def _pause(self, failures: int) -> float:
-        return float(min(self.retry_max, self.retry * 2 ** min(failures - 1, 20)))
-
-    def _now(self) -> float:
-        return self.clock.now().timestamp()
+        return next_pause(failures, self.section.retry, self.section.retry_max)

@@ -11,6 +11,21 @@ from limes.errors import LimesError
 log = logging.getLogger(__name__)
 
 
+def claim_job(limes: Limes, name: str, *durations: float) -> float | None:
+    """Returns when the claim ends; None if the job is not due, or another collector does it. `durations` are those that
+    may be added to the present to say when it is due again."""
+    engine, now = limes.engine, limes.now()
+    until, horizon = now + limes.lease, never(now, *durations, limes.lease)
+    return until if engine.atomic(lambda: tasks.claim_job(engine, name, now, until, horizon)) else None
+
+
+def finish_job(limes: Limes, name: str, claimed_until: float, pause: float, message: str) -> None:
+    """Ends the claim. The job is due again after about `pause` seconds; `message` says why it failed, if it did."""
+    engine, now = limes.engine, limes.now()
+    next_run_at = now + limes.jitter.spread(pause)
+    engine.atomic(lambda: tasks.finish_job(engine, name, claimed_until, now, next_run_at, message))
+
+
 def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: float) -> bool | None:
     """Does the job's work each `interval` seconds. Returns whether it succeeded; None if it was not due, or another
     collector does it.
@@ -18,9 +33,8 @@ def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: fl
     Another collector does it again if it takes longer than the lease, so running it twice at the same time must be
     safe.
     """
-    engine, started = limes.engine, limes.now()
-    lease, horizon = started + limes.lease, never(started, interval, limes.lease)
-    if not engine.atomic(lambda: tasks.claim_job(engine, name, started, lease, horizon)):
+    claimed_until = claim_job(limes, name, interval)
+    if claimed_until is None:
         return None
     message = ""
     try:
@@ -31,7 +45,5 @@ def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: fl
     except Exception as error:  # a bug: recorded like other errors, so that the job runs again at its next time
         message = f"internal error: {type(error).__name__}"
         log.exception("%s failed", name)
-    now = limes.now()
-    next_run_at = now + limes.jitter.spread(interval)
-    engine.atomic(lambda: tasks.finish_job(engine, name, lease, now, next_run_at, message))
+    finish_job(limes, name, claimed_until, interval, message)
     return not message

@@ -1,7 +1,6 @@
 """From the configured cluster to a collector with all of its jobs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
@@ -59,11 +58,7 @@ def open_collector(settings: Settings) -> Collector:
 
 
 def build_collector(
-    engine: Engine,
-    cluster: Cluster,
-    settings: Settings,
-    clock: Clock | None = None,
-    jitter: Jitter | None = None,
+    engine: Engine, cluster: Cluster, settings: Settings, clock: Clock | None = None, jitter: Jitter | None = None
 ) -> Collector:
     """Returns a collector that is ready to start, on a database whose schema is up to date.
 
@@ -76,32 +71,27 @@ def build_collector(
     services = [(service, names[service]) for service in cluster.catalog.services]
     counted = JobMetrics(services)
     limes = open_limes(
-        cluster,
-        engine,
-        settings,
-        clock=clock or SystemClock(),
-        jitter=jitter or RandomJitter(),
-        telemetry=counted,
+        cluster, engine, settings, clock=clock or SystemClock(), jitter=jitter or RandomJitter(), telemetry=counted
     )
     build_sync_catalog(limes).run(prune=True)
     ChangeModel(engine, limes.catalog, limes.clock, limes.change_log).run()
     counters = _counters(limes, services)
-    audit = audit_jobs(limes)
-    notifications = notification_jobs(limes)
+    deliveries, delivered = audit_jobs(limes)
+    notifications, notified = notification_jobs(limes)
     jobs: list[Job] = [
         *_service_jobs(limes, services, counters),
         _capacity_job(limes, counters["limes_capacity_scrapes"]),
         *_distribution_jobs(limes, counters["limes_quota_distributions"]),
         *_periodic_jobs(limes, counters),
-        *audit.jobs,
-        *notifications.jobs,
+        *deliveries,
+        *notifications,
     ]
     counted.start_at_zero([job.name for job in jobs])
     data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), counted, audit.counters, *notifications.counters, *_own_gauges(limes)],
+        metrics=[*counters.values(), counted, delivered, *notified, *_own_gauges(limes)],
         state=gauges_of_cloud(limes),
         done=counted.task_done,
         may_work=may_work,
@@ -213,33 +203,15 @@ def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class AuditJobs:
-    """One job for each sink, with their common counters."""
-
-    jobs: list[Job]
-    counters: AuditCounters
-
-
-def audit_jobs(limes: Limes) -> AuditJobs:
-    """Returns the jobs for the configured sinks. Nothing is opened yet."""
+def audit_jobs(limes: Limes) -> tuple[list[Job], AuditCounters]:
+    """Returns one job for each configured sink, and their common counters. Nothing is opened yet."""
     audit = limes.settings.audit
     counters = AuditCounters(audit.sinks)
     jobs: list[Job] = []
     for name in audit.sinks:
-        action = DeliverEvents(
-            limes.engine,
-            limes.clock,
-            limes.jitter,
-            open_sink(name, audit),
-            interval=audit.interval,
-            retry=audit.retry,
-            retry_max=audit.retry_max,
-            lease=limes.lease,
-            retention=audit.delivered_retention,
-        )
+        action = DeliverEvents(limes, open_sink(name, audit), audit, audit.interval)
         jobs.append(ClusterJob(action.name, action.run_if_due, partial(counters.count, name)))
-    return AuditJobs(jobs, counters)
+    return jobs, counters
 
 
 def open_sink(name: str, audit: AuditSettings) -> Sink:

@@ -37,11 +37,7 @@ def answer_limits(settings: Settings) -> AnswerLimits:
 
 
 def open_authenticator(
-    settings: Settings,
-    cloud: CloudSession,
-    *,
-    allow_noauth: bool = False,
-    revoked: RevokedTokens | None = None,
+    settings: Settings, cloud: CloudSession, *, allow_noauth: bool = False, revoked: RevokedTokens | None = None
 ) -> Authenticator:
     """Returns the authenticator. `revoked` is the result of `open_revoked`, if the process signs people out itself.
 

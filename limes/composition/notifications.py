@@ -1,7 +1,5 @@
 """From the section `notifications` to the jobs that tell people what needs them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
@@ -22,25 +20,15 @@ from limes.collector.loop import Job
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS, mail_contents, open_mailer, open_recipients
 from limes.core.notifications import PREFIX
-from limes.db.engine import Engine
 from limes.metrics.counters import OutcomeCounter
 from limes.metrics.mails import MailCounters
 from limes.outgoing import GuardedSession
-from limes.settings import Settings
-from limes.system import Clock
 
 
-@dataclass(frozen=True, slots=True)
-class NotificationJobs:
-    """One job that decides what people are told, and one for each sink; none if there are no sinks."""
-
-    jobs: Sequence[Job]
-    counters: Sequence[MetricSource]
-
-
-def notification_jobs(limes: Limes) -> NotificationJobs:
-    """Returns the jobs. Nothing is opened yet."""
-    settings, section = limes.settings, limes.settings.notifications
+def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
+    """Returns one job that decides what people are told, and one or two for each sink; none if there are no sinks. Also
+    returns their counters. Nothing is opened yet."""
+    section = limes.settings.notifications
     runs = OutcomeCounter("limes_notification_runs", "Runs of the job that decides what people are told", (), [()])
     deliveries = OutcomeCounter(
         "limes_notification_deliveries",
@@ -50,70 +38,33 @@ def notification_jobs(limes: Limes) -> NotificationJobs:
     )
     mail_sinks = [name for name in section.sinks if name in MAIL_SINKS]
     mails = MailCounters(mail_sinks)
-    if not section.sinks:
-        return NotificationJobs([], [runs, deliveries, mails])
-    run = partial(run_if_due, limes, "notifications", partial(notify, limes), section.interval)
-    jobs: list[Job] = [ClusterJob("notifications", run, runs.count)]
-    cloud = open_cloud(settings) if mail_sinks else None
+    jobs: list[Job] = []
+    if section.sinks:
+        run = partial(run_if_due, limes, "notifications", partial(notify, limes), section.interval)
+        jobs.append(ClusterJob("notifications", run, runs.count))
+    cloud = open_cloud(limes.settings) if mail_sinks else None
     for name in section.sinks:
-        delivery = DeliverEvents(
-            limes.engine,
-            limes.clock,
-            limes.jitter,
-            open_notification_sink(name, settings, limes.engine, limes.clock, cloud),
-            retry=section.retry,
-            retry_max=section.retry_max,
-            lease=limes.lease,
-            retention=section.delivered_retention,
-            what="notification",
-            job=PREFIX + name,
-        )
-        count = partial(_count_round, deliveries, PREFIX + name)
-        jobs.append(ClusterJob(delivery.name, delivery.run_if_due, count))
+        sink = _open_sink(name, limes, cloud)
+        delivery = DeliverEvents(limes, sink, section, what="notification", job=PREFIX + name)
+        jobs.append(ClusterJob(delivery.name, delivery.run_if_due, partial(_count_round, deliveries, PREFIX + name)))
         if cloud is not None and name in MAIL_SINKS:
-            send = _send_mails(name, limes, cloud)
+            mailer = open_mailer(name, section, cloud, limes.lease)
+            send = SendMails(limes, name, mailer, mail_contents(section.mail))
             jobs.append(ClusterJob(send.name, send.run_if_due, partial(mails.count, name)))
-    return NotificationJobs(jobs, [runs, deliveries, mails])
+    return jobs, [runs, deliveries, mails]
 
 
 def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:
     deliveries.count(not outcome.refused and not outcome.failed, sink)
 
 
-def _send_mails(name: str, limes: Limes, cloud: CloudSession) -> SendMails:
-    section, mail = limes.settings.notifications, limes.settings.notifications.mail
-    return SendMails(
-        limes.engine,
-        limes.clock,
-        limes.jitter,
-        limes.ids,
-        name,
-        open_mailer(name, section, cloud, limes.lease),
-        mail_contents(mail),
-        digest=mail.digest,
-        gather=mail.gather,
-        urgent=frozenset(mail.urgent),
-        give_up=mail.give_up,
-        retry=section.retry,
-        retry_max=section.retry_max,
-        lease=limes.lease,
-        retention=section.delivered_retention,
-    )
-
-
-def open_notification_sink(
-    name: str, settings: Settings, engine: Engine, clock: Clock, cloud: CloudSession | None = None
-) -> Sink:
+def _open_sink(name: str, limes: Limes, cloud: CloudSession | None) -> Sink:
     """Returns a sink by its name. Nothing is opened yet. For mails, it is their queue."""
-    section = settings.notifications
+    section, clock = limes.settings.notifications, limes.clock
     if name == "log":
         return LogSink(section.log.path, PREFIX + name)
-    if name == "webhook":
-        webhook = section.webhook
-        posts = WebhookSink(
-            webhook.url, webhook.secret or "", GuardedSession(), clock, timeout=webhook.timeout, name=PREFIX + name
-        )
-        return BoundPosts(engine, clock, posts, webhook.at_most_per_minute)
-    mail = section.mail
-    recipients = open_recipients(name, settings, cloud or open_cloud(settings), clock)
-    return QueueMails(engine, clock, recipients, PREFIX + name, name, mail.gather, frozenset(mail.urgent))
+    if cloud is not None and name in MAIL_SINKS:
+        return QueueMails(limes, open_recipients(name, limes.settings, cloud, clock), name)
+    url, secret, timeout = section.webhook.url, section.webhook.secret or "", section.webhook.timeout
+    posts = WebhookSink(url, secret, GuardedSession(), clock, timeout=timeout, name=PREFIX + name)
+    return BoundPosts(limes, posts)

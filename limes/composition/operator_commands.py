@@ -13,10 +13,7 @@ from limes.actions.sync_catalog import SyncCatalog
 from limes.composition.approval_warnings import approval_warnings
 from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster
-from limes.composition.common import (
-    load_settings,
-    open_checked_engine,
-)
+from limes.composition.common import load_settings, open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.notify_commands import template_problems
 from limes.composition.references import reference_warnings

@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
+from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.mails.queue_mails import ProjectItself, QueueMails, Recipients
 from limes.actions.mails.send_mails import Contents, SendMails, Sent
@@ -15,9 +16,11 @@ from limes.db.queries import outbox
 from limes.mail.samples import sample
 from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
 from limes.mail.templates import Templates
+from limes.settings.mails import MailSettings
 from limes.system import SystemIds
 from tests.api.test_notifications import NoJitter
 from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
+from tests.support.limes import with_values
 from tests.support.mail_server import MailServer
 
 DAY = 86400
@@ -53,24 +56,24 @@ class Post:
         row = (now, "notify:smtp", BERLIN if place else "compute", document["id"], json.dumps(document))
         self.world.engine.atomic(lambda: outbox.append(self.world.engine, [row]))
 
+    def limes(self, **options: Any) -> Limes:
+        """What the jobs work with; `options` are settings of mails."""
+        options = {"urgent": ["request_opened"], **options}
+        values = {"notifications.mail": MailSettings(**options)}
+        return replace(self.world.limes, jitter=NoJitter(), settings=with_values(self.world.limes.settings, values))
+
     def deliver(self) -> Any:
-        sink = QueueMails(
-            self.world.engine, self.world.clock, self.recipients, "notify:smtp", "smtp", 60, frozenset({"request_opened"})
-        )  # fmt: skip
+        limes = self.limes()
+        sink = QueueMails(limes, self.recipients, "smtp")
         self.world.clock.advance(10)
-        outcome = DeliverEvents(
-            self.world.engine, self.world.clock, NoJitter(), sink, what="notification", job="notify:smtp"
-        ).run_if_due()
+        section = limes.settings.notifications
+        outcome = DeliverEvents(limes, sink, section, what="notification", job="notify:smtp").run_if_due()
         assert outcome is not None
         return outcome
 
     def job(self, **options: Any) -> SendMails:
         mailer = SmtpMailer(SmtpServer("127.0.0.1", self.server.port, "none", timeout=60), Sender("limes@example.com"))
-        contents = Contents(Templates(), "", UNSUBSCRIBE_LINKS)
-        options = {"urgent": frozenset({"request_opened"}), **options}
-        return SendMails(
-            self.world.engine, self.world.clock, NoJitter(), SystemIds(), "smtp", mailer, contents, **options
-        )
+        return SendMails(self.limes(**options), "smtp", mailer, Contents(Templates(), "", UNSUBSCRIBE_LINKS))
 
     def send(self, after: float = 61, **options: Any) -> Sent:
         self.world.clock.advance(after)

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -35,8 +36,9 @@ class Post:
         """A new one, which remembers nothing."""
         clock = self.world.clock
         sink = WebhookSink(self.receiver.url, SECRET, GuardedSession(), clock, timeout=30, name="notify:webhook")
-        bound = BoundPosts(self.world.engine, clock, sink, 30)
-        return DeliverEvents(self.world.engine, clock, NoJitter(), bound, what="notification", job=bound.name)
+        limes = replace(self.world.limes, clock=clock, jitter=NoJitter())
+        bound = BoundPosts(limes, sink)
+        return DeliverEvents(limes, bound, limes.settings.notifications, what="notification", job=bound.name)
 
     def deliver(self, seconds: float = 0) -> Outcome:
         """Lets that time pass, in which nothing is delivered, and delivers."""

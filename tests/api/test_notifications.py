@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -236,7 +236,8 @@ def receiver() -> Iterator[Receiver]:
 
 def deliver(world: World, sink: Sink) -> tuple[int, int, bool]:
     """How many were delivered and refused, and whether the receiver failed."""
-    job = DeliverEvents(world.engine, world.clock, NoJitter(), sink, what="notification", job=sink.name)
+    limes = replace(world.limes, jitter=NoJitter())
+    job = DeliverEvents(limes, sink, limes.settings.notifications, what="notification", job=sink.name)
     outcome = job.run_if_due()
     assert outcome is not None
     world.clock.advance(60)
@@ -315,7 +316,7 @@ def test_the_configured_jobs(cloud: World, receiver: Receiver, tmp_path: Path) -
     )
     catalog = Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
     limes = make_limes(cloud.engine, catalog, settings, clock=cloud.clock, jitter=NoJitter())
-    jobs = notification_jobs(limes).jobs
+    jobs, _ = notification_jobs(limes)
     assert [job.name for job in jobs] == ["notifications", "notify:log", "notify:webhook"]
     use(cloud, 900)
     assert [job.step() for job in jobs] == [True, True, True]

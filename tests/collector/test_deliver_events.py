@@ -12,7 +12,8 @@ from limes.audit.sinks.base import Delivery
 from limes.collector.cluster_job import ClusterJob
 from limes.db.queries import outbox
 from limes.metrics.counters import AuditCounters
-from tests.collector.lab import Lab, NoJitter
+from limes.settings.audit import AuditSettings
+from tests.collector.lab import Lab
 
 
 @dataclass
@@ -53,7 +54,8 @@ def sink() -> FakeSink:
 
 @pytest.fixture
 def deliver(lab: Lab, sink: FakeSink) -> DeliverEvents:
-    return DeliverEvents(lab.engine, lab.clock, NoJitter(), sink, interval=5, retry=10, retry_max=35, retention=1000)
+    section = AuditSettings(retry=10, retry_max=35, delivered_retention=1000)
+    return DeliverEvents(lab.limes, sink, section)
 
 
 def write(lab: Lab, *events: str, sink: str = "log") -> None:
@@ -164,7 +166,7 @@ def test_a_collector_that_dies_costs_a_repetition(lab: Lab, sink: FakeSink, deli
         deliver.run_if_due()
     sink.during = None
     assert replace(deliver).run_if_due() is None, "the lease of the dead one"
-    lab.clock.advance(deliver.lease)
+    lab.clock.advance(deliver.limes.lease)
     assert replace(deliver).run_if_due().delivered == 1
     assert sink.got == ["berlin:1", "berlin:1"]
 

@@ -6,6 +6,7 @@ import signal
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -180,7 +181,8 @@ def test_from_a_put_to_the_queue(rabbitmq: RabbitMQ, queue: str, sink: RabbitMQS
     engine = Engine(url)
     limes_migrations.upgrade(engine)
     world = make_world(engine, sinks=("rabbitmq",))
-    deliver = DeliverEvents(engine, world.clock, NoJitter(), sink)
+    limes = replace(world.limes, jitter=NoJitter())
+    deliver = DeliverEvents(limes, sink, limes.settings.audit)
 
     def delivered() -> Any:
         world.clock.advance(60)

@@ -10,13 +10,13 @@ from typing import Any, Protocol
 
 import orjson
 
+from limes.actions.context import Limes
 from limes.audit.sinks.base import Delivery, OutgoingEvent
+from limes.core.notifications import PREFIX
 from limes.core.recipients import TO_REQUESTER, LanguageRule, Place, RecipientRule, language_of
-from limes.db.engine import Engine
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import NewItem
 from limes.errors import LimesError, Unavailable
-from limes.system import Clock
 
 _BUDGET = 60.0
 """Seconds after which no further notification is begun."""
@@ -99,14 +99,14 @@ class ProjectItself:
 class QueueMails:
     """The sink. See `limes.audit.sinks.base.Sink`."""
 
-    engine: Engine
-    clock: Clock
+    limes: Limes
     recipients: Recipients | ProjectItself
-    name: str
-    """In the outbox."""
     mail_sink: str
-    gather: float = 60.0
-    urgent: frozenset[str] = frozenset()
+
+    @property
+    def name(self) -> str:
+        """In the outbox."""
+        return PREFIX + self.mail_sink
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
         """Queues notifications."""
@@ -121,16 +121,16 @@ class QueueMails:
 
     def _deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
         documents = [orjson.loads(event.document) for event in events]
-        documents = self.engine.snapshot(lambda: queries.with_names(self.engine, documents))
+        documents = self.limes.engine.snapshot(lambda: queries.with_names(self.limes.engine, documents))
         delivered: list[int] = []
         refused: dict[int, str] = {}
         items: list[NewItem] = []
         blocked: set[str] = set()
-        until = self.clock.monotonic() + _BUDGET
+        until = self.limes.clock.monotonic() + _BUDGET
         for event, document in zip(events, documents, strict=True):
             if event.stream in blocked:
                 continue
-            if (delivered or refused) and self.clock.monotonic() > until:
+            if (delivered or refused) and self.limes.clock.monotonic() > until:
                 break
             try:
                 items += self._items(event, document)
@@ -138,13 +138,14 @@ class QueueMails:
             except Unavailable as error:
                 refused[event.number] = str(error)
                 blocked.add(event.stream)
-        self.engine.atomic(lambda: queries.add_items(self.engine, items))
+        self.limes.engine.atomic(lambda: queries.add_items(self.limes.engine, items))
         return Delivery(delivered, refused)
 
     def _items(self, event: OutgoingEvent, document: Mapping[str, Any]) -> list[NewItem]:
         kind = document["kind"]
         requester = document.get("request", {}).get("requester", {}).get("id", "")
-        due_at = self.clock.now().timestamp() + (0 if kind in self.urgent else self.gather)
+        mail = self.limes.settings.notifications.mail
+        due_at = self.limes.now() + (0 if kind in mail.urgent else mail.gather)
         text = orjson.dumps(document).decode()
         return [
             NewItem(self.mail_sink, recipient, kind, language, event.id, text, due_at)

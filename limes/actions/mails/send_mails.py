@@ -18,16 +18,15 @@ from dataclasses import dataclass, field
 
 import orjson
 
+from limes.actions.context import Limes
 from limes.actions.deliver_events import Failures
-from limes.actions.project_tasks import never
-from limes.db.engine import Engine
+from limes.actions.project_tasks import never, next_pause
+from limes.actions.run_job import claim_job, finish_job
 from limes.db.queries import mails as queries
-from limes.db.queries import tasks
 from limes.db.queries.mails import MailRow, WaitingItem
 from limes.mail.mailer import Fate, Mail, Mailer, MailerDown, MailSession, Outcome
 from limes.mail.templates import Around, RenderError, Templates
 from limes.mail.unsubscribe import ALL_KINDS, Subscription, Unsubscribe
-from limes.system import Clock, IdSource, Jitter
 
 log = logging.getLogger(__name__)
 
@@ -67,24 +66,13 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class SendMails:
-    """The use case for one sink. Durations are in seconds."""
+    """The use case for one sink."""
 
-    engine: Engine
-    clock: Clock
-    jitter: Jitter
-    ids: IdSource
+    limes: Limes
     sink: str
     mailer: Mailer
     contents: Contents
-    digest: float = 86400.0
-    gather: float = 60.0
-    urgent: frozenset[str] = frozenset()
-    give_up: float = 5 * 86400.0
     interval: float = 5.0
-    retry: float = 10.0
-    retry_max: float = 600.0
-    lease: float = 300.0
-    retention: float = 7 * 86400.0
     failures: Failures = field(default_factory=Failures)
 
     @property
@@ -94,36 +82,40 @@ class SendMails:
 
     def run_if_due(self) -> Sent | None:
         """Makes and sends mails. None if it is not due yet, or another collector is doing it."""
-        started = self._now()
-        lease = started + self.lease
-        horizon = never(started, self.interval, self.retry_max, self.lease)
-        if not self.engine.atomic(lambda: tasks.claim_job(self.engine, self.name, started, lease, horizon)):
+        engine, clock, section = self.limes.engine, self.limes.clock, self.limes.settings.notifications
+        claimed_until = claim_job(self.limes, self.name, self.interval, section.retry_max)
+        if claimed_until is None:
             return None
         outcome = Sent()
-        deadline = self.clock.monotonic() + self.lease / 2  # nobody else begins before this run has ended
-        while self.engine.atomic(lambda: self._make(lease)) and self.clock.monotonic() < deadline:
+        deadline = clock.monotonic() + self.limes.lease / 2  # nobody else begins before this run has ended
+        while engine.atomic(lambda: self._make(claimed_until)) and clock.monotonic() < deadline:
             pass
-        while outcome.error is None and self.clock.monotonic() < deadline:
-            mails = self.engine.snapshot(self._due)
+        while outcome.error is None and clock.monotonic() < deadline:
+            mails = engine.snapshot(self._due)
             if not mails:
                 break
             self._send(mails, outcome, deadline)
-        before = self._now() - max(self.retention, self.digest)
-        self.engine.atomic(lambda: queries.forget_done(self.engine, self.sink, before, _CLEANUP_BATCH))
-        self._finish(lease, outcome.error)
+        before = self.limes.now() - max(section.delivered_retention, section.mail.digest)
+        engine.atomic(lambda: queries.forget_done(engine, self.sink, before, _CLEANUP_BATCH))
+        failures = self.failures.count(failed=outcome.error is not None)
+        if outcome.error is not None:
+            log.error("mails wait for the sink %s: %s", self.sink, outcome.error)
+        pause = self.interval if outcome.error is None else self._pause(failures)
+        finish_job(self.limes, self.name, claimed_until, pause, outcome.error or "")
         return outcome
 
     # -- mails of items ------------------------------------------------------------------------------------------------
 
     def _make(self, lease: float) -> int:
         """Makes mails for the recipients who have something due. Returns how many recipients there were."""
-        if queries.lock_lease(self.engine, self.name) != lease:
+        engine, now = self.limes.engine, self.limes.now()
+        if queries.lock_lease(engine, self.name) != lease:
             return 0
-        now = self._now()
-        items = queries.waiting_of_due_recipients(self.engine, self.sink, now, self._horizon(now), _RECIPIENTS)
+        section = self.limes.settings.notifications.mail
+        items = queries.waiting_of_due_recipients(engine, self.sink, now, self._horizon(now), _RECIPIENTS)
         recipients = {item.recipient.lower() for item in items}
-        last = queries.last_made(self.engine, self.sink, recipients)
-        unwanted = set(queries.unsubscribed(self.engine, recipients))
+        last = queries.last_made(engine, self.sink, recipients)
+        unwanted = set(queries.unsubscribed(engine, recipients))
         mails: list[MailRow] = []
         numbers: dict[int, str] = {}
         deferred: dict[int, float] = {}
@@ -131,36 +123,38 @@ class SendMails:
         for (recipient, kind), group in _groups(items).items():
             due = [item for item in group if item.due_at <= now or item.due_at > self._horizon(now)]
             made_at = last.get((recipient, kind), 0.0)
-            next_at = made_at + (self.gather if kind in self.urgent else self.digest)
+            next_at = made_at + (section.gather if kind in section.urgent else section.digest)
             if {(recipient, kind), (recipient, ALL_KINDS)} & unwanted:
                 dropped += [item.number for item in group]
             elif due and now < next_at and made_at <= now:  # a mail of the future was made by a wrong clock
                 deferred |= {item.number: next_at for item in due}
             elif due:
-                mail = MailRow(self.ids.uuid(), group[0].recipient, kind, group[-1].language, now, 0)
+                mail = MailRow(self.limes.ids.uuid(), group[0].recipient, kind, group[-1].language, now, 0)
                 mails.append(mail)
                 numbers |= {item.number: mail.id for item in group}
-        queries.drop_items(self.engine, dropped)
-        queries.defer_items(self.engine, deferred)
-        queries.make_mails(self.engine, self.sink, mails, numbers)
+        queries.drop_items(engine, dropped)
+        queries.defer_items(engine, deferred)
+        queries.make_mails(engine, self.sink, mails, numbers)
         return len(recipients)
 
     def _horizon(self, now: float) -> float:
         """Returns a time that only a wrong clock can have written."""
-        return never(now, self.digest, self.gather, self.retry_max)
+        mail = self.limes.settings.notifications.mail
+        return never(now, mail.digest, mail.gather, self.limes.settings.notifications.retry_max)
 
     # -- mails to the server -------------------------------------------------------------------------------------------
 
     def _due(self) -> list[MailRow]:
-        now = self._now()
-        return queries.due_mails(self.engine, self.sink, now, self._horizon(now), _BATCH)
+        now = self.limes.now()
+        return queries.due_mails(self.limes.engine, self.sink, now, self._horizon(now), _BATCH)
 
     def _send(self, mails: Sequence[MailRow], outcome: Sent, deadline: float) -> None:
-        documents = self.engine.snapshot(lambda: queries.documents_of(self.engine, [mail.id for mail in mails]))
+        engine, ids = self.limes.engine, [mail.id for mail in mails]
+        documents = engine.snapshot(lambda: queries.documents_of(engine, ids))
         try:
             with self.mailer.open() as session:
                 for row in mails:
-                    if self.clock.monotonic() > deadline:
+                    if self.limes.clock.monotonic() > deadline:
                         return
                     self._send_one(session, row, documents[row.id], outcome)
         except MailerDown as error:
@@ -174,7 +168,9 @@ class SendMails:
             # should it be this mail that the server cannot bear, then others go first
             self._try_later(row, str(error))
             raise
-        given_up = result.fate is Fate.NEVER or (result.fate is Fate.LATER and self._now() - row.made_at > self.give_up)
+        engine, now = self.limes.engine, self.limes.now()
+        too_late = now - row.made_at > self.limes.settings.notifications.mail.give_up
+        given_up = result.fate is Fate.NEVER or (result.fate is Fate.LATER and too_late)
         outcome.count(result, given_up=given_up)
         if result.fate is not Fate.SENT and not given_up:
             log.warning("mail %s to %s is tried again: %s", row.id, row.recipient, result.reason)
@@ -182,11 +178,11 @@ class SendMails:
             return
         if given_up:
             log.error("mail %s to %s is dropped: %s", row.id, row.recipient, result.reason)
-        self.engine.atomic(lambda: queries.mark_done(self.engine, row.id, self._now(), result.reason))
+        engine.atomic(lambda: queries.mark_done(engine, row.id, now, result.reason))
 
     def _try_later(self, row: MailRow, reason: str) -> None:
-        at = self._now() + self.jitter.spread(self._pause(row.tries + 1))
-        self.engine.atomic(lambda: queries.try_later(self.engine, row.id, at, reason))
+        at = self.limes.now() + self.limes.jitter.spread(self._pause(row.tries + 1))
+        self.limes.engine.atomic(lambda: queries.try_later(self.limes.engine, row.id, at, reason))
 
     def _render(self, row: MailRow, documents: Sequence[str]) -> Mail | Outcome:
         try:
@@ -208,21 +204,9 @@ class SendMails:
             row.id, row.recipient, rendered.subject, rendered.text, rendered.html, row.made_at, row.language, headers
         )
 
-    # -- times ---------------------------------------------------------------------------------------------------------
-
-    def _finish(self, lease: float, error: str | None) -> None:
-        failures = self.failures.count(failed=error is not None)
-        if error is not None:
-            log.error("mails wait for the sink %s: %s", self.sink, error)
-        now = self._now()
-        next_run_at = now + self.jitter.spread(self.interval if error is None else self._pause(failures))
-        self.engine.atomic(lambda: tasks.finish_job(self.engine, self.name, lease, now, next_run_at, error or ""))
-
     def _pause(self, failures: int) -> float:
-        return float(min(self.retry_max, self.retry * 2 ** min(failures - 1, 20)))
-
-    def _now(self) -> float:
-        return self.clock.now().timestamp()
+        section = self.limes.settings.notifications
+        return next_pause(failures, section.retry, section.retry_max)
 
 
 def _groups(items: Sequence[WaitingItem]) -> Mapping[tuple[str, str], list[WaitingItem]]:
