@@ -31,6 +31,7 @@ from limes.settings.placement import PlacementSettings
 from limes.settings.processes import ApiSettings, LiquidSettings
 from limes.worker.limits import Limits
 
+HttpSection = ApiSettings | PlacementSettings | LiquidSettings
 PROCESSES = ("api", "placement", "liquid")
 
 
@@ -143,25 +144,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-@dataclass(frozen=True, slots=True)
-class HttpProcess:
-    """How gunicorn is to run an API."""
-
-    listen: str
-    workers: int
-    threads: int
-    connections: int
-    """Open connections of each worker."""
-    limits: Limits
-    drain: float
-    """Seconds between SIGTERM and the stop."""
-    log_style: Style
-
-
-def check_http_process(process: str) -> HttpProcess:
+def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:
     """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`.
 
-    Raises `ConfigError` or another `LimesError`. All connections are closed again.
+    Returns its section, what it accepts from clients, and how it logs. All connections are closed again. Raises
+    `ConfigError` or another `LimesError`.
     """
     if process not in PROCESSES:
         raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
@@ -169,31 +156,11 @@ def check_http_process(process: str) -> HttpProcess:
     if process == "liquid":
         settings = liquid_settings(settings)
     require(settings, process)
-    if process == "api":
-        return _http_process(settings, settings.api, settings.api.max_body_size)
-    if process == "liquid":
-        return _http_process(settings, settings.liquid, MAX_BODY_SIZE)
-    return _http_process(settings, settings.placement, settings.placement.bounds.max_body_size)
-
-
-def _http_process(
-    settings: Settings, section: ApiSettings | PlacementSettings | LiquidSettings, max_body_size: int
-) -> HttpProcess:
-    clients = section.clients
-    limits = Limits(
-        header_timeout=clients.header_timeout,
-        body_timeout=clients.body_timeout,
-        send_timeout=clients.send_timeout,
-        min_rate=clients.min_rate,
-        connections_per_peer=clients.connections_per_peer,
-        max_body_size=max_body_size,
-    )
-    return HttpProcess(
-        section.listen,
-        section.workers,
-        section.threads,
-        clients.connections,
-        limits,
-        clients.drain,
-        settings.logging.style,
-    )
+    sections: dict[str, tuple[HttpSection, int]] = {
+        "api": (settings.api, settings.api.max_body_size),
+        "placement": (settings.placement, settings.placement.bounds.max_body_size),
+        "liquid": (settings.liquid, MAX_BODY_SIZE),
+    }
+    section, max_body_size = sections[process]
+    clients = section.clients.model_dump(exclude={"connections", "drain", "compression"})
+    return section, Limits(**clients, max_body_size=max_body_size), settings.logging.style

@@ -26,19 +26,19 @@ from limes.worker.thread_worker import with_limits  # noqa: E402 - after the var
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")
 try:
-    _process = check_http_process(process)
+    _section, _limits, _log_style = check_http_process(process)
     if not {"GUNICORN_PID", "LISTEN_FDS"} & os.environ.keys():  # else it is given a socket that is open already
-        require_free(f"{process}.listen", _process.listen)
+        require_free(f"{process}.listen", _section.listen)
 except ConfigError as error:
     sys.exit("\n".join(f"limes {process}: {problem}" for problem in error.problems))
 except LimesError as error:
     sys.exit(f"limes {process}: {error}")
 
-bind = _process.listen
-workers = _process.workers
-threads = _process.threads
-worker_connections = _process.connections
-worker_class = with_limits(_process.limits)
+bind = _section.listen
+workers = _section.workers
+threads = _section.threads
+worker_connections = _section.clients.connections
+worker_class = with_limits(_limits)
 keepalive = 75
 limit_request_line = 8190
 forwarder_headers = ""  # no header of a request says where the app is mounted
@@ -49,7 +49,7 @@ _reload: Reload | None = None
 proc_name = f"limes-{process}"
 accesslog = None  # the logger limes.access writes one line a request
 errorlog = "-"
-logger_class = gunicorn_logger(_process.log_style)
+logger_class = gunicorn_logger(_log_style)
 loglevel = "warning"
 
 
@@ -88,8 +88,8 @@ def when_ready(server: Any) -> None:
     """Says where it listens, once it does, and takes care of SIGTERM and SIGHUP from here on."""
     global _reload
     _reload = Reload(server)
-    if _process.drain:
-        drain_before_stop(server, _process.drain)
+    if _section.clients.drain:
+        drain_before_stop(server, _section.clients.drain)
     server.log.warning("limes %s listens on %s", process, bind)
 
 

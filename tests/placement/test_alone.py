@@ -37,7 +37,7 @@ def test_all_that_the_placement_needs_works(config: Path, capsys: pytest.Capture
     assert "fine, for `limes placement` alone" in capsys.readouterr().out
     assert main(["db", "upgrade"]) == 0
     assert [one.migrations.name for one in all_databases()] == ["Placement"]
-    assert check_http_process("placement").listen == "127.0.0.1:0"
+    assert check_http_process("placement")[0].listen == "127.0.0.1:0"
     findings = examine().findings
     assert {one.level for one in findings} == {Level.OK, Level.SKIPPED}, findings
     examined = {one.check.partition(".")[0] for one in findings if one.level == Level.OK}

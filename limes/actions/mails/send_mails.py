@@ -108,10 +108,10 @@ class SendMails:
 
     def _make(self, lease: float) -> int:
         """Makes mails for the recipients who have something due. Returns how many recipients there were."""
-        engine, now = self.limes.engine, self.limes.now()
+        engine, section = self.limes.engine, self.limes.settings.notifications.mail
         if queries.lock_lease(engine, self.name) != lease:
             return 0
-        section = self.limes.settings.notifications.mail
+        now = self.limes.now()
         items = queries.waiting_of_due_recipients(engine, self.sink, now, self._horizon(now), _RECIPIENTS)
         recipients = {item.recipient.lower() for item in items}
         last = queries.last_made(engine, self.sink, recipients)
