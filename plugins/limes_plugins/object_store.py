@@ -9,24 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from limes.backends import (
-    ANY_AZ,
-    UNLIMITED,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    Offer,
-    Plugin,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    ResourceUsage,
-    ServiceDef,
-    Unit,
-    UsageReport,
-    convert,
-)
+from limes import backends
 from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
@@ -43,7 +26,7 @@ class ObjectStoreParams(ConnectionParams):
     """Of a service. A configured `endpoint` is Swift's without the account, such as `https://swift.example/v1`."""
 
     area: Text = "storage"
-    unit: Unit = Unit.BYTES
+    unit: backends.Unit = backends.Unit.BYTES
     """Of the resource `capacity`. Swift counts bytes: usage is rounded up to the unit, and the quota that Swift has is
     rounded down."""
     account_prefix: str = "AUTH_"
@@ -69,7 +52,7 @@ class Account:
 class Accounts:
     """All accounts of one Swift; the user of Limes has to be a reseller admin."""
 
-    def __init__(self, params: ObjectStoreParams, context: BackendContext) -> None:
+    def __init__(self, params: ObjectStoreParams, context: backends.BackendContext) -> None:
         self._prefix = params.account_prefix
         self._client = ServiceClient(context, params, name="Swift", service_type="object-store")
 
@@ -98,7 +81,7 @@ class Accounts:
         while page := self._page(path, shown[-1]["name"] if shown else ""):
             shown += [_container(path, entry) for entry in page]
             if time.monotonic() > deadline:
-                raise BackendError(f"GET {path}: the list of containers has not ended in time")
+                raise backends.BackendError(f"GET {path}: the list of containers has not ended in time")
         return shown
 
     def _page(self, path: str, after: str) -> list[Any]:
@@ -110,9 +93,9 @@ class Accounts:
             raise self._client.refused("GET", path, answer)
         page = answer.json()
         if not isinstance(page, list):
-            raise BackendError(f"GET {path}: expected a list of containers")
+            raise backends.BackendError(f"GET {path}: expected a list of containers")
         if page and after and isinstance(page[0], dict) and str(page[0].get("name")) <= after:
-            raise BackendError(f"GET {path}: Swift lists the same containers again")
+            raise backends.BackendError(f"GET {path}: Swift lists the same containers again")
         return page
 
     def set_quota(self, project_id: str, quota: int) -> None:
@@ -132,7 +115,7 @@ class Accounts:
 
 def _container(path: str, entry: Any) -> Mapping[str, Any]:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise BackendError(f"GET {path}: an entry is no container with a name")
+        raise backends.BackendError(f"GET {path}: an entry is no container with a name")
     where = f"GET {path}: container {entry['name']}"
     return {
         "name": entry["name"],
@@ -144,50 +127,52 @@ def _container(path: str, entry: Any) -> Mapping[str, Any]:
 def _number(headers: Mapping[str, str], name: str) -> int:
     value = headers.get(name)
     if value is None:
-        raise BackendError(f"Swift's answer has no header {name} (is there something else behind the endpoint?)")
+        raise backends.BackendError(
+            f"Swift's answer has no header {name} (is there something else behind the endpoint?)"
+        )
     return _whole_number(value, name)
 
 
 def _whole_number(value: str, name: str) -> int:
     if not value.isdecimal():
-        raise BackendError(f"Swift's header {name} is {value!r}, expected a whole number from 0")
+        raise backends.BackendError(f"Swift's header {name} is {value!r}, expected a whole number from 0")
     return int(value)
 
 
-class ObjectStoreService(QuotaBackend):
+class ObjectStoreService(backends.QuotaBackend):
     """The resources `capacity` and `containers`; Swift has no quota for the latter."""
 
-    def __init__(self, params: ObjectStoreParams, context: BackendContext) -> None:
+    def __init__(self, params: ObjectStoreParams, context: backends.BackendContext) -> None:
         self._accounts = Accounts(params, context)
         self._factors = params.physical_factors
         self._with_subresources = params.with_container_subresources
-        self._bytes = convert(1, params.unit, Unit.BYTES)
-        self._service = ServiceDef(
+        self._bytes = backends.convert(1, params.unit, backends.Unit.BYTES)
+        self._service = backends.ServiceDef(
             context.name,
             params.area,
             {
-                "capacity": ResourceDef("capacity", params.unit),
-                "containers": ResourceDef("containers", tracks_quota=False),
+                "capacity": backends.ResourceDef("capacity", params.unit),
+                "containers": backends.ResourceDef("containers", tracks_quota=False),
             },
         )
 
-    def describe(self) -> ServiceDef:
+    def describe(self) -> backends.ServiceDef:
         """Returns the two resources."""
         return self._service
 
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request, and with subresources some more. A project without an account uses nothing, and may use
         nothing."""
         account = self._accounts.find(project.id)
         if account is None:
-            return _report(AZUsage(0, 0 if self._factors else None), 0, AZUsage(0))
-        capacity = AZUsage(self._in_units(account.bytes_used), self._physical(account))
+            return _report(backends.AZUsage(0, 0 if self._factors else None), 0, backends.AZUsage(0))
+        capacity = backends.AZUsage(self._in_units(account.bytes_used), self._physical(account))
         limit = account.quota_bytes
-        quota = UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
+        quota = backends.UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
         shown = self._accounts.containers(project.id) if self._with_subresources and account.containers else ()
-        return _report(capacity, quota, AZUsage(account.containers, subresources=tuple(shown)))
+        return _report(capacity, quota, backends.AZUsage(account.containers, subresources=tuple(shown)))
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request, which makes the account if there is none; for a quota of 0 none is made."""
         quota = quotas["capacity"] * self._bytes
         if quota or self._accounts.find(project.id) is not None:
@@ -201,17 +186,21 @@ class ObjectStoreService(QuotaBackend):
             return None
         unknown = sorted(set(account.bytes_by_policy) - set(self._factors))
         if unknown:
-            raise BackendError(f"params.physical_factors has no storage policy {unknown[0]!r}, but Swift has")
+            raise backends.BackendError(f"params.physical_factors has no storage policy {unknown[0]!r}, but Swift has")
         return self._in_units(sum(used * self._factors[policy] for policy, used in account.bytes_by_policy.items()))
 
 
-def _report(capacity: AZUsage, quota: BackendQuota, containers: AZUsage) -> UsageReport:
-    return UsageReport(
+def _report(
+    capacity: backends.AZUsage, quota: backends.BackendQuota, containers: backends.AZUsage
+) -> backends.UsageReport:
+    return backends.UsageReport(
         {
-            "capacity": ResourceUsage({ANY_AZ: capacity}, quota),
-            "containers": ResourceUsage({ANY_AZ: containers}),
+            "capacity": backends.ResourceUsage({backends.ANY_AZ: capacity}, quota),
+            "containers": backends.ResourceUsage({backends.ANY_AZ: containers}),
         }
     )
 
 
-plugin = Plugin("Capacity and containers of Swift accounts.", quota=Offer(ObjectStoreParams, ObjectStoreService))
+plugin = backends.Plugin(
+    "Capacity and containers of Swift accounts.", quota=backends.Offer(ObjectStoreParams, ObjectStoreService)
+)

@@ -7,19 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import (
-    ANY_AZ,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    ResourceUsage,
-    ServiceDef,
-    UsageReport,
-)
+from limes import backends
 from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams
 from limes_plugins.compute.resources import (
     ByServer,
@@ -48,7 +36,7 @@ class QuotaSet:
 
     usage: Mapping[str, int]
     """Always 0 for `server_group_members`: Nova has no figure for a project."""
-    quotas: Mapping[str, BackendQuota]
+    quotas: Mapping[str, backends.BackendQuota]
 
 
 class QuotaSets:
@@ -62,11 +50,11 @@ class QuotaSets:
         path = f"/os-quota-sets/{project_id}/detail"
         entries = self._client.get(path).get("quota_set")
         usage: dict[str, int] = {}
-        quotas: dict[str, BackendQuota] = {}
+        quotas: dict[str, backends.BackendQuota] = {}
         for name in RESOURCES:
             entry: Any = entries.get(name) if isinstance(entries, dict) else None
             if not isinstance(entry, dict):
-                raise BackendError(f"GET {path}: Nova says nothing of {name!r}")
+                raise backends.BackendError(f"GET {path}: Nova says nothing of {name!r}")
             usage[name] = whole_number(entry.get("in_use"), f"GET {path}: the usage of {name}")
             quotas[name] = quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
         return QuotaSet(usage, quotas)
@@ -78,10 +66,10 @@ class QuotaSets:
         self._client.put(path, {"quota_set": {**quotas, "force": True}})
 
 
-class ComputeService(QuotaBackend):
+class ComputeService(backends.QuotaBackend):
     """Nova's resources. The user of Limes has to be an administrator."""
 
-    def __init__(self, params: ComputeParams, context: BackendContext) -> None:
+    def __init__(self, params: ComputeParams, context: backends.BackendContext) -> None:
         client = ServiceClient(
             context, params, name="Nova", service_type="compute", major=2, microversion=NEWEST, at_least=OLDEST
         )
@@ -103,18 +91,18 @@ class ComputeService(QuotaBackend):
         self._counted = [described(resource) for resource in counted_resources(params)]
         definitions = [
             *(resource.definition for resource in (*self._base, *self._counted)),
-            ResourceDef("server_groups", tracks_quota=self._limits is None),
-            ResourceDef("server_group_members", tracks_quota=self._limits is None),
+            backends.ResourceDef("server_groups", tracks_quota=self._limits is None),
+            backends.ResourceDef("server_group_members", tracks_quota=self._limits is None),
         ]
-        self._service = ServiceDef(
+        self._service = backends.ServiceDef(
             context.name, params.area, {definition.name: definition for definition in definitions}
         )
 
-    def describe(self) -> ServiceDef:
+    def describe(self) -> backends.ServiceDef:
         """Returns the resources, those of flavors and sizes as configured."""
         return self._service
 
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for totals, up to two for unified limits, and now and then the lists of servers and of groups."""
         quota_set = self._quota_sets.read(project.id)
         quotas = quota_set.quotas if self._limits is None else self._limits.read(project.id)
@@ -127,10 +115,12 @@ class ComputeService(QuotaBackend):
             "server_groups": quota_set.usage["server_groups"],
             "server_group_members": self._groups.largest(project.id),
         }
-        resources |= {name: {ANY_AZ: AZUsage(usage)} for name, usage in groups.items()}
-        return UsageReport({name: ResourceUsage(usage, quotas.get(name)) for name, usage in resources.items()})
+        resources |= {name: {backends.ANY_AZ: backends.AZUsage(usage)} for name, usage in groups.items()}
+        return backends.UsageReport(
+            {name: backends.ResourceUsage(usage, quotas.get(name)) for name, usage in resources.items()}
+        )
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request to Nova, or those that unified limits take."""
         (self._quota_sets if self._limits is None else self._limits).write(project.id, quotas)
 

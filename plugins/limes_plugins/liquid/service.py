@@ -5,20 +5,7 @@ from typing import Any
 
 import orjson
 
-from limes.backends import (
-    UNLIMITED,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceUsage,
-    ServiceDef,
-    Unlimited,
-    UsageReport,
-    limited,
-)
+from limes import backends
 from limes_plugins.liquid.connection import (
     LiquidServiceParams,
     entries_by_az,
@@ -33,36 +20,38 @@ from limes_plugins.openstack.answers import whole_number
 _SEPARATED = "az-separated"
 
 
-class LiquidService(QuotaBackend):
+class LiquidService(backends.QuotaBackend):
     """One liquid."""
 
-    def __init__(self, params: LiquidServiceParams, context: BackendContext) -> None:
+    def __init__(self, params: LiquidServiceParams, context: backends.BackendContext) -> None:
         self._name = context.name
         self._area = params.area
         self._azs = list(context.availability_zones)
         self._client = liquid_client(params, context, context.name)
         self._info = InfoKeeper(self._client, params.info_file)
 
-    def describe(self) -> ServiceDef:
+    def describe(self) -> backends.ServiceDef:
         """As the liquid describes itself: it is asked if the `info_file` does not know yet."""
         resources = self._info.get().resources
-        return ServiceDef(self._name, self._area, {name: info.definition(name) for name, info in resources.items()})
+        return backends.ServiceDef(
+            self._name, self._area, {name: info.definition(name) for name, info in resources.items()}
+        )
 
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request."""
         report, entries = self._report(project)
         state = report.get("serializedState")
-        return UsageReport(
+        return backends.UsageReport(
             {name: self._usage(entry, f"resource {name}") for name, entry in entries.items()},
             "" if state is None else orjson.dumps(state).decode(),
         )
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request; where quota is separate for each AZ, one more, for what is used where."""
         self.set_quota_by_az(project, quotas, {})
 
     def set_quota_by_az(
-        self, project: ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
+        self, project: backends.ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
     ) -> None:
         """One request; where quota is separate for each AZ, and Limes does not know it, one more, as above."""
         info = self._info.get()
@@ -83,7 +72,7 @@ class LiquidService(QuotaBackend):
         path = f"/v1/projects/{project.id}/quota"
         self._client.put(path, document)
 
-    def _report(self, project: ProjectInfo) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
+    def _report(self, project: backends.ProjectInfo) -> tuple[Mapping[str, Any], Mapping[str, Mapping[str, Any]]]:
         """Returns the liquid's report, and its entries of the resources that it described."""
         document: dict[str, Any] = {"allAZs": self._azs}
         info = self._info.get()
@@ -97,18 +86,18 @@ class LiquidService(QuotaBackend):
         resources = report.get("resources") or {}
         lacking = [name for name in info.resources if not isinstance(resources.get(name), dict)]
         if lacking:
-            raise BackendError(f"POST {path}: the report has no resource {lacking[0]!r}")
+            raise backends.BackendError(f"POST {path}: the report has no resource {lacking[0]!r}")
         return report, {name: resources[name] for name in info.resources}
 
-    def _usage(self, entry: Mapping[str, Any], where: str) -> ResourceUsage:
+    def _usage(self, entry: Mapping[str, Any], where: str) -> backends.ResourceUsage:
         quota = _quota(entry, where)
         is_barred = entry.get("forbidden") is True and quota is not None
-        return ResourceUsage(_per_az(entry, where), quota, max_quota=0 if is_barred else None)
+        return backends.ResourceUsage(_per_az(entry, where), quota, max_quota=0 if is_barred else None)
 
 
-def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, AZUsage]:
+def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, backends.AZUsage]:
     return {
-        az: AZUsage(
+        az: backends.AZUsage(
             whole_number(figures.get("usage"), f"{where}, AZ {az}: the usage"),
             figures.get("physicalUsage"),
             tuple(flat(sub) for sub in figures.get("subresources") or ()),
@@ -117,21 +106,21 @@ def _per_az(entry: Mapping[str, Any], where: str) -> dict[str, AZUsage]:
     }
 
 
-def _quota(entry: Mapping[str, Any], where: str) -> BackendQuota | None:
+def _quota(entry: Mapping[str, Any], where: str) -> backends.BackendQuota | None:
     """Returns a resource's quota, or the sum of its quotas by AZ. Numbers below 0 mean unlimited."""
     if entry.get("quota") is not None:
         return _limit(entry["quota"], where)
     quotas = [figures.get("quota") for figures in entry["perAZ"].values()]
     limits = [_limit(quota, where) for quota in quotas if quota is not None]
-    if any(isinstance(limit, Unlimited) for limit in limits):
-        return UNLIMITED
+    if any(isinstance(limit, backends.Unlimited) for limit in limits):
+        return backends.UNLIMITED
     if limits:
-        return sum(limit for limit in limits if not isinstance(limit, Unlimited))
+        return sum(limit for limit in limits if not isinstance(limit, backends.Unlimited))
     # a resource that the project must not have at all may come without a quota
     return 0 if entry.get("forbidden") is True else None
 
 
-def _limit(value: Any, where: str) -> BackendQuota:
+def _limit(value: Any, where: str) -> backends.BackendQuota:
     if type(value) is int and value < 0:
-        return UNLIMITED
-    return limited(whole_number(value, f"{where}: the quota"))
+        return backends.UNLIMITED
+    return backends.limited(whole_number(value, f"{where}: the quota"))

@@ -6,16 +6,7 @@ Neutron counts what a project has. Only subresources take lists, and those of wh
 from collections.abc import Mapping
 from typing import Any
 
-from limes.backends import (
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    ServiceDef,
-    UsageReport,
-)
+from limes import backends
 from limes_plugins.loadbalancing import LoadBalancingService
 from limes_plugins.network.lists import NetworkLists, Subresource, chosen_kinds
 from limes_plugins.network.params import NetworkParams
@@ -29,7 +20,7 @@ _TRIES = 3
 
 def _counted(name: str, key: str, auto_approve: int = 0) -> Counted:
     # Neutron takes a quota below what is used; the users then cannot even replace a port
-    definition = ResourceDef(
+    definition = backends.ResourceDef(
         name, category=CATEGORY, auto_approve_initial_quota=auto_approve, quota_at_least_usage=True
     )
     return Counted(definition, key)
@@ -51,10 +42,10 @@ _TRUNKS = _counted("trunks", "trunk")
 _BGPVPNS = _counted("bgpvpns", "bgpvpn")
 
 
-class NetworkService(QuotaBackend):
+class NetworkService(backends.QuotaBackend):
     """Neutron's resources, and Octavia's behind them if configured."""
 
-    def __init__(self, params: NetworkParams, context: BackendContext) -> None:
+    def __init__(self, params: NetworkParams, context: backends.BackendContext) -> None:
         self._client = ServiceClient(context, params, name="Neutron", service_type="network", major=2)
         chosen = [*_ALWAYS, *([_TRUNKS] if params.with_trunks else []), *([_BGPVPNS] if params.with_bgpvpns else [])]
         self._resources = by_name(chosen)
@@ -66,21 +57,21 @@ class NetworkService(QuotaBackend):
         definitions = {name: resource.definition for name, resource in self._resources.items()}
         if self._octavia is not None:
             definitions |= self._octavia.describe().resources
-        self._service = ServiceDef(context.name, params.area, definitions)
+        self._service = backends.ServiceDef(context.name, params.area, definitions)
 
-    def describe(self) -> ServiceDef:
+    def describe(self) -> backends.ServiceDef:
         """Returns the configured resources."""
         return self._service
 
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request to Neutron, now and then the lists for subresources, and what the plugin `loadbalancing`
         takes."""
         own = self._report(project.id)
         if self._octavia is None:
             return own
-        return UsageReport({**own.resources, **self._octavia.report_usage(project).resources})
+        return backends.UsageReport({**own.resources, **self._octavia.report_usage(project).resources})
 
-    def _report(self, project_id: str) -> UsageReport:
+    def _report(self, project_id: str) -> backends.UsageReport:
         """Asks again if the project's objects have changed between the count and the list."""
         for _ in range(_TRIES):
             usage, quotas = self._read_figures(project_id)
@@ -90,18 +81,18 @@ class NetworkService(QuotaBackend):
         for name, objects in listed.items():
             counted = usage[self._resources[name].key]
             if len(objects) < counted:
-                raise BackendError(
+                raise backends.BackendError(
                     f"Neutron counts {counted} {name} of the project, but lists only {len(objects)}"
                     " (may the user of Limes see those of all projects?)"
                 )
         return report(self._resources, usage, quotas, listed)
 
-    def _read_figures(self, project_id: str) -> tuple[dict[str, int], dict[str, BackendQuota]]:
+    def _read_figures(self, project_id: str) -> tuple[dict[str, int], dict[str, backends.BackendQuota]]:
         """Returns usage and quota by Neutron's names."""
         path = f"/quotas/{project_id}/details"
         details = self._client.get(path).get("quota")
         usage: dict[str, int] = {}
-        quotas: dict[str, BackendQuota] = {}
+        quotas: dict[str, backends.BackendQuota] = {}
         for name, resource in self._resources.items():
             entry = _entry(details, resource.key, path)
             usage[resource.key] = whole_number(entry.get("used"), f"GET {path}: the usage of {name}")
@@ -115,7 +106,7 @@ class NetworkService(QuotaBackend):
             for kind in self._kinds
         }
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request to each of the two."""
         own = {resource.key: quotas[name] for name, resource in self._resources.items()}
         path = f"/quotas/{project.id}"
@@ -128,7 +119,7 @@ class NetworkService(QuotaBackend):
 def _entry(details: Any, key: str, path: str) -> Mapping[str, Any]:
     entry = details.get(key) if isinstance(details, dict) else None
     if not isinstance(entry, dict):
-        raise BackendError(
+        raise backends.BackendError(
             f"GET {path}: Neutron does not count {key!r} (is the extension on, and the quota driver a DbQuotaDriver?)"
         )
     return entry

@@ -4,17 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from limes.backends import (
-    UNLIMITED,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceUsage,
-    ServiceDef,
-    UsageReport,
-)
+from limes import backends
 from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
@@ -30,7 +20,7 @@ class QuotaStore(Protocol):
 
     tracks_quota: bool
 
-    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+    def read(self, project_id: str) -> Mapping[str, backends.BackendQuota]:
         """Returns what is in force for every resource. Raises `BackendError`."""
         ...
 
@@ -44,7 +34,7 @@ class NoQuotas:
 
     tracks_quota = False
 
-    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+    def read(self, project_id: str) -> Mapping[str, backends.BackendQuota]:
         """None."""
         return {}
 
@@ -66,41 +56,43 @@ class PlacementQuotas:
         self._client = client
         self._classes = classes
 
-    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+    def read(self, project_id: str) -> Mapping[str, backends.BackendQuota]:
         """Returns the limits. A class without one is unlimited."""
         limits = self._limits(project_id)
-        return {name: limits.get(class_, UNLIMITED) for name, class_ in self._classes.items()}
+        return {name: limits.get(class_, backends.UNLIMITED) for name, class_ in self._classes.items()}
 
     def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
         """One request to read the limits of other classes, one to write all of them."""
-        limits = {class_: limit for class_, limit in self._limits(project_id).items() if limit is not UNLIMITED}
+        limits = {
+            class_: limit for class_, limit in self._limits(project_id).items() if limit is not backends.UNLIMITED
+        }
         limits.update({self._classes[name]: quota for name, quota in quotas.items()})
         document = {class_: {"limit": limit} for class_, limit in sorted(limits.items())}
         self._client.put(f"/quotas/{project_id}", {"quotas": document})
 
-    def _limits(self, project_id: str) -> dict[str, BackendQuota]:
+    def _limits(self, project_id: str) -> dict[str, backends.BackendQuota]:
         quotas: Any = self._client.get(f"/quotas/{project_id}", missing=_NO_EXTENSION).get("quotas")
         if not isinstance(quotas, dict):
-            raise BackendError("GET /quotas: expected an object 'quotas'")
+            raise backends.BackendError("GET /quotas: expected an object 'quotas'")
         return {class_: self._limit(class_, entry) for class_, entry in quotas.items()}
 
-    def _limit(self, class_: str, entry: Any) -> BackendQuota:
+    def _limit(self, class_: str, entry: Any) -> backends.BackendQuota:
         if not isinstance(entry, dict) or "limit" not in entry:
-            raise BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
+            raise backends.BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
         if entry["limit"] is None:
-            return UNLIMITED
+            return backends.UNLIMITED
         return whole_number(entry["limit"], f"GET /quotas: the limit of {class_}")
 
 
-class PlacementService(QuotaBackend):
+class PlacementService(backends.QuotaBackend):
     """Resources that are resource classes."""
 
-    def __init__(self, params: ServiceParams, context: BackendContext) -> None:
+    def __init__(self, params: ServiceParams, context: backends.BackendContext) -> None:
         check_zones(params, context)
         self._client = placement_client(params, context)
         self._classes = {name: resource.class_ for name, resource in params.resources.items()}
         self._store = self._make_store(params, context)
-        self._service = ServiceDef(
+        self._service = backends.ServiceDef(
             context.name,
             params.area,
             {
@@ -113,7 +105,7 @@ class PlacementService(QuotaBackend):
         )
         self._usage = Usage(self._client, params, context, self._service)
 
-    def _make_store(self, params: ServiceParams, context: BackendContext) -> QuotaStore:
+    def _make_store(self, params: ServiceParams, context: backends.BackendContext) -> QuotaStore:
         if params.quota.store == "placement":
             return PlacementQuotas(self._client, self._classes)
         if params.quota.store == "keystone_limits":
@@ -121,16 +113,18 @@ class PlacementService(QuotaBackend):
             return KeystoneLimits(params.quota, names, context)
         return NoQuotas()
 
-    def describe(self) -> ServiceDef:
+    def describe(self) -> backends.ServiceDef:
         """Returns the configured resources."""
         return self._service
 
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for usage and one or two for quota; more where usage is split by the allocations."""
         usage = self._usage.of(project.id)
         quotas = self._store.read(project.id)
-        return UsageReport({name: ResourceUsage(per_az, quotas.get(name)) for name, per_az in usage.items()})
+        return backends.UsageReport(
+            {name: backends.ResourceUsage(per_az, quotas.get(name)) for name, per_az in usage.items()}
+        )
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """Writes all quotas into the configured store."""
         self._store.write(project.id, quotas)

@@ -9,22 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from limes.backends import (
-    ANY_AZ,
-    UNKNOWN_AZ,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    ResourceUsage,
-    ServiceDef,
-    Unit,
-    UsageReport,
-    add_usage,
-)
+from limes import backends
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.snapshot import Snapshot
@@ -45,18 +30,18 @@ Place = tuple[str, str]
 """Share type and AZ."""
 
 
-class ShareService(QuotaBackend):
+class ShareService(backends.QuotaBackend):
     """Four resources for each share type, and share networks."""
 
-    def __init__(self, params: ShareParams, context: BackendContext) -> None:
+    def __init__(self, params: ShareParams, context: backends.BackendContext) -> None:
         self._client = manila_client(params, context)
         self._types = params.share_types
         shown = frozenset(kind for kind, is_on in _switches(params).items() if is_on)
         self._lists = Snapshot(lambda: read_lists(self._client, params.page_size, shown), params.max_age)
         definitions = [
-            ResourceDef(
+            backends.ResourceDef(
                 self._name(kind, type_),
-                Unit.GIB if kind.endswith("capacity") else Unit.COUNT,
+                backends.Unit.GIB if kind.endswith("capacity") else backends.Unit.COUNT,
                 category=type_.name,
                 az_aware=True,
                 billed_attributes=_BILLED if kind in shown else (),
@@ -64,37 +49,37 @@ class ShareService(QuotaBackend):
             for type_ in self._types
             for kind in KEYS
         ]
-        definitions.append(ResourceDef(NETWORKS))
-        self._service = ServiceDef(
+        definitions.append(backends.ResourceDef(NETWORKS))
+        self._service = backends.ServiceDef(
             context.name, params.area, {definition.name: definition for definition in definitions}
         )
 
-    def describe(self) -> ServiceDef:
+    def describe(self) -> backends.ServiceDef:
         """Returns the resources of the configured types."""
         return self._service
 
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """Counts what is listed."""
         listed = self._lists.get().get(project.id) or Listed()
         known = {name: type_ for type_ in reversed(self._types) for name in type_.manila_names}
-        resources: dict[str, ResourceUsage] = {}
+        resources: dict[str, backends.ResourceUsage] = {}
         for type_ in self._types:
             in_manila = type_.in_manila(project)
             limits = self._limits(project, in_manila) if in_manila else dict.fromkeys(KEYS.values(), 0)
             for kind, key in KEYS.items():
-                per_az: dict[str, AZUsage] = {}
+                per_az: dict[str, backends.AZUsage] = {}
                 for (share_type, az), amount in listed.counts[kind].items():
                     if known.get(share_type, self._types[0]) == type_:
-                        part = AZUsage(amount, subresources=tuple(listed.shown[kind, share_type, az]))
-                        per_az[az] = add_usage(per_az[az], part) if az in per_az else part
+                        part = backends.AZUsage(amount, subresources=tuple(listed.shown[kind, share_type, az]))
+                        per_az[az] = backends.add_usage(per_az[az], part) if az in per_az else part
                 quota, most = _limit(limits, key, in_manila), None if in_manila else 0
-                resources[self._name(kind, type_)] = ResourceUsage(per_az, quota, max_quota=most)
+                resources[self._name(kind, type_)] = backends.ResourceUsage(per_az, quota, max_quota=most)
         overall = self._limits(project)
-        networks = AZUsage(len(listed.networks))
-        resources[NETWORKS] = ResourceUsage({ANY_AZ: networks}, _limit(overall, NETWORKS, ""))
-        return UsageReport(resources)
+        networks = backends.AZUsage(len(listed.networks))
+        resources[NETWORKS] = backends.ResourceUsage({backends.ANY_AZ: networks}, _limit(overall, NETWORKS, ""))
+        return backends.UsageReport(resources)
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """The sums over all types first, for no type may have more than these; then each type."""
         of_types = {
             type_.name: {key: quotas[self._name(kind, type_)] for kind, key in KEYS.items()} for type_ in self._types
@@ -106,16 +91,16 @@ class ShareService(QuotaBackend):
             wanted = of_types[type_.name]
             self._write(project, {**wanted, **_replicas([type_], wanted)}, type_.in_manila(project))
 
-    def _limits(self, project: ProjectInfo, share_type: str = "") -> Any:
+    def _limits(self, project: backends.ProjectInfo, share_type: str = "") -> Any:
         query = {"share_type": share_type} if share_type else {}
         quota_sets = self._client.find(f"/quota-sets/{project.id}", query)
         if quota_sets is None:
-            raise BackendError(
+            raise backends.BackendError(
                 f"Manila knows no share type {share_type!r}" if share_type else "Manila has no quota sets"
             )
         return quota_sets.get("quota_set")
 
-    def _write(self, project: ProjectInfo, document: Mapping[str, int], share_type: str = "") -> None:
+    def _write(self, project: backends.ProjectInfo, document: Mapping[str, int], share_type: str = "") -> None:
         query = f"?share_type={share_type}" if share_type else ""
         path = f"/quota-sets/{project.id}{query}"
         self._client.put(path, {"quota_set": document})
@@ -135,10 +120,10 @@ def _replicas(types: Any, wanted: Mapping[str, int]) -> dict[str, int]:
     return {"share_replicas": wanted["shares"], "replica_gigabytes": wanted["gigabytes"]}
 
 
-def _limit(limits: Any, key: str, share_type: str) -> BackendQuota:
+def _limit(limits: Any, key: str, share_type: str) -> backends.BackendQuota:
     of_type = f" of share type {share_type!r}" if share_type else ""
     if not isinstance(limits, dict) or key not in limits:
-        raise BackendError(f"Manila has no quota {key!r}{of_type}")
+        raise backends.BackendError(f"Manila has no quota {key!r}{of_type}")
     return quota_of(limits[key], f"Manila's quota {key!r}{of_type}")
 
 
@@ -172,7 +157,7 @@ def read_lists(client: ServiceClient, page_size: int, shown: Collection[str]) ->
     listed: dict[str, Listed] = defaultdict(Listed)
     places: dict[str, Place] = {}
     for share in client.offset_pages("/shares/detail", "shares", query):
-        place = (str(share.get("share_type_name") or ""), str(share.get("availability_zone") or UNKNOWN_AZ))
+        place = (str(share.get("share_type_name") or ""), str(share.get("availability_zone") or backends.UNKNOWN_AZ))
         places[_text(share, "id")] = place
         own = listed[_text(share, "project_id")]
         own.add("shares", "share_capacity", place, _size(share))
@@ -180,7 +165,7 @@ def read_lists(client: ServiceClient, page_size: int, shown: Collection[str]) ->
             own.shown["shares", *place].append(_share(share, place))
     for snapshot in client.offset_pages("/snapshots/detail", "snapshots", query):
         # a snapshot is where its share is, and of its type
-        place = places.get(_text(snapshot, "share_id"), ("", UNKNOWN_AZ))
+        place = places.get(_text(snapshot, "share_id"), ("", backends.UNKNOWN_AZ))
         own = listed[_text(snapshot, "project_id")]
         own.add("share_snapshots", "snapshot_capacity", place, _size(snapshot))
         if "share_snapshots" in shown:
@@ -205,7 +190,7 @@ def _stored(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
         "id": _text(entry, "id"),
         "name": entry.get("name") or "",
         "status": entry.get("status"),
-        "size": {"value": _size(entry), "unit": Unit.GIB.value},
+        "size": {"value": _size(entry), "unit": backends.Unit.GIB.value},
         "share_type": place[0],
     }
 
@@ -217,5 +202,5 @@ def _size(entry: Mapping[str, Any]) -> int:
 def _text(entry: Mapping[str, Any], key: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str) or not value:
-        raise BackendError(f"an entry of Manila's lists has no {key}")
+        raise backends.BackendError(f"an entry of Manila's lists has no {key}")
     return value

@@ -6,21 +6,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from limes.backends import (
-    NOT_EMPTY,
-    BackendContext,
-    BackendError,
-    ConfigError,
-    DiscoveryBackend,
-    DomainInfo,
-    Params,
-    ProjectInfo,
-)
+from limes import backends
 
 Text = Annotated[str, Field(min_length=1)]
 
 
-class StaticProject(Params):
+class StaticProject(backends.Params):
     """A project. The parent is a project of the same domain, or the domain itself."""
 
     id: Text
@@ -28,24 +19,24 @@ class StaticProject(Params):
     parent_id: Text
 
 
-class StaticDomain(Params):
+class StaticDomain(backends.Params):
     """A domain with at least one project."""
 
     id: Text
     name: Text
-    projects: Annotated[tuple[StaticProject, ...], NOT_EMPTY]
+    projects: Annotated[tuple[StaticProject, ...], backends.NOT_EMPTY]
 
 
-class StaticDiscoveryParams(Params):
+class StaticDiscoveryParams(backends.Params):
     """The domains."""
 
-    domains: Annotated[tuple[StaticDomain, ...], NOT_EMPTY]
+    domains: Annotated[tuple[StaticDomain, ...], backends.NOT_EMPTY]
 
 
-class StaticDiscovery(DiscoveryBackend):
+class StaticDiscovery(backends.DiscoveryBackend):
     """Lists what is configured."""
 
-    def __init__(self, params: StaticDiscoveryParams, context: BackendContext) -> None:
+    def __init__(self, params: StaticDiscoveryParams, context: backends.BackendContext) -> None:
         ids = Counter(domain.id for domain in params.domains)
         ids.update(project.id for domain in params.domains for project in domain.projects)
         problems = [f"domains: the id {id_!r} is given {count} times" for id_, count in ids.items() if count > 1]
@@ -58,18 +49,18 @@ class StaticDiscovery(DiscoveryBackend):
                 if project.parent_id not in known
             ]
         if problems:
-            raise ConfigError(problems)
+            raise backends.ConfigError(problems)
         self._domains = {domain.id: domain for domain in params.domains}
 
-    def list_domains(self) -> Iterable[DomainInfo]:
+    def list_domains(self) -> Iterable[backends.DomainInfo]:
         """Returns the configured domains."""
-        return [DomainInfo(domain.id, domain.name) for domain in self._domains.values()]
+        return [backends.DomainInfo(domain.id, domain.name) for domain in self._domains.values()]
 
-    def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
+    def list_projects(self, domain: backends.DomainInfo) -> Iterable[backends.ProjectInfo]:
         """Returns the configured projects of the domain."""
         if domain.id not in self._domains:
-            raise BackendError(f"the domain {domain.id} is not configured")
+            raise backends.BackendError(f"the domain {domain.id} is not configured")
         return [
-            ProjectInfo(project.id, project.name, project.parent_id, domain)
+            backends.ProjectInfo(project.id, project.name, project.parent_id, domain)
             for project in self._domains[domain.id].projects
         ]

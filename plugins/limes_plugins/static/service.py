@@ -21,27 +21,7 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import Field
 
-from limes.backends import (
-    ANY_AZ,
-    NOT_EMPTY,
-    UNLIMITED,
-    AmountPerAZ,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ConfigError,
-    Params,
-    ProjectInfo,
-    QuotaBackend,
-    QuotaValue,
-    ResourceName,
-    ResourceParams,
-    ResourceUsage,
-    ServiceDef,
-    UsageReport,
-    limited,
-)
+from limes import backends
 
 Figures = dict[str, dict[str, Any]]
 """Resource -> `quota`, `usage`, where they differ from the configuration."""
@@ -87,7 +67,7 @@ class FileState:
         """Returns what the file says."""
         figures = self._read().get(project_id, {})
         if not isinstance(figures, dict) or not all(isinstance(values, dict) for values in figures.values()):
-            raise BackendError(f"{self._path}: project {project_id}: expected resources with quota and usage")
+            raise backends.BackendError(f"{self._path}: project {project_id}: expected resources with quota and usage")
         return figures
 
     def write_quotas(self, project_id: str, quotas: Mapping[str, int]) -> None:
@@ -105,9 +85,9 @@ class FileState:
         except FileNotFoundError:
             return {}
         except (OSError, ValueError) as error:
-            raise BackendError(f"{self._path}: cannot be read: {error}") from error
+            raise backends.BackendError(f"{self._path}: cannot be read: {error}") from error
         if not isinstance(projects, dict):
-            raise BackendError(f"{self._path}: expected a mapping of project ids")
+            raise backends.BackendError(f"{self._path}: expected a mapping of project ids")
         return projects
 
     @contextlib.contextmanager
@@ -117,7 +97,7 @@ class FileState:
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 yield
         except OSError as error:
-            raise BackendError(f"{self._path}: cannot be written: {error.strerror}") from error
+            raise backends.BackendError(f"{self._path}: cannot be written: {error.strerror}") from error
 
 
 def _merge(projects: dict[str, Any], project_id: str, quotas: Mapping[str, int]) -> None:
@@ -126,35 +106,35 @@ def _merge(projects: dict[str, Any], project_id: str, quotas: Mapping[str, int])
         figures.setdefault(name, {})["quota"] = quota
 
 
-class StaticResource(ResourceParams):
+class StaticResource(backends.ResourceParams):
     """A resource, and what every project uses of it and may use of it until somebody sets a quota."""
 
-    quota: QuotaValue | None = None
+    quota: backends.QuotaValue | None = None
     """Without, the resource tracks no quota."""
-    usage: AmountPerAZ = Field(default_factory=lambda: {ANY_AZ: 0})
+    usage: backends.AmountPerAZ = Field(default_factory=lambda: {backends.ANY_AZ: 0})
     """In AZ `any`, or by AZ."""
 
 
-class StaticFigures(Params):
+class StaticFigures(backends.Params):
     """What differs for a project."""
 
-    quota: QuotaValue | None = None
-    usage: AmountPerAZ | None = None
+    quota: backends.QuotaValue | None = None
+    usage: backends.AmountPerAZ | None = None
 
 
-class StaticServiceParams(Params):
+class StaticServiceParams(backends.Params):
     """The service."""
 
     area: str
-    resources: Annotated[dict[ResourceName, StaticResource], NOT_EMPTY]
+    resources: Annotated[dict[backends.ResourceName, StaticResource], backends.NOT_EMPTY]
     projects: dict[str, dict[str, StaticFigures]] = Field(default_factory=dict)
     state_file: Path | None = None
 
 
-class StaticService(QuotaBackend):
+class StaticService(backends.QuotaBackend):
     """Reports what is configured, and remembers the quotas that are set."""
 
-    def __init__(self, params: StaticServiceParams, context: BackendContext) -> None:
+    def __init__(self, params: StaticServiceParams, context: backends.BackendContext) -> None:
         problems = []
         for project, figures in params.projects.items():
             for name, values in figures.items():
@@ -164,50 +144,52 @@ class StaticService(QuotaBackend):
                 elif values.quota is not None and params.resources[name].quota is None:
                     problems.append(f"{path}.quota: the resource tracks no quota, because it has none under resources")
         if problems:
-            raise ConfigError(problems)
+            raise backends.ConfigError(problems)
         self._params = params
         self._state: State = FileState(params.state_file) if params.state_file else MemoryState()
-        self._service = ServiceDef(
+        self._service = backends.ServiceDef(
             context.name,
             params.area,
             {
                 name: resource.definition(
-                    name, tracks_quota=resource.quota is not None, az_aware=set(resource.usage) != {ANY_AZ}
+                    name, tracks_quota=resource.quota is not None, az_aware=set(resource.usage) != {backends.ANY_AZ}
                 )
                 for name, resource in params.resources.items()
             },
         )
 
-    def describe(self) -> ServiceDef:
+    def describe(self) -> backends.ServiceDef:
         """Returns the configured resources."""
         return self._service
 
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """Returns the configured figures, the project's own before the common ones, those of the state before both."""
         state = self._state.figures(project.id)
-        return UsageReport(
+        return backends.UsageReport(
             {name: self._resource(name, project, state.get(name, {})) for name in self._service.resources}
         )
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """Remembers the quotas."""
         self._state.write_quotas(project.id, quotas)
 
-    def _resource(self, name: str, project: ProjectInfo, state: Mapping[str, Any]) -> ResourceUsage:
+    def _resource(self, name: str, project: backends.ProjectInfo, state: Mapping[str, Any]) -> backends.ResourceUsage:
         common = self._params.resources[name]
         by_project = self._params.projects
         own = (by_project.get(project.id) or by_project.get(project.name) or {}).get(name, StaticFigures())
         usage = state.get("usage", common.usage if own.usage is None else own.usage)
         quota = state.get("quota", common.quota if own.quota is None else own.quota)
-        per_az = usage if isinstance(usage, dict) else {ANY_AZ: usage}
-        return ResourceUsage(
-            {az: AZUsage(amount) for az, amount in per_az.items()},
+        per_az = usage if isinstance(usage, dict) else {backends.ANY_AZ: usage}
+        return backends.ResourceUsage(
+            {az: backends.AZUsage(amount) for az, amount in per_az.items()},
             None if common.quota is None else self._quota(quota, name),
         )
 
-    def _quota(self, quota: Any, name: str) -> BackendQuota:
-        if quota is UNLIMITED or quota == "unlimited":
-            return UNLIMITED
+    def _quota(self, quota: Any, name: str) -> backends.BackendQuota:
+        if quota is backends.UNLIMITED or quota == "unlimited":
+            return backends.UNLIMITED
         if not isinstance(quota, int):
-            raise BackendError(f"resource {name}: the quota is {quota!r}, expected a whole number or 'unlimited'")
-        return limited(quota)
+            raise backends.BackendError(
+                f"resource {name}: the quota is {quota!r}, expected a whole number or 'unlimited'"
+            )
+        return backends.limited(quota)
