@@ -14,7 +14,7 @@ from limes import backends
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, billed, by_name, report
+from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 RECORDS_PER_RECORDSET = 20
@@ -24,8 +24,9 @@ _ZONES = "zones"
 _SHOWN = ("id", "name", "status", "type", "pool_id")
 """Of a zone."""
 _BILLED = ("type",)
-_RESOURCES = by_name(
-    [Counted(backends.ResourceDef("recordsets"), "zone_recordsets"), Counted(backends.ResourceDef(_ZONES), _ZONES)]
+_RESOURCES = (
+    Counted(backends.ResourceDef("recordsets"), "zone_recordsets"),
+    Counted(backends.ResourceDef(_ZONES), _ZONES),
 )
 
 
@@ -39,7 +40,7 @@ class DnsParams(ConnectionParams):
     with_zone_subresources: bool = False
 
 
-class DnsService(backends.QuotaBackend):
+class DnsService(FixedService):
     """Designate's resources. The user of Limes has to be allowed to see all projects."""
 
     def __init__(self, params: DnsParams, context: backends.BackendContext) -> None:
@@ -48,15 +49,8 @@ class DnsService(backends.QuotaBackend):
         self._page_size = params.page_size
         self._zones = Snapshot(self._list_zones, params.max_age)
         self._with_subresources = params.with_zone_subresources
-        self._resources = dict(_RESOURCES)
-        if self._with_subresources:
-            self._resources[_ZONES] = billed(_RESOURCES[_ZONES], _BILLED)
-        definitions = {name: resource.definition for name, resource in self._resources.items()}
-        self._service = backends.ServiceDef(context.name, params.area, definitions)
-
-    def describe(self) -> backends.ServiceDef:
-        """Returns the resources, which are always the same."""
-        return self._service
+        self._resources = by_name(_RESOURCES, {_ZONES: _BILLED} if self._with_subresources else {})
+        super().__init__(context, params.area, (resource.definition for resource in self._resources.values()))
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for quota, one for each zone, and now and then the list of zones."""
@@ -74,7 +68,7 @@ class DnsService(backends.QuotaBackend):
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request."""
         path = f"/quotas/{project.id}"
-        document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
+        document = {resource.key: quotas[name] for name, resource in self._resources.items()}
         document["zone_records"] = quotas["recordsets"] * RECORDS_PER_RECORDSET
         self._client.patch(path, document)
 

@@ -16,7 +16,7 @@ from limes import backends
 from limes_plugins.openstack.answers import quota_of
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, billed, by_name, report
+from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 CATEGORY = "loadbalancing"
@@ -28,19 +28,15 @@ _LISTS = {
     "l7policy": "l7policies",
 }
 _MEMBER = "member"
-_RESOURCES = by_name(
-    Counted(backends.ResourceDef(name, category=CATEGORY), key)
-    for name, key in (
-        ("healthmonitors", "health_monitor"),
-        ("l7policies", "l7policy"),
-        ("listeners", "listener"),
-        ("loadbalancers", "load_balancer"),
-        ("pool_members", _MEMBER),
-        ("pools", "pool"),
-    )
-)
-
-
+_RESOURCES = {
+    "healthmonitors": "health_monitor",
+    "l7policies": "l7policy",
+    "listeners": "listener",
+    "loadbalancers": "load_balancer",
+    "pool_members": _MEMBER,
+    "pools": "pool",
+}
+"""Octavia's names, by ours."""
 _LOAD_BALANCERS = "loadbalancers"
 _SHOWN = (
     *("name", "provisioning_status", "operating_status", "provider", "flavor_id", "availability_zone"),
@@ -75,7 +71,7 @@ class LoadBalancingServiceParams(LoadBalancingParams):
     area: Text = "network"
 
 
-class LoadBalancingService(backends.QuotaBackend):
+class LoadBalancingService(FixedService):
     """Octavia's resources."""
 
     def __init__(self, params: LoadBalancingParams, context: backends.BackendContext, area: str = "network") -> None:
@@ -83,20 +79,14 @@ class LoadBalancingService(backends.QuotaBackend):
         self._page_size = params.page_size
         self._with_load_balancers = params.with_loadbalancer_subresources
         self._lists = Snapshot(self._read, params.max_age)
-        self._resources = dict(_RESOURCES)
-        if self._with_load_balancers:
-            self._resources[_LOAD_BALANCERS] = billed(_RESOURCES[_LOAD_BALANCERS], _BILLED)
-        definitions = {name: resource.definition for name, resource in self._resources.items()}
-        self._service = backends.ServiceDef(context.name, area, definitions)
-
-    def describe(self) -> backends.ServiceDef:
-        """Returns the resources, which are always the same."""
-        return self._service
+        counted = [Counted(backends.ResourceDef(name, category=CATEGORY), key) for name, key in _RESOURCES.items()]
+        self._resources = by_name(counted, {_LOAD_BALANCERS: _BILLED} if self._with_load_balancers else {})
+        super().__init__(context, area, (resource.definition for resource in self._resources.values()))
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for quota, and now and then the five lists."""
         listed = self._lists.get()
-        usage = {resource.key: listed.counts[resource.key][project.id] for resource in _RESOURCES.values()}
+        usage = {key: listed.counts[key][project.id] for key in _RESOURCES.values()}
         path = f"/lbaas/quotas/{project.id}"
         limits = self._client.get(path).get("quota")
         if not isinstance(limits, dict):
@@ -108,7 +98,7 @@ class LoadBalancingService(backends.QuotaBackend):
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request."""
         path = f"/lbaas/quotas/{project.id}"
-        document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
+        document = {key: quotas[name] for name, key in _RESOURCES.items()}
         self._client.put(path, {"quota": document})
 
     def _read(self) -> _Listed:
@@ -137,12 +127,9 @@ class LoadBalancingService(backends.QuotaBackend):
             yield entry
 
 
-def make_service(params: LoadBalancingServiceParams, context: backends.BackendContext) -> LoadBalancingService:
-    """Makes the plugin `loadbalancing` as a service of its own."""
-    return LoadBalancingService(params, context, params.area)
-
-
 plugin = backends.Plugin(
     "Load balancers, listeners, pools and so on of Octavia.",
-    quota=backends.Offer(LoadBalancingServiceParams, make_service),
+    quota=backends.Offer(
+        LoadBalancingServiceParams, lambda params, context: LoadBalancingService(params, context, params.area)
+    ),
 )

@@ -25,21 +25,20 @@ class ByServer:
     """Whether the servers that count are its subresources."""
 
 
-def base_resources() -> list[ByServer]:
-    """Returns those whose totals are in Nova's quota sets."""
-    return [
-        ByServer(ResourceDef("cores", az_aware=True), lambda server: server.cores),
-        ByServer(ResourceDef("instances", az_aware=True), lambda server: 1, lists_servers=True),
-        ByServer(ResourceDef("ram", Unit.MIB, az_aware=True), lambda server: server.ram),
-    ]
+_BASE = (
+    ByServer(ResourceDef("cores", az_aware=True), lambda server: server.cores),
+    ByServer(ResourceDef("instances", az_aware=True), lambda server: 1, lists_servers=True),
+    ByServer(ResourceDef("ram", Unit.MIB, az_aware=True), lambda server: server.ram),
+)
+"""Those whose totals are in Nova's quota sets."""
 
 
-def counted_resources(params: ComputeParams) -> list[ByServer]:
-    """Returns those that are counted from the servers alone: of configured flavors and sizes."""
-    counted = [_of_flavor(name, params) for name in params.flavors]
+def resources_of(params: ComputeParams) -> list[ByServer]:
+    """All of them: the last ones are counted from the servers alone, of configured flavors and sizes."""
+    resources = [*_BASE, *(_of_flavor(name, params) for name in params.flavors)]
     if params.bigvm_min_memory is not None:
-        counted += [_of_size(base, big, params.bigvm_min_memory) for base in base_resources() for big in (False, True)]
-    return counted
+        resources += [_of_size(base, big, params.bigvm_min_memory) for base in _BASE for big in (False, True)]
+    return [_billed(resource) for resource in resources] if params.with_subresources else resources
 
 
 def _of_flavor(name: str, params: ComputeParams) -> ByServer:
@@ -68,8 +67,7 @@ def _of_size(base: ByServer, big: bool, limit: int) -> ByServer:
     return ByServer(definition, lambda server: base.uses(server) if (server.ram >= limit) is big else 0)
 
 
-def with_billed_attributes(resource: ByServer) -> ByServer:
-    """Returns the resource as it is described where subresources are on."""
+def _billed(resource: ByServer) -> ByServer:
     if not resource.lists_servers:
         return resource
     return replace(resource, definition=replace(resource.definition, billed_attributes=_BILLED))

@@ -24,8 +24,6 @@ class _ConflictError(BackendError):
 class KeystoneLimits:
     """Registered limits and project limits of one service and region."""
 
-    tracks_quota = True
-
     def __init__(self, params: KeystoneLimitParams, names: Mapping[str, str], context: BackendContext) -> None:
         """`names` are the names of limits by resource, where `params` don't say otherwise."""
         self._params = params

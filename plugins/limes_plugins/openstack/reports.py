@@ -10,6 +10,21 @@ _CLOSED = ("drain", "reserved")
 """States of pools in which nothing new is put."""
 
 
+class FixedService(backends.QuotaBackend):
+    """A service of which the configuration says everything."""
+
+    def __init__(
+        self, context: backends.BackendContext, area: str, definitions: Iterable[backends.ResourceDef]
+    ) -> None:
+        self._service = backends.ServiceDef(
+            context.name, area, {definition.name: definition for definition in definitions}
+        )
+
+    def describe(self) -> backends.ServiceDef:
+        """Returns the resources, which are always the same."""
+        return self._service
+
+
 @dataclass(frozen=True, slots=True)
 class Counted:
     """One resource, and what the service calls it."""
@@ -19,9 +34,15 @@ class Counted:
     """The service's name for it, in its quotas."""
 
 
-def by_name(resources: Iterable[Counted]) -> dict[str, Counted]:
-    """Returns the resources by their names in Limes."""
-    return {resource.definition.name: resource for resource in resources}
+def by_name(resources: Iterable[Counted], billed: Mapping[str, tuple[str, ...]]) -> dict[str, Counted]:
+    """Returns the resources by their names in Limes. `billed` has those with subresources, by the same names, with the
+    attributes that their price may depend on."""
+    return {
+        (name := resource.definition.name): Counted(
+            replace(resource.definition, billed_attributes=billed.get(name, ())), resource.key
+        )
+        for resource in resources
+    }
 
 
 def report(
@@ -44,11 +65,6 @@ def report(
     )
 
 
-def billed(resource: Counted, attributes: tuple[str, ...]) -> Counted:
-    """Returns the resource with subresources, whose price may depend on these attributes."""
-    return replace(resource, definition=replace(resource.definition, billed_attributes=attributes))
-
-
 def within(total: int, used: Mapping[str, int], rest_in: str = backends.UNKNOWN_AZ) -> dict[str, int]:
     """Returns the parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`.
 
@@ -62,6 +78,11 @@ def within(total: int, used: Mapping[str, int], rest_in: str = backends.UNKNOWN_
     if remaining:
         parts[rest_in] = parts.get(rest_in, 0) + remaining
     return parts
+
+
+def resource_name(kind: str, type_: str, *, is_first: bool) -> str:
+    """Such as `shares` and, for other types than the first one, `shares_ssd`."""
+    return kind if is_first else f"{kind}_{type_}"
 
 
 def zones_of(services: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from limes.backends import ANY_AZ, UNKNOWN_AZ, AZUsage, BackendContext, ServiceDef, Unit
+from limes.backends import ANY_AZ, UNKNOWN_AZ, AZUsage, BackendContext, Unit
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.reports import within
 from limes_plugins.placement.allocations import Allocations
@@ -25,12 +25,10 @@ BILLED = ("consumer_type", "usage", "resource_provider.id")
 class Usage:
     """Asks Placement. Safe to use from many threads."""
 
-    def __init__(
-        self, client: ServiceClient, params: ServiceParams, context: BackendContext, service: ServiceDef
-    ) -> None:
+    def __init__(self, client: ServiceClient, params: ServiceParams, context: BackendContext) -> None:
         self._client = client
         self._classes = {name: resource.class_ for name, resource in params.resources.items()}
-        self._units = {name: resource.unit for name, resource in service.resources.items()}
+        self._units = {name: resource.unit for name, resource in params.resources.items()}
         self._accepts = params.consumer_types.accepts
         self._accepts_all = params.consumer_types.accepts_all
         self._subresources = params.with_subresources

@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from limes import backends
-from limes_plugins.openstack.reports import capabilities_of, subcapacity, zones_of
-from limes_plugins.share.params import ManilaCapacityParams, ShareType, manila_client, resource_name
+from limes_plugins.openstack.reports import capabilities_of, resource_name, subcapacity, zones_of
+from limes_plugins.share.params import ManilaCapacityParams, ShareType, manila_client
 from limes_plugins.share.service import KEYS
 
 
@@ -24,7 +24,8 @@ class ManilaCapacity(backends.CapacityBackend):
 
     def report_capacity(self) -> backends.CapacityReport:
         """Returns sums over pools, which are split between shares and snapshots by `capacity_balance`."""
-        zones = self._zones()
+        services = self._client.get("/services", {"binary": "manila-share"}).get("services") or []
+        zones = zones_of(services)
         query = {"all_tenants": "1", "limit": 1000}
         networks = len(self._client.offset_pages("/share-networks/detail", "share_networks", query))
         resources: dict[str, Mapping[str, backends.AZCapacity]] = {}
@@ -71,11 +72,6 @@ class ManilaCapacity(backends.CapacityBackend):
                 shown = subcapacity(pool, zones, "hardware_state", state)
                 pools[shown["pool_name"]] = shown
         return [pools[name] for name in sorted(pools)]
-
-    def _zones(self) -> Mapping[str, str]:
-        """Returns the AZ of each `host@backend`."""
-        services = self._client.get("/services", {"binary": "manila-share"}).get("services") or []
-        return zones_of(services)
 
     def _name(self, kind: str, share_type: ShareType) -> str:
         return resource_name(kind, share_type.name, is_first=share_type == self._params.share_types[0])

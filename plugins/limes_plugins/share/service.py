@@ -12,8 +12,9 @@ from typing import Any
 from limes import backends
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.reports import FixedService, resource_name
 from limes_plugins.openstack.snapshot import Snapshot
-from limes_plugins.share.params import ShareParams, ShareType, manila_client, resource_name
+from limes_plugins.share.params import ShareParams, ShareType, manila_client
 
 KEYS = {
     "shares": "shares",
@@ -30,13 +31,14 @@ Place = tuple[str, str]
 """Share type and AZ."""
 
 
-class ShareService(backends.QuotaBackend):
+class ShareService(FixedService):
     """Four resources for each share type, and share networks."""
 
     def __init__(self, params: ShareParams, context: backends.BackendContext) -> None:
         self._client = manila_client(params, context)
         self._types = params.share_types
-        shown = frozenset(kind for kind, is_on in _switches(params).items() if is_on)
+        switches = {"shares": params.with_share_subresources, "share_snapshots": params.with_snapshot_subresources}
+        shown = frozenset(kind for kind, is_on in switches.items() if is_on)
         self._lists = Snapshot(lambda: read_lists(self._client, params.page_size, shown), params.max_age)
         definitions = [
             backends.ResourceDef(
@@ -49,14 +51,7 @@ class ShareService(backends.QuotaBackend):
             for type_ in self._types
             for kind in KEYS
         ]
-        definitions.append(backends.ResourceDef(NETWORKS))
-        self._service = backends.ServiceDef(
-            context.name, params.area, {definition.name: definition for definition in definitions}
-        )
-
-    def describe(self) -> backends.ServiceDef:
-        """Returns the resources of the configured types."""
-        return self._service
+        super().__init__(context, params.area, [*definitions, backends.ResourceDef(NETWORKS)])
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """Counts what is listed."""
@@ -109,11 +104,6 @@ class ShareService(backends.QuotaBackend):
         return resource_name(kind, share_type.name, is_first=share_type == self._types[0])
 
 
-def _switches(params: ShareParams) -> Mapping[str, bool]:
-    """Returns which resources have subresources, and whether these are on."""
-    return {"shares": params.with_share_subresources, "share_snapshots": params.with_snapshot_subresources}
-
-
 def _replicas(types: Any, wanted: Mapping[str, int]) -> dict[str, int]:
     if not any(type_.replication_enabled for type_ in types):
         return {}
@@ -131,14 +121,7 @@ def _limit(limits: Any, key: str, share_type: str) -> backends.BackendQuota:
 class Listed:
     """What a project has."""
 
-    counts: Mapping[str, Counter[Place]] = field(
-        default_factory=lambda: {
-            "shares": Counter(),
-            "share_capacity": Counter(),
-            "share_snapshots": Counter(),
-            "snapshot_capacity": Counter(),
-        }
-    )
+    counts: Mapping[str, Counter[Place]] = field(default_factory=lambda: {kind: Counter() for kind in KEYS})
     """Numbers, and sizes in GiB, by resource."""
     shown: dict[tuple[str, str, str], list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     """Subresources by resource, share type and AZ."""
