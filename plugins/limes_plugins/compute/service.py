@@ -3,17 +3,18 @@
 Nova's quota sets have the totals, against which it enforces quota; the list of servers tells where the usage is.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from limes import backends
-from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams
-from limes_plugins.compute.resources import per_az, resources_of
-from limes_plugins.compute.servers import Attributes, ImageTypes, Servers
+from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams, flavor_resource
+from limes_plugins.compute.servers import Attributes, ImageTypes, Server, Servers
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
-from limes_plugins.openstack.reports import FixedService
+from limes_plugins.openstack.reports import FixedService, within
 from limes_plugins.openstack.snapshot import Snapshot
 
 RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
@@ -22,6 +23,90 @@ OLDEST = "2.47"
 """The first microversion whose servers have their flavor in them (Nova of the Pike release)."""
 NEWEST = "2.98"
 """The first one whose servers have the properties of their image in them (Nova of the Epoxy release)."""
+
+
+_BILLED = ("flavor", "vcpu", "ram", "disk", "os_type", "hypervisor")
+"""The attributes of servers that a price may depend on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _ByServer:
+    """A resource of which each server uses something."""
+
+    definition: backends.ResourceDef
+    uses: Callable[[Server], int]
+    """How much of it; 0 for servers that don't count."""
+    lists_servers: bool = False
+    """Whether the servers that count are its subresources."""
+
+
+_BASE = (
+    _ByServer(backends.ResourceDef("cores", az_aware=True), lambda server: server.cores),
+    _ByServer(backends.ResourceDef("instances", az_aware=True), lambda server: 1, lists_servers=True),
+    _ByServer(backends.ResourceDef("ram", backends.Unit.MIB, az_aware=True), lambda server: server.ram),
+)
+"""Those whose totals are in Nova's quota sets."""
+
+
+def _resources_of(params: ComputeParams) -> list[_ByServer]:
+    """All of them: the last ones are counted from the servers alone, of configured flavors and sizes."""
+    resources = [*_BASE, *(_of_flavor(name, params) for name in params.flavors)]
+    if params.bigvm_min_memory is not None:
+        resources += [_of_size(base, big, params.bigvm_min_memory) for base in _BASE for big in (False, True)]
+    return [_billed(resource) for resource in resources] if params.with_subresources else resources
+
+
+def _of_flavor(name: str, params: ComputeParams) -> _ByServer:
+    flavor, resource = params.flavors[name], flavor_resource(name)
+    names = {name, *flavor.aliases}
+    limited = resource in params.quota.limit_names
+    definition = backends.ResourceDef(
+        resource,
+        category=flavor.category,
+        contained_in="" if limited else "instances",
+        tracks_quota=limited,
+        az_aware=True,
+    )
+    return _ByServer(definition, lambda server: int(server.flavor in names), lists_servers=True)
+
+
+def _of_size(base: _ByServer, big: bool, limit: int) -> _ByServer:
+    name = base.definition.name
+    definition = backends.ResourceDef(
+        f"{name}_{'bigvm' if big else 'regular'}",
+        base.definition.unit,
+        contained_in=name,
+        tracks_quota=False,
+        az_aware=True,
+    )
+    return _ByServer(definition, lambda server: base.uses(server) if (server.ram >= limit) is big else 0)
+
+
+def _billed(resource: _ByServer) -> _ByServer:
+    if not resource.lists_servers:
+        return resource
+    return replace(resource, definition=replace(resource.definition, billed_attributes=_BILLED))
+
+
+def _per_az(resource: _ByServer, servers: Iterable[Server], total: int | None) -> dict[str, backends.AZUsage]:
+    """Returns usage by AZ.
+
+    If Nova has a `total`, this is the sum: what the servers don't explain is in `unknown`, and if they use more than
+    Nova counts (such as shelved ones, with unified limits), those that are nowhere count last.
+    """
+    used: dict[str, int] = defaultdict(int)
+    attributes: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for server in servers:
+        amount = resource.uses(server)
+        used[server.az] += amount
+        if amount and resource.lists_servers and server.attributes is not None:
+            attributes[server.az].append(server.attributes)
+    parts = used if total is None else within(total, used)
+    return {
+        az: backends.AZUsage(amount, subresources=tuple(attributes[az]))
+        for az, amount in parts.items()
+        if amount or attributes[az]
+    }
 
 
 class ComputeService(FixedService):
@@ -43,7 +128,7 @@ class ComputeService(FixedService):
         self._limits = (
             KeystoneLimits(params.quota, LIMIT_NAMES, context) if params.quota.store == "keystone_limits" else None
         )
-        self._resources = resources_of(params)
+        self._resources = _resources_of(params)
         definitions = [
             *(resource.definition for resource in self._resources),
             backends.ResourceDef("server_groups", tracks_quota=self._limits is None),
@@ -58,7 +143,7 @@ class ComputeService(FixedService):
             quotas = self._limits.read(project.id)
         servers = self._servers.of(project.id, totals["instances"])
         resources = {
-            resource.definition.name: per_az(resource, servers, totals.get(resource.definition.name))
+            resource.definition.name: _per_az(resource, servers, totals.get(resource.definition.name))
             for resource in self._resources
         }
         groups = {

@@ -1,6 +1,12 @@
-"""Usage and quota of a project."""
+"""Usage and quota of a project.
 
-from collections.abc import Mapping
+Our own Placement answers usage by provider in one request for the project, so each scrape has figures of one moment,
+and its cost does not depend on the number of other projects. Where AZs are is remembered for a while. From other
+Placements comes the sum (`GET /usages`), and what allocations say of where it is.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -8,10 +14,11 @@ from limes import backends
 from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
-from limes_plugins.openstack.reports import FixedService
+from limes_plugins.openstack.reports import FixedService, within
+from limes_plugins.placement.allocations import Allocations
 from limes_plugins.placement.params import ServiceParams, check_zones
-from limes_plugins.placement.usage import BILLED, Usage
-from limes_plugins.placement.uses import placement_client
+from limes_plugins.placement.uses import UsageGroups, Usages, Use, placement_client, read_usages
+from limes_plugins.placement.zones import KnownProviders, Provider, Zones
 
 _NO_EXTENSION = "only Limes's own Placement has the quota extension: use it, or quota.store: keystone_limits"
 
@@ -54,6 +61,87 @@ class PlacementQuotas:
         if entry["limit"] is None:
             return backends.UNLIMITED
         return whole_number(entry["limit"], f"GET /quotas: the limit of {class_}")
+
+
+PerAZ = Mapping[str, backends.AZUsage]
+BILLED = ("consumer_type", "usage", "resource_provider.id")
+"""The attributes of consumers that a price may depend on. One consumer may use several providers."""
+
+
+class Usage:
+    """Asks Placement. Safe to use from many threads."""
+
+    def __init__(self, client: ServiceClient, params: ServiceParams, context: backends.BackendContext) -> None:
+        self._client = client
+        self._classes = {name: resource.class_ for name, resource in params.resources.items()}
+        self._units = {name: resource.unit for name, resource in params.resources.items()}
+        self._accepts = params.consumer_types.accepts
+        self._accepts_all = params.consumer_types.accepts_all
+        self._subresources = params.with_subresources
+        zones = Zones(params, context)
+        self._elsewhere = backends.UNKNOWN_AZ if zones.known else backends.ANY_AZ
+        self._is_split = zones.known or params.with_subresources
+        self._providers = KnownProviders(client, zones, params.max_age)
+        self._groups = UsageGroups(client, params.max_age)
+        self._allocations = (
+            Allocations(client, requests=params.requests_per_scrape, max_age=params.max_age)
+            if params.read_allocations
+            else None
+        )
+
+    def of(self, project_id: str) -> Mapping[str, PerAZ]:
+        """By resource name. Raises `BackendError`."""
+        if self._is_split and self._groups.exist():
+            return self._split(self._groups.of(project_id, by_consumer=self._subresources), None)
+        usages = read_usages(self._client, project_id, by_type=not self._accepts_all)
+        if self._is_split and self._allocations is not None:
+            return self._split(self._allocations.of(project_id, usages), usages)
+        return {
+            name: {backends.ANY_AZ: backends.AZUsage(self._total(usages, class_))}
+            for name, class_ in self._classes.items()
+        }
+
+    def _split(self, uses: Iterable[Use], usages: Usages | None) -> Mapping[str, PerAZ]:
+        """Returns where the uses are. `usages` are the sums, if the uses may not be all."""
+        counted = [use for use in uses if self._accepts(use.consumer_type)]
+        providers = self._providers.of({use.provider for use in counted})
+        return {
+            name: self._per_az(name, counted, providers, None if usages is None else self._total(usages, class_))
+            for name, class_ in self._classes.items()
+        }
+
+    def _per_az(
+        self, name: str, uses: Iterable[Use], providers: Mapping[str, Provider], total: int | None
+    ) -> dict[str, backends.AZUsage]:
+        used: dict[str, int] = defaultdict(int)
+        consumers: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        for use in uses:
+            amount = use.amounts.get(self._classes[name], 0)
+            if not amount:
+                continue
+            provider = providers.get(use.provider)
+            az = self._elsewhere if provider is None else provider.az
+            used[az] += amount
+            if self._subresources:
+                consumers[az].append(_subresource(use, provider, az, amount, self._units[name]))
+        parts = used if total is None else within(total, used, self._elsewhere)
+        return {
+            az: backends.AZUsage(amount, subresources=tuple(sorted(consumers[az], key=lambda entry: str(entry["id"]))))
+            for az, amount in parts.items()
+        }
+
+    def _total(self, usages: Usages, class_: str) -> int:
+        return sum(amounts.get(class_, 0) for type_, amounts in usages.items() if self._accepts(type_))
+
+
+def _subresource(use: Use, provider: Provider | None, az: str, amount: int, unit: backends.Unit) -> Mapping[str, Any]:
+    return {
+        "id": use.consumer,
+        "consumer_type": use.consumer_type,
+        "availability_zone": az,
+        "resource_provider": {"id": use.provider, **({} if provider is None else {"name": provider.name})},
+        "usage": amount if unit is backends.Unit.COUNT else {"value": amount, "unit": unit.value},
+    }
 
 
 class PlacementService(FixedService):
