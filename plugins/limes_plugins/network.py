@@ -182,8 +182,7 @@ class NetworkService(FixedService):
         super().__init__(context, params.area, definitions)
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
-        """One request to Neutron, now and then the lists for subresources, and what the plugin `loadbalancing`
-        takes."""
+        """One request to Neutron, now and then the lists for subresources, and what Octavia takes."""
         own = self._report(project.id)
         if self._octavia is None:
             return own

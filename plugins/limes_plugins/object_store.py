@@ -51,8 +51,7 @@ class Account:
 
 
 class ObjectStoreService(FixedService):
-    """The resources `capacity` and `containers`; Swift has no quota for the latter. The user of Limes has to be a
-    reseller admin."""
+    """Swift has no quota of `containers`. The user of Limes has to be a reseller admin."""
 
     def __init__(self, params: ObjectStoreParams, context: backends.BackendContext) -> None:
         self._client = ServiceClient(context, params, name="Swift", service_type="object-store")
@@ -67,8 +66,7 @@ class ObjectStoreService(FixedService):
         super().__init__(context, params.area, definitions)
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
-        """One request, and with subresources some more. A project without an account uses nothing, and may use
-        nothing."""
+        """One request, and more with subresources. A project without an account uses nothing, and may use nothing."""
         path = self._path(project)
         account = self._find(path)
         if account is None:

@@ -20,7 +20,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -31,20 +31,8 @@ Figures = dict[str, dict[str, Any]]
 """Resource -> `quota`, `usage`, where they differ from the configuration."""
 
 
-class State(Protocol):
-    """Where quotas are kept. Safe to use from many threads."""
-
-    def figures(self, project_id: str) -> Figures:
-        """Returns what is known of the project."""
-        ...
-
-    def write_quotas(self, project_id: str, quotas: Mapping[str, int]) -> None:
-        """Sets all these quotas, or none."""
-        ...
-
-
 class MemoryState:
-    """Lives and dies with the process."""
+    """Quotas that live and die with the process. Safe to use from many threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -62,7 +50,7 @@ class MemoryState:
 
 
 class FileState:
-    """Lives in a file, which is replaced as a whole, under a lock on a second file beside it."""
+    """The same in a file, which is replaced as a whole, under a lock on a second file beside it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -150,7 +138,7 @@ class StaticService(backends.QuotaBackend):
         if problems:
             raise backends.ConfigError(problems)
         self._params = params
-        self._state: State = FileState(params.state_file) if params.state_file else MemoryState()
+        self._state: FileState | MemoryState = FileState(params.state_file) if params.state_file else MemoryState()
         self._service = backends.ServiceDef(
             context.name,
             params.area,

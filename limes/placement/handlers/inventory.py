@@ -17,10 +17,7 @@ _FIELDS = ("total", "reserved", "min_unit", "max_unit", "step_size")
 
 
 def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
-    """An inventory from a valid body. Raises `InvalidValue` if more is reserved than there is.
-
-    Below 1.26 some capacity has to remain.
-    """
+    """An inventory from a valid body. Raises `InvalidValue` if too much is reserved: below 1.26 some has to remain."""
     numbers = {field: int(body[field]) for field in _FIELDS if field in body}
     inventory = Inventory(**numbers, allocation_ratio=float(body.get("allocation_ratio", 1.0)))
     problem = None
@@ -69,8 +66,9 @@ def create(call: Call) -> Answer:
         with prefixed(InvalidValue, f"Unable to create inventory for resource provider {uuid}:"):
             inventory = parse(body, call.version, class_name, uuid)
             class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
-        if not inventories.add(call.engine, provider.id, class_id, inventory, call.now):
+        if class_id in inventories.class_ids_of(call.engine, provider.id):
             raise ConcurrentUpdate(f"Update conflict: there is inventory of class {class_name} already.")
+        inventories.put(call.engine, provider.id, {class_id: inventory}, call.now)
         return inventory
 
     generation, inventory = _change(call, None, write)

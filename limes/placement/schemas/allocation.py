@@ -2,16 +2,7 @@
 
 from typing import Any
 
-from limes.placement.schemas.common import (
-    CLASS_KEY,
-    GENERATION,
-    OWNER,
-    UUID,
-    UUID_KEY,
-    map_of,
-    object_of,
-    versioned,
-)
+from limes.placement.schemas.common import CLASS_KEY, GENERATION, OWNER, UUID, UUID_KEY, map_of, object_of, versioned
 from limes.placement.schemas.resource_provider import INVENTORIES
 
 # no maximum: more than any inventory can give is a conflict, not a malformed body
@@ -36,8 +27,7 @@ _LIST = {
 
 
 def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
-    """Returns one consumer's part: from 1.12 by provider, with its owner, generation (1.28), mappings (1.34), type
-    (1.38)."""
+    """Returns one consumer's part: by provider, with owner, generation (1.28), mappings (1.34) and type (1.38)."""
     of_provider = object_of({"generation": {"type": "integer"}, "resources": _RESOURCES}, ["resources"])
     properties: dict[str, Any] = {
         "allocations": map_of(UUID_KEY, of_provider, 0 if may_be_empty else 1),

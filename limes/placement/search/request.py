@@ -75,10 +75,7 @@ def parse(
     classes: Mapping[str, object],
     bounds: Bounds = DEFAULT_BOUNDS,
 ) -> CandidatesRequest:
-    """Reads the parameters under microversion 1.`minor`. `traits` and `classes` hold the names that exist.
-
-    Raises `QueryError`.
-    """
+    """Reads the parameters at microversion 1.`minor`, given the names that exist. Raises `QueryError`."""
     same_subtrees = _same_subtrees(pairs)
     root_traits = _root_traits(pairs, minor)
     groups = _groups(pairs, minor)
