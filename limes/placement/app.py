@@ -6,12 +6,7 @@ import falcon
 
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.error_rendering import PlacementErrors
-from limes.placement.middleware import (
-    CorsMiddleware,
-    HeadersMiddleware,
-    MicroversionMiddleware,
-    PrefixMiddleware,
-)
+from limes.placement.middleware import CorsMiddleware, HeadersMiddleware, MicroversionMiddleware, PrefixMiddleware
 from limes.placement.operation import PlacementApi
 from limes.placement.routes import ROUTES
 from limes.web import operational

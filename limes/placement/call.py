@@ -1,8 +1,9 @@
 """One request as Placement's handlers see it, and their answer."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial, wraps
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -64,6 +65,10 @@ class Call(web.Call[PlacementCollaborators]):
                 log.info("%s %s: somebody was faster: %s", self.req.method, self.req.path, first_line(error))
         raise ConcurrentUpdate("Others keep changing what this is about; try again.")
 
+    def latest(self, items: Iterable[Any]) -> float:
+        """Returns when the newest of the items was `updated`; now if there are none."""
+        return max((item.updated for item in items), default=self.now)
+
     def authorize(self, project_id: str | None = None) -> None:
         """Raises `Forbidden` unless the caller may do this to what belongs to `project_id`."""
         assert self.rule is not None
@@ -102,6 +107,16 @@ class Call(web.Call[PlacementCollaborators]):
         if problem is not None:
             raise InvalidBody(f"Invalid query string parameters: {problem}")
         return parameters
+
+
+def transactional(handler: Callable[[Call], Answer]) -> Callable[[Call], Answer]:
+    """For a handler whose whole work is a transaction, because it reads no body: see `Call.transaction`."""
+
+    @wraps(handler)
+    def handle(call: Call) -> Answer:
+        return call.transaction(partial(handler, call))
+
+    return handle
 
 
 def root_path(req: falcon.Request, prefix: str) -> str:

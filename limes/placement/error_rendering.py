@@ -9,46 +9,24 @@ import orjson
 
 from limes import errors
 from limes.placement import accept, microversion
-from limes.placement.errors import (
-    UNDEFINED,
-    NotAcceptable,
-    TooLarge,
-    UnacceptableVersion,
-    UnsupportedMediaType,
-    UriTooLong,
-)
+from limes.placement import errors as own
 from limes.web.errors import PlainErrors, shortened
 
-_TITLES = {
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    406: "Not Acceptable",
-    409: "Conflict",
-    413: "Request Entity Too Large",
-    414: "Request-URI Too Long",
-    415: "Unsupported Media Type",
-    500: "Internal Server Error",
-    503: "Service Unavailable",
+_WORDS = {
+    400: ("Bad Request", "The request is malformed or asks for something that cannot be."),
+    401: ("Unauthorized", "A valid token is required."),
+    403: ("Forbidden", "Access was denied to this resource."),
+    404: ("Not Found", "The resource could not be found."),
+    405: ("Method Not Allowed", "The method {method} is not allowed for this resource."),
+    406: ("Not Acceptable", "The request asks for something that this server does not offer."),
+    409: ("Conflict", "There was a conflict when trying to complete your request."),
+    413: ("Request Entity Too Large", "The request is too large."),
+    414: ("Request-URI Too Long", "The address is too long."),
+    415: ("Unsupported Media Type", "The media type of the request is not supported."),
+    500: ("Internal Server Error", "The server failed to answer the request."),
+    503: ("Service Unavailable", "The server cannot answer the request at the moment."),
 }
-
-# The sentence before the message. Clients show the last line of the detail, so the message comes last.
-_SENTENCES = {
-    400: "The request is malformed or asks for something that cannot be.",
-    401: "A valid token is required.",
-    403: "Access was denied to this resource.",
-    404: "The resource could not be found.",
-    405: "The method {method} is not allowed for this resource.",
-    406: "The request asks for something that this server does not offer.",
-    409: "There was a conflict when trying to complete your request.",
-    413: "The request is too large.",
-    414: "The address is too long.",
-    415: "The media type of the request is not supported.",
-    500: "The server failed to answer the request.",
-    503: "The server cannot answer the request at the moment.",
-}
+"""The title, and the sentence before the message. Clients show the last line, so the message comes last."""
 
 _TEXT = "text/plain; charset=utf-8"
 _HTML = "text/html; charset=utf-8"
@@ -58,11 +36,11 @@ class PlacementErrors(PlainErrors):
     """Answers everything that is raised, in the form that the client accepts."""
 
     statuses: ClassVar[Mapping[type[errors.LimesError], int]] = {
-        UnacceptableVersion: 406,
-        NotAcceptable: 406,
-        UnsupportedMediaType: 415,
-        TooLarge: 413,
-        UriTooLong: 414,
+        own.UnacceptableVersion: 406,
+        own.NotAcceptable: 406,
+        own.UnsupportedMediaType: 415,
+        own.TooLarge: 413,
+        own.UriTooLong: 414,
         errors.BadRequest: 400,
         errors.Unauthorized: 401,
         errors.Forbidden: 403,
@@ -78,9 +56,9 @@ class PlacementErrors(PlainErrors):
     ) -> None:
         """Makes the response an error with the last line `message`."""
         resp.status = falcon.code_to_http_status(status)
-        sentence = _SENTENCES.get(status, "").replace("{method}", req.method)
+        title, sentence = _WORDS.get(status, ("Error", ""))
+        sentence = sentence.replace("{method}", req.method)
         detail = f"{sentence}\n\n {shortened(message)}" if message else sentence
-        title = _TITLES.get(status, "Error")
         kind = accept.error_type(req.accept)
         if kind == "html":
             resp.content_type = _HTML
@@ -94,11 +72,10 @@ class PlacementErrors(PlainErrors):
             resp.text = f"{status} {title}\n\n{detail}\n"
         else:
             resp.content_type = falcon.MEDIA_JSON
-            resp.data = orjson.dumps(_document(req, status, detail, error))
+            resp.data = orjson.dumps(_document(req, status, title, detail, error))
 
 
-def _document(req: falcon.Request, status: int, detail: str, error: Exception | None) -> dict[str, Any]:
-    title = _TITLES.get(status, "Error")
+def _document(req: falcon.Request, status: int, title: str, detail: str, error: Exception | None) -> dict[str, Any]:
     if status == 401:
         return {"message": detail, "code": f"401 {title}", "title": title}
     document: dict[str, Any] = {
@@ -108,8 +85,8 @@ def _document(req: falcon.Request, status: int, detail: str, error: Exception | 
         "request_id": getattr(req.context, "request_id", ""),
     }
     if getattr(req.context, "version", 0) >= 23:
-        document["code"] = getattr(error, "code", UNDEFINED)
-    if isinstance(error, UnacceptableVersion):
+        document["code"] = getattr(error, "code", own.UNDEFINED)
+    if isinstance(error, own.UnacceptableVersion):
         document["max_version"] = microversion.text(microversion.MAX)
         document["min_version"] = microversion.text(microversion.MIN)
     return {"errors": [document]}

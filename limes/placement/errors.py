@@ -3,6 +3,9 @@
 Wordings that nova, osc-placement or the conformance suite look for are kept.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from limes import errors
 
 UNDEFINED = "placement.undefined_code"
@@ -63,6 +66,15 @@ class Missing(PlacementError, errors.NotFound):
 def provider_missing(uuid: str, why: str = "No resource provider with uuid {} found: ") -> Missing:
     """Returns the error for a provider that does not exist. Clients know this wording, which repeats the reason."""
     return Missing(f"{why.format(uuid)}No resource provider with uuid {uuid} found")
+
+
+@contextmanager
+def prefixed(kind: type[errors.LimesError], text: str) -> Iterator[None]:
+    """Puts `text` before the message of an error of this kind: clients know these wordings, too."""
+    try:
+        yield
+    except kind as error:
+        raise kind(f"{text} {error}") from None
 
 
 class InUse(PlacementError, errors.Conflict):

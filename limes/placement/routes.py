@@ -2,7 +2,6 @@
 
 from limes.auth.policy import Rule
 from limes.placement.handlers import (
-    aggregate,
     allocation,
     allocation_candidate,
     inventory,
@@ -19,6 +18,7 @@ from limes.web.operation import document_rules
 
 _PROVIDERS = "placement:resource_providers"
 _INVENTORIES = "placement:resource_providers:inventories"
+_AGGREGATES = "placement:resource_providers:aggregates"
 _TRAITS = "placement:resource_providers:traits"
 _CLASSES = "placement:resource_classes"
 
@@ -64,8 +64,8 @@ ROUTES = {
         "GET": Operation(usage.show_of_provider, f"{_PROVIDERS}:usages", renders=True),
     },
     "/resource_providers/{uuid}/aggregates": {
-        "GET": Operation(aggregate.show, f"{_PROVIDERS}:aggregates:list", since=1, renders=True),
-        "PUT": Operation(aggregate.replace, f"{_PROVIDERS}:aggregates:update", since=1, body=every_version),
+        "GET": Operation(resource_provider.show_aggregates, f"{_AGGREGATES}:list", since=1, renders=True),
+        "PUT": Operation(resource_provider.replace_aggregates, f"{_AGGREGATES}:update", since=1, body=every_version),
     },
     "/resource_providers/{uuid}/traits": {
         "GET": Operation(trait.list_of_provider, f"{_TRAITS}:list", since=6, renders=True),

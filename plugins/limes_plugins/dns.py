@@ -10,22 +10,11 @@ from typing import Any
 
 from pydantic import Field
 
-from limes.backends import (
-    BackendContext,
-    BackendError,
-    Offer,
-    Plugin,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    SecondsOrZero,
-    ServiceDef,
-    UsageReport,
-)
+from limes import backends
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, billed, by_name, report
+from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 RECORDS_PER_RECORDSET = 20
@@ -35,39 +24,35 @@ _ZONES = "zones"
 _SHOWN = ("id", "name", "status", "type", "pool_id")
 """Of a zone."""
 _BILLED = ("type",)
-_RESOURCES = by_name([Counted(ResourceDef("recordsets"), "zone_recordsets"), Counted(ResourceDef(_ZONES), _ZONES)])
+_RESOURCES = (
+    Counted(backends.ResourceDef("recordsets"), "zone_recordsets"),
+    Counted(backends.ResourceDef(_ZONES), _ZONES),
+)
 
 
 class DnsParams(ConnectionParams):
     """Of a service. A configured `endpoint` ends in `/v2`."""
 
     area: Text = "dns"
-    max_age: SecondsOrZero = Field(default=120, le=3600)
+    max_age: backends.SecondsOrZero = Field(default=120, le=3600)
     """For how long the list of zones may be used once it is read; 0 reads it anew for each project."""
     page_size: int = Field(default=1000, ge=1)
     with_zone_subresources: bool = False
 
 
-class DnsService(QuotaBackend):
+class DnsService(FixedService):
     """Designate's resources. The user of Limes has to be allowed to see all projects."""
 
-    def __init__(self, params: DnsParams, context: BackendContext) -> None:
+    def __init__(self, params: DnsParams, context: backends.BackendContext) -> None:
         everywhere = {"X-Auth-All-Projects": "true"}
         self._client = ServiceClient(context, params, name="Designate", service_type="dns", major=2, headers=everywhere)
         self._page_size = params.page_size
         self._zones = Snapshot(self._list_zones, params.max_age)
         self._with_subresources = params.with_zone_subresources
-        self._resources = dict(_RESOURCES)
-        if self._with_subresources:
-            self._resources[_ZONES] = billed(_RESOURCES[_ZONES], _BILLED)
-        definitions = {name: resource.definition for name, resource in self._resources.items()}
-        self._service = ServiceDef(context.name, params.area, definitions)
+        self._resources = by_name(_RESOURCES, {_ZONES: _BILLED} if self._with_subresources else {})
+        super().__init__(context, params.area, (resource.definition for resource in self._resources.values()))
 
-    def describe(self) -> ServiceDef:
-        """Returns the resources, which are always the same."""
-        return self._service
-
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for quota, one for each zone, and now and then the list of zones."""
         zones = self._zones.get().get(project.id, ())
         counts = self._client.map(self._recordsets, [zone["id"] for zone in zones], self._client.deadline())
@@ -80,10 +65,10 @@ class DnsService(QuotaBackend):
             shown = [{**zone, "recordsets": count} for zone, count in zip(zones, counts, strict=True)]
         return report(self._resources, usage, quotas, {_ZONES: shown})
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request."""
         path = f"/quotas/{project.id}"
-        document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
+        document = {resource.key: quotas[name] for name, resource in self._resources.items()}
         document["zone_records"] = quotas["recordsets"] * RECORDS_PER_RECORDSET
         self._client.patch(path, document)
 
@@ -92,7 +77,7 @@ class DnsService(QuotaBackend):
         zones: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
         for zone in self._client.pages("/zones", "zones", {"limit": self._page_size}):
             if not isinstance(zone.get("id"), str) or not isinstance(zone.get("project_id"), str):
-                raise BackendError("GET /zones: an entry has no id or no project_id")
+                raise backends.BackendError("GET /zones: an entry has no id or no project_id")
             zones[zone["project_id"]].append({name: zone[name] for name in _SHOWN if zone.get(name) is not None})
         return zones
 
@@ -107,4 +92,4 @@ class DnsService(QuotaBackend):
         return whole_number(total, f"GET {path}: metadata.total_count")
 
 
-plugin = Plugin("Zones and recordsets of Designate.", quota=Offer(DnsParams, DnsService))
+plugin = backends.Plugin("Zones and recordsets of Designate.", quota=backends.Offer(DnsParams, DnsService))

@@ -5,21 +5,12 @@ from typing import Any
 
 from pydantic import Field
 
-from limes.backends import (
-    BackendContext,
-    BackendError,
-    DiscoveryBackend,
-    DomainInfo,
-    Offer,
-    Params,
-    Plugin,
-    ProjectInfo,
-)
+from limes import backends
 
 _MAX_PAGES = 10_000
 
 
-class KeystoneParams(Params):
+class KeystoneParams(backends.Params):
     """How Keystone is found and read."""
 
     interface: str | None = None
@@ -33,21 +24,21 @@ class KeystoneParams(Params):
     it with its quota and commitments."""
 
 
-class KeystoneDiscovery(DiscoveryBackend):
+class KeystoneDiscovery(backends.DiscoveryBackend):
     """Asks Keystone with the configured credentials, which must be allowed to list all domains and projects."""
 
-    def __init__(self, params: KeystoneParams, context: BackendContext) -> None:
+    def __init__(self, params: KeystoneParams, context: backends.BackendContext) -> None:
         self._params = params
         self._context = context
 
-    def list_domains(self) -> Iterable[DomainInfo]:
+    def list_domains(self) -> Iterable[backends.DomainInfo]:
         """Returns all domains."""
-        return [DomainInfo(item["id"], item["name"]) for item in self._pages("domains", self._filter())]
+        return [backends.DomainInfo(item["id"], item["name"]) for item in self._pages("domains", self._filter())]
 
-    def list_projects(self, domain: DomainInfo) -> Iterable[ProjectInfo]:
+    def list_projects(self, domain: backends.DomainInfo) -> Iterable[backends.ProjectInfo]:
         """Returns all projects of the domain. Projects that act as domains are none."""
         return [
-            ProjectInfo(item["id"], item["name"], item.get("parent_id") or domain.id, domain)
+            backends.ProjectInfo(item["id"], item["name"], item.get("parent_id") or domain.id, domain)
             for item in self._pages("projects", {"domain_id": domain.id, **self._filter()})
             if not item.get("is_domain")
         ]
@@ -72,10 +63,14 @@ class KeystoneDiscovery(DiscoveryBackend):
             following = (document.get("links") or {}).get("next")
             if not following:
                 if document.get("truncated"):
-                    raise BackendError(f"Keystone lists only a part of the {collection} (its list_limit is too low)")
+                    raise backends.BackendError(
+                        f"Keystone lists only a part of the {collection} (its list_limit is too low)"
+                    )
                 return
             url, query = following, {}
-        raise BackendError(f"Keystone's list of {collection} does not end")
+        raise backends.BackendError(f"Keystone's list of {collection} does not end")
 
 
-plugin = Plugin("Domains and projects of Keystone.", discovery=Offer(KeystoneParams, KeystoneDiscovery))
+plugin = backends.Plugin(
+    "Domains and projects of Keystone.", discovery=backends.Offer(KeystoneParams, KeystoneDiscovery)
+)

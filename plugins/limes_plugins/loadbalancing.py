@@ -12,22 +12,11 @@ from typing import Any
 
 from pydantic import Field
 
-from limes.backends import (
-    BackendContext,
-    BackendError,
-    Offer,
-    Plugin,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    SecondsOrZero,
-    ServiceDef,
-    UsageReport,
-)
+from limes import backends
 from limes_plugins.openstack.answers import quota_of
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, billed, by_name, report
+from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
 from limes_plugins.openstack.snapshot import Snapshot
 
 CATEGORY = "loadbalancing"
@@ -39,19 +28,15 @@ _LISTS = {
     "l7policy": "l7policies",
 }
 _MEMBER = "member"
-_RESOURCES = by_name(
-    Counted(ResourceDef(name, category=CATEGORY), key)
-    for name, key in (
-        ("healthmonitors", "health_monitor"),
-        ("l7policies", "l7policy"),
-        ("listeners", "listener"),
-        ("loadbalancers", "load_balancer"),
-        ("pool_members", _MEMBER),
-        ("pools", "pool"),
-    )
-)
-
-
+_RESOURCES = {
+    "healthmonitors": "health_monitor",
+    "l7policies": "l7policy",
+    "listeners": "listener",
+    "loadbalancers": "load_balancer",
+    "pool_members": _MEMBER,
+    "pools": "pool",
+}
+"""Octavia's names, by ours."""
 _LOAD_BALANCERS = "loadbalancers"
 _SHOWN = (
     *("name", "provisioning_status", "operating_status", "provider", "flavor_id", "availability_zone"),
@@ -74,7 +59,7 @@ class _Listed:
 class LoadBalancingParams(ConnectionParams):
     """How Octavia is found. A configured `endpoint` ends in `/v2`."""
 
-    max_age: SecondsOrZero = Field(default=120, le=3600)
+    max_age: backends.SecondsOrZero = Field(default=120, le=3600)
     """For how long the lists may be used once they are read; 0 reads them anew for each project."""
     page_size: int = Field(default=1000, ge=1)
     with_loadbalancer_subresources: bool = False
@@ -86,40 +71,34 @@ class LoadBalancingServiceParams(LoadBalancingParams):
     area: Text = "network"
 
 
-class LoadBalancingService(QuotaBackend):
+class LoadBalancingService(FixedService):
     """Octavia's resources."""
 
-    def __init__(self, params: LoadBalancingParams, context: BackendContext, area: str = "network") -> None:
+    def __init__(self, params: LoadBalancingParams, context: backends.BackendContext, area: str = "network") -> None:
         self._client = ServiceClient(context, params, name="Octavia", service_type="load-balancer", major=2)
         self._page_size = params.page_size
         self._with_load_balancers = params.with_loadbalancer_subresources
         self._lists = Snapshot(self._read, params.max_age)
-        self._resources = dict(_RESOURCES)
-        if self._with_load_balancers:
-            self._resources[_LOAD_BALANCERS] = billed(_RESOURCES[_LOAD_BALANCERS], _BILLED)
-        definitions = {name: resource.definition for name, resource in self._resources.items()}
-        self._service = ServiceDef(context.name, area, definitions)
+        counted = [Counted(backends.ResourceDef(name, category=CATEGORY), key) for name, key in _RESOURCES.items()]
+        self._resources = by_name(counted, {_LOAD_BALANCERS: _BILLED} if self._with_load_balancers else {})
+        super().__init__(context, area, (resource.definition for resource in self._resources.values()))
 
-    def describe(self) -> ServiceDef:
-        """Returns the resources, which are always the same."""
-        return self._service
-
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for quota, and now and then the five lists."""
         listed = self._lists.get()
-        usage = {resource.key: listed.counts[resource.key][project.id] for resource in _RESOURCES.values()}
+        usage = {key: listed.counts[key][project.id] for key in _RESOURCES.values()}
         path = f"/lbaas/quotas/{project.id}"
         limits = self._client.get(path).get("quota")
         if not isinstance(limits, dict):
-            raise BackendError(f"GET {path}: expected an object 'quota'")
+            raise backends.BackendError(f"GET {path}: expected an object 'quota'")
         quotas = {key: quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
         load_balancers = listed.load_balancers.get(project.id, ())
         return report(self._resources, usage, quotas, {_LOAD_BALANCERS: load_balancers})
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request."""
         path = f"/lbaas/quotas/{project.id}"
-        document = {resource.key: quotas[name] for name, resource in _RESOURCES.items()}
+        document = {key: quotas[name] for name, key in _RESOURCES.items()}
         self._client.put(path, {"quota": document})
 
     def _read(self) -> _Listed:
@@ -144,15 +123,13 @@ class LoadBalancingService(QuotaBackend):
         query = {"limit": self._page_size, "fields": list(dict.fromkeys(["id", *expected, *shown]))}
         for entry in self._client.pages(f"/lbaas/{collection}", collection, query):
             if not all(isinstance(entry.get(field), kind) for field, kind in expected.items()):
-                raise BackendError(f"GET /lbaas/{collection}: an entry lacks one of {', '.join(expected)}")
+                raise backends.BackendError(f"GET /lbaas/{collection}: an entry lacks one of {', '.join(expected)}")
             yield entry
 
 
-def make_service(params: LoadBalancingServiceParams, context: BackendContext) -> LoadBalancingService:
-    """Makes the plugin `loadbalancing` as a service of its own."""
-    return LoadBalancingService(params, context, params.area)
-
-
-plugin = Plugin(
-    "Load balancers, listeners, pools and so on of Octavia.", quota=Offer(LoadBalancingServiceParams, make_service)
+plugin = backends.Plugin(
+    "Load balancers, listeners, pools and so on of Octavia.",
+    quota=backends.Offer(
+        LoadBalancingServiceParams, lambda params, context: LoadBalancingService(params, context, params.area)
+    ),
 )

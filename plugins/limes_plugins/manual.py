@@ -9,34 +9,20 @@ values:
 from collections.abc import Collection
 from typing import Annotated
 
-from limes.backends import (
-    ANY_AZ,
-    NOT_EMPTY,
-    AmountPerAZ,
-    AZCapacity,
-    BackendContext,
-    CapacityBackend,
-    CapacityReport,
-    ConfigError,
-    Offer,
-    Params,
-    Plugin,
-    Ref,
-    ResourceName,
-)
+from limes import backends
 
 
-class ManualParams(Params):
+class ManualParams(backends.Params):
     """`values`: service type -> resource -> capacity in the resource's unit, or capacity by AZ."""
 
-    values: Annotated[dict[str, dict[ResourceName, AmountPerAZ]], NOT_EMPTY]
+    values: Annotated[dict[str, dict[backends.ResourceName, backends.AmountPerAZ]], backends.NOT_EMPTY]
 
 
-class ManualCapacity(CapacityBackend):
+class ManualCapacity(backends.CapacityBackend):
     """Reports the configured values."""
 
-    def __init__(self, params: ManualParams, context: BackendContext) -> None:
-        known = {*context.availability_zones, ANY_AZ}
+    def __init__(self, params: ManualParams, context: backends.BackendContext) -> None:
+        known = {*context.availability_zones, backends.ANY_AZ}
         problems = [
             f"values.{service}.{resource}.{az}: is not one of the configured availability_zones, nor 'any'"
             for service, resources in params.values.items()
@@ -45,27 +31,27 @@ class ManualCapacity(CapacityBackend):
             if az not in known
         ]
         if problems:
-            raise ConfigError(problems)
+            raise backends.ConfigError(problems)
         self._values = params.values
 
-    def report_capacity(self) -> CapacityReport:
+    def report_capacity(self) -> backends.CapacityReport:
         """Returns the configured values."""
-        return CapacityReport(
+        return backends.CapacityReport(
             {
                 service: {
-                    resource: {az: AZCapacity(amount) for az, amount in per_az.items()}
+                    resource: {az: backends.AZCapacity(amount) for az, amount in per_az.items()}
                     for resource, per_az in resources.items()
                 }
                 for service, resources in self._values.items()
             }
         )
 
-    def resources(self) -> Collection[Ref]:
+    def resources(self) -> Collection[backends.Ref]:
         """Returns the configured ones."""
         return [(service, name) for service, resources in self._values.items() for name in resources]
 
 
-plugin = Plugin(
+plugin = backends.Plugin(
     "Capacity as written in the configuration.",
-    capacity=Offer(ManualParams, ManualCapacity),
+    capacity=backends.Offer(ManualParams, ManualCapacity),
 )

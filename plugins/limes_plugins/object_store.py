@@ -1,4 +1,4 @@
-"""The `params` of the plugin."""
+"""Usage and quota of a project's account in Swift. docs/plugins/object-store.md."""
 
 import math
 import re
@@ -9,27 +9,11 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from limes.backends import (
-    ANY_AZ,
-    UNLIMITED,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    Offer,
-    Plugin,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    ResourceUsage,
-    ServiceDef,
-    Unit,
-    UsageReport,
-    convert,
-)
+from limes import backends
 from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.reports import FixedService
 
 _POLICY = re.compile(r"x-account-storage-policy-(.+)-bytes-used", re.IGNORECASE)
 _QUOTA = "X-Account-Quota-Bytes"
@@ -43,7 +27,7 @@ class ObjectStoreParams(ConnectionParams):
     """Of a service. A configured `endpoint` is Swift's without the account, such as `https://swift.example/v1`."""
 
     area: Text = "storage"
-    unit: Unit = Unit.BYTES
+    unit: backends.Unit = backends.Unit.BYTES
     """Of the resource `capacity`. Swift counts bytes: usage is rounded up to the unit, and the quota that Swift has is
     rounded down."""
     account_prefix: str = "AUTH_"
@@ -66,21 +50,52 @@ class Account:
     """By the policies' names in lower case."""
 
 
-class Accounts:
-    """All accounts of one Swift; the user of Limes has to be a reseller admin."""
+class ObjectStoreService(FixedService):
+    """Swift has no quota of `containers`. The user of Limes has to be a reseller admin."""
 
-    def __init__(self, params: ObjectStoreParams, context: BackendContext) -> None:
-        self._prefix = params.account_prefix
+    def __init__(self, params: ObjectStoreParams, context: backends.BackendContext) -> None:
         self._client = ServiceClient(context, params, name="Swift", service_type="object-store")
+        self._prefix = params.account_prefix
+        self._factors = params.physical_factors
+        self._with_subresources = params.with_container_subresources
+        self._bytes = backends.convert(1, params.unit, backends.Unit.BYTES)
+        definitions = (
+            backends.ResourceDef("capacity", params.unit),
+            backends.ResourceDef("containers", tracks_quota=False),
+        )
+        super().__init__(context, params.area, definitions)
 
-    def find(self, project_id: str) -> Account | None:
-        """Returns the account of a project, if there is one. Raises `BackendError`."""
-        path = self._path(project_id)
-        answer = self._client.request("HEAD", path)
-        if answer.status_code == 404:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
+        """One request, and more with subresources. A project without an account uses nothing, and may use nothing."""
+        path = self._path(project)
+        account = self._find(path)
+        if account is None:
+            return _report(backends.AZUsage(0, 0 if self._factors else None), 0, backends.AZUsage(0))
+        capacity = backends.AZUsage(self._in_units(account.bytes_used), self._physical(account))
+        limit = account.quota_bytes
+        quota = backends.UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
+        shown = self._containers(path) if self._with_subresources and account.containers else ()
+        return _report(capacity, quota, backends.AZUsage(account.containers, subresources=tuple(shown)))
+
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request, which makes the account if there is none; for a quota of 0 none is made."""
+        path, quota = self._path(project), quotas["capacity"] * self._bytes
+        if quota or self._find(path) is not None:
+            answer = self._client.request("POST", path, headers={_QUOTA: str(quota), _OLD_QUOTA: str(quota)})
+            if answer.status_code >= 400:
+                raise self._client.refused("POST", path, answer)
+
+    def _path(self, project: backends.ProjectInfo) -> str:
+        """Returns the account's URL. The catalog's endpoint ends in our own account."""
+        account = f"{self._prefix}{project.id}"
+        endpoint = self._client.endpoint().rstrip("/")
+        base, _, last = endpoint.rpartition("/")
+        return f"{base}/{account}" if last.startswith(self._prefix) else f"{endpoint}/{account}"
+
+    def _find(self, path: str) -> Account | None:
+        answer = self._ask("HEAD", path)
+        if answer is None:
             return None
-        if answer.status_code >= 400:
-            raise self._client.refused("HEAD", path, answer)
         headers: Mapping[str, str] = answer.headers
         quota = headers.get(_QUOTA) or headers.get(_OLD_QUOTA)
         policies = {match[1].lower(): value for name, value in headers.items() if (match := _POLICY.fullmatch(name))}
@@ -91,48 +106,50 @@ class Accounts:
             {policy: _whole_number(value, policy) for policy, value in policies.items()},
         )
 
-    def containers(self, project_id: str) -> list[Mapping[str, Any]]:
-        """Returns the containers of a project, by name: a request for each page. Raises `BackendError`."""
-        path, deadline = self._path(project_id), self._client.deadline()
+    def _containers(self, path: str) -> list[Mapping[str, Any]]:
+        """Returns the containers of an account, by name: a request for each page."""
+        deadline = self._client.deadline()
         shown: list[Mapping[str, Any]] = []
         while page := self._page(path, shown[-1]["name"] if shown else ""):
             shown += [_container(path, entry) for entry in page]
             if time.monotonic() > deadline:
-                raise BackendError(f"GET {path}: the list of containers has not ended in time")
+                raise backends.BackendError(f"GET {path}: the list of containers has not ended in time")
         return shown
 
     def _page(self, path: str, after: str) -> list[Any]:
         """Returns what follows this name. Swift says itself how long a page is."""
-        answer = self._client.request("GET", path, params={"format": "json", "marker": after})
-        if answer.status_code == 404:
+        answer = self._ask("GET", path, params={"format": "json", "marker": after})
+        if answer is None:
             return []
-        if answer.status_code >= 400:
-            raise self._client.refused("GET", path, answer)
         page = answer.json()
         if not isinstance(page, list):
-            raise BackendError(f"GET {path}: expected a list of containers")
+            raise backends.BackendError(f"GET {path}: expected a list of containers")
         if page and after and isinstance(page[0], dict) and str(page[0].get("name")) <= after:
-            raise BackendError(f"GET {path}: Swift lists the same containers again")
+            raise backends.BackendError(f"GET {path}: Swift lists the same containers again")
         return page
 
-    def set_quota(self, project_id: str, quota: int) -> None:
-        """Sets the quota in bytes. Raises `BackendError`."""
-        path = self._path(project_id)
-        answer = self._client.request("POST", path, headers={_QUOTA: str(quota), _OLD_QUOTA: str(quota)})
-        if answer.status_code >= 400:
-            raise self._client.refused("POST", path, answer)
+    def _ask(self, method: str, path: str, **options: Any) -> Any:
+        """Returns an answer; None if there is no such account."""
+        answer = self._client.request(method, path, **options)
+        if answer.status_code >= 400 and answer.status_code != 404:
+            raise self._client.refused(method, path, answer)
+        return None if answer.status_code == 404 else answer
 
-    def _path(self, project_id: str) -> str:
-        """Returns the account's URL. The catalog's endpoint ends in our own account."""
-        account = f"{self._prefix}{project_id}"
-        endpoint = self._client.endpoint().rstrip("/")
-        base, _, last = endpoint.rpartition("/")
-        return f"{base}/{account}" if last.startswith(self._prefix) else f"{endpoint}/{account}"
+    def _in_units(self, amount: int | float) -> int:
+        return -(-amount // self._bytes) if isinstance(amount, int) else math.ceil(amount / self._bytes)
+
+    def _physical(self, account: Account) -> int | None:
+        if not self._factors:
+            return None
+        unknown = sorted(set(account.bytes_by_policy) - set(self._factors))
+        if unknown:
+            raise backends.BackendError(f"params.physical_factors has no storage policy {unknown[0]!r}, but Swift has")
+        return self._in_units(sum(used * self._factors[policy] for policy, used in account.bytes_by_policy.items()))
 
 
 def _container(path: str, entry: Any) -> Mapping[str, Any]:
     if not isinstance(entry, dict) or not isinstance(entry.get("name"), str):
-        raise BackendError(f"GET {path}: an entry is no container with a name")
+        raise backends.BackendError(f"GET {path}: an entry is no container with a name")
     where = f"GET {path}: container {entry['name']}"
     return {
         "name": entry["name"],
@@ -144,74 +161,29 @@ def _container(path: str, entry: Any) -> Mapping[str, Any]:
 def _number(headers: Mapping[str, str], name: str) -> int:
     value = headers.get(name)
     if value is None:
-        raise BackendError(f"Swift's answer has no header {name} (is there something else behind the endpoint?)")
+        raise backends.BackendError(
+            f"Swift's answer has no header {name} (is there something else behind the endpoint?)"
+        )
     return _whole_number(value, name)
 
 
 def _whole_number(value: str, name: str) -> int:
     if not value.isdecimal():
-        raise BackendError(f"Swift's header {name} is {value!r}, expected a whole number from 0")
+        raise backends.BackendError(f"Swift's header {name} is {value!r}, expected a whole number from 0")
     return int(value)
 
 
-class ObjectStoreService(QuotaBackend):
-    """The resources `capacity` and `containers`; Swift has no quota for the latter."""
-
-    def __init__(self, params: ObjectStoreParams, context: BackendContext) -> None:
-        self._accounts = Accounts(params, context)
-        self._factors = params.physical_factors
-        self._with_subresources = params.with_container_subresources
-        self._bytes = convert(1, params.unit, Unit.BYTES)
-        self._service = ServiceDef(
-            context.name,
-            params.area,
-            {
-                "capacity": ResourceDef("capacity", params.unit),
-                "containers": ResourceDef("containers", tracks_quota=False),
-            },
-        )
-
-    def describe(self) -> ServiceDef:
-        """Returns the two resources."""
-        return self._service
-
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
-        """One request, and with subresources some more. A project without an account uses nothing, and may use
-        nothing."""
-        account = self._accounts.find(project.id)
-        if account is None:
-            return _report(AZUsage(0, 0 if self._factors else None), 0, AZUsage(0))
-        capacity = AZUsage(self._in_units(account.bytes_used), self._physical(account))
-        limit = account.quota_bytes
-        quota = UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
-        shown = self._accounts.containers(project.id) if self._with_subresources and account.containers else ()
-        return _report(capacity, quota, AZUsage(account.containers, subresources=tuple(shown)))
-
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """One request, which makes the account if there is none; for a quota of 0 none is made."""
-        quota = quotas["capacity"] * self._bytes
-        if quota or self._accounts.find(project.id) is not None:
-            self._accounts.set_quota(project.id, quota)
-
-    def _in_units(self, amount: int | float) -> int:
-        return -(-amount // self._bytes) if isinstance(amount, int) else math.ceil(amount / self._bytes)
-
-    def _physical(self, account: Account) -> int | None:
-        if not self._factors:
-            return None
-        unknown = sorted(set(account.bytes_by_policy) - set(self._factors))
-        if unknown:
-            raise BackendError(f"params.physical_factors has no storage policy {unknown[0]!r}, but Swift has")
-        return self._in_units(sum(used * self._factors[policy] for policy, used in account.bytes_by_policy.items()))
-
-
-def _report(capacity: AZUsage, quota: BackendQuota, containers: AZUsage) -> UsageReport:
-    return UsageReport(
+def _report(
+    capacity: backends.AZUsage, quota: backends.BackendQuota, containers: backends.AZUsage
+) -> backends.UsageReport:
+    return backends.UsageReport(
         {
-            "capacity": ResourceUsage({ANY_AZ: capacity}, quota),
-            "containers": ResourceUsage({ANY_AZ: containers}),
+            "capacity": backends.ResourceUsage({backends.ANY_AZ: capacity}, quota),
+            "containers": backends.ResourceUsage({backends.ANY_AZ: containers}),
         }
     )
 
 
-plugin = Plugin("Capacity and containers of Swift accounts.", quota=Offer(ObjectStoreParams, ObjectStoreService))
+plugin = backends.Plugin(
+    "Capacity and containers of Swift accounts.", quota=backends.Offer(ObjectStoreParams, ObjectStoreService)
+)

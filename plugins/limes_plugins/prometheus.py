@@ -8,25 +8,12 @@ from typing import Annotated, Any
 import requests
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 
-from limes.backends import (
-    ANY_AZ,
-    NOT_EMPTY,
-    AZCapacity,
-    BackendContext,
-    BackendError,
-    CapacityBackend,
-    CapacityReport,
-    Offer,
-    Params,
-    Plugin,
-    Ref,
-    ResourceName,
-)
+from limes import backends
 
 Text = Annotated[str, Field(min_length=1)]
 
 
-class ApiParams(Params):
+class ApiParams(backends.Params):
     """Where Prometheus (or what speaks as it does: Thanos, Mimir, VictoriaMetrics) is."""
 
     url: Text
@@ -51,7 +38,7 @@ class ApiParams(Params):
         return self
 
 
-class QueryParams(Params):
+class QueryParams(backends.Params):
     """How much there is of one resource, in its unit; a mere string is the query."""
 
     query: Text
@@ -64,42 +51,42 @@ class QueryParams(Params):
 Query = Annotated[QueryParams, BeforeValidator(lambda value: {"query": value} if isinstance(value, str) else value)]
 
 
-class PrometheusParams(Params):
+class PrometheusParams(backends.Params):
     """`queries`: service type -> resource -> query."""
 
     api: ApiParams
-    queries: Annotated[dict[str, dict[ResourceName, Query]], NOT_EMPTY]
+    queries: Annotated[dict[str, dict[backends.ResourceName, Query]], backends.NOT_EMPTY]
 
 
-class PrometheusCapacity(CapacityBackend):
+class PrometheusCapacity(backends.CapacityBackend):
     """One request for each query."""
 
-    def __init__(self, params: PrometheusParams, context: BackendContext) -> None:
+    def __init__(self, params: PrometheusParams, context: backends.BackendContext) -> None:
         self._params = params
         self._url = f"{params.api.url.rstrip('/')}/api/v1/query"
         self._context = context
         self._timeout = context.timeout
 
-    def report_capacity(self) -> CapacityReport:
+    def report_capacity(self) -> backends.CapacityReport:
         """Returns the results of all queries. One without a result is an error: nothing is known then."""
         with self._session() as session:
-            return CapacityReport(
+            return backends.CapacityReport(
                 {
                     service: {resource: self._capacity(session, query) for resource, query in resources.items()}
                     for service, resources in self._params.queries.items()
                 }
             )
 
-    def resources(self) -> Collection[Ref]:
+    def resources(self) -> Collection[backends.Ref]:
         """Returns those that have queries."""
         return [(service, name) for service, queries in self._params.queries.items() for name in queries]
 
-    def _capacity(self, session: requests.Session, params: QueryParams) -> Mapping[str, AZCapacity]:
+    def _capacity(self, session: requests.Session, params: QueryParams) -> Mapping[str, backends.AZCapacity]:
         capacity = self._ask(session, params.query, params.az_label)
         usage: Mapping[str, int] = {}
         if params.usage_query is not None:
             usage = self._ask(session, params.usage_query, params.az_label)
-        return {az: AZCapacity(amount, usage.get(az)) for az, amount in capacity.items()}
+        return {az: backends.AZCapacity(amount, usage.get(az)) for az, amount in capacity.items()}
 
     def _ask(self, session: requests.Session, query: str, az_label: str | None) -> dict[str, int]:
         """Returns amounts by AZ, rounded down."""
@@ -107,21 +94,23 @@ class PrometheusCapacity(CapacityBackend):
         try:
             document = answer.json()
         except ValueError as error:
-            raise BackendError(f"Prometheus answered {query!r} with {answer.status_code}, and no JSON") from error
+            raise backends.BackendError(
+                f"Prometheus answered {query!r} with {answer.status_code}, and no JSON"
+            ) from error
         if not isinstance(document, dict) or document.get("status") != "success":
             message = document.get("error") if isinstance(document, dict) else document
-            raise BackendError(f"Prometheus answered {query!r} with {answer.status_code}: {message}")
+            raise backends.BackendError(f"Prometheus answered {query!r} with {answer.status_code}: {message}")
         amounts: dict[str, int] = {}
         for labels, value in _series(document.get("data"), query):
-            az = ANY_AZ if az_label is None else labels.get(az_label)
+            az = backends.ANY_AZ if az_label is None else labels.get(az_label)
             if not az:
-                raise BackendError(f"{query!r}: a series of the result has no label {az_label!r}: {labels}")
+                raise backends.BackendError(f"{query!r}: a series of the result has no label {az_label!r}: {labels}")
             if az in amounts:
                 hint = "sum it up, or set az_label" if az_label is None else f"sum it up by {az_label!r}"
-                raise BackendError(f"{query!r}: the result has more than one series for AZ {az!r}; {hint}")
+                raise backends.BackendError(f"{query!r}: the result has more than one series for AZ {az!r}; {hint}")
             amounts[az] = _amount(value, query)
         if not amounts:
-            raise BackendError(f"{query!r}: the result is empty")
+            raise backends.BackendError(f"{query!r}: the result is empty")
         return amounts
 
     def _session(self) -> requests.Session:
@@ -146,18 +135,20 @@ def _series(data: Any, query: str) -> list[tuple[Mapping[str, str], Any]]:
         if data["resultType"] == "vector":
             return [(series["metric"], series["value"][1]) for series in data["result"]]
     except (LookupError, TypeError) as error:
-        raise BackendError(f"{query!r}: Prometheus's answer has an unknown form") from error
-    raise BackendError(f"{query!r}: the result is a {data['resultType']}, expected one value for each series")
+        raise backends.BackendError(f"{query!r}: Prometheus's answer has an unknown form") from error
+    raise backends.BackendError(f"{query!r}: the result is a {data['resultType']}, expected one value for each series")
 
 
 def _amount(value: Any, query: str) -> int:
     try:
         number = float(value)
     except (TypeError, ValueError) as error:
-        raise BackendError(f"{query!r}: the result {value!r} is no number") from error
+        raise backends.BackendError(f"{query!r}: the result {value!r} is no number") from error
     if not math.isfinite(number) or number < 0:
-        raise BackendError(f"{query!r}: the result is {value}, expected a number from 0")
+        raise backends.BackendError(f"{query!r}: the result is {value}, expected a number from 0")
     return math.floor(number)
 
 
-plugin = Plugin("Capacity as the result of Prometheus queries.", capacity=Offer(PrometheusParams, PrometheusCapacity))
+plugin = backends.Plugin(
+    "Capacity as the result of Prometheus queries.", capacity=backends.Offer(PrometheusParams, PrometheusCapacity)
+)

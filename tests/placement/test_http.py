@@ -10,7 +10,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.placement.routes import ROUTES
 from limes.placement.schemas import common
-from limes.placement.schemas import vocabulary as schema
+from limes.placement.schemas import resource_provider as schema
 from tests.placement.world import World, claim, uuid_of
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "FROBNICATE", "PROPFIND")

@@ -5,26 +5,25 @@ from functools import partial
 from typing import Any
 
 from limes.placement.call import Answer, Call
-from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, InventoryInUse, Missing
+from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.handlers import inventory
 from limes.placement.objects import allocation as allocations
 from limes.placement.objects import allocation_write
-from limes.placement.objects import reshape as reshaping
 from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim
+from limes.placement.objects.allocation_write import Shape
 from limes.placement.objects.consumer import Ownership
 from limes.placement.objects.inventory import Inventory
-from limes.placement.objects.reshape import Shape
 from limes.placement.schemas import allocation as schema
-from limes.placement.schemas.common import normalized_uuid
+from limes.placement.search.values import normal_uuid
 
 UNKNOWN_TYPE = "unknown"
 
 
-def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
+def _parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
     """One consumer's claim from a valid body of any microversion."""
     settings = call.deps.settings
     owner = Ownership(
-        uuid=checked_uuid(uuid),
+        uuid=_checked_uuid(uuid),
         project_id=body.get("project_id", settings.incomplete_consumer_project_id),
         user_id=body.get("user_id", settings.incomplete_consumer_user_id),
         consumer_type=body.get("consumer_type"),
@@ -33,17 +32,17 @@ def parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
     return Claim(owner, generation, _resources(body["allocations"]))
 
 
-def parse_claims(call: Call, body: Mapping[str, Any]) -> list[Claim]:
+def _parse_claims(call: Call, body: Mapping[str, Any]) -> list[Claim]:
     """Several consumers' claims from a valid body. Raises `InvalidValue` if it names a consumer twice."""
-    claims = [parse_claim(call, uuid, consumer) for uuid, consumer in body.items()]
+    claims = [_parse_claim(call, uuid, consumer) for uuid, consumer in body.items()]
     if len({claim.owner.uuid for claim in claims}) < len(claims):
         raise InvalidValue("A consumer is named twice, in different notations of its UUID.")
     return claims
 
 
-def checked_uuid(value: str) -> str:
+def _checked_uuid(value: str) -> str:
     """The UUID in the usual notation. Raises `InvalidValue` for any other text."""
-    uuid = normalized_uuid(value)
+    uuid = normal_uuid(value)
     if uuid is None:
         raise InvalidValue(f"Malformed consumer_uuid: {value}")
     return uuid
@@ -60,7 +59,7 @@ def show(call: Call) -> Answer:
             document["consumer_generation"] = consumer.generation
         if call.version >= 38:
             document["consumer_type"] = consumer.consumer_type or UNKNOWN_TYPE
-    return Answer(document=document, last_modified=max((allocation.updated for allocation in held), default=call.now))
+    return Answer(document=document, last_modified=call.latest(held))
 
 
 def list_of_provider(call: Call) -> Answer:
@@ -73,13 +72,13 @@ def list_of_provider(call: Call) -> Answer:
         if call.version >= 28:
             entry["consumer_generation"] = allocation.consumer_generation
     document = {"allocations": consumers, "resource_provider_generation": generation}
-    return Answer(document=document, last_modified=max((allocation.updated for allocation in held), default=call.now))
+    return Answer(document=document, last_modified=call.latest(held))
 
 
 def replace(call: Call) -> Answer:
     """PUT /allocations/{consumer_uuid}."""
-    uuid = _consumer_uuid(call)
-    claim = parse_claim(call, uuid, call.body(schema.put(call.version)))
+    uuid = _checked_uuid(call.params["consumer_uuid"])
+    claim = _parse_claim(call, uuid, call.body(schema.put(call.version)))
     _write(call, [claim], f"Unable to allocate inventory for consumer {uuid}:")
     return Answer(status=204)
 
@@ -87,18 +86,18 @@ def replace(call: Call) -> Answer:
 def replace_several(call: Call) -> Answer:
     """POST /allocations, from 1.13."""
     body = call.body(schema.post(call.version))
-    _write(call, parse_claims(call, body), "Unable to allocate inventory")
+    _write(call, _parse_claims(call, body), "Unable to allocate inventory")
     return Answer(status=204)
 
 
-def _write(call: Call, claims: list[Claim], unknown: str) -> None:
-    """Writes all claims in one transaction. `unknown` begins the message about a class that does not exist."""
-    try:
-        call.transaction(lambda: allocation_write.replace(call.engine, claims, call.now))
-    except ClassUnknown as error:
-        raise ClassUnknown(f"{unknown} {error}") from None
-    except CapacityExceeded as error:
-        raise CapacityExceeded(f"Unable to allocate inventory: {error}") from None
+def _write(call: Call, claims: list[Claim], unknown: str, shapes: Mapping[str, Shape] | None = None) -> None:
+    """Writes everything in one transaction. `unknown` begins the message about a class that does not exist."""
+    with (
+        prefixed(ClassUnknown, unknown),
+        prefixed(CapacityExceeded, "Unable to allocate inventory:"),
+        prefixed(InventoryInUse, "update conflict:"),
+    ):
+        call.transaction(lambda: allocation_write.replace(call.engine, claims, call.now, shapes))
 
 
 def delete(call: Call) -> Answer:
@@ -110,9 +109,9 @@ def delete(call: Call) -> Answer:
 
 
 def _consumer_uuid(call: Call) -> str:
-    """The UUID in the path. Another text has no allocations, and PUT refuses it."""
+    """The UUID in the path. Another text has no allocations."""
     given = call.params["consumer_uuid"]
-    return checked_uuid(given) if call.req.method == "PUT" else normalized_uuid(given) or given
+    return normal_uuid(given) or given
 
 
 def _resources(body: Any) -> dict[str, dict[str, int]]:
@@ -126,7 +125,7 @@ def _resources(body: Any) -> dict[str, dict[str, int]]:
     else:
         by_provider = {uuid: entry["resources"] for uuid, entry in body.items()}
     amounts = {
-        normalized_uuid(uuid) or uuid: {name: int(amount) for name, amount in resources.items()}
+        normal_uuid(uuid) or uuid: {name: int(amount) for name, amount in resources.items()}
         for uuid, resources in by_provider.items()
     }
     if len(amounts) < len(by_provider):
@@ -148,20 +147,12 @@ def reshape(call: Call) -> Answer:
     """POST /reshaper, from 1.30."""
     body = call.body(schema.post_reshape(call.version))
     shapes = {
-        normalized_uuid(uuid) or uuid: Shape(
+        normal_uuid(uuid) or uuid: Shape(
             shape["resource_provider_generation"], partial(_inventories, shape["inventories"], call.version, uuid)
         )
         for uuid, shape in body["inventories"].items()
     }
-    claims = parse_claims(call, body["allocations"])
-    try:
-        call.transaction(lambda: reshaping.reshape(call.engine, shapes, claims, call.now))
-    except CapacityExceeded as error:
-        raise CapacityExceeded(f"Unable to allocate inventory: {error}") from None
-    except ClassUnknown as error:
-        raise ClassUnknown(f"malformed reshaper data: {error}") from None
-    except InventoryInUse as error:
-        raise InventoryInUse(f"update conflict: {error}") from None
+    _write(call, _parse_claims(call, body["allocations"]), "malformed reshaper data:", shapes)
     return Answer(status=204)
 
 

@@ -5,22 +5,19 @@ from typing import Any, TypeVar
 
 from limes.errors import LimesError
 from limes.placement.call import Answer, Call
-from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUse, Missing
+from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.objects import inventory as inventories
 from limes.placement.objects import resource_class, resource_provider
 from limes.placement.objects.inventory import Inventory
 from limes.placement.objects.resource_provider import LockedProvider
-from limes.placement.schemas import inventory as schema
+from limes.placement.schemas import resource_provider as schema
 
 T = TypeVar("T")
 _FIELDS = ("total", "reserved", "min_unit", "max_unit", "step_size")
 
 
 def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
-    """An inventory from a valid body. Raises `InvalidValue` if more is reserved than there is.
-
-    Below 1.26 some capacity has to remain.
-    """
+    """An inventory from a valid body. Raises `InvalidValue` if too much is reserved: below 1.26 some has to remain."""
     numbers = {field: int(body[field]) for field in _FIELDS if field in body}
     inventory = Inventory(**numbers, allocation_ratio=float(body.get("allocation_ratio", 1.0)))
     problem = None
@@ -37,21 +34,15 @@ def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> 
 
 def document_of(inventory: Inventory) -> dict[str, Any]:
     """An inventory as clients see it."""
-    return {
-        "total": inventory.total,
-        "reserved": inventory.reserved,
-        "min_unit": inventory.min_unit,
-        "max_unit": inventory.max_unit,
-        "step_size": inventory.step_size,
-        "allocation_ratio": inventory.allocation_ratio,
-    }
+    document = inventory._asdict()
+    del document["updated"]
+    return document
 
 
 def list_all(call: Call) -> Answer:
     """GET /resource_providers/{uuid}/inventories."""
     generation, by_class = inventories.of_provider(call.engine, call.params["uuid"])
-    updated = max((inventory.updated for inventory in by_class.values()), default=call.now)
-    return Answer(document=_document_of_all(by_class, generation), last_modified=updated)
+    return Answer(document=_document_of_all(by_class, generation), last_modified=call.latest(by_class.values()))
 
 
 def show(call: Call) -> Answer:
@@ -68,17 +59,16 @@ def create(call: Call) -> Answer:
     """POST /resource_providers/{uuid}/inventories. The generation in the body, if any, does not matter."""
     uuid = call.params["uuid"]
     resource_provider.identify(call.engine, uuid)
-    body = call.body(schema.POST)
+    body = call.body(schema.POST_INVENTORY)
     class_name = body["resource_class"]
 
     def write(provider: LockedProvider) -> Inventory:
-        try:
+        with prefixed(InvalidValue, f"Unable to create inventory for resource provider {uuid}:"):
             inventory = parse(body, call.version, class_name, uuid)
             class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
-        except InvalidValue as error:
-            raise InvalidValue(f"Unable to create inventory for resource provider {uuid}: {error}") from None
-        if not inventories.add(call.engine, provider.id, class_id, inventory, call.now):
+        if class_id in inventories.class_ids_of(call.engine, provider.id):
             raise ConcurrentUpdate(f"Update conflict: there is inventory of class {class_name} already.")
+        inventories.put(call.engine, provider.id, {class_id: inventory}, call.now)
         return inventory
 
     generation, inventory = _change(call, None, write)
@@ -91,7 +81,7 @@ def update(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/inventories/{resource_class}."""
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
     resource_provider.identify(call.engine, uuid)
-    body = call.body(schema.PUT_ONE)
+    body = call.body(schema.PUT_INVENTORY)
 
     def write(provider: LockedProvider) -> Inventory:
         inventory = _parse_update(body, call.version, class_name, uuid)
@@ -112,7 +102,7 @@ def replace_all(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/inventories."""
     uuid = call.params["uuid"]
     try:
-        body = call.body(schema.PUT_ALL)
+        body = call.body(schema.PUT_INVENTORIES)
     except LimesError:
         resource_provider.identify(call.engine, uuid)  # that the provider does not exist is reported first
         raise
@@ -129,10 +119,8 @@ def replace_all(call: Call) -> Answer:
                 f" No such resource class {unknown[0]}."
             )
         gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
-        try:
+        with prefixed(InventoryInUse, "update conflict:"):
             inventories.remove(call.engine, provider.id, uuid, gone)
-        except InventoryInUse as error:
-            raise InventoryInUse(f"update conflict: {error}") from None
         inventories.put(
             call.engine, provider.id, {ids[name]: inventory for name, inventory in by_class.items()}, call.now
         )
@@ -151,10 +139,8 @@ def delete(call: Call) -> Answer:
         class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
         if class_id is None:
             raise Missing(f"{missing}: No such resource class {class_name}.")
-        try:
+        with prefixed(InventoryInUse, f"Unable to delete inventory of class {class_name}:"):
             removed = inventories.remove(call.engine, provider.id, uuid, [class_id])
-        except InventoryInUse as error:
-            raise InventoryInUse(f"Unable to delete inventory of class {class_name}: {error}") from None
         if not removed:
             raise Missing(f"{missing}: {missing}")
 
@@ -174,10 +160,8 @@ def delete_all(call: Call) -> Answer:
 
 
 def _parse_update(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
-    try:
+    with prefixed(InvalidValue, f"Unable to update inventory for resource provider {uuid}:"):
         return parse(body, version, class_name, uuid)
-    except InvalidValue as error:
-        raise InvalidValue(f"Unable to update inventory for resource provider {uuid}: {error}") from None
 
 
 def _change(call: Call, generation: int | None, write: Callable[[LockedProvider], T]) -> tuple[int, T]:

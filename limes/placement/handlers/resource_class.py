@@ -2,20 +2,17 @@
 
 from typing import Any
 
-from limes.placement.call import Answer, Call
+from limes.placement.call import Answer, Call, transactional
 from limes.placement.errors import Duplicate, InvalidBody, InvalidValue
 from limes.placement.objects import resource_class as classes
-from limes.placement.schemas import vocabulary as schema
+from limes.placement.schemas import resource_provider as schema
 
 
 def list_all(call: Call) -> Answer:
     """GET /resource_classes."""
     all_classes = classes.all_of(call.engine)
     document = {"resource_classes": [_document_of(resource_class.name, call.prefix) for resource_class in all_classes]}
-    return Answer(
-        document=document,
-        last_modified=max((resource_class.updated for resource_class in all_classes), default=call.now),
-    )
+    return Answer(document=document, last_modified=call.latest(all_classes))
 
 
 def show(call: Call) -> Answer:
@@ -37,17 +34,13 @@ def put(call: Call) -> Answer:
     return _ensure(call) if call.version >= 7 else _rename(call)
 
 
+@transactional
 def delete(call: Call) -> Answer:
     """DELETE /resource_classes/{name}."""
-    name = call.params["name"]
-
-    def work() -> None:
-        resource_class = classes.get(call.engine, name)
-        if not resource_class.name.startswith("CUSTOM_"):
-            raise InvalidValue(f"Error in delete resource class: Cannot delete standard resource class {name}.")
-        classes.delete(call.engine, name)
-
-    call.transaction(work)
+    name = classes.get(call.engine, call.params["name"]).name
+    if not name.startswith("CUSTOM_"):
+        raise InvalidValue(f"Error in delete resource class: Cannot delete standard resource class {name}.")
+    classes.delete(call.engine, name)
     return Answer(status=204)
 
 
@@ -65,8 +58,7 @@ def _rename(call: Call) -> Answer:
     new_name = call.body(schema.CLASS)["name"]
 
     def work() -> None:
-        resource_class = classes.get(call.engine, name)
-        if not resource_class.name.startswith("CUSTOM_"):
+        if not classes.get(call.engine, name).name.startswith("CUSTOM_"):
             raise InvalidValue(f"Cannot update standard resource class {name}")
         classes.rename(call.engine, name, new_name, call.now)
 

@@ -1,29 +1,21 @@
 """Resource providers: the list with all its filters, which is read from the index, and one at a time."""
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import Any
 
 import orjson
 
-from limes.errors import Conflict
-from limes.placement.call import Answer, Call
-from limes.placement.errors import (
-    CannotDeleteParent,
-    DuplicateName,
-    InvalidValue,
-    Missing,
-    ProviderInUse,
-)
+from limes.placement.call import Answer, Call, transactional
+from limes.placement.errors import CannotDeleteParent, DuplicateName, InvalidValue, Missing, ProviderInUse
 from limes.placement.handlers.allocation_candidate import bounds_of
 from limes.placement.objects import resource_provider as providers
 from limes.placement.objects.resource_provider import LockedProvider, Provider
 from limes.placement.schemas import resource_provider as schema
-from limes.placement.schemas.common import normalized_uuid
 from limes.placement.search.model import Provider as IndexedProvider
 from limes.placement.search.provider_list import matching_providers, parse_providers
 from limes.placement.search.querystring import invalid, last_values, parse_pairs
+from limes.placement.search.values import aggregate_name, normal_uuid
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
 _PLACES = Provider(0, "@uuid@", "", 0, 0.0, 0, "", None, None)
@@ -61,26 +53,21 @@ def list_providers(call: Call) -> Answer:
     return Answer(data=render_providers(matching, call.version, call.prefix), last_modified=updated)
 
 
-def render_providers(providers: Iterable[IndexedProvider], version: int, prefix: str) -> bytes:
+def render_providers(providers: Sequence[IndexedProvider], version: int, prefix: str) -> bytes:
     """The body, equal to that of `document_of` for each. Only what differs is written into each document, which takes a
     tenth of the time of making them one by one: so there is no need to keep them."""
-    links, end = _constant_parts(version, prefix)
+    # in pieces between which the provider's UUID belongs
+    links = orjson.dumps({"links": document_of(_PLACES, version, prefix)["links"]}).decode()[1:-1].split(_PLACES.uuid)
+    family = _family if version >= 14 else lambda provider: ""
     parts = []
-    for some in _chunks(providers, 1000):
+    for start in range(0, len(providers), 1000):
         texts = [
             f'{{"uuid":"{(uuid := provider.uuid)}","name":{encode_basestring(provider.name)},'
-            f'"generation":{provider.generation},{uuid.join(links)}{end(provider)}}}'
-            for provider in some
+            f'"generation":{provider.generation},{uuid.join(links)}{family(provider)}}}'
+            for provider in providers[start : start + 1000]
         ]
         parts.append(",".join(texts).encode())
     return b'{"resource_providers":[%b]}' % b",".join(parts)
-
-
-def _constant_parts(version: int, prefix: str) -> tuple[list[str], Callable[[IndexedProvider], str]]:
-    """Returns a provider's links as JSON, in pieces between which its UUID belongs, and what makes the end of its
-    document."""
-    document = orjson.dumps({"links": document_of(_PLACES, version, prefix)["links"]}).decode()
-    return document[1:-1].split(_PLACES.uuid), _family if version >= 14 else _no_family
 
 
 def _family(provider: IndexedProvider) -> str:
@@ -88,16 +75,6 @@ def _family(provider: IndexedProvider) -> str:
     if parent is None:
         return f',"parent_provider_uuid":null,"root_provider_uuid":"{root}"'
     return f',"parent_provider_uuid":"{parent}","root_provider_uuid":"{root}"'
-
-
-def _no_family(provider: IndexedProvider) -> str:
-    return ""
-
-
-def _chunks(providers: Iterable[IndexedProvider], size: int) -> Iterator[list[IndexedProvider]]:
-    iterator = iter(providers)
-    while chunk := list(islice(iterator, size)):
-        yield chunk
 
 
 def show(call: Call) -> Answer:
@@ -109,32 +86,26 @@ def create(call: Call) -> Answer:
     """POST /resource_providers."""
     body = call.body(schema.post(call.version))
     name = body["name"]
-    uuid = normalized_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
+    uuid = normal_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
     assert uuid is not None
     if not name:
         raise _cannot_create(name, uuid, "name is required")
-    parent_uuid = _uuid_or_none(body.get("parent_provider_uuid"))
+    parent_uuid = _parent_uuid(body)
     if parent_uuid == uuid:
-        raise _cannot_create(
-            name,
-            uuid,
-            "parent provider UUID cannot be same as UUID."
-            " Please set parent provider UUID to None if there is no parent.",
-        )
+        hint = "Please set parent provider UUID to None if there is no parent."
+        raise _cannot_create(name, uuid, f"parent provider UUID cannot be same as UUID. {hint}")
 
     def work() -> Provider:
-        if parent_uuid is None:
-            new_id = providers.insert(call.engine, uuid, name, None, call.now)
-            if new_id is None:
-                raise _duplicate_error(call, name, uuid)
-            return Provider(new_id, uuid, name, 0, call.now, new_id, uuid, None, None)
-        tree = providers.lock_trees(call.engine, parent_uuid)
-        parent = tree.get(parent_uuid)
-        if parent is None:
+        tree = providers.lock_trees(call.engine, parent_uuid) if parent_uuid else {}
+        parent = tree.get(parent_uuid) if parent_uuid else None
+        if parent_uuid and parent is None:
             raise _cannot_create(name, uuid, "parent provider UUID does not exist.")
         new_id = providers.insert(call.engine, uuid, name, parent, call.now)
         if new_id is None:
-            raise _duplicate_error(call, name, uuid)
+            kind, taken = ("uuid", uuid) if providers.find_holder(call.engine, name, uuid) == uuid else ("name", name)
+            raise DuplicateName(f"Conflicting resource provider {kind}: {taken} already exists.")
+        if parent is None:
+            return Provider(new_id, uuid, name, 0, call.now, new_id, uuid, None, None)
         root = next(provider for provider in tree.values() if provider.id == parent.root_id)
         return Provider(new_id, uuid, name, 0, call.now, root.id, root.uuid, parent.id, parent.uuid)
 
@@ -155,17 +126,15 @@ def update(call: Call) -> Answer:
 
     def work() -> Provider:
         moving = "parent_provider_uuid" in body
-        new_parent_uuid = _uuid_or_none(body.get("parent_provider_uuid"))
-        tree = (
-            providers.lock_trees(call.engine, uuid, *([new_parent_uuid] if new_parent_uuid else [])) if moving else {}
-        )
+        new_parent_uuid = _parent_uuid(body)
+        concerned = [uuid, new_parent_uuid] if new_parent_uuid else [uuid]
+        tree = providers.lock_trees(call.engine, *concerned) if moving else {}
         provider = tree.get(uuid) if moving else providers.find_and_lock(call.engine, uuid)
         if provider is None:
             raise Missing(f"No resource provider with uuid {uuid} found")
         if moving:
             _move(call, provider, new_parent_uuid, tree)
-        holder = providers.find_holder(call.engine, name)
-        if holder is not None and holder.uuid != uuid:
+        if providers.find_holder(call.engine, name) not in (None, uuid):
             raise DuplicateName(f"Conflicting resource provider {name} already exists.")
         providers.rename(call.engine, provider.id, name, call.now)
         return providers.get(call.engine, uuid)
@@ -173,25 +142,51 @@ def update(call: Call) -> Answer:
     return _answer(call, call.transaction(work))
 
 
+@transactional
 def delete(call: Call) -> Answer:
     """DELETE /resource_providers/{uuid}."""
     uuid = call.params["uuid"]
-
-    def work() -> None:
-        tree = providers.lock_trees(call.engine, uuid)
-        provider = tree.get(uuid)
-        if provider is None:
-            raise Missing(f"No resource provider with uuid {uuid} found for delete")
-        if any(other.parent_id == provider.id for other in tree.values()):
-            raise CannotDeleteParent(
-                f"Unable to delete parent resource provider {uuid}: It has child resource providers."
-            )
-        if providers.has_allocations(call.engine, provider.id):
-            raise ProviderInUse(f"Unable to delete resource provider {uuid}: Resource provider has allocations.")
-        providers.delete(call.engine, provider.id, call.now)
-
-    call.transaction(work)
+    tree = providers.lock_trees(call.engine, uuid)
+    provider = tree.get(uuid)
+    if provider is None:
+        raise Missing(f"No resource provider with uuid {uuid} found for delete")
+    if any(other.parent_id == provider.id for other in tree.values()):
+        raise CannotDeleteParent(f"Unable to delete parent resource provider {uuid}: It has child resource providers.")
+    if providers.has_allocations(call.engine, provider.id):
+        raise ProviderInUse(f"Unable to delete resource provider {uuid}: Resource provider has allocations.")
+    providers.delete(call.engine, provider.id, call.now)
     return Answer(status=204)
+
+
+def show_aggregates(call: Call) -> Answer:
+    """GET /resource_providers/{uuid}/aggregates."""
+    provider_id, generation = providers.identify(call.engine, call.params["uuid"])
+    return _answer_aggregates(call, providers.aggregates_of(call.engine, provider_id), generation)
+
+
+def replace_aggregates(call: Call) -> Answer:
+    """PUT /resource_providers/{uuid}/aggregates: from 1.19 with the generation, which counts up."""
+    providers.identify(call.engine, call.params["uuid"])
+    body = call.body(schema.put_aggregates(call.version))
+    guarded = call.version >= 19
+    uuids = list(dict.fromkeys(aggregate_name(uuid) or uuid for uuid in (body["aggregates"] if guarded else body)))
+
+    def work() -> int:
+        provider = providers.lock(call.engine, call.params["uuid"])
+        if guarded:
+            provider.check_generation(body["resource_provider_generation"], providers.STALE)
+        providers.replace_aggregates(call.engine, provider.id, uuids)
+        if guarded:
+            return providers.next_generation(call.engine, provider.id, call.now)
+        providers.touch(call.engine, provider.id, call.now)
+        return provider.generation
+
+    return _answer_aggregates(call, uuids, call.transaction(work))
+
+
+def _answer_aggregates(call: Call, uuids: list[str], generation: int) -> Answer:
+    guard = {"resource_provider_generation": generation} if call.version >= 19 else {}
+    return Answer(document={"aggregates": uuids, **guard}, last_modified=call.now)
 
 
 def _move(call: Call, provider: LockedProvider, new_parent_uuid: str | None, tree: dict[str, LockedProvider]) -> None:
@@ -213,15 +208,9 @@ def _answer(call: Call, provider: Provider) -> Answer:
     return Answer(document=document_of(provider, call.version, call.prefix), last_modified=provider.updated)
 
 
-def _uuid_or_none(value: str | None) -> str | None:
-    return None if value is None else normalized_uuid(value)
-
-
-def _duplicate_error(call: Call, name: str, uuid: str) -> Conflict:
-    holder = providers.find_holder(call.engine, name, uuid)
-    if holder is not None and holder.uuid == uuid:
-        return DuplicateName(f"Conflicting resource provider uuid: {uuid} already exists.")
-    return DuplicateName(f"Conflicting resource provider name: {name} already exists.")
+def _parent_uuid(body: Mapping[str, Any]) -> str | None:
+    parent = body.get("parent_provider_uuid")
+    return None if parent is None else normal_uuid(parent)
 
 
 def _cannot_create(name: str, uuid: str, why: str) -> InvalidValue:

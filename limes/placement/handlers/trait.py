@@ -1,15 +1,12 @@
 """Traits: all names, and the traits of a provider."""
 
-from typing import Any
-
-from limes.placement.call import Answer, Call
+from limes.placement.call import Answer, Call, transactional
 from limes.placement.errors import InvalidValue, Missing, provider_missing
 from limes.placement.objects import resource_provider
 from limes.placement.objects import trait as traits
 from limes.placement.objects.trait import Trait
-from limes.placement.schemas import vocabulary as schema
+from limes.placement.schemas import resource_provider as schema
 
-_STALE = "Resource provider's generation already changed. Please update the generation and try again."
 _BAD_NAME = (
     "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
     ' "CUSTOM_" and use following characters: "A"-"Z", "0"-"9" and "_"'
@@ -22,7 +19,7 @@ def list_all(call: Call) -> Answer:
     names, prefix = _name_filter(query["name"]) if "name" in query else (None, None)
     associated = _associated_filter(query["associated"]) if "associated" in query else None
     selected = traits.select(call.engine, names=names, prefix=prefix, associated=associated)
-    return Answer(document={"traits": [trait.name for trait in selected]}, last_modified=_latest(selected, call))
+    return Answer(document={"traits": [trait.name for trait in selected]}, last_modified=call.latest(selected))
 
 
 def show(call: Call) -> Answer:
@@ -40,17 +37,13 @@ def create(call: Call) -> Answer:
     return Answer(status=201 if is_new else 204, location=f"/traits/{name}", last_modified=trait.updated)
 
 
+@transactional
 def delete(call: Call) -> Answer:
     """DELETE /traits/{name}."""
-    name = call.params["name"]
-
-    def work() -> None:
-        trait = traits.get(call.engine, name)
-        if not trait.name.startswith("CUSTOM_"):
-            raise InvalidValue(f"Cannot delete standard trait {name}.")
-        traits.delete(call.engine, name)
-
-    call.transaction(work)
+    trait = traits.get(call.engine, call.params["name"])
+    if not trait.name.startswith("CUSTOM_"):
+        raise InvalidValue(f"Cannot delete standard trait {trait.name}.")
+    traits.delete(call.engine, trait.name)
     return Answer(status=204)
 
 
@@ -69,7 +62,7 @@ def replace_of_provider(call: Call) -> Answer:
 
     def work() -> tuple[list[Trait], int]:
         provider = resource_provider.lock(call.engine, call.params["uuid"])
-        provider.check_generation(body["resource_provider_generation"], _STALE)
+        provider.check_generation(body["resource_provider_generation"], resource_provider.STALE)
         new_traits = traits.check_exist(call.engine, body["traits"])
         if not traits.replace_of_provider(call.engine, provider.id, new_traits):
             return new_traits, provider.generation
@@ -78,28 +71,18 @@ def replace_of_provider(call: Call) -> Answer:
     return _answer(call, *call.transaction(work))
 
 
+@transactional
 def delete_of_provider(call: Call) -> Answer:
     """DELETE /resource_providers/{uuid}/traits. The generation counts up only if there were any."""
-
-    def work() -> None:
-        provider = resource_provider.lock(call.engine, call.params["uuid"])
-        if traits.replace_of_provider(call.engine, provider.id, []):
-            resource_provider.next_generation(call.engine, provider.id, call.now)
-
-    call.transaction(work)
+    provider = resource_provider.lock(call.engine, call.params["uuid"])
+    if traits.replace_of_provider(call.engine, provider.id, []):
+        resource_provider.next_generation(call.engine, provider.id, call.now)
     return Answer(status=204)
 
 
 def _answer(call: Call, shown: list[Trait], generation: int) -> Answer:
-    document: dict[str, Any] = {
-        "traits": [trait.name for trait in shown],
-        "resource_provider_generation": generation,
-    }
-    return Answer(document=document, last_modified=_latest(shown, call))
-
-
-def _latest(shown: list[Trait], call: Call) -> float:
-    return max((trait.updated for trait in shown), default=call.now)
+    document = {"traits": [trait.name for trait in shown], "resource_provider_generation": generation}
+    return Answer(document=document, last_modified=call.latest(shown))
 
 
 def _name_filter(value: str) -> tuple[list[str] | None, str | None]:

@@ -88,8 +88,7 @@ class ProviderIndex:
             self.current()
 
     def current(self) -> Cloud:
-        """Returns the cloud as it is now, with all that was committed before this call. Not for use in a
-        transaction."""
+        """Returns the cloud as it is now, with all that was committed before this call. Not inside a transaction."""
         if self._pid != os.getpid():
             self._lock, self._pid = threading.Lock(), os.getpid()
         state = self._state

@@ -1,16 +1,16 @@
-"""Writing allocations.
+"""Writing allocations, and the reshaper: inventory and allocations that move between providers in one step.
 
 The invariants: no write makes the use of a provider's class exceed its capacity, or makes an excess worse; a write
 changes the allocations of all consumers it names, or of none; the generation of a consumer grows with each write, that
 of a provider with each write that gives it allocations or empties one of its consumers.
 
 How they are kept: first limits, consumers and providers are locked, in this order, and each kind in a fixed order. All
-decisions rest on rows that are read after that. The number of statements does not depend on
-the number of allocations.
+decisions rest on rows that are read after that. The number of statements does not depend on the number of allocations.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from peewee import Case
@@ -19,12 +19,12 @@ from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, mapping, rows, writes
-from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue
+from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue, ProviderUnknown
 from limes.placement.models import Allocation, Provider, ResourceClass
 from limes.placement.objects import change, consumer, inventory, quota, resource_class
 from limes.placement.objects.allocation import ANY_GENERATION, Claim
 from limes.placement.objects.consumer import Consumer
-from limes.placement.objects.inventory import Stock
+from limes.placement.objects.inventory import Inventory, Stock
 
 _CHUNK = 5000
 _MOST_PROVIDERS = 10_000
@@ -39,24 +39,65 @@ class _Held(NamedTuple):
     used: int
 
 
-_Stocks = Mapping[int, Mapping[str, Stock]]
-"""By provider id and class name."""
-
 _Row = tuple[int, int, int, int]
 """(consumer id, provider id, class id, amount)"""
 
 
-def replace(engine: Engine, claims: Sequence[Claim], now: float) -> None:
-    """Gives each consumer what its claim says, all or nothing. To be called inside a transaction.
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """All the inventory that a provider is to have, and the generation that the client saw."""
+
+    generation: int
+    read: Callable[[], Mapping[str, Inventory]]
+    """Returns the inventories by class name. Raises `InvalidValue`. Called only if the generation is not stale."""
+
+
+def replace(engine: Engine, claims: Sequence[Claim], now: float, shapes: Mapping[str, Shape] | None = None) -> None:
+    """Gives each consumer what its claim says, and each provider (by UUID) its shape, all or nothing. To be called
+    inside a transaction.
 
     Raises `ConcurrentUpdate` for a stale generation, `InvalidValue` for what does not exist, `CapacityExceeded` for
-    what does not fit, `QuotaExceeded` for what a project may not have.
+    what does not fit, `QuotaExceeded` for what a project may not have; and because of a shape, `ProviderUnknown` and
+    `InventoryInUse`.
     """
-    if claims:
-        write = AllocationWrite(engine, claims, now)
-        write.lock()
-        write.check()
-        write.apply()
+    if not claims and not shapes:
+        return
+    write = _AllocationWrite(engine, claims, now)
+    providers = write.lock(also=list(shapes or ()))
+    if shapes:
+        _check_shapes(engine, shapes, providers)
+    write.check()
+    reshaped = {uuid: shape.read() for uuid, shape in (shapes or {}).items()}
+    classes = resource_class.check_exist(engine, {name for inventories in reshaped.values() for name in inventories})
+    for uuid, inventories in reshaped.items():
+        inventory.put(engine, providers[uuid], {classes[name]: inventories[name] for name in inventories}, now)
+    write.apply()
+    for uuid, inventories in reshaped.items():
+        kept = {classes[name] for name in inventories}
+        inventory.remove(engine, providers[uuid], uuid, inventory.class_ids_of(engine, providers[uuid]) - kept)
+    if reshaped:
+        # counts as clients expect: one step for the final inventory, and one for the interim one, if there is any
+        with_interim = [providers[uuid] for uuid, inventories in reshaped.items() if inventories]
+        _count_up(engine, 1, with_interim, [providers[uuid] for uuid in reshaped], now)
+
+
+@mapping(str, int)
+def _generations(uuids: Collection[str]) -> Node:
+    return Provider.select(Provider.uuid, Provider.generation).where(any_of(Provider.uuid, uuids))
+
+
+def _check_shapes(engine: Engine, shapes: Mapping[str, Shape], providers: Mapping[str, int]) -> None:
+    actual = _generations(engine, list(shapes))
+    for uuid, shape in shapes.items():
+        if uuid not in providers:
+            raise ProviderUnknown(
+                f"Resource provider {uuid} in inventories not found: No resource provider with uuid {uuid} found"
+            )
+        if actual[uuid] != shape.generation:
+            raise ConcurrentUpdate(
+                f"resource provider generation conflict for provider {uuid}:"
+                f" actual: {actual[uuid]}, given: {shape.generation}"
+            )
 
 
 @change.stamped
@@ -82,8 +123,8 @@ def delete(engine: Engine, uuid: str) -> bool:
     return True
 
 
-class AllocationWrite:
-    """One write in three steps, so that the reshaper can check and change inventory in between."""
+class _AllocationWrite:
+    """One write in three steps, between which inventory is checked and changed."""
 
     def __init__(self, engine: Engine, claims: Sequence[Claim], now: float) -> None:
         self._engine = engine
@@ -161,7 +202,7 @@ class AllocationWrite:
                 rows.append((consumer_id, provider_id, stock.class_id, amount))
         return rows
 
-    def _check_inventory(self, stocks: _Stocks) -> None:
+    def _check_inventory(self, stocks: Mapping[int, Mapping[str, Stock]]) -> None:
         """Raises `ClassUnknown` for a class that does not exist, or `CapacityExceeded` for a provider without
         inventory of any class that the write names.
         """
@@ -179,7 +220,7 @@ class AllocationWrite:
         emptied = {self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources}
         counted = set(gaining) | {held.provider_id for held in self._held if held.consumer_id in emptied}
         if touched := counted | {held.provider_id for held in self._held}:
-            _count_up(self._engine, counted, touched, self._now)
+            _count_up(self._engine, 0, counted, touched, self._now)
 
     def _raised(self) -> Mapping[tuple[str, str], int]:
         """By how much the write raises the use, by project and class."""
@@ -232,10 +273,11 @@ def _held_by(consumer_ids: Collection[int]) -> Node:
 
 
 @change.stamped
-def _count_up(counted: Collection[int], touched: Collection[int], now: float) -> Node:
-    steps = Case(None, [(any_of(Provider.id, counted), 1)], 0)
-    query = Provider.update(generation=Provider.generation + steps, updated=now, changed=change.STAMP)
-    return query.where(any_of(Provider.id, touched))
+def _count_up(steps: int, one_more: Collection[int], provider_ids: Collection[int], now: float) -> Node:
+    """Counts up the generations of providers: those of `one_more` by one more than by `steps`."""
+    generation = Provider.generation + steps + Case(None, [(any_of(Provider.id, one_more), 1)], 0)
+    query = Provider.update(generation=generation, updated=now, changed=change.STAMP)
+    return query.where(any_of(Provider.id, provider_ids))
 
 
 _add = Insert(

@@ -136,14 +136,6 @@ def class_ids_of(provider_id: int) -> Node:
     return _Inventory.select(_Inventory.resource_class).where(_Inventory.provider == provider_id)
 
 
-def add(engine: Engine, provider_id: int, class_id: int, inventory: Inventory, now: float) -> bool:
-    """Adds the inventory of one class to a locked provider. Returns False if it has one already."""
-    if class_id in class_ids_of(engine, provider_id):
-        return False
-    put(engine, provider_id, {class_id: inventory}, now)
-    return True
-
-
 @mapping(int, str)
 def _used_classes(provider_id: int, class_ids: Collection[int]) -> Node:
     query = Allocation.select(ResourceClass.id, ResourceClass.name).distinct()

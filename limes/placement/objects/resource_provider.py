@@ -5,7 +5,7 @@ shape of a tree (adds, moves or deletes a provider) first locks all of its rows 
 so a provider's root is right when it is written, and stays right.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from peewee import JOIN, Case
@@ -13,13 +13,15 @@ from peewee import JOIN, Case
 from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
-from limes.db.query import Node, exists, first, first_value, rows, value, writes
+from limes.db.query import Insert, Node, column, exists, first, first_value, rows, value, writes
 from limes.placement import models
 from limes.placement.errors import ConcurrentUpdate, Missing
 from limes.placement.models import Allocation
+from limes.placement.models import ProviderAggregate as Member
 from limes.placement.objects import change
 
 _TRIES = 20
+STALE = "Resource provider's generation already changed. Please update the generation and try again."
 _LARGEST_GENERATION = 2**63 - 1
 """The largest number that a database can compare with."""
 
@@ -60,13 +62,6 @@ class Identity(NamedTuple):
     generation: int
 
 
-class NameHolder(NamedTuple):
-    """The provider that has a name or a UUID already."""
-
-    uuid: str
-    name: str
-
-
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 _Provider = models.Provider
@@ -84,11 +79,11 @@ def _of_uuid(uuid: str) -> Node:
     return query.where(_Provider.uuid == uuid)
 
 
-def get(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> Provider:
-    """The provider of that UUID. Raises `Missing` with the message."""
+def get(engine: Engine, uuid: str) -> Provider:
+    """The provider of that UUID. Raises `Missing`."""
     providers = _of_uuid(engine, uuid)
     if not providers:
-        raise Missing(message.format(uuid))
+        raise Missing(f"No resource provider with uuid {uuid} found")
     return providers[0]
 
 
@@ -109,11 +104,10 @@ def identify(engine: Engine, uuid: str) -> Identity:
     return identity
 
 
-@first(NameHolder)
+@first_value(str)
 def find_holder(name: str, uuid: str = "") -> Node:
-    """The provider that has the name or the UUID, or None. If two do, it is the one with the UUID."""
-    query = _Provider.select(_Provider.uuid, _Provider.name)
-    query = query.where((_Provider.name == name) | (_Provider.uuid == uuid))
+    """The UUID of the provider that has the name or the UUID, or None. If two do, it is the one with the UUID."""
+    query = _Provider.select(_Provider.uuid).where((_Provider.name == name) | (_Provider.uuid == uuid))
     return query.order_by(_Provider.uuid != uuid).limit(1)
 
 
@@ -128,11 +122,11 @@ def has_allocations(provider_id: int) -> Node:
 _LOCKED = (_Provider.id, _Provider.uuid, _Provider.generation, _Provider.root, _Provider.parent)
 
 
-def lock(engine: Engine, uuid: str, message: str = "No resource provider with uuid {} found") -> LockedProvider:
+def lock(engine: Engine, uuid: str) -> LockedProvider:
     """The provider's row, locked until the transaction ends. Raises `Missing`."""
     provider = find_and_lock(engine, uuid)
     if provider is None:
-        raise Missing(message.format(uuid))
+        raise Missing(f"No resource provider with uuid {uuid} found")
     return provider
 
 
@@ -267,3 +261,26 @@ def next_generation(engine: Engine, provider_id: int, now: float) -> int:
 def touch(provider_id: int, now: float) -> Node:
     """Notes a change of a locked provider that leaves its generation alone."""
     return _Provider.update(updated=now, changed=change.STAMP).where(_Provider.id == provider_id)
+
+
+# -- aggregates: nothing but UUIDs that providers are members of -------------------------------------------------------
+
+
+@column(str, prepare=True)
+def aggregates_of(provider_id: int) -> Node:
+    """The UUIDs of a provider's aggregates, in order."""
+    return Member.select(Member.aggregate_uuid).where(Member.provider == provider_id).order_by(Member.aggregate_uuid)
+
+
+@writes
+def _leave_aggregates(provider_id: int) -> Node:
+    return Member.delete().where(Member.provider == provider_id)
+
+
+_join = Insert(tuple[int, str], Member, Member.provider, Member.aggregate_uuid)
+
+
+def replace_aggregates(engine: Engine, provider_id: int, uuids: Sequence[str]) -> None:
+    """Makes these the aggregates of a locked provider."""
+    _leave_aggregates(engine, provider_id)
+    _join(engine, [(provider_id, uuid) for uuid in uuids])

@@ -26,11 +26,7 @@ def _of_provider(uuid: str) -> Node:
 
 
 def of_provider(engine: Engine, uuid: str) -> tuple[int, dict[str, int]]:
-    """A provider's generation, and what is used of each class of which it has inventory, 0 included, by class
-    name.
-
-    Raises `Missing`.
-    """
+    """A provider's generation, and what is used of each class with inventory, 0 included. Raises `Missing`."""
     rows = _of_provider(engine, uuid)
     if not rows:
         raise provider_missing(uuid)

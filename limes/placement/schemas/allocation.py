@@ -1,19 +1,12 @@
-"""Bodies about allocations, and the reshaper's. They grew with the microversions; each form is compiled once."""
+"""Bodies about allocations, and the reshaper's. They grew with the microversions."""
 
-from functools import cache
 from typing import Any
 
-from limes.placement.schemas import inventory
-from limes.placement.schemas.common import CLASS_KEY, GENERATION, OWNER, UUID, UUID_KEY, Schema, object_of
+from limes.placement.schemas.common import CLASS_KEY, GENERATION, OWNER, UUID, UUID_KEY, map_of, object_of, versioned
+from limes.placement.schemas.resource_provider import INVENTORIES
 
 # no maximum: more than any inventory can give is a conflict, not a malformed body
-_AMOUNT = {"type": "integer", "minimum": 1}
-_RESOURCES = {
-    "type": "object",
-    "minProperties": 1,
-    "patternProperties": {CLASS_KEY: _AMOUNT},
-    "additionalProperties": False,
-}
+_RESOURCES = map_of(CLASS_KEY, {"type": "integer", "minimum": 1}, 1)
 _GENERATION = {"type": ["integer", "null"]}
 _TYPE = {"type": "string", "pattern": "^[A-Z0-9_]+$", "minLength": 1, "maxLength": 255}
 _MAPPINGS = {
@@ -33,21 +26,11 @@ _LIST = {
 }
 
 
-def _by_provider(minimum: int) -> dict[str, Any]:
-    of_provider = object_of({"generation": {"type": "integer"}, "resources": _RESOURCES}, ["resources"])
-    return {
-        "type": "object",
-        "minProperties": minimum,
-        "patternProperties": {UUID_KEY: of_provider},
-        "additionalProperties": False,
-    }
-
-
 def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
-    """Returns one consumer's part: from 1.12 by provider, with its owner, generation (1.28), mappings (1.34), type
-    (1.38)."""
+    """Returns one consumer's part: by provider, with owner, generation (1.28), mappings (1.34) and type (1.38)."""
+    of_provider = object_of({"generation": {"type": "integer"}, "resources": _RESOURCES}, ["resources"])
     properties: dict[str, Any] = {
-        "allocations": _by_provider(0 if may_be_empty else 1),
+        "allocations": map_of(UUID_KEY, of_provider, 0 if may_be_empty else 1),
         "project_id": OWNER,
         "user_id": OWNER,
     }
@@ -63,65 +46,31 @@ def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
     return object_of(properties, required)
 
 
-def _step(version: int) -> int:
-    """Returns the version that introduced the form which is valid at `version`."""
-    return max(step for step in (0, 8, 12, 13, 28, 34, 38) if step <= version)
+def _put(since: int) -> dict[str, Any]:
+    if since >= 12:
+        return _claim(since, may_be_empty=since >= 28)
+    properties = {"allocations": _LIST, **({"project_id": OWNER, "user_id": OWNER} if since >= 8 else {})}
+    return object_of(properties, list(properties))
 
 
-@cache
-def _put(step: int) -> Schema:
-    if step >= 12:
-        return Schema(_claim(step, may_be_empty=step >= 28))
-    if step >= 8:
-        properties = {"allocations": _LIST, "project_id": OWNER, "user_id": OWNER}
-        return Schema(object_of(properties, ["allocations", "project_id", "user_id"]))
-    return Schema(object_of({"allocations": _LIST}, ["allocations"]))
+put = versioned(_put, 0, 8, 12, 28, 34, 38)
+"""The body of PUT /allocations/{consumer_uuid}."""
 
 
-def put(version: int) -> Schema:
-    """Returns the body of PUT /allocations/{consumer_uuid}."""
-    return _put(_step(version))
+def _by_consumer(since: int, minimum: int) -> dict[str, Any]:
+    return map_of(UUID_KEY, _claim(since, may_be_empty=True), minimum)
 
 
-def _by_consumer(version: int, minimum: int) -> dict[str, Any]:
-    """Returns the claims of at least `minimum` consumers, by UUID."""
-    return {
-        "type": "object",
-        "minProperties": minimum,
-        "patternProperties": {UUID_KEY: _claim(version, may_be_empty=True)},
-        "additionalProperties": False,
-    }
+post = versioned(lambda since: _by_consumer(since, 1), 13, 28, 34, 38)
+"""The body of POST /allocations."""
 
 
-@cache
-def _post(step: int) -> Schema:
-    return Schema(_by_consumer(step, 1))
+def _post_reshape(since: int) -> dict[str, Any]:
+    shape = {"resource_provider_generation": GENERATION, "inventories": INVENTORIES}
+    shapes = map_of(UUID_KEY, object_of(shape, list(shape)), 1)
+    properties = {"inventories": shapes, "allocations": _by_consumer(since, 0)}
+    return object_of(properties, list(properties))
 
 
-def post(version: int) -> Schema:
-    """Returns the body of POST /allocations."""
-    return _post(_step(version))
-
-
-_SHAPES = {
-    "type": "object",
-    "minProperties": 1,
-    "patternProperties": {
-        UUID_KEY: object_of(
-            {"resource_provider_generation": GENERATION, "inventories": inventory.BY_CLASS},
-            ["resource_provider_generation", "inventories"],
-        )
-    },
-    "additionalProperties": False,
-}
-
-
-@cache
-def _post_reshape(step: int) -> Schema:
-    properties = {"inventories": _SHAPES, "allocations": _by_consumer(step, 0)}
-    return Schema(object_of(properties, ["inventories", "allocations"]))
-
-
-def post_reshape(version: int) -> Schema:
-    """Returns the body of POST /reshaper, which exists from 1.30; with mappings from 1.34, consumer types from 1.38."""
-    return _post_reshape(38 if version >= 38 else 34 if version >= 34 else 30)
+post_reshape = versioned(_post_reshape, 30, 34, 38)
+"""The body of POST /reshaper."""

@@ -1,13 +1,15 @@
 """JSON schemas, compiled once, with the wording of the jsonschema library: clients and their tests know it."""
 
 import reprlib
-import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import islice
 from typing import Any
 
 import jsonschema
 from jsonschema.exceptions import best_match
+
+from limes.placement.search.values import normal_uuid
 
 _MAX_MESSAGE = 1000
 _MOST_ERRORS = 100
@@ -25,18 +27,7 @@ _formats = jsonschema.FormatChecker(formats=())
 
 @_formats.checks("uuid")
 def _is_uuid(value: object) -> bool:
-    return not isinstance(value, str) or normalized_uuid(value) is not None
-
-
-def normalized_uuid(value: str) -> str | None:
-    """Returns the UUID in lower case with dashes; None if it is none. Dashes, braces, `urn:uuid:` are optional."""
-    digits = value.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
-    try:
-        parsed = uuid.UUID(digits)
-    except ValueError:
-        return None
-    # UUID() reads digits as int() does, which forgives spaces and underscores; an identifier must not
-    return str(parsed) if parsed.hex == digits.lower() else None
+    return not isinstance(value, str) or normal_uuid(value) is not None
 
 
 class Schema:
@@ -108,3 +99,16 @@ def object_of(properties: dict[str, Any], required: list[str] | None = None) -> 
         document["required"] = required
     document["additionalProperties"] = False
     return document
+
+
+def map_of(key: str, value: dict[str, Any], minimum: int | None = None) -> dict[str, Any]:
+    """Returns the schema of an object with such values, at least `minimum` of them, and keys of the pattern `key`."""
+    at_least = {} if minimum is None else {"minProperties": minimum}
+    return {"type": "object", **at_least, "patternProperties": {key: value}, "additionalProperties": False}
+
+
+def versioned(form_since: Callable[[int], dict[str, Any]], *changes: int) -> Callable[[int], Schema]:
+    """Returns a function of the microversion. `form_since` makes the form that came with each of the microversions
+    `changes`; it is compiled when it is first needed."""
+    compiled = cache(lambda since: Schema(form_since(since)))
+    return cache(lambda version: compiled(max(since for since in changes if since <= version)))

@@ -1,19 +1,14 @@
 """Queries about usages and usage groups, and the body of project quotas."""
 
 from limes.placement.objects.usage_group import GroupBy
-from limes.placement.schemas.common import CLASS_KEY, OWNER, Schema, object_of
+from limes.placement.schemas.common import CLASS_KEY, OWNER, Schema, map_of, object_of, versioned
 
 _FIELDS = {"project_id": OWNER, "user_id": OWNER}
 _TYPE = {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[A-Z0-9_]+$|^all$|^unknown$"}
-
-_QUERY = Schema(object_of(_FIELDS, ["project_id"]))
-_QUERY_38 = Schema(object_of({**_FIELDS, "consumer_type": _TYPE}, ["project_id"]))
-
-
-def query(version: int) -> Schema:
-    """Returns the query of GET /usages; with a consumer type from 1.38."""
-    return _QUERY_38 if version >= 38 else _QUERY
-
+query = versioned(
+    lambda since: object_of({**_FIELDS, "consumer_type": _TYPE} if since >= 38 else _FIELDS, ["project_id"]), 0, 38
+)
+"""The query of GET /usages."""
 
 GROUPS_QUERY = Schema(
     object_of(
@@ -30,7 +25,6 @@ GROUPS_QUERY = Schema(
 )
 """The query of GET /usage_groups."""
 
-
 _QUOTA = object_of(
     {
         # one schema instead of two alternatives, because errors in alternatives are reported without their place
@@ -40,10 +34,5 @@ _QUOTA = object_of(
     ["limit"],
 )
 
-PUT_QUOTAS = Schema(
-    object_of(
-        {"quotas": {"type": "object", "patternProperties": {CLASS_KEY: _QUOTA}, "additionalProperties": False}},
-        ["quotas"],
-    )
-)
+PUT_QUOTAS = Schema(object_of({"quotas": map_of(CLASS_KEY, _QUOTA)}, ["quotas"]))
 """The body of PUT /quotas/{project_id}. `used` is ignored: clients may send what they got."""

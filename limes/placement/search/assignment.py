@@ -82,10 +82,7 @@ def _limits(rules: Rules, options: Options, name: str) -> dict[int, int]:
 
 
 def _has_room(rules: Rules, options: Options) -> bool:
-    """Returns whether the possible providers together have enough.
-
-    This shows at once that five free devices cannot serve six groups of one.
-    """
+    """Returns whether the possible providers together have enough: five free devices cannot serve six groups of one."""
     if any(total > sum(_limits(rules, options, name).values()) for name, total in rules.totals.items()):
         return False
     if rules.isolate:

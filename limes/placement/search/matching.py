@@ -118,8 +118,7 @@ class RequestTest:
         self.summed = len(request.groups) > 1
 
     def trees(self) -> Iterable[Tree]:
-        """Returns the trees that can have candidates, judging by `in_tree`, classes, aggregates and the largest
-        inventories."""
+        """Returns the trees that may have candidates, by `in_tree`, classes, aggregates and the largest inventories."""
         if any(group.impossible for group in self.groups) or not self._fits_somewhere():
             return ()
         for group in self.groups:

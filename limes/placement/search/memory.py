@@ -124,10 +124,7 @@ class AnswerMemory:
         return memory
 
     def has_room(self, memory: QueryMemory, size: int) -> bool:
-        """Returns whether `memory` may take so many bytes more. Older queries are forgotten for it.
-
-        To be called with the lock held.
-        """
+        """Returns whether `memory` may take so many bytes more, and forgets older queries for it. Under the lock."""
         while (
             not memory.is_forgotten
             and self.bytes + size > self.most

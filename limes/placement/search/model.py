@@ -68,8 +68,7 @@ class Provider:
     tree."""
 
     def with_parent(self, parent: "Provider | None", root_uuid: str) -> "Provider":
-        """This provider below `parent` in the tree of `root_uuid`: itself if it is new or there already, else a
-        copy."""
+        """This provider below `parent` in the tree of `root_uuid`: itself if new or there already, or a copy."""
         lineage = (*parent.lineage, self.id) if parent else (self.id,)
         parent_uuid = parent.uuid if parent else None
         if not self.lineage:

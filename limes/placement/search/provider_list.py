@@ -3,20 +3,11 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from limes.placement.search import values
 from limes.placement.search.matching import GroupTest
 from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.querystring import Pairs, QueryError, values_of
 from limes.placement.search.request import DEFAULT_BOUNDS, Bounds, Group, check_bounds
-from limes.placement.search.values import (
-    ANY_TRAITS_SINCE,
-    Traits,
-    check_classes,
-    check_names,
-    normal_uuid,
-    parse_aggregates,
-    parse_resources,
-    parse_traits,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,30 +29,30 @@ def parse_providers(
 ) -> ProvidersRequest:
     """Reads the parameters under microversion 1.`minor`, after the schema has been applied. Raises `QueryError`."""
     # this order decides which error is reported
-    aggregates = parse_aggregates(values_of(pairs, "member_of"), minor)
+    aggregates = values.parse_aggregates(values_of(pairs, "member_of"), minor)
     required = values_of(pairs, "required")
-    asked_traits = parse_traits(required if minor >= ANY_TRAITS_SINCE else required[-1:], minor)
-    resources = [parse_resources(text) for text in values_of(pairs, "resources")]
+    asked_traits = values.parse_traits(required if minor >= values.ANY_TRAITS_SINCE else required[-1:], minor)
+    resources = [values.parse_resources(text) for text in values_of(pairs, "resources")]
     group = Group(
         resources=resources[-1] if resources else {},
         traits=asked_traits,
         aggregates=aggregates,
         in_tree=_uuid(pairs, "in_tree"),
     )
-    check_bounds([group], Traits(), bounds)
+    check_bounds([group], values.Traits(), bounds)
     try:
-        check_names(group.traits, traits)
+        values.check_names(group.traits, traits)
     except QueryError as error:
         raise QueryError(f'Invalid trait(s) in "required" parameter: {error}', error.code) from None
-    check_classes(group.resources, classes)
+    values.check_classes(group.resources, classes)
     names = values_of(pairs, "name")
     # an empty name counts as no name
     return ProvidersRequest(group, (names[-1] if names else "") or None, _uuid(pairs, "uuid"))
 
 
 def _uuid(pairs: Pairs, key: str) -> str | None:
-    values = values_of(pairs, key)
-    return normal_uuid(values[-1]) or values[-1] if values else None
+    texts = values_of(pairs, key)
+    return values.normal_uuid(texts[-1]) or texts[-1] if texts else None
 
 
 def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider]:

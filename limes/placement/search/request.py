@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from limes.placement.search import values
 from limes.placement.search.querystring import (
     BAD_VALUE,
     DUPLICATE_KEY,
@@ -16,17 +17,6 @@ from limes.placement.search.querystring import (
     QueryError,
     invalid,
     values_of,
-)
-from limes.placement.search.values import (
-    ANY_TRAITS_SINCE,
-    Aggregates,
-    Traits,
-    check_classes,
-    check_names,
-    parse_aggregates,
-    parse_in_tree,
-    parse_resources,
-    parse_traits,
 )
 
 NESTED_SINCE = 29
@@ -58,8 +48,8 @@ class Group:
 
     suffix: str = ""
     resources: Mapping[str, int] = field(default_factory=dict)
-    traits: Traits = field(default_factory=Traits)
-    aggregates: Aggregates = field(default_factory=Aggregates)
+    traits: values.Traits = field(default_factory=values.Traits)
+    aggregates: values.Aggregates = field(default_factory=values.Aggregates)
     in_tree: str | None = None
 
 
@@ -70,7 +60,7 @@ class CandidatesRequest:
     groups: tuple[Group, ...]
     isolate: bool = False
     limit: int | None = None
-    root_traits: Traits = field(default_factory=Traits)
+    root_traits: values.Traits = field(default_factory=values.Traits)
     same_subtrees: tuple[frozenset[str], ...] = ()
     """Sets of suffixes whose providers have to lie in one subtree, with one of them at its top."""
     nested: bool = True
@@ -85,10 +75,7 @@ def parse(
     classes: Mapping[str, object],
     bounds: Bounds = DEFAULT_BOUNDS,
 ) -> CandidatesRequest:
-    """Reads the parameters under microversion 1.`minor`. `traits` and `classes` hold the names that exist.
-
-    Raises `QueryError`.
-    """
+    """Reads the parameters at microversion 1.`minor`, given the names that exist. Raises `QueryError`."""
     same_subtrees = _same_subtrees(pairs)
     root_traits = _root_traits(pairs, minor)
     groups = _groups(pairs, minor)
@@ -99,10 +86,10 @@ def parse(
         _check_orphans(groups, pairs)
     _check_conflicts(groups)
     isolate = _isolate(pairs, groups)
-    check_names(root_traits, traits)
+    values.check_names(root_traits, traits)
     for group in groups:
-        check_classes(group.resources, classes)
-        check_names(group.traits, traits)
+        values.check_classes(group.resources, classes)
+        values.check_names(group.traits, traits)
     return CandidatesRequest(
         groups=tuple(groups),
         isolate=isolate,
@@ -129,34 +116,35 @@ def _groups(pairs: Pairs, minor: int) -> list[Group]:
         matched = _KEY.match(key)
         if matched:
             texts.setdefault(matched[2] or "", {}).setdefault(matched[1], []).append(value)
-    groups = [_group(suffix, values, minor) for suffix, values in texts.items()]
+    groups = [_group(suffix, of_group, minor) for suffix, of_group in texts.items()]
     return sorted(groups, key=lambda group: group.suffix != "")
 
 
-def _group(suffix: str, values: Mapping[str, list[str]], minor: int) -> Group:
+def _group(suffix: str, texts: Mapping[str, list[str]], minor: int) -> Group:
     # of a repeated parameter all values have to be well-formed, and the last counts
-    resources = [parse_resources(text) for text in values.get("resources", ())]
-    trees = [parse_in_tree(text) for text in values.get("in_tree", ())]
-    traits = values.get("required", [])
+    resources = [values.parse_resources(text) for text in texts.get("resources", ())]
+    trees = [values.parse_in_tree(text) for text in texts.get("in_tree", ())]
+    traits = texts.get("required", [])
     return Group(
         suffix,
         resources[-1] if resources else {},
-        parse_traits(traits if minor >= ANY_TRAITS_SINCE else traits[-1:], minor),
-        parse_aggregates(values.get("member_of", []), minor),
+        values.parse_traits(traits if minor >= values.ANY_TRAITS_SINCE else traits[-1:], minor),
+        values.parse_aggregates(texts.get("member_of", []), minor),
         trees[-1] if trees else None,
     )
 
 
-def _root_traits(pairs: Pairs, minor: int) -> Traits:
+def _root_traits(pairs: Pairs, minor: int) -> values.Traits:
     texts = values_of(pairs, "root_required")
     if len(texts) > 1:
         raise QueryError("Query parameter 'root_required' may be specified only once.", DUPLICATE_KEY)
     # root_required does not support "in:"
-    traits = parse_traits(texts, min(minor, ANY_TRAITS_SINCE - 1))
+    traits = values.parse_traits(texts, min(minor, values.ANY_TRAITS_SINCE - 1))
     conflicts = traits.conflicts()
     if conflicts:
         raise QueryError(
-            f"Conflicting required and forbidden traits found in root_required: {', '.join(conflicts)}", BAD_VALUE
+            f"Conflicting required and forbidden traits found in root_required: {', '.join(conflicts)}",
+            BAD_VALUE,
         )
     return traits
 
@@ -171,7 +159,7 @@ def _same_subtrees(pairs: Pairs) -> list[frozenset[str]]:
     return subtrees
 
 
-def check_bounds(groups: list[Group], root_traits: Traits, bounds: Bounds) -> None:
+def check_bounds(groups: list[Group], root_traits: values.Traits, bounds: Bounds) -> None:
     """Raises `QueryError` naming the bound if a query asks for too much."""
     traits = sum(1 for of_group in (*(group.traits for group in groups), root_traits) for _ in of_group.names())
     aggregates = sum(len(group.aggregates.forbidden) + sum(map(len, group.aggregates.member_of)) for group in groups)

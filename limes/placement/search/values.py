@@ -178,13 +178,14 @@ def parse_in_tree(text: str) -> str:
 
 
 def normal_uuid(text: str) -> str | None:
-    """Returns a UUID in lower case with dashes, or None if `text` is none. The dashes may be missing."""
+    """Returns the UUID in lower case with dashes; None if it is none. Dashes, braces, `urn:uuid:` are optional."""
+    digits = text.replace("urn:", "").replace("uuid:", "").strip("{}").replace("-", "")
     try:
-        parsed = UUID(text)
+        parsed = UUID(digits)
     except ValueError:
         return None
     # UUID() reads digits as int() does, which forgives spaces and underscores; an identifier must not
-    return str(parsed) if parsed.hex in text.lower().replace("-", "") else None
+    return str(parsed) if parsed.hex == digits.lower() else None
 
 
 def check_names(traits: Traits, known: Mapping[str, object]) -> None:

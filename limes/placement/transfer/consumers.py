@@ -86,12 +86,12 @@ class ConsumerWriter:
         self._api.send("POST", "/allocations", body, version=TYPED if typed else TYPED - 1)
 
     def _body(self, consumer: ConsumerState) -> Mapping[str, Any]:
-        known = None if consumer.uuid in self._deleted else self._ours.generations.get(consumer.uuid)
+        present = None if consumer.uuid in self._deleted else self._ours.consumers.get(consumer.uuid)
         return {
             "allocations": {uuid: {"resources": resources} for uuid, resources in consumer.resources.items()},
             "project_id": consumer.project_id,
             "user_id": consumer.user_id,
-            "consumer_generation": known,
+            "consumer_generation": None if present is None else present.generation,
             **({} if consumer.consumer_type is None else {"consumer_type": consumer.consumer_type}),
         }
 

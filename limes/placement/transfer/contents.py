@@ -48,6 +48,7 @@ class ConsumerState:
     """None where it is not known."""
     resources: Mapping[str, Mapping[str, int]]
     """By provider UUID and class name: amounts."""
+    generation: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,6 @@ class Contents:
     traits: frozenset[str]
     providers: Mapping[str, ProviderState]
     consumers: Mapping[str, ConsumerState]
-    generations: Mapping[str, int] = field(default_factory=dict)
-    """Those of the consumers."""
 
     @property
     def project_usages(self) -> Mapping[str, Mapping[str, int]]:
@@ -88,12 +87,9 @@ def read(api: ReadableApi, where: str, progress: Progress) -> Contents:
             state, of_provider = provider
             providers[state.uuid] = state
             consumer_uuids.update(dict.fromkeys(of_provider))
-    consumers: dict[str, ConsumerState] = {}
-    generations: dict[str, int] = {}
-    for consumer in _read_each(partial(_read_consumer, api), list(consumer_uuids), f"{where}: consumers", progress):
-        if consumer is not None:
-            consumers[consumer[0].uuid], generations[consumer[0].uuid] = consumer
-    return Contents(classes, traits, providers, consumers, generations)
+    known = _read_each(partial(_read_consumer, api), list(consumer_uuids), f"{where}: consumers", progress)
+    consumers = {consumer.uuid: consumer for consumer in known if consumer is not None}
+    return Contents(classes, traits, providers, consumers)
 
 
 def _read_list(api: ReadableApi, name: str) -> list[Any]:
@@ -133,32 +129,24 @@ def _read_provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[Provide
         if part not in document:
             raise BackendError(f"GET /resource_providers/{uuid}/{part}: expected {part}")
         parts[part] = document[part]
-    state = ProviderState(
-        uuid=uuid,
-        name=listed["name"],
-        parent_uuid=listed["parent_provider_uuid"],
-        inventories=parts["inventories"],
-        traits=frozenset(parts["traits"]),
-        aggregates=frozenset(parts["aggregates"]),
-        usages=parts["usages"],
-    )
-    return state, list(parts["allocations"])
+    of_parts = (parts["inventories"], frozenset(parts["traits"]), frozenset(parts["aggregates"]), parts["usages"])
+    return ProviderState(uuid, listed["name"], listed["parent_provider_uuid"], *of_parts), list(parts["allocations"])
 
 
-def _read_consumer(api: ReadableApi, uuid: str) -> tuple[ConsumerState, int] | None:
-    """Returns a consumer and its generation; None if it is gone by now."""
+def _read_consumer(api: ReadableApi, uuid: str) -> ConsumerState | None:
+    """Returns a consumer; None if it is gone by now."""
     document = api.get(f"/allocations/{uuid}")
     if document is None or not document["allocations"]:
         return None
     kind = document["consumer_type"] if api.version >= TYPED else "unknown"
-    state = ConsumerState(
+    return ConsumerState(
         uuid=uuid,
         project_id=document["project_id"],
         user_id=document["user_id"],
         consumer_type=None if kind == "unknown" else kind,
         resources={provider: allocation["resources"] for provider, allocation in document["allocations"].items()},
+        generation=document["consumer_generation"],
     )
-    return state, document["consumer_generation"]
 
 
 CUSTOM = "CUSTOM_"
@@ -190,7 +178,7 @@ def _differences_between(kind: str, theirs: Mapping[str, Any], ours: Mapping[str
             continue
         for part in fields(there):
             left, right = (_sorted(getattr(state, part.name)) for state in (there, here))
-            if left != right:
+            if part.compare and left != right:
                 yield f"{kind} {uuid}: {part.name}: {left} there, {right} here"
 
 

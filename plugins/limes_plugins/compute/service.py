@@ -3,36 +3,19 @@
 Nova's quota sets have the totals, against which it enforces quota; the list of servers tells where the usage is.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
-from limes.backends import (
-    ANY_AZ,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    ResourceUsage,
-    ServiceDef,
-    UsageReport,
-)
-from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams
-from limes_plugins.compute.resources import (
-    ByServer,
-    base_resources,
-    counted_resources,
-    per_az,
-    with_billed_attributes,
-)
-from limes_plugins.compute.server_groups import ServerGroups
-from limes_plugins.compute.servers import Attributes, ImageTypes, Servers
+from limes import backends
+from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams, flavor_resource
+from limes_plugins.compute.servers import Attributes, ImageTypes, Server, Servers
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
+from limes_plugins.openstack.reports import FixedService, within
+from limes_plugins.openstack.snapshot import Snapshot
 
 RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
 
@@ -42,98 +25,167 @@ NEWEST = "2.98"
 """The first one whose servers have the properties of their image in them (Nova of the Epoxy release)."""
 
 
+_BILLED = ("flavor", "vcpu", "ram", "disk", "os_type", "hypervisor")
+"""The attributes of servers that a price may depend on."""
+
+
 @dataclass(frozen=True, slots=True)
-class QuotaSet:
-    """Figures by resource."""
+class _ByServer:
+    """A resource of which each server uses something."""
 
-    usage: Mapping[str, int]
-    """Always 0 for `server_group_members`: Nova has no figure for a project."""
-    quotas: Mapping[str, BackendQuota]
-
-
-class QuotaSets:
-    """Reads and writes them. The user of Limes has to be an administrator."""
-
-    def __init__(self, client: ServiceClient) -> None:
-        self._client = client
-
-    def read(self, project_id: str) -> QuotaSet:
-        """One request. Raises `BackendError`."""
-        path = f"/os-quota-sets/{project_id}/detail"
-        entries = self._client.get(path).get("quota_set")
-        usage: dict[str, int] = {}
-        quotas: dict[str, BackendQuota] = {}
-        for name in RESOURCES:
-            entry: Any = entries.get(name) if isinstance(entries, dict) else None
-            if not isinstance(entry, dict):
-                raise BackendError(f"GET {path}: Nova says nothing of {name!r}")
-            usage[name] = whole_number(entry.get("in_use"), f"GET {path}: the usage of {name}")
-            quotas[name] = quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
-        return QuotaSet(usage, quotas)
-
-    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
-        """One request. Raises `BackendError`. With `force` Nova also takes what is below the usage; nothing new can be
-        made then, and nothing else happens."""
-        path = f"/os-quota-sets/{project_id}"
-        self._client.put(path, {"quota_set": {**quotas, "force": True}})
+    definition: backends.ResourceDef
+    uses: Callable[[Server], int]
+    """How much of it; 0 for servers that don't count."""
+    lists_servers: bool = False
+    """Whether the servers that count are its subresources."""
 
 
-class ComputeService(QuotaBackend):
-    """Nova's resources. The user of Limes has to be an administrator."""
+_BASE = (
+    _ByServer(backends.ResourceDef("cores", az_aware=True), lambda server: server.cores),
+    _ByServer(backends.ResourceDef("instances", az_aware=True), lambda server: 1, lists_servers=True),
+    _ByServer(backends.ResourceDef("ram", backends.Unit.MIB, az_aware=True), lambda server: server.ram),
+)
+"""Those whose totals are in Nova's quota sets."""
 
-    def __init__(self, params: ComputeParams, context: BackendContext) -> None:
-        client = ServiceClient(
+
+def _resources_of(params: ComputeParams) -> list[_ByServer]:
+    """All of them: the last ones are counted from the servers alone, of configured flavors and sizes."""
+    resources = [*_BASE, *(_of_flavor(name, params) for name in params.flavors)]
+    if params.bigvm_min_memory is not None:
+        resources += [_of_size(base, big, params.bigvm_min_memory) for base in _BASE for big in (False, True)]
+    return [_billed(resource) for resource in resources] if params.with_subresources else resources
+
+
+def _of_flavor(name: str, params: ComputeParams) -> _ByServer:
+    flavor, resource = params.flavors[name], flavor_resource(name)
+    names = {name, *flavor.aliases}
+    limited = resource in params.quota.limit_names
+    definition = backends.ResourceDef(
+        resource,
+        category=flavor.category,
+        contained_in="" if limited else "instances",
+        tracks_quota=limited,
+        az_aware=True,
+    )
+    return _ByServer(definition, lambda server: int(server.flavor in names), lists_servers=True)
+
+
+def _of_size(base: _ByServer, big: bool, limit: int) -> _ByServer:
+    name = base.definition.name
+    definition = backends.ResourceDef(
+        f"{name}_{'bigvm' if big else 'regular'}",
+        base.definition.unit,
+        contained_in=name,
+        tracks_quota=False,
+        az_aware=True,
+    )
+    return _ByServer(definition, lambda server: base.uses(server) if (server.ram >= limit) is big else 0)
+
+
+def _billed(resource: _ByServer) -> _ByServer:
+    if not resource.lists_servers:
+        return resource
+    return replace(resource, definition=replace(resource.definition, billed_attributes=_BILLED))
+
+
+def _per_az(resource: _ByServer, servers: Iterable[Server], total: int | None) -> dict[str, backends.AZUsage]:
+    """Returns usage by AZ.
+
+    If Nova has a `total`, this is the sum: what the servers don't explain is in `unknown`, and if they use more than
+    Nova counts (such as shelved ones, with unified limits), those that are nowhere count last.
+    """
+    used: dict[str, int] = defaultdict(int)
+    attributes: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for server in servers:
+        amount = resource.uses(server)
+        used[server.az] += amount
+        if amount and resource.lists_servers and server.attributes is not None:
+            attributes[server.az].append(server.attributes)
+    parts = used if total is None else within(total, used)
+    return {
+        az: backends.AZUsage(amount, subresources=tuple(attributes[az]))
+        for az, amount in parts.items()
+        if amount or attributes[az]
+    }
+
+
+class ComputeService(FixedService):
+    """Nova's resources, those of flavors and sizes as configured. The user of Limes has to be an administrator."""
+
+    def __init__(self, params: ComputeParams, context: backends.BackendContext) -> None:
+        self._client = ServiceClient(
             context, params, name="Nova", service_type="compute", major=2, microversion=NEWEST, at_least=OLDEST
         )
         images = ServiceClient(context, params.images, name="Glance", service_type="image")
         self._servers = Servers(
-            client,
+            self._client,
             together=params.list_servers == "together",
             max_age=params.max_age,
             page_size=params.page_size,
             describe=Attributes(params.hypervisor_type_rules, ImageTypes(images)) if params.with_subresources else None,
         )
-        self._groups = ServerGroups(client, max_age=params.max_age, page_size=params.page_size)
-        self._quota_sets = QuotaSets(client)
+        self._largest_groups = Snapshot(lambda: _largest_groups(self._client, params.page_size), params.max_age)
         self._limits = (
             KeystoneLimits(params.quota, LIMIT_NAMES, context) if params.quota.store == "keystone_limits" else None
         )
-        described = with_billed_attributes if params.with_subresources else _as_it_is
-        self._base = [described(resource) for resource in base_resources()]
-        self._counted = [described(resource) for resource in counted_resources(params)]
+        self._resources = _resources_of(params)
         definitions = [
-            *(resource.definition for resource in (*self._base, *self._counted)),
-            ResourceDef("server_groups", tracks_quota=self._limits is None),
-            ResourceDef("server_group_members", tracks_quota=self._limits is None),
+            *(resource.definition for resource in self._resources),
+            backends.ResourceDef("server_groups", tracks_quota=self._limits is None),
+            backends.ResourceDef("server_group_members", tracks_quota=self._limits is None),
         ]
-        self._service = ServiceDef(
-            context.name, params.area, {definition.name: definition for definition in definitions}
-        )
+        super().__init__(context, params.area, definitions)
 
-    def describe(self) -> ServiceDef:
-        """Returns the resources, those of flavors and sizes as configured."""
-        return self._service
-
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for totals, up to two for unified limits, and now and then the lists of servers and of groups."""
-        quota_set = self._quota_sets.read(project.id)
-        quotas = quota_set.quotas if self._limits is None else self._limits.read(project.id)
-        servers = self._servers.of(project.id, quota_set.usage["instances"])
+        totals, quotas = self._read_quota_set(project.id)
+        if self._limits is not None:
+            quotas = self._limits.read(project.id)
+        servers = self._servers.of(project.id, totals["instances"])
         resources = {
-            resource.definition.name: per_az(resource, servers, quota_set.usage.get(resource.definition.name))
-            for resource in (*self._base, *self._counted)
+            resource.definition.name: _per_az(resource, servers, totals.get(resource.definition.name))
+            for resource in self._resources
         }
         groups = {
-            "server_groups": quota_set.usage["server_groups"],
-            "server_group_members": self._groups.largest(project.id),
+            "server_groups": totals["server_groups"],
+            "server_group_members": self._largest_groups.get().get(project.id, 0),
         }
-        resources |= {name: {ANY_AZ: AZUsage(usage)} for name, usage in groups.items()}
-        return UsageReport({name: ResourceUsage(usage, quotas.get(name)) for name, usage in resources.items()})
+        resources |= {name: {backends.ANY_AZ: backends.AZUsage(usage)} for name, usage in groups.items()}
+        return backends.UsageReport(
+            {name: backends.ResourceUsage(usage, quotas.get(name)) for name, usage in resources.items()}
+        )
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """One request to Nova, or those that unified limits take."""
-        (self._quota_sets if self._limits is None else self._limits).write(project.id, quotas)
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request to Nova, or those that unified limits take. With `force` Nova also takes what is below the usage;
+        nothing new can be made then, and nothing else happens."""
+        if self._limits is not None:
+            self._limits.write(project.id, quotas)
+        else:
+            self._client.put(f"/os-quota-sets/{project.id}", {"quota_set": {**quotas, "force": True}})
+
+    def _read_quota_set(self, project_id: str) -> tuple[dict[str, int], Mapping[str, backends.BackendQuota]]:
+        """Returns usage and quota by resource. Of `server_group_members` Nova has no figure for a project: it is 0."""
+        path = f"/os-quota-sets/{project_id}/detail"
+        entries = self._client.get(path).get("quota_set")
+        usage: dict[str, int] = {}
+        quotas: dict[str, backends.BackendQuota] = {}
+        for name in RESOURCES:
+            entry: Any = entries.get(name) if isinstance(entries, dict) else None
+            if not isinstance(entry, dict):
+                raise backends.BackendError(f"GET {path}: Nova says nothing of {name!r}")
+            usage[name] = whole_number(entry.get("in_use"), f"GET {path}: the usage of {name}")
+            quotas[name] = quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
+        return usage, quotas
 
 
-def _as_it_is(resource: ByServer) -> ByServer:
-    return resource
+def _largest_groups(client: ServiceClient, page_size: int) -> dict[str, int]:
+    """Returns how many members each project's largest server group has: Nova's quota of members is one for each."""
+    path, query = "/os-server-groups", {"all_projects": "true", "limit": page_size}
+    largest: dict[str, int] = {}
+    for group in client.offset_pages(path, "server_groups", query, client.deadline()):
+        project_id, members = group.get("project_id"), group.get("members")
+        if not isinstance(project_id, str) or not isinstance(members, list):
+            where = f"GET {path}: group {group.get('id')}"
+            raise backends.BackendError(f"{where}: expected a project_id and a list of members")
+        largest[project_id] = max(largest.get(project_id, 0), len(members))
+    return largest

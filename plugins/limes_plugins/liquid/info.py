@@ -77,8 +77,7 @@ class InfoKeeper:
         self._info: ServiceInfo | None = None
 
     def get(self) -> ServiceInfo:
-        """Returns the description that this process began with. Raises `ConfigError` or `BackendError` if there is
-        none."""
+        """Returns the description that this process began with. Raises `ConfigError` or `BackendError` without one."""
         with self._lock:
             if self._info is None:
                 self._info = self._read() or self._fetch()

@@ -5,42 +5,19 @@ a matching aggregate, and with `required_traits` or `with_subcapacities` one mor
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import (
-    NO_DEMAND,
-    AZCapacity,
-    AZDemand,
-    BackendContext,
-    BackendError,
-    CapacityBackend,
-    CapacityReport,
-    Demand,
-    Ref,
-    ResourceDemand,
-)
+from limes import backends
 from limes_plugins.compute.params import flavor_resource
-from limes_plugins.nova.hypervisors import (
-    CORES,
-    DISK,
-    RAM,
-    Flavor,
-    Hypervisor,
-    all_flavors,
-    largest_disk,
-    matching,
-    packed,
-)
+from limes_plugins.nova import hypervisors as nova
+from limes_plugins.nova.hypervisors import CORES, DISK, RAM, Hypervisor
 from limes_plugins.nova.packing import PackedFlavor, Room, pack
 from limes_plugins.nova.params import NovaParams
 from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.placement.uses import placement_client
-
-Stock = tuple[Mapping[str, int], Iterable[str]]
-"""What a hypervisor has, by resource class, and its traits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +30,12 @@ class _Stock:
     traits: tuple[str, ...]
 
 
-class NovaCapacity(CapacityBackend):
+class NovaCapacity(backends.CapacityBackend):
     """Cores, RAM and instances. The user of Limes has to be an administrator in Nova and Placement."""
 
-    def __init__(self, params: NovaParams, context: BackendContext) -> None:
+    def __init__(self, params: NovaParams, context: backends.BackendContext) -> None:
         self._params = params
         self._names = (params.pooled_cores_resource, params.pooled_instances_resource, params.pooled_ram_resource)
-        self._separate = SeparateFlavors(params)
         # hypervisors have UUIDs since 2.53, flavors their extra specs since 2.61; running_vms is gone in 2.88
         self._nova = ServiceClient(
             context, params, name="Nova", service_type="compute", major=2, microversion="2.87", at_least="2.61"
@@ -69,57 +45,59 @@ class NovaCapacity(CapacityBackend):
             params.hypervisor_selection.required_traits or params.flavors
         )
 
-    def needs_demand(self) -> Collection[Ref]:
+    def needs_demand(self) -> Collection[backends.Ref]:
         """That for the flavors which are counted by themselves, and for what shares the hypervisors with them."""
         return self.resources() if self._params.flavors else ()
 
-    def report_capacity(self) -> CapacityReport:
+    def report_capacity(self) -> backends.CapacityReport:
         """As if nothing was demanded."""
-        return self.report_capacity_for(NO_DEMAND)
+        return self.report_capacity_for(backends.NO_DEMAND)
 
-    def report_capacity_for(self, demand: Demand) -> CapacityReport:
+    def report_capacity_for(self, demand: backends.Demand) -> backends.CapacityReport:
         """Returns sums over hypervisors, by AZ."""
         deadline = self._nova.deadline()
-        hypervisors = matching(self._nova, self._params.hypervisor_selection, deadline)
-        flavors = all_flavors(self._nova, deadline)
-        disk = largest_disk(flavors, self._params.flavor_selection)
+        hypervisors = nova.matching(self._nova, self._params.hypervisor_selection, deadline)
+        flavors = nova.all_flavors(self._nova, deadline)
+        disk = nova.largest_disk(flavors, self._params.flavor_selection)
         by_az: dict[str, list[_Stock]] = defaultdict(list)
         for stock in self._placement.map(self._stock, hypervisors, deadline):
             if self._params.hypervisor_selection.accepts(stock.traits):
                 by_az[stock.hypervisor.az].append(stock)
         zones = sorted(by_az.items())
-        separate = self._separate.capacity(
-            {az: [(stock.capacity, stock.traits) for stock in stocks] for az, stocks in zones}, flavors, demand
-        )
+        separate = nova.packed(flavors, self._params.flavors)
+        counts = {az: self._pack(az, stocks, separate, demand) for az, stocks in zones}
         cores, instances, ram = self._names
-        return CapacityReport(
+        return backends.CapacityReport(
             {
                 self._params.service: {
                     cores: {az: self._sum(stocks, CORES) for az, stocks in zones},
                     instances: {az: self._instances(stocks, disk) for az, stocks in zones},
                     ram: {az: self._sum(stocks, RAM) for az, stocks in zones},
-                    **separate,
+                    **{
+                        flavor_resource(name): {az: backends.AZCapacity(count[name]) for az, count in counts.items()}
+                        for name in self._params.flavors
+                    },
                 }
             }
         )
 
-    def resources(self) -> Collection[Ref]:
+    def resources(self) -> Collection[backends.Ref]:
         """Cores, instances and RAM, by their configured names, and those of single flavors."""
-        return [(self._params.service, name) for name in (*self._names, *self._separate.resources)]
+        return [(self._params.service, name) for name in (*self._names, *map(flavor_resource, self._params.flavors))]
 
-    def _sum(self, stocks: list[_Stock], class_: str) -> AZCapacity:
-        return AZCapacity(
+    def _sum(self, stocks: list[_Stock], class_: str) -> backends.AZCapacity:
+        return backends.AZCapacity(
             sum(stock.capacity.get(class_, 0) for stock in stocks),
             sum(stock.used.get(class_, 0) for stock in stocks),
             self._subcapacities(stocks, lambda stock: (stock.capacity.get(class_, 0), stock.used.get(class_, 0))),
         )
 
-    def _instances(self, stocks: list[_Stock], disk: int) -> AZCapacity:
+    def _instances(self, stocks: list[_Stock], disk: int) -> backends.AZCapacity:
         """Returns how many instances the AZ's aggregates may have, bounded by how often the largest flavor fits on the
         disks."""
         running = [stock.hypervisor.instances for stock in stocks]
         most = self._params.max_instances_per_aggregate
-        return AZCapacity(
+        return backends.AZCapacity(
             _fitting(stocks, disk, most * len({stock.hypervisor.aggregate for stock in stocks})),
             None if None in running else sum(count or 0 for count in running),
             self._subcapacities(stocks, lambda stock: (_fitting([stock], disk, most), stock.hypervisor.instances)),
@@ -151,10 +129,31 @@ class NovaCapacity(CapacityBackend):
         path = f"/resource_providers/{hypervisor.uuid}/{key}"
         document = self._placement.find(path)
         if document is None:
-            raise BackendError(f"hypervisor {hypervisor.name} has no resource provider {hypervisor.uuid} in Placement")
+            raise backends.BackendError(
+                f"hypervisor {hypervisor.name} has no resource provider {hypervisor.uuid} in Placement"
+            )
         if not isinstance(document.get(key), list if key == "traits" else dict):
-            raise BackendError(f"GET {path}: Placement's answer has no {key!r}")
+            raise backends.BackendError(f"GET {path}: Placement's answer has no {key!r}")
         return document[key]
+
+    def _pack(
+        self, az: str, stocks: Sequence[_Stock], flavors: Sequence[PackedFlavor], demand: backends.Demand
+    ) -> Mapping[str, int]:
+        """Returns how many servers of each of these flavors there can be in an AZ."""
+        cores, _, ram = self._names
+        pooled = {CORES: self._demand(demand, cores), RAM: self._demand(demand, ram)}
+        wanted = {flavor.name: _demand_in(az, self._demand(demand, flavor_resource(flavor.name))) for flavor in flavors}
+        # the demand for cores and RAM has that of the separate flavors in it
+        others = {
+            class_: _demand_in(az, pool).total
+            - sum(wanted[each.name].total * each.needs.get(class_, 0) for each in flavors)
+            for class_, pool in pooled.items()
+        }
+        rooms = [Room(_effective(stock.capacity, pooled), stock.traits) for stock in stocks]
+        return pack(rooms, flavors, wanted, others)
+
+    def _demand(self, demand: backends.Demand, resource: str) -> backends.ResourceDemand:
+        return demand.get((self._params.service, resource), backends.ResourceDemand())
 
 
 def _fitting(stocks: list[_Stock], disk: int, most: int) -> int:
@@ -166,7 +165,7 @@ def _fitting(stocks: list[_Stock], disk: int, most: int) -> int:
 def _capacity(inventory: Any, where: str) -> int:
     """Without the reserved part and without Placement's allocation ratio: overcommit is a matter of Limes."""
     if not isinstance(inventory, dict):
-        raise BackendError(f"{where}: this is no inventory: {inventory!r}")
+        raise backends.BackendError(f"{where}: this is no inventory: {inventory!r}")
     total = whole_number(inventory.get("total"), f"{where}: the total")
     return max(0, total - whole_number(inventory.get("reserved"), f"{where}: the reserved part"))
 
@@ -184,50 +183,11 @@ def _subcapacity(stock: _Stock, capacity: int, usage: int | None) -> Mapping[str
     return {key: value for key, value in attributes.items() if value is not None}
 
 
-class SeparateFlavors:
-    """The configured ones."""
-
-    def __init__(self, params: NovaParams) -> None:
-        self._params = params
-        self._pooled = {CORES: params.pooled_cores_resource, RAM: params.pooled_ram_resource}
-        self.resources = tuple(map(flavor_resource, params.flavors))
-        """Their names in Limes."""
-
-    def capacity(
-        self, stocks: Mapping[str, Sequence[Stock]], flavors: Sequence[Flavor], demand: Demand
-    ) -> dict[str, dict[str, AZCapacity]]:
-        """Returns capacity by resource and AZ. `stocks` has all hypervisors by AZ, `flavors` are Nova's. Raises
-        `BackendError`."""
-        separate = packed(flavors, self._params.flavors)
-        counts = {az: self._pack(az, some, separate, demand) for az, some in stocks.items()}
-        return {
-            flavor_resource(flavor.name): {az: AZCapacity(count[flavor.name]) for az, count in counts.items()}
-            for flavor in separate
-        }
-
-    def _pack(
-        self, az: str, stocks: Sequence[Stock], flavors: Sequence[PackedFlavor], demand: Demand
-    ) -> Mapping[str, int]:
-        pooled = {class_: self._demand(demand, name) for class_, name in self._pooled.items()}
-        wanted = {flavor.name: _demand_in(az, self._demand(demand, flavor_resource(flavor.name))) for flavor in flavors}
-        # the demand for cores and RAM has that of the separate flavors in it
-        others = {
-            class_: _demand_in(az, pool).total
-            - sum(wanted[each.name].total * each.needs.get(class_, 0) for each in flavors)
-            for class_, pool in pooled.items()
-        }
-        rooms = [Room(_effective(capacity, pooled), traits) for capacity, traits in stocks]
-        return pack(rooms, flavors, wanted, others)
-
-    def _demand(self, demand: Demand, resource: str) -> ResourceDemand:
-        return demand.get((self._params.service, resource), ResourceDemand())
+def _demand_in(az: str, demand: backends.ResourceDemand) -> backends.AZDemand:
+    return demand.per_az.get(az, backends.AZDemand())
 
 
-def _demand_in(az: str, demand: ResourceDemand) -> AZDemand:
-    return demand.per_az.get(az, AZDemand())
-
-
-def _effective(capacity: Mapping[str, int], pooled: Mapping[str, ResourceDemand]) -> dict[str, int]:
+def _effective(capacity: Mapping[str, int], pooled: Mapping[str, backends.ResourceDemand]) -> dict[str, int]:
     """With cores and RAM overcommitted as Limes is configured to."""
     factors = {class_: demand.overcommit_factor or 1 for class_, demand in pooled.items()}
     return {class_: int(amount * factors.get(class_, 1)) for class_, amount in capacity.items()}

@@ -71,8 +71,7 @@ def all_flavors(client: ServiceClient, deadline: float) -> list[Flavor]:
 
 
 def largest_disk(flavors: Sequence[Flavor], selection: FlavorSelection) -> int:
-    """Returns the most GiB that any of the selected flavors takes on the disks of its host; 0 if there is none that
-    does."""
+    """Returns the most GiB that any of the selected flavors takes on the disks of its host; 0 if none does."""
     return max((_disk(flavor) for flavor in flavors if selection.accepts(_extra_specs(flavor))), default=0)
 
 

@@ -79,8 +79,7 @@ def pack(
 def _share_out(
     rooms: Sequence[Room], flavors: Sequence[PackedFlavor], demand: Mapping[str, AZDemand], others: Mapping[str, int]
 ) -> Counter[str]:
-    """Places servers in what is left until none fits. It is always the turn of the flavor that has got the smallest
-    part of its demand."""
+    """Places servers until none fits. It is the turn of the flavor that has got the smallest part of its demand."""
     weights = {flavor.name: max(1, demand.get(flavor.name, AZDemand()).total) for flavor in flavors}
     steps = _STEPS * sum(weights.values())
     given: Counter[str] = Counter()

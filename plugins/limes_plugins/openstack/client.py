@@ -95,9 +95,7 @@ class ServiceClient:
         for _ in range(_MAX_PAGES):
             self._check(deadline)
             document = self.get(path, query)
-            entries = document.get(key)
-            if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-                raise BackendError(f"GET {path}: expected a list {key!r} of objects")
+            entries = _entries(document, key, path)
             yield from entries
             following = _next_query(document, key)
             if following is None:
@@ -108,7 +106,9 @@ class ServiceClient:
             query = following
         raise BackendError(f"GET {path}: the list does not end")
 
-    def offset_pages(self, path: str, key: str, params: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def offset_pages(
+        self, path: str, key: str, params: Mapping[str, Any], deadline: float | None = None
+    ) -> list[dict[str, Any]]:
         """Returns the entries of a list whose pages are counted by `offset`. `params` has the `limit` of a page.
 
         Such a list moves while entries come and go. So each page begins with the last entry of the page before; if it
@@ -116,31 +116,29 @@ class ServiceClient:
         Raises `BackendError`.
         """
         for _ in range(_OFFSET_TRIES):
-            entries = self._offset_pages(path, key, params)
+            entries = self._offset_pages(path, key, params, deadline)
             if entries is not None:
                 return entries
         raise BackendError(f"GET {path}: the list changes while it is read, {_OFFSET_TRIES} times in a row")
 
-    def _offset_pages(self, path: str, key: str, params: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    def _offset_pages(
+        self, path: str, key: str, params: Mapping[str, Any], deadline: float | None
+    ) -> list[dict[str, Any]] | None:
         """Returns all entries; None if they have changed meanwhile."""
-        entries = self._offset_page(path, key, {**params, "offset": 0})
+        entries = _entries(self.get(path, {**params, "offset": 0}), key, path)
         limit = params["limit"] + 1
         for _ in range(_MAX_PAGES):
             if not entries:
                 return entries
-            page = self._offset_page(path, key, {**params, "limit": limit, "offset": len(entries) - 1})
+            if deadline is not None and time.monotonic() > deadline:
+                raise BackendOutage(f"GET {path}: the list is too long to be read in time")
+            page = _entries(self.get(path, {**params, "limit": limit, "offset": len(entries) - 1}), key, path)
             if not page or page[0].get("id") != entries[-1].get("id"):
                 return None
             if len(page) == 1:
                 return entries
             entries += page[1:]
         raise BackendError(f"GET {path}: the list does not end")
-
-    def _offset_page(self, path: str, key: str, query: Mapping[str, Any]) -> list[dict[str, Any]]:
-        entries = self.get(path, query).get(key)
-        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-            raise BackendError(f"GET {path}: expected a list {key!r} of objects")
-        return entries
 
     def request(self, method: str, path: str, **options: Any) -> Any:
         """One request, whose answer may have any status but 401, 403, 406 and the server's own errors.
@@ -216,6 +214,13 @@ class ServiceClient:
     def _check(self, deadline: float | None) -> None:
         if deadline is not None and time.monotonic() > deadline:
             raise BackendOutage(f"{self.name} did not give all answers within {self._context.time_limit:.0f} s")
+
+
+def _entries(document: Mapping[str, Any], key: str, path: str) -> list[dict[str, Any]]:
+    entries = document.get(key)
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BackendError(f"GET {path}: expected a list {key!r} of objects")
+    return entries
 
 
 def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str | list[str]] | None:

@@ -24,8 +24,6 @@ class _ConflictError(BackendError):
 class KeystoneLimits:
     """Registered limits and project limits of one service and region."""
 
-    tracks_quota = True
-
     def __init__(self, params: KeystoneLimitParams, names: Mapping[str, str], context: BackendContext) -> None:
         """`names` are the names of limits by resource, where `params` don't say otherwise."""
         self._params = params
@@ -35,8 +33,7 @@ class KeystoneLimits:
         self._service_id: str | None = None
 
     def read(self, project_id: str) -> Mapping[str, BackendQuota]:
-        """Returns the project's limits, else the defaults. A resource without a default has the limit 0: nothing is
-        allowed."""
+        """Returns the project's limits, else the defaults. Without a default the limit is 0: nothing is allowed."""
         limits = self._project_limits(project_id)
         defaults = self._registered()
         quotas: dict[str, BackendQuota] = {}

@@ -8,19 +8,10 @@ from typing import Annotated, Any, Literal
 import os_resource_classes
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator, model_validator
 
-from limes.backends import (
-    NOT_EMPTY,
-    BackendContext,
-    ConfigError,
-    Params,
-    ResourceName,
-    ResourceParams,
-    SecondsOrZero,
-    Unit,
-)
+from limes import backends
 from limes_plugins.openstack.params import ConnectionParams, Expression, KeystoneLimitParams, Text
 
-_UNITS = {"MEMORY_MB": Unit.MIB, "DISK_GB": Unit.GIB}
+_UNITS = {"MEMORY_MB": backends.Unit.MIB, "DISK_GB": backends.Unit.GIB}
 """The resource classes that are amounts of bytes, by their definition in os-resource-classes."""
 
 
@@ -41,7 +32,7 @@ def _as_zone(value: Any) -> Any:
     return {"aggregates": value} if isinstance(value, str | list | tuple) else value
 
 
-class ZoneParams(Params):
+class ZoneParams(backends.Params):
     """What makes a provider part of an AZ: any of these. A mere UUID, or a list of them, are the aggregates."""
 
     aggregates: Annotated[tuple[Text, ...], BeforeValidator(_as_list)] = ()
@@ -82,11 +73,11 @@ class PlacementParams(ConnectionParams):
         return bool(self.availability_zones) or self.availability_zones_from_nova is not None
 
 
-def check_zones(params: PlacementParams, context: BackendContext) -> None:
+def check_zones(params: PlacementParams, context: backends.BackendContext) -> None:
     """Raises `ConfigError` if AZs are named that are not configured."""
     unknown = sorted(set(params.availability_zones) - set(context.availability_zones))
     if unknown:
-        raise ConfigError([f"availability_zones.{az}: is not one of the configured ones" for az in unknown])
+        raise backends.ConfigError([f"availability_zones.{az}: is not one of the configured ones" for az in unknown])
 
 
 def _resource_class(value: str) -> str:
@@ -102,7 +93,7 @@ def _resource_class(value: str) -> str:
 ResourceClass = Annotated[str, AfterValidator(_resource_class)]
 
 
-class PlacementResource(ResourceParams):
+class PlacementResource(backends.ResourceParams):
     """A resource and the resource class in which Placement counts it; a mere string is the class."""
 
     class_: ResourceClass = Field(alias="class")
@@ -134,10 +125,10 @@ def _one_each(resources: dict[str, PlacementResource]) -> dict[str, PlacementRes
     return resources
 
 
-Resources = Annotated[dict[ResourceName, Resource], NOT_EMPTY, AfterValidator(_one_each)]
+Resources = Annotated[dict[backends.ResourceName, Resource], backends.NOT_EMPTY, AfterValidator(_one_each)]
 
 
-class ConsumerTypeParams(Params):
+class ConsumerTypeParams(backends.Params):
     """Whose usage counts. Consumers without a type have the type `unknown`."""
 
     include: tuple[Text, ...] | None = None
@@ -175,7 +166,7 @@ class ServiceParams(PlacementParams):
     find out in which AZ a project uses something. Without, all of its usage is in AZ `any`."""
     requests_per_scrape: int = Field(default=2000, ge=10)
     """So many requests for allocations one scrape makes at most. What is not known until then is in `unknown`."""
-    max_age: SecondsOrZero = Field(default=120, le=3600)
+    max_age: backends.SecondsOrZero = Field(default=120, le=3600)
     """For how long it may be used what is known of all providers, their AZs and their allocations."""
     with_subresources: bool = False
     """Whether to report each consumer."""
@@ -188,7 +179,7 @@ class ServiceParams(PlacementParams):
         return self
 
 
-class TraitParams(Params):
+class TraitParams(backends.Params):
     """Which providers count. A provider has its own traits and those of its root provider."""
 
     required: tuple[Trait, ...] = ()
@@ -202,7 +193,7 @@ class CapacityParams(PlacementParams):
 
     service: Text
     """The service type whose capacity this is."""
-    resources: Annotated[dict[ResourceName, ResourceClass], NOT_EMPTY]
+    resources: Annotated[dict[backends.ResourceName, ResourceClass], backends.NOT_EMPTY]
     traits: TraitParams = TraitParams()
     aggregates: tuple[Text, ...] = ()
     """Only providers in one of these aggregates (UUIDs), themselves or by their root provider. Without, all."""

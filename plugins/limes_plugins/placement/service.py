@@ -1,55 +1,26 @@
-"""Usage and quota of a project."""
+"""Usage and quota of a project.
 
-from collections.abc import Mapping
+Our own Placement answers usage by provider in one request for the project, so each scrape has figures of one moment,
+and its cost does not depend on the number of other projects. Where AZs are is remembered for a while. From other
+Placements comes the sum (`GET /usages`), and what allocations say of where it is.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
-from limes.backends import (
-    UNLIMITED,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceUsage,
-    ServiceDef,
-    UsageReport,
-)
+from limes import backends
 from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
+from limes_plugins.openstack.reports import FixedService, within
+from limes_plugins.placement.allocations import Allocations
 from limes_plugins.placement.params import ServiceParams, check_zones
-from limes_plugins.placement.usage import BILLED, Usage
-from limes_plugins.placement.uses import placement_client
+from limes_plugins.placement.uses import UsageGroups, Usages, Use, placement_client, read_usages
+from limes_plugins.placement.zones import KnownProviders, Provider, Zones
 
 _NO_EXTENSION = "only Limes's own Placement has the quota extension: use it, or quota.store: keystone_limits"
-
-
-class QuotaStore(Protocol):
-    """Keeps the backend quota of projects, by resource name. Safe to use from many threads."""
-
-    tracks_quota: bool
-
-    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
-        """Returns what is in force for every resource. Raises `BackendError`."""
-        ...
-
-    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
-        """Puts the quota of every resource in force; idempotent. Raises `BackendError`."""
-        ...
-
-
-class NoQuotas:
-    """For resources that track no quota."""
-
-    tracks_quota = False
-
-    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
-        """None."""
-        return {}
-
-    def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
-        """There is nothing to write."""
 
 
 class PlacementQuotas:
@@ -60,77 +31,149 @@ class PlacementQuotas:
     the other one back; the next scrape finds that, and it is written again.
     """
 
-    tracks_quota = True
-
     def __init__(self, client: ServiceClient, classes: Mapping[str, str]) -> None:
         self._client = client
         self._classes = classes
 
-    def read(self, project_id: str) -> Mapping[str, BackendQuota]:
+    def read(self, project_id: str) -> Mapping[str, backends.BackendQuota]:
         """Returns the limits. A class without one is unlimited."""
         limits = self._limits(project_id)
-        return {name: limits.get(class_, UNLIMITED) for name, class_ in self._classes.items()}
+        return {name: limits.get(class_, backends.UNLIMITED) for name, class_ in self._classes.items()}
 
     def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
         """One request to read the limits of other classes, one to write all of them."""
-        limits = {class_: limit for class_, limit in self._limits(project_id).items() if limit is not UNLIMITED}
+        limits = {
+            class_: limit for class_, limit in self._limits(project_id).items() if limit is not backends.UNLIMITED
+        }
         limits.update({self._classes[name]: quota for name, quota in quotas.items()})
         document = {class_: {"limit": limit} for class_, limit in sorted(limits.items())}
         self._client.put(f"/quotas/{project_id}", {"quotas": document})
 
-    def _limits(self, project_id: str) -> dict[str, BackendQuota]:
+    def _limits(self, project_id: str) -> dict[str, backends.BackendQuota]:
         quotas: Any = self._client.get(f"/quotas/{project_id}", missing=_NO_EXTENSION).get("quotas")
         if not isinstance(quotas, dict):
-            raise BackendError("GET /quotas: expected an object 'quotas'")
+            raise backends.BackendError("GET /quotas: expected an object 'quotas'")
         return {class_: self._limit(class_, entry) for class_, entry in quotas.items()}
 
-    def _limit(self, class_: str, entry: Any) -> BackendQuota:
+    def _limit(self, class_: str, entry: Any) -> backends.BackendQuota:
         if not isinstance(entry, dict) or "limit" not in entry:
-            raise BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
+            raise backends.BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
         if entry["limit"] is None:
-            return UNLIMITED
+            return backends.UNLIMITED
         return whole_number(entry["limit"], f"GET /quotas: the limit of {class_}")
 
 
-class PlacementService(QuotaBackend):
+PerAZ = Mapping[str, backends.AZUsage]
+BILLED = ("consumer_type", "usage", "resource_provider.id")
+"""The attributes of consumers that a price may depend on. One consumer may use several providers."""
+
+
+class Usage:
+    """Asks Placement. Safe to use from many threads."""
+
+    def __init__(self, client: ServiceClient, params: ServiceParams, context: backends.BackendContext) -> None:
+        self._client = client
+        self._classes = {name: resource.class_ for name, resource in params.resources.items()}
+        self._units = {name: resource.unit for name, resource in params.resources.items()}
+        self._accepts = params.consumer_types.accepts
+        self._accepts_all = params.consumer_types.accepts_all
+        self._subresources = params.with_subresources
+        zones = Zones(params, context)
+        self._elsewhere = backends.UNKNOWN_AZ if zones.known else backends.ANY_AZ
+        self._is_split = zones.known or params.with_subresources
+        self._providers = KnownProviders(client, zones, params.max_age)
+        self._groups = UsageGroups(client, params.max_age)
+        self._allocations = (
+            Allocations(client, requests=params.requests_per_scrape, max_age=params.max_age)
+            if params.read_allocations
+            else None
+        )
+
+    def of(self, project_id: str) -> Mapping[str, PerAZ]:
+        """By resource name. Raises `BackendError`."""
+        if self._is_split and self._groups.exist():
+            return self._split(self._groups.of(project_id, by_consumer=self._subresources), None)
+        usages = read_usages(self._client, project_id, by_type=not self._accepts_all)
+        if self._is_split and self._allocations is not None:
+            return self._split(self._allocations.of(project_id, usages), usages)
+        return {
+            name: {backends.ANY_AZ: backends.AZUsage(self._total(usages, class_))}
+            for name, class_ in self._classes.items()
+        }
+
+    def _split(self, uses: Iterable[Use], usages: Usages | None) -> Mapping[str, PerAZ]:
+        """Returns where the uses are. `usages` are the sums, if the uses may not be all."""
+        counted = [use for use in uses if self._accepts(use.consumer_type)]
+        providers = self._providers.of({use.provider for use in counted})
+        return {
+            name: self._per_az(name, counted, providers, None if usages is None else self._total(usages, class_))
+            for name, class_ in self._classes.items()
+        }
+
+    def _per_az(
+        self, name: str, uses: Iterable[Use], providers: Mapping[str, Provider], total: int | None
+    ) -> dict[str, backends.AZUsage]:
+        used: dict[str, int] = defaultdict(int)
+        consumers: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+        for use in uses:
+            amount = use.amounts.get(self._classes[name], 0)
+            if not amount:
+                continue
+            provider = providers.get(use.provider)
+            az = self._elsewhere if provider is None else provider.az
+            used[az] += amount
+            if self._subresources:
+                consumers[az].append(_subresource(use, provider, az, amount, self._units[name]))
+        parts = used if total is None else within(total, used, self._elsewhere)
+        return {
+            az: backends.AZUsage(amount, subresources=tuple(sorted(consumers[az], key=lambda entry: str(entry["id"]))))
+            for az, amount in parts.items()
+        }
+
+    def _total(self, usages: Usages, class_: str) -> int:
+        return sum(amounts.get(class_, 0) for type_, amounts in usages.items() if self._accepts(type_))
+
+
+def _subresource(use: Use, provider: Provider | None, az: str, amount: int, unit: backends.Unit) -> Mapping[str, Any]:
+    return {
+        "id": use.consumer,
+        "consumer_type": use.consumer_type,
+        "availability_zone": az,
+        "resource_provider": {"id": use.provider, **({} if provider is None else {"name": provider.name})},
+        "usage": amount if unit is backends.Unit.COUNT else {"value": amount, "unit": unit.value},
+    }
+
+
+class PlacementService(FixedService):
     """Resources that are resource classes."""
 
-    def __init__(self, params: ServiceParams, context: BackendContext) -> None:
+    def __init__(self, params: ServiceParams, context: backends.BackendContext) -> None:
         check_zones(params, context)
-        self._client = placement_client(params, context)
-        self._classes = {name: resource.class_ for name, resource in params.resources.items()}
-        self._store = self._make_store(params, context)
-        self._service = ServiceDef(
-            context.name,
-            params.area,
-            {
-                name: replace(
-                    resource.definition(name, tracks_quota=self._store.tracks_quota, az_aware=params.knows_zones),
-                    billed_attributes=BILLED if params.with_subresources else (),
-                )
-                for name, resource in params.resources.items()
-            },
-        )
-        self._usage = Usage(self._client, params, context, self._service)
-
-    def _make_store(self, params: ServiceParams, context: BackendContext) -> QuotaStore:
+        client = placement_client(params, context)
+        classes = {name: resource.class_ for name, resource in params.resources.items()}
+        self._store: PlacementQuotas | KeystoneLimits | None = None
         if params.quota.store == "placement":
-            return PlacementQuotas(self._client, self._classes)
-        if params.quota.store == "keystone_limits":
-            names = {name: f"class:{class_}" for name, class_ in self._classes.items()}
-            return KeystoneLimits(params.quota, names, context)
-        return NoQuotas()
+            self._store = PlacementQuotas(client, classes)
+        elif params.quota.store == "keystone_limits":
+            names = {name: f"class:{class_}" for name, class_ in classes.items()}
+            self._store = KeystoneLimits(params.quota, names, context)
+        definitions = [
+            resource.definition(name, tracks_quota=self._store is not None, az_aware=params.knows_zones)
+            for name, resource in params.resources.items()
+        ]
+        billed = BILLED if params.with_subresources else ()
+        super().__init__(context, params.area, [replace(one, billed_attributes=billed) for one in definitions])
+        self._usage = Usage(client, params, context)
 
-    def describe(self) -> ServiceDef:
-        """Returns the configured resources."""
-        return self._service
-
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for usage and one or two for quota; more where usage is split by the allocations."""
         usage = self._usage.of(project.id)
-        quotas = self._store.read(project.id)
-        return UsageReport({name: ResourceUsage(per_az, quotas.get(name)) for name, per_az in usage.items()})
+        quotas = self._store.read(project.id) if self._store is not None else {}
+        return backends.UsageReport(
+            {name: backends.ResourceUsage(per_az, quotas.get(name)) for name, per_az in usage.items()}
+        )
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """Writes all quotas into the configured store."""
-        self._store.write(project.id, quotas)
+        if self._store is not None:
+            self._store.write(project.id, quotas)

@@ -125,8 +125,7 @@ class Zones:
         return members
 
     def _aggregates(self) -> Mapping[str, set[str]]:
-        """Returns the UUIDs of the aggregates of each AZ: those configured, and Nova's, which have their UUID from
-        Nova."""
+        """Returns the aggregates of each AZ, by UUID: those configured, and Nova's, which have their UUID from Nova."""
         by_az: dict[str, set[str]] = defaultdict(set)
         for az, zone in self._zones.items():
             by_az[az].update(zone.aggregates)

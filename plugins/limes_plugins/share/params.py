@@ -88,11 +88,6 @@ class ManilaCapacityParams(ConnectionParams):
     with_subcapacities: bool = False
 
 
-def resource_name(kind: str, share_type: str, *, is_first: bool) -> str:
-    """Such as `shares` and, for other types than the first one, `shares_ssd`."""
-    return kind if is_first else f"{kind}_{share_type}"
-
-
 def manila_client(params: ConnectionParams, context: BackendContext) -> ServiceClient:
     """Returns a client for Manila from 2.39 on, which is the first one with quotas of share types."""
     return ServiceClient(

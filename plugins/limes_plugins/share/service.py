@@ -1,34 +1,21 @@
-"""Usage and quota of a project in Manila.
+"""Usage and quota of a project in Manila, and the capacity of its pools, with the formulas of the original.
 
 Usage is counted from the lists, because Manila's own counts know no AZs. A scrape takes one request for each share type
 and one more, and now and then the lists of all projects.
 """
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from limes.backends import (
-    ANY_AZ,
-    UNKNOWN_AZ,
-    AZUsage,
-    BackendContext,
-    BackendError,
-    BackendQuota,
-    ProjectInfo,
-    QuotaBackend,
-    ResourceDef,
-    ResourceUsage,
-    ServiceDef,
-    Unit,
-    UsageReport,
-    add_usage,
-)
+from limes import backends
 from limes_plugins.openstack.answers import quota_of, whole_number
 from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.reports import FixedService, capabilities_of, resource_name, subcapacity, zones_of
 from limes_plugins.openstack.snapshot import Snapshot
-from limes_plugins.share.params import ShareParams, ShareType, manila_client, resource_name
+from limes_plugins.share.params import ManilaCapacityParams, ShareParams, ShareType, manila_client
 
 KEYS = {
     "shares": "shares",
@@ -45,18 +32,19 @@ Place = tuple[str, str]
 """Share type and AZ."""
 
 
-class ShareService(QuotaBackend):
+class ShareService(FixedService):
     """Four resources for each share type, and share networks."""
 
-    def __init__(self, params: ShareParams, context: BackendContext) -> None:
+    def __init__(self, params: ShareParams, context: backends.BackendContext) -> None:
         self._client = manila_client(params, context)
         self._types = params.share_types
-        shown = frozenset(kind for kind, is_on in _switches(params).items() if is_on)
+        switches = {"shares": params.with_share_subresources, "share_snapshots": params.with_snapshot_subresources}
+        shown = frozenset(kind for kind, is_on in switches.items() if is_on)
         self._lists = Snapshot(lambda: read_lists(self._client, params.page_size, shown), params.max_age)
         definitions = [
-            ResourceDef(
+            backends.ResourceDef(
                 self._name(kind, type_),
-                Unit.GIB if kind.endswith("capacity") else Unit.COUNT,
+                backends.Unit.GIB if kind.endswith("capacity") else backends.Unit.COUNT,
                 category=type_.name,
                 az_aware=True,
                 billed_attributes=_BILLED if kind in shown else (),
@@ -64,37 +52,30 @@ class ShareService(QuotaBackend):
             for type_ in self._types
             for kind in KEYS
         ]
-        definitions.append(ResourceDef(NETWORKS))
-        self._service = ServiceDef(
-            context.name, params.area, {definition.name: definition for definition in definitions}
-        )
+        super().__init__(context, params.area, [*definitions, backends.ResourceDef(NETWORKS)])
 
-    def describe(self) -> ServiceDef:
-        """Returns the resources of the configured types."""
-        return self._service
-
-    def report_usage(self, project: ProjectInfo) -> UsageReport:
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """Counts what is listed."""
         listed = self._lists.get().get(project.id) or Listed()
         known = {name: type_ for type_ in reversed(self._types) for name in type_.manila_names}
-        resources: dict[str, ResourceUsage] = {}
+        resources: dict[str, backends.ResourceUsage] = {}
         for type_ in self._types:
             in_manila = type_.in_manila(project)
             limits = self._limits(project, in_manila) if in_manila else dict.fromkeys(KEYS.values(), 0)
             for kind, key in KEYS.items():
-                per_az: dict[str, AZUsage] = {}
+                per_az: dict[str, backends.AZUsage] = {}
                 for (share_type, az), amount in listed.counts[kind].items():
                     if known.get(share_type, self._types[0]) == type_:
-                        part = AZUsage(amount, subresources=tuple(listed.shown[kind, share_type, az]))
-                        per_az[az] = add_usage(per_az[az], part) if az in per_az else part
+                        part = backends.AZUsage(amount, subresources=tuple(listed.shown[kind, share_type, az]))
+                        per_az[az] = backends.add_usage(per_az[az], part) if az in per_az else part
                 quota, most = _limit(limits, key, in_manila), None if in_manila else 0
-                resources[self._name(kind, type_)] = ResourceUsage(per_az, quota, max_quota=most)
+                resources[self._name(kind, type_)] = backends.ResourceUsage(per_az, quota, max_quota=most)
         overall = self._limits(project)
-        networks = AZUsage(len(listed.networks))
-        resources[NETWORKS] = ResourceUsage({ANY_AZ: networks}, _limit(overall, NETWORKS, ""))
-        return UsageReport(resources)
+        networks = backends.AZUsage(len(listed.networks))
+        resources[NETWORKS] = backends.ResourceUsage({backends.ANY_AZ: networks}, _limit(overall, NETWORKS, ""))
+        return backends.UsageReport(resources)
 
-    def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """The sums over all types first, for no type may have more than these; then each type."""
         of_types = {
             type_.name: {key: quotas[self._name(kind, type_)] for kind, key in KEYS.items()} for type_ in self._types
@@ -106,16 +87,16 @@ class ShareService(QuotaBackend):
             wanted = of_types[type_.name]
             self._write(project, {**wanted, **_replicas([type_], wanted)}, type_.in_manila(project))
 
-    def _limits(self, project: ProjectInfo, share_type: str = "") -> Any:
+    def _limits(self, project: backends.ProjectInfo, share_type: str = "") -> Any:
         query = {"share_type": share_type} if share_type else {}
         quota_sets = self._client.find(f"/quota-sets/{project.id}", query)
         if quota_sets is None:
-            raise BackendError(
+            raise backends.BackendError(
                 f"Manila knows no share type {share_type!r}" if share_type else "Manila has no quota sets"
             )
         return quota_sets.get("quota_set")
 
-    def _write(self, project: ProjectInfo, document: Mapping[str, int], share_type: str = "") -> None:
+    def _write(self, project: backends.ProjectInfo, document: Mapping[str, int], share_type: str = "") -> None:
         query = f"?share_type={share_type}" if share_type else ""
         path = f"/quota-sets/{project.id}{query}"
         self._client.put(path, {"quota_set": document})
@@ -124,21 +105,16 @@ class ShareService(QuotaBackend):
         return resource_name(kind, share_type.name, is_first=share_type == self._types[0])
 
 
-def _switches(params: ShareParams) -> Mapping[str, bool]:
-    """Returns which resources have subresources, and whether these are on."""
-    return {"shares": params.with_share_subresources, "share_snapshots": params.with_snapshot_subresources}
-
-
 def _replicas(types: Any, wanted: Mapping[str, int]) -> dict[str, int]:
     if not any(type_.replication_enabled for type_ in types):
         return {}
     return {"share_replicas": wanted["shares"], "replica_gigabytes": wanted["gigabytes"]}
 
 
-def _limit(limits: Any, key: str, share_type: str) -> BackendQuota:
+def _limit(limits: Any, key: str, share_type: str) -> backends.BackendQuota:
     of_type = f" of share type {share_type!r}" if share_type else ""
     if not isinstance(limits, dict) or key not in limits:
-        raise BackendError(f"Manila has no quota {key!r}{of_type}")
+        raise backends.BackendError(f"Manila has no quota {key!r}{of_type}")
     return quota_of(limits[key], f"Manila's quota {key!r}{of_type}")
 
 
@@ -146,14 +122,7 @@ def _limit(limits: Any, key: str, share_type: str) -> BackendQuota:
 class Listed:
     """What a project has."""
 
-    counts: Mapping[str, Counter[Place]] = field(
-        default_factory=lambda: {
-            "shares": Counter(),
-            "share_capacity": Counter(),
-            "share_snapshots": Counter(),
-            "snapshot_capacity": Counter(),
-        }
-    )
+    counts: Mapping[str, Counter[Place]] = field(default_factory=lambda: {kind: Counter() for kind in KEYS})
     """Numbers, and sizes in GiB, by resource."""
     shown: dict[tuple[str, str, str], list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
     """Subresources by resource, share type and AZ."""
@@ -172,7 +141,7 @@ def read_lists(client: ServiceClient, page_size: int, shown: Collection[str]) ->
     listed: dict[str, Listed] = defaultdict(Listed)
     places: dict[str, Place] = {}
     for share in client.offset_pages("/shares/detail", "shares", query):
-        place = (str(share.get("share_type_name") or ""), str(share.get("availability_zone") or UNKNOWN_AZ))
+        place = (str(share.get("share_type_name") or ""), str(share.get("availability_zone") or backends.UNKNOWN_AZ))
         places[_text(share, "id")] = place
         own = listed[_text(share, "project_id")]
         own.add("shares", "share_capacity", place, _size(share))
@@ -180,7 +149,7 @@ def read_lists(client: ServiceClient, page_size: int, shown: Collection[str]) ->
             own.shown["shares", *place].append(_share(share, place))
     for snapshot in client.offset_pages("/snapshots/detail", "snapshots", query):
         # a snapshot is where its share is, and of its type
-        place = places.get(_text(snapshot, "share_id"), ("", UNKNOWN_AZ))
+        place = places.get(_text(snapshot, "share_id"), ("", backends.UNKNOWN_AZ))
         own = listed[_text(snapshot, "project_id")]
         own.add("share_snapshots", "snapshot_capacity", place, _size(snapshot))
         if "share_snapshots" in shown:
@@ -205,7 +174,7 @@ def _stored(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
         "id": _text(entry, "id"),
         "name": entry.get("name") or "",
         "status": entry.get("status"),
-        "size": {"value": _size(entry), "unit": Unit.GIB.value},
+        "size": {"value": _size(entry), "unit": backends.Unit.GIB.value},
         "share_type": place[0],
     }
 
@@ -217,5 +186,71 @@ def _size(entry: Mapping[str, Any]) -> int:
 def _text(entry: Mapping[str, Any], key: str) -> str:
     value = entry.get(key)
     if not isinstance(value, str) or not value:
-        raise BackendError(f"an entry of Manila's lists has no {key}")
+        raise backends.BackendError(f"an entry of Manila's lists has no {key}")
     return value
+
+
+class ManilaCapacity(backends.CapacityBackend):
+    """One request for each share type, and two for where pools are and how many share networks there are."""
+
+    def __init__(self, params: ManilaCapacityParams, context: backends.BackendContext) -> None:
+        self._params = params
+        self._client = manila_client(params, context)
+
+    def resources(self) -> Collection[backends.Ref]:
+        """Returns those of the configured types."""
+        return [(self._params.service, self._name(kind, type_)) for type_ in self._params.share_types for kind in KEYS]
+
+    def report_capacity(self) -> backends.CapacityReport:
+        """Returns sums over pools, which are split between shares and snapshots by `capacity_balance`."""
+        services = self._client.get("/services", {"binary": "manila-share"}).get("services") or []
+        zones = zones_of(services)
+        query = {"all_tenants": "1", "limit": 1000}
+        networks = len(self._client.offset_pages("/share-networks/detail", "share_networks", query))
+        resources: dict[str, Mapping[str, backends.AZCapacity]] = {}
+        for type_ in self._params.share_types:
+            pools = self._pools(type_, zones)
+            counted = sum(not pool["exclusion_reason"] for pool in pools)
+            by_az: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            for pool in pools:
+                by_az[pool["az"]].append(pool)
+            for kind in KEYS:
+                resources[self._name(kind, type_)] = {
+                    az: self._of_az(kind, some, networks / counted if counted else 0)
+                    for az, some in sorted(by_az.items())
+                }
+        return backends.CapacityReport({self._params.service: resources})
+
+    def _of_az(self, kind: str, pools: list[dict[str, Any]], networks_per_pool: float) -> backends.AZCapacity:
+        counted = [pool for pool in pools if not pool["exclusion_reason"]]
+        # each share network takes the place of a share
+        shares = max(0, math.floor(len(counted) * (self._params.shares_per_pool - networks_per_pool)))
+        if kind == "shares":
+            return backends.AZCapacity(shares)
+        if kind == "share_snapshots":
+            return backends.AZCapacity(shares * self._params.snapshots_per_share)
+        balance = self._params.capacity_balance
+        part = (1 if kind == "share_capacity" else balance) / (1 + balance)
+        shown = [
+            pool
+            | {"capacity_gib": math.floor(pool["capacity_gib"] * part)}
+            | {"usage_gib": math.ceil(pool["usage_gib"] * part)}
+            for pool in pools
+        ]
+        total = math.floor(sum(pool["capacity_gib"] for pool in counted) * part)
+        used = math.ceil(sum(pool["usage_gib"] for pool in counted) * part)
+        return backends.AZCapacity(total, used, tuple(shown) if self._params.with_subcapacities else ())
+
+    def _pools(self, share_type: ShareType, zones: Mapping[str, str]) -> list[dict[str, Any]]:
+        """Returns the pools for shares of a type, as subcapacities; each once, whatever it is called there."""
+        pools: dict[str, dict[str, Any]] = {}
+        for name in sorted(share_type.manila_names):
+            document = self._client.get("/scheduler-stats/pools/detail", {"share_type": name})
+            for pool in document.get("pools") or []:
+                state = capabilities_of(pool).get("hardware_state")
+                shown = subcapacity(pool, zones, "hardware_state", state)
+                pools[shown["pool_name"]] = shown
+        return [pools[name] for name in sorted(pools)]
+
+    def _name(self, kind: str, share_type: ShareType) -> str:
+        return resource_name(kind, share_type.name, is_first=share_type == self._params.share_types[0])

@@ -1,0 +1,284 @@
+"""The plugin `volumev2`, as capacitor also `cinder`: Cinder's volumes and snapshots. docs/plugins/volumev2.md.
+
+Usage is counted from the lists of volumes and snapshots, because Cinder's own counts know no AZs. A scrape takes one
+request for quota, and now and then the lists of all projects.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, model_validator
+
+from limes import backends
+from limes_plugins.openstack.answers import quota_of, whole_number
+from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.reports import FixedService, capabilities_of, resource_name, subcapacity, zones_of
+from limes_plugins.openstack.snapshot import Snapshot
+
+_KEYS = {"capacity": "gigabytes", "snapshots": "snapshots", "volumes": "volumes"}
+"""Cinder's names of what there is for each volume type."""
+_BILLED = ("size",)
+"""The attributes of volumes and snapshots that a price may depend on. Their type is that of the resource."""
+
+
+def _once_each(names: tuple[str, ...]) -> tuple[str, ...]:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"the volume type {twice[0]!r} is given more than once")
+    return names
+
+
+class VolumeParams(ConnectionParams):
+    """Of a service. A configured `endpoint` ends in `/v3`, or `/v3/` and the id of the user's project."""
+
+    area: Text = "storage"
+    volume_types: Annotated[tuple[Text, ...], backends.NOT_EMPTY, AfterValidator(_once_each)]
+    """By Cinder's names. The resources of the first one have no suffix, and get what is of no known type."""
+    with_volume_subresources: bool = False
+    with_snapshot_subresources: bool = False
+    max_age: backends.SecondsOrZero = Field(default=120, le=3600)
+    """For how long the lists may be used once they are read; 0 reads the project's own ones each time."""
+    page_size: int = Field(default=1000, ge=1)
+
+
+class PoolTypeParams(backends.Params):
+    """Which pools are for volumes of a type."""
+
+    volume_backend_name: Text
+    """As the pools report it."""
+    default: bool = False
+    """Whether the resource is just `capacity`, because the type is the first one of the service."""
+
+
+class CinderCapacityParams(ConnectionParams):
+    """Of a capacitor."""
+
+    service: Text = "volumev2"
+    """The service type whose capacity this is."""
+    volume_types: Annotated[dict[Text, PoolTypeParams], backends.NOT_EMPTY]
+    with_subcapacities: bool = False
+
+    @model_validator(mode="after")
+    def _at_most_one_default(self) -> "CinderCapacityParams":
+        if sum(volume_type.default for volume_type in self.volume_types.values()) > 1:
+            raise ValueError("volume_types: more than one is the default")
+        return self
+
+
+_VOLUME_OWNER = "os-vol-tenant-attr:tenant_id"
+_SNAPSHOT_OWNER = "os-extended-snapshot-attributes:project_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A volume or a snapshot."""
+
+    id: str
+    name: str
+    status: str
+    size: int
+    """In GiB."""
+    volume_type: str
+    az: str
+    volume_id: str = ""
+    """Of a snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a project has."""
+
+    volumes: list[Stored] = field(default_factory=list)
+    snapshots: list[Stored] = field(default_factory=list)
+
+
+class VolumeService(FixedService):
+    """Three resources for each volume type."""
+
+    def __init__(self, params: VolumeParams, context: backends.BackendContext) -> None:
+        self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
+        self._types = params.volume_types
+        self._with_volumes = params.with_volume_subresources
+        self._with_snapshots = params.with_snapshot_subresources
+        self._page_size = params.page_size
+        self._max_age = params.max_age
+        self._all = Snapshot(lambda: self._read({}), params.max_age)
+        shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
+        definitions = [
+            backends.ResourceDef(
+                self._name(kind, type_),
+                unit,
+                category=type_,
+                az_aware=True,
+                billed_attributes=_BILLED if shown.get(kind) else (),
+            )
+            for type_ in self._types
+            for kind, unit in (
+                ("capacity", backends.Unit.GIB),
+                ("snapshots", backends.Unit.COUNT),
+                ("volumes", backends.Unit.COUNT),
+            )
+        ]
+        super().__init__(context, params.area, definitions)
+
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
+        """Counts what is listed."""
+        by_project = self._all.get() if self._max_age else self._read({"project_id": project.id})
+        listed = by_project.get(project.id) or Listed()
+        path = f"/os-quota-sets/{project.id}"
+        limits = self._client.get(path).get("quota_set")
+        resources: dict[str, backends.ResourceUsage] = {}
+        for type_ in self._types:
+            volumes = [volume for volume in listed.volumes if self._type_of(volume) == type_]
+            snapshots = [snapshot for snapshot in listed.snapshots if self._type_of(snapshot) == type_]
+            counts = {
+                "capacity": {
+                    az: backends.AZUsage(sum(item.size for item in items))
+                    for az, items in _by_az(volumes + snapshots).items()
+                },
+                "volumes": {az: _counted(items, self._with_volumes) for az, items in _by_az(volumes).items()},
+                "snapshots": {az: _counted(items, self._with_snapshots) for az, items in _by_az(snapshots).items()},
+            }
+            for kind, per_az in counts.items():
+                quota = _limit(limits, f"{_KEYS[kind]}_{type_}", path)
+                resources[self._name(kind, type_)] = backends.ResourceUsage(per_az, quota)
+        return backends.UsageReport(resources)
+
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
+        """One request. The quotas over all types are the sums."""
+        document: dict[str, int] = {}
+        for kind, key in _KEYS.items():
+            of_types = {f"{key}_{type_}": quotas[self._name(kind, type_)] for type_ in self._types}
+            document |= of_types | {key: sum(of_types.values())}
+        self._client.put(f"/os-quota-sets/{project.id}", {"quota_set": document})
+
+    def _read(self, only: Mapping[str, str]) -> Mapping[str, Listed]:
+        """Returns what projects have."""
+        query = {"all_tenants": "1", "limit": self._page_size, **only}
+        listed: dict[str, Listed] = defaultdict(Listed)
+        volumes: dict[str, Stored] = {}
+        for entry in self._client.pages("/volumes/detail", "volumes", query):
+            owner, volume = _text(entry, _VOLUME_OWNER), _volume(entry)
+            volumes[volume.id] = volume
+            listed[owner].volumes.append(volume)
+        for entry in self._client.pages("/snapshots/detail", "snapshots", query):
+            listed[_text(entry, _SNAPSHOT_OWNER)].snapshots.append(_snapshot(entry, volumes))
+        return listed
+
+    def _name(self, kind: str, volume_type: str) -> str:
+        return resource_name(kind, volume_type, is_first=volume_type == self._types[0])
+
+    def _type_of(self, item: Stored) -> str:
+        return item.volume_type if item.volume_type in self._types else self._types[0]
+
+
+def _limit(limits: Any, key: str, path: str) -> backends.BackendQuota:
+    if not isinstance(limits, dict) or key not in limits:
+        raise backends.BackendError(f"GET {path}: Cinder has no quota {key!r} (is there such a volume type?)")
+    return quota_of(limits[key], f"GET {path}: the quota {key}")
+
+
+def _counted(stored: Iterable[Stored], with_subresources: bool) -> backends.AZUsage:
+    shown = list(stored)
+    return backends.AZUsage(len(shown), subresources=tuple(map(_subresource, shown)) if with_subresources else ())
+
+
+def _subresource(item: Stored) -> Mapping[str, Any]:
+    size = {"value": item.size, "unit": backends.Unit.GIB.value}
+    shown = {"id": item.id, "name": item.name, "status": item.status, "size": size}
+    return {**shown, **({"volume_id": item.volume_id} if item.volume_id else {"availability_zone": item.az})}
+
+
+def _volume(entry: Mapping[str, Any]) -> Stored:
+    return Stored(
+        id=_text(entry, "id"),
+        name=str(entry.get("name") or ""),
+        status=_text(entry, "status"),
+        size=whole_number(entry.get("size"), f"the size of volume {entry.get('id')}"),
+        volume_type=str(entry.get("volume_type") or ""),
+        az=str(entry.get("availability_zone") or backends.UNKNOWN_AZ),
+    )
+
+
+def _snapshot(entry: Mapping[str, Any], volumes: Mapping[str, Stored]) -> Stored:
+    """Reads a snapshot, which is in the AZ of its volume, and of its type."""
+    volume = volumes.get(_text(entry, "volume_id"))
+    return Stored(
+        id=_text(entry, "id"),
+        name=str(entry.get("name") or ""),
+        status=_text(entry, "status"),
+        size=whole_number(entry.get("size"), f"the size of snapshot {entry.get('id')}"),
+        volume_type=volume.volume_type if volume else "",
+        az=volume.az if volume else backends.UNKNOWN_AZ,
+        volume_id=_text(entry, "volume_id"),
+    )
+
+
+def _text(entry: Mapping[str, Any], key: str) -> str:
+    value = entry.get(key)
+    if not isinstance(value, str) or not value:
+        raise backends.BackendError(
+            f"an entry of Cinder's lists has no {key} (is the user of Limes an administrator there?)"
+        )
+    return value
+
+
+def _by_az(stored: Sequence[Stored]) -> Mapping[str, list[Stored]]:
+    """Returns the same, by AZ."""
+    stored_by_az: dict[str, list[Stored]] = defaultdict(list)
+    for entry in stored:
+        stored_by_az[entry.az].append(entry)
+    return stored_by_az
+
+
+class CinderCapacity(backends.CapacityBackend):
+    """Two requests: the pools, and the services, which say in which AZ a pool is."""
+
+    def __init__(self, params: CinderCapacityParams, context: backends.BackendContext) -> None:
+        self._params = params
+        self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
+        self._names = {
+            resource_name("capacity", type_, is_first=volume_type.default): volume_type.volume_backend_name
+            for type_, volume_type in params.volume_types.items()
+        }
+
+    def resources(self) -> Collection[backends.Ref]:
+        """Returns those of the configured types."""
+        return [(self._params.service, name) for name in self._names]
+
+    def report_capacity(self) -> backends.CapacityReport:
+        """Returns sums over pools. A type without any pool has no capacity."""
+        zones = zones_of(self._client.pages("/os-services", "services", {"binary": "cinder-volume"}))
+        pools = list(self._client.pages("/scheduler-stats/get_pools", "pools", {"detail": "true"}))
+        resources = {}
+        for name, backend in self._names.items():
+            per_az: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            for pool in pools:
+                if capabilities_of(pool).get("volume_backend_name") == backend:
+                    shown = _subcapacity(pool, zones)
+                    per_az[shown["az"]].append(shown)
+            resources[name] = {az: self._sum(shown) for az, shown in sorted(per_az.items())}
+        return backends.CapacityReport({self._params.service: resources})
+
+    def _sum(self, pools: list[dict[str, Any]]) -> backends.AZCapacity:
+        counted = [pool for pool in pools if not pool["exclusion_reason"]]
+        return backends.AZCapacity(
+            sum(pool["capacity_gib"] for pool in counted),
+            sum(pool["usage_gib"] for pool in counted),
+            tuple(pools) if self._params.with_subcapacities else (),
+        )
+
+
+def _subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str]) -> dict[str, Any]:
+    attributes = capabilities_of(pool).get("custom_attributes") or {}
+    return subcapacity(pool, zones, "cinder_state", attributes.get("cinder_state"))
+
+
+plugin = backends.Plugin(
+    "Capacity, volumes and snapshots of Cinder, by volume type.",
+    quota=backends.Offer(VolumeParams, VolumeService),
+    capacity=backends.Offer(CinderCapacityParams, CinderCapacity),
+)
