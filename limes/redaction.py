@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from pydantic import BaseModel, SecretStr
-
 from limes.urls import split_url
 
 HIDDEN = "***"
@@ -90,6 +88,8 @@ def _without_forms(text: str) -> str:
 
 def secrets_of(value: Any) -> Iterator[str]:
     """Yields values that a model hides (`repr=False`), passwords of URLs, and the values of telling keys."""
+    from pydantic import BaseModel, SecretStr  # errors and logs need this module, but no models
+
     if isinstance(value, BaseModel):
         for name, info in type(value).model_fields.items():
             item = getattr(value, name)
