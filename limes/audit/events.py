@@ -10,7 +10,6 @@ from limes.core.catalog import Ref
 from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
 
-_OK, _REFUSED = "200", "422"
 _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
 _BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.MIN_QUOTA: "MinQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}
 """How payloads name the bounds of growth."""
@@ -86,7 +85,6 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
         scope=step.scope,
         payload={"event": step.event, "old": step.before, "new": None if action == "delete" else step.after},
         initiator=initiator,
-        success=True,
         reason_type="limes" if automatic else "HTTP",
         reason_code=step.event if automatic else code,
     )
@@ -103,9 +101,7 @@ def quota_request_changed(
         scope=scope,
         payload={"event": kind, **details},
         initiator=initiator,
-        success=True,
-        reason_type="HTTP",
-        reason_code="201" if kind == "opened" else _OK,
+        reason_code="201" if kind == "opened" else "200",
     )
 
 
@@ -125,11 +121,10 @@ def _event(scope: Scope, type_: str, payload: Mapping[str, Any], initiator: Init
         scope=scope,
         payload={name: value for name, value in payload.items() if value is not None},
         initiator=initiator,
-        success=True,
         reason_type="HTTP" if reason is Reason.REQUEST else "limes",
-        reason_code=_OK if reason is Reason.REQUEST else reason.value,
+        reason_code="200" if reason is Reason.REQUEST else reason.value,
     )
 
 
 def _refused(event: Event) -> Event:
-    return replace(event, success=False, reason_code=_REFUSED)
+    return replace(event, success=False, reason_code="422")

@@ -98,7 +98,6 @@ class _SampleLogin(Token):
         self._endpoints = endpoints
 
     def get_endpoint(self, session: Session, service_type: str = "", **kwargs: Any) -> str | None:
-        """Returns the configured address, or None."""
         return self._endpoints.get(service_type)
 
     def get_endpoint_data(
