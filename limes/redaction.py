@@ -76,14 +76,15 @@ def redact(text: str) -> str:
     lower = text.lower()
     for sign in _SIGNS:
         if sign in lower:
-            return _without_forms(text)
+            for form, instead in _FORMS:
+                text = form.sub(instead, text)
+            break
     return text
 
 
-def _without_forms(text: str) -> str:
-    for form, instead in _FORMS:
-        text = form.sub(instead, text)
-    return text
+def line_of(error: BaseException) -> str:
+    """Returns the text of an error in one line, and the name of its type where it has none."""
+    return redact(" ".join(str(error).split())) or type(error).__name__
 
 
 def secrets_of(value: Any) -> Iterator[str]:

@@ -33,7 +33,7 @@ def quota_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
     if step.reason is not Reason.REQUEST:
         payload["reason"] = step.reason.value
     payload["detail"] = step.detail or None
-    return _event(scope, _quota_type(step.ref), payload, initiator, step.reason)
+    return _event(scope, _type(step.ref), payload, initiator, step.reason)
 
 
 def quota_refused(
@@ -41,7 +41,7 @@ def quota_refused(
 ) -> Event:
     """A requested quota was refused. `new` is None if the request was not an amount in the resource's unit."""
     payload = {"oldQuota": old, "newQuota": new, "unit": unit.value or None, "rejectReason": message}
-    return _refused(_event(scope, _quota_type(ref), payload, initiator, Reason.REQUEST))
+    return _refused(_event(scope, _type(ref), payload, initiator, Reason.REQUEST))
 
 
 def bound_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
@@ -51,29 +51,25 @@ def bound_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
     payload = {f"old{name}": old, f"new{name}": new, "unit": None if is_switch else step.unit.value or None}
     if step.detail:
         payload["detail"] = step.detail
-    return _event(scope, _bound_type(step.ref, step.what), payload, initiator, Reason.REQUEST)
+    return _event(scope, _type(step.ref, step.what.value), payload, initiator, Reason.REQUEST)
 
 
 def bound_refused(scope: Scope, ref: Ref, what: What, message: str, initiator: Initiator) -> Event:
-    """Such a bound was refused."""
-    return _refused(_event(scope, _bound_type(ref, what), {"rejectReason": message}, initiator, Reason.REQUEST))
+    return _refused(_event(scope, _type(ref, what.value), {"rejectReason": message}, initiator, Reason.REQUEST))
 
 
 def bursting_changed(scope: Scope, enabled: bool, initiator: Initiator) -> Event:
-    """Bursting was switched."""
     payload = {"oldStatus": not enabled, "newStatus": enabled}
     return _event(scope, "service/resources/bursting", payload, initiator, Reason.REQUEST)
 
 
 def bursting_refused(scope: Scope, enabled: bool, message: str, initiator: Initiator) -> Event:
-    """Bursting was not switched."""
     payload = {"newStatus": enabled, "rejectReason": message}
     refused = _refused(_event(scope, "service/resources/bursting", payload, initiator, Reason.REQUEST))
     return replace(refused, reason_code="409")
 
 
 def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
-    """A commitment was made, changed or deleted."""
     action, code = _COMMITMENT_ACTIONS.get(step.event, ("update", "202"))
     automatic = step.event in _BY_ITSELF
     if automatic and initiator.is_user:
@@ -93,7 +89,6 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
 def quota_request_changed(
     scope: Scope, request_id: int, kind: str, details: Mapping[str, object], initiator: Initiator
 ) -> Event:
-    """Somebody asked for quota, or decided on that."""
     return Event(
         action="create" if kind == "opened" else "update",
         target_type="service/resources/quota-request",
@@ -105,12 +100,8 @@ def quota_request_changed(
     )
 
 
-def _bound_type(ref: Ref, what: What) -> str:
-    return f"service/{ref[0]}/{ref[1]}/{what.value.replace('_', '-')}"
-
-
-def _quota_type(ref: Ref) -> str:
-    return f"service/{ref[0]}/{ref[1]}/quota"
+def _type(ref: Ref, what: str = "quota") -> str:
+    return f"service/{ref[0]}/{ref[1]}/{what.replace('_', '-')}"
 
 
 def _event(scope: Scope, type_: str, payload: Mapping[str, Any], initiator: Initiator, reason: Reason) -> Event:

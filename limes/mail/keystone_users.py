@@ -17,7 +17,7 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
 
 from limes.errors import LimesError, Unavailable
-from limes.redaction import redact
+from limes.redaction import line_of
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
@@ -103,8 +103,7 @@ class KeystoneUsers:
         except Unavailable:
             raise
         except (ksa_errors.ClientException, requests.RequestException, LimesError, ValueError) as error:
-            reason = redact(" ".join(str(error).split())) or type(error).__name__
-            raise Unavailable(f"cannot ask Keystone for recipients: {reason}") from None
+            raise Unavailable(f"cannot ask Keystone for recipients: {line_of(error)}") from None
         return document if isinstance(document, dict) else None
 
     def _kept(self, key: tuple[str, ...], read: Callable[[], T]) -> T:

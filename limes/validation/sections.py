@@ -29,12 +29,7 @@ from pydantic_core import core_schema
 class Section(BaseModel):
     """A part of the configuration file. Unknown keys are refused, and nothing changes after loading."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        arbitrary_types_allowed=True,
-        hide_input_in_errors=True,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
 
 
 def documented_fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
@@ -79,8 +74,7 @@ def _seconds(time: datetime) -> float:
 
 
 Moment = Annotated[
-    float,
-    GetPydanticSchema(lambda _, read: core_schema.no_info_after_validator_function(_seconds, read(datetime))),
+    float, GetPydanticSchema(lambda _, read: core_schema.no_info_after_validator_function(_seconds, read(datetime)))
 ]
 """A time, in UTC if it names no zone; in the program, seconds since the epoch."""
 
@@ -95,8 +89,7 @@ def _split(value: Any, read: Any) -> tuple[str, str]:
 
 
 ResourcePath = Annotated[
-    tuple[str, str],
-    GetPydanticSchema(lambda _, read: core_schema.no_info_wrap_validator_function(_split, read(_PATH))),
+    tuple[str, str], GetPydanticSchema(lambda _, read: core_schema.no_info_wrap_validator_function(_split, read(_PATH)))
 ]
 """`service/resource`; in the program, the pair of both."""
 
