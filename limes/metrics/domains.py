@@ -27,7 +27,6 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
         "Usage or active commitments of a domain's projects, whichever is larger in each project",
     ),
 }
-"""The labels and the help of each family."""
 
 
 def samples(

@@ -25,7 +25,6 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "limes_swift_objects_per_container": (_CONTAINER, "Objects in a container"),
     "limes_swift_size_bytes_per_container": (_CONTAINER, "Bytes in a container"),
 }
-"""The labels and the help of each family."""
 
 LISTED = {"compute": "instances", "object-store": "containers"}
 """By plugin: the resource whose subresources are shown."""
