@@ -79,6 +79,7 @@ class LiquidApi(JsonApi[Operation, Call]):
 
 
 def show_info(call: Call) -> Answer:
+    """Says which resources there are."""
     return Answer(document=call.deps.info)
 
 
@@ -96,6 +97,7 @@ def report_capacity(call: Call) -> Answer:
 
 
 def report_usage(call: Call) -> Answer:
+    """Asks the backend."""
     body, deps = call.body(UsageRequest), call.deps
     project = project_of(call.params["project_id"], body.projectMetadata)
     report = calls.report_usage(deps.backend, deps.service, project, Catalog(body.allAZs, [deps.service]))
