@@ -22,10 +22,9 @@ _ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROLS}
 """Control characters and line separators, as Python writes them."""
 
 
-class _RequestIdFilter(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = request_id.get()
-        return True
+def _add_request_id(record: logging.LogRecord) -> bool:
+    record.request_id = request_id.get()
+    return True
 
 
 class _PlainFormatter(logging.Formatter):
@@ -82,7 +81,7 @@ def protect() -> None:
 def set_up(style: Style = "plain", level: str = "INFO") -> None:
     """Sends all logs of this process to standard error in the given style. Replaces what was set up before."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(_RequestIdFilter())
+    handler.addFilter(_add_request_id)
     handler.setFormatter(formatter(style))
     root = logging.getLogger()
     root.handlers[:] = [handler]

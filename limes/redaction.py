@@ -58,7 +58,7 @@ _known_pattern: re.Pattern[str] | None = None
 def know(secrets: Iterable[str]) -> None:
     """Has `redact` hide these as well, in this process, from now on."""
     global _known, _known_pattern
-    _known |= {secret for secret in secrets if _is_worth_hiding(secret)}
+    _known |= {each for each in secrets if len(each) >= _SHORTEST and each.lower() not in _OUR_WORDS}
     _known_pattern = pattern_of(_known)
 
 
@@ -109,10 +109,6 @@ def secrets_of(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from secrets_of(item)
-
-
-def _is_worth_hiding(secret: str) -> bool:
-    return len(secret) >= _SHORTEST and secret.lower() not in _OUR_WORDS
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
