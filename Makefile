@@ -120,7 +120,7 @@ bench-upgrade: ## measures how long readers and writers wait while the schema is
 	$(call set_up,bench-upgrade)
 	$(BIN)/python -m tests.bench.upgrade
 
-house: $(VENV)/.installed-dev ## how large the product is: files, lines, functions, SQL texts, circles of packages
+house: $(VENV)/.installed-dev ## how large the product is, with targets: lines, imports, functions, types alike, circles of packages
 	@$(BIN)/python -m tests.house
 
 lock: $(VENV)/.installed-dev ## renews requirements.lock: the newest versions that pyproject.toml allows, with hashes

@@ -15,17 +15,16 @@ request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", d
 
 Style = Literal["plain", "json"]
 _PLAIN = "%(asctime)s %(levelname)-7s [%(request_id)s] %(name)s: %(message)s"
-
-
+_CHATTY = ("apscheduler", "urllib3", "keystoneauth", "keystonemiddleware", "oslo_policy", "peewee", "stevedore")
+"""They speak at INFO about each single run or connection, or at DEBUG about tokens."""
 _CONTROLS = [*range(32), *range(127, 160), 0x2028, 0x2029]
 _ESCAPES = {code: ascii(chr(code))[1:-1] for code in _CONTROLS}
 """Control characters and line separators, as Python writes them."""
 
 
-class _RequestIdFilter(logging.Filter):
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.request_id = request_id.get()
-        return True
+def _add_request_id(record: logging.LogRecord) -> bool:
+    record.request_id = request_id.get()
+    return True
 
 
 class _PlainFormatter(logging.Formatter):
@@ -82,14 +81,13 @@ def protect() -> None:
 def set_up(style: Style = "plain", level: str = "INFO") -> None:
     """Sends all logs of this process to standard error in the given style. Replaces what was set up before."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.addFilter(_RequestIdFilter())
+    handler.addFilter(_add_request_id)
     handler.setFormatter(formatter(style))
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
     # It logs, with stack traces, what it raises as well, and we say that in one line.
     logging.getLogger("pika").setLevel(logging.CRITICAL)
-    # These speak at INFO about each single run or connection, or at DEBUG about tokens.
     for chatty in (
         "apscheduler",
         "urllib3",

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from pydantic import BaseModel, SecretStr
-
 from limes.urls import split_url
 
 HIDDEN = "***"
@@ -60,7 +58,7 @@ _known_pattern: re.Pattern[str] | None = None
 def know(secrets: Iterable[str]) -> None:
     """Has `redact` hide these as well, in this process, from now on."""
     global _known, _known_pattern
-    _known |= {secret for secret in secrets if _is_worth_hiding(secret)}
+    _known |= {each for each in secrets if len(each) >= _SHORTEST and each.lower() not in _OUR_WORDS}
     _known_pattern = pattern_of(_known)
 
 
@@ -78,18 +76,21 @@ def redact(text: str) -> str:
     lower = text.lower()
     for sign in _SIGNS:
         if sign in lower:
-            return _without_forms(text)
+            for form, instead in _FORMS:
+                text = form.sub(instead, text)
+            break
     return text
 
 
-def _without_forms(text: str) -> str:
-    for form, instead in _FORMS:
-        text = form.sub(instead, text)
-    return text
+def line_of(error: BaseException) -> str:
+    """Returns the text of an error in one line, and the name of its type where it has none."""
+    return redact(" ".join(str(error).split())) or type(error).__name__
 
 
 def secrets_of(value: Any) -> Iterator[str]:
     """Yields values that a model hides (`repr=False`), passwords of URLs, and the values of telling keys."""
+    from pydantic import BaseModel, SecretStr  # errors and logs need this module, but no models
+
     if isinstance(value, BaseModel):
         for name, info in type(value).model_fields.items():
             item = getattr(value, name)
@@ -108,10 +109,6 @@ def secrets_of(value: Any) -> Iterator[str]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from secrets_of(item)
-
-
-def _is_worth_hiding(secret: str) -> bool:
-    return len(secret) >= _SHORTEST and secret.lower() not in _OUR_WORDS
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str] | None:

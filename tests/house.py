@@ -1,4 +1,4 @@
-"""`make house`: how large the product is, file by file and function by function, and whether its packages form circles."""
+"""`make house`: how large the product is, what it should be at most, and whether its packages form circles."""
 
 import ast
 import re
@@ -21,6 +21,12 @@ SHORT = 40
 """Lines of a file that is hardly one."""
 LONGEST_FILE = 350
 LONGEST_FUNCTION = 50
+BESIDES = ("plugins/limes_osc", "limes/importer", "limes/db/migrations", "limes/placement/migrations")
+"""The client's commands, and what runs once: not counted where the size of the server and its plugins is meant."""
+FEWEST_FIELDS = 5
+"""Of types that are compared."""
+ALIKE = 0.8
+"""Which part of its fields a type may share with another one."""
 
 _RUNS_SQL = {"rows", "execute", "execute_sql"}
 _SQL = re.compile(r"\s*((SELECT|INSERT INTO|UPDATE|DELETE FROM|WITH|RESET|PREPARE|PRAGMA|LOCK)\s|SET [a-z])")
@@ -41,6 +47,14 @@ class Size:
 def files() -> dict[Path, str]:
     """The text of each Python file of the product."""
     return {path: path.read_text() for folder in PACKAGES.values() for path in sorted(folder.rglob("*.py"))}
+
+
+def lines_below(*folders: str) -> int:
+    """How many lines the files in these folders have together."""
+    places = [ROOT / folder for folder in folders]
+    return sum(
+        len(text.splitlines()) for path, text in files().items() if any(path.is_relative_to(place) for place in places)
+    )
 
 
 def file_sizes() -> list[Size]:
@@ -64,6 +78,41 @@ def function_sizes() -> list[Size]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     return sorted(sizes, key=lambda size: -size.lines)
+
+
+def import_lines() -> int:
+    """How many lines import something, besides those of migrations."""
+    return sum(
+        (node.end_lineno or 0) - node.lineno + 1
+        for tree in trees().values()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+
+
+def similar_types() -> list[str]:
+    """Pairs of classes of which one has most of its annotated fields in the other one as well, by their names."""
+    types = [
+        (fields, f"{path.relative_to(ROOT)}:{node.name}")
+        for path, tree in trees().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef) and len(fields := _fields_of(node)) >= FEWEST_FIELDS
+    ]
+    return [
+        f"{one} {other}"
+        for (fields, one), (others, other) in combinations(types, 2)
+        if len(fields & others) >= ALIKE * min(len(fields), len(others))
+    ]
+
+
+def _fields_of(node: ast.ClassDef) -> set[str]:
+    return {
+        line.target.id
+        for line in node.body
+        if isinstance(line, ast.AnnAssign)
+        and isinstance(line.target, ast.Name)
+        and not ast.unparse(line.annotation).startswith("ClassVar")
+    }
 
 
 @cache
@@ -95,21 +144,27 @@ def cycles() -> Iterator[str]:
 
 
 def main() -> None:
-    """Prints the figures."""
+    """Prints the figures, each with its target if it has one."""
     sizes, functions, circles = file_sizes(), function_sizes(), list(cycles())
     lines = [size.lines for size in sizes]
-    for name, figure in (
-        ("files", len(sizes)),
-        ("lines", sum(lines)),
-        ("median lines of a file", f"{statistics.median(lines):g}"),
-        (f"files of {SHORT} lines or less", sum(count <= SHORT for count in lines)),
-        ("SQL texts", len(sql_texts())),
-        ("longest file", sizes[0]),
-        ("longest function", functions[0]),
-        ("package cycles", len(circles)),
-        *(("", circle) for circle in circles),
-    ):
-        print(f"{name:<28}{figure}")
+    parsed = sum(len(files()[path].splitlines()) for path in trees())
+    figures: list[tuple[str, object, object]] = [
+        ("files", len(sizes), None),
+        ("lines", sum(lines), 66_000),
+        ("lines without client, importer, migrations", sum(lines) - lines_below(*BESIDES), 60_000),
+        ("lines of composition", lines_below("limes/composition"), 1_200),
+        ("imports in % of lines", f"{100 * import_lines() / parsed:.1f}", 7.5),
+        ("median lines of a file", f"{statistics.median(lines):g}", None),
+        (f"files of {SHORT} lines or less", sum(count <= SHORT for count in lines), None),
+        ("longest file", sizes[0], LONGEST_FILE),
+        ("longest function", functions[0], LONGEST_FUNCTION),
+        (f"pairs of types that share {ALIKE:.0%} of their fields", len(similar_types()), 30),
+        ("SQL texts", len(sql_texts()), None),
+        ("package cycles", len(circles), 0),
+        *(("", circle, None) for circle in circles),
+    ]
+    for name, figure, target in figures:
+        print(f"{name:<48}{figure}{'' if target is None else f' (at most {target})'}")
 
 
 if __name__ == "__main__":

@@ -40,10 +40,10 @@ class Event:
     payload: Mapping[str, Any]
     """Old and new values. Never a secret."""
     initiator: Initiator
-    success: bool
-    reason_type: str
-    """`HTTP`, or `limes` for what Limes does by itself."""
-    reason_code: str
+    success: bool = True
+    reason_type: str = "HTTP"
+    """Or `limes`, for what Limes does by itself."""
+    reason_code: str = "200"
 
 
 def render(event: Event, event_id: str, at: float, observer_id: str) -> str:

@@ -10,7 +10,6 @@ from limes.core.catalog import Ref
 from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
 
-_OK, _REFUSED = "200", "422"
 _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
 _BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.MIN_QUOTA: "MinQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}
 """How payloads name the bounds of growth."""
@@ -34,7 +33,7 @@ def quota_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
     if step.reason is not Reason.REQUEST:
         payload["reason"] = step.reason.value
     payload["detail"] = step.detail or None
-    return _event(scope, _quota_type(step.ref), payload, initiator, step.reason)
+    return _event(scope, _type(step.ref), payload, initiator, step.reason)
 
 
 def quota_refused(
@@ -42,7 +41,7 @@ def quota_refused(
 ) -> Event:
     """A requested quota was refused. `new` is None if the request was not an amount in the resource's unit."""
     payload = {"oldQuota": old, "newQuota": new, "unit": unit.value or None, "rejectReason": message}
-    return _refused(_event(scope, _quota_type(ref), payload, initiator, Reason.REQUEST))
+    return _refused(_event(scope, _type(ref), payload, initiator, Reason.REQUEST))
 
 
 def bound_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
@@ -52,29 +51,25 @@ def bound_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
     payload = {f"old{name}": old, f"new{name}": new, "unit": None if is_switch else step.unit.value or None}
     if step.detail:
         payload["detail"] = step.detail
-    return _event(scope, _bound_type(step.ref, step.what), payload, initiator, Reason.REQUEST)
+    return _event(scope, _type(step.ref, step.what.value), payload, initiator, Reason.REQUEST)
 
 
 def bound_refused(scope: Scope, ref: Ref, what: What, message: str, initiator: Initiator) -> Event:
-    """Such a bound was refused."""
-    return _refused(_event(scope, _bound_type(ref, what), {"rejectReason": message}, initiator, Reason.REQUEST))
+    return _refused(_event(scope, _type(ref, what.value), {"rejectReason": message}, initiator, Reason.REQUEST))
 
 
 def bursting_changed(scope: Scope, enabled: bool, initiator: Initiator) -> Event:
-    """Bursting was switched."""
     payload = {"oldStatus": not enabled, "newStatus": enabled}
     return _event(scope, "service/resources/bursting", payload, initiator, Reason.REQUEST)
 
 
 def bursting_refused(scope: Scope, enabled: bool, message: str, initiator: Initiator) -> Event:
-    """Bursting was not switched."""
     payload = {"newStatus": enabled, "rejectReason": message}
     refused = _refused(_event(scope, "service/resources/bursting", payload, initiator, Reason.REQUEST))
     return replace(refused, reason_code="409")
 
 
 def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
-    """A commitment was made, changed or deleted."""
     action, code = _COMMITMENT_ACTIONS.get(step.event, ("update", "202"))
     automatic = step.event in _BY_ITSELF
     if automatic and initiator.is_user:
@@ -86,7 +81,6 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
         scope=step.scope,
         payload={"event": step.event, "old": step.before, "new": None if action == "delete" else step.after},
         initiator=initiator,
-        success=True,
         reason_type="limes" if automatic else "HTTP",
         reason_code=step.event if automatic else code,
     )
@@ -95,7 +89,6 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
 def quota_request_changed(
     scope: Scope, request_id: int, kind: str, details: Mapping[str, object], initiator: Initiator
 ) -> Event:
-    """Somebody asked for quota, or decided on that."""
     return Event(
         action="create" if kind == "opened" else "update",
         target_type="service/resources/quota-request",
@@ -103,18 +96,12 @@ def quota_request_changed(
         scope=scope,
         payload={"event": kind, **details},
         initiator=initiator,
-        success=True,
-        reason_type="HTTP",
-        reason_code="201" if kind == "opened" else _OK,
+        reason_code="201" if kind == "opened" else "200",
     )
 
 
-def _bound_type(ref: Ref, what: What) -> str:
-    return f"service/{ref[0]}/{ref[1]}/{what.value.replace('_', '-')}"
-
-
-def _quota_type(ref: Ref) -> str:
-    return f"service/{ref[0]}/{ref[1]}/quota"
+def _type(ref: Ref, what: str = "quota") -> str:
+    return f"service/{ref[0]}/{ref[1]}/{what.replace('_', '-')}"
 
 
 def _event(scope: Scope, type_: str, payload: Mapping[str, Any], initiator: Initiator, reason: Reason) -> Event:
@@ -125,11 +112,10 @@ def _event(scope: Scope, type_: str, payload: Mapping[str, Any], initiator: Init
         scope=scope,
         payload={name: value for name, value in payload.items() if value is not None},
         initiator=initiator,
-        success=True,
         reason_type="HTTP" if reason is Reason.REQUEST else "limes",
-        reason_code=_OK if reason is Reason.REQUEST else reason.value,
+        reason_code="200" if reason is Reason.REQUEST else reason.value,
     )
 
 
 def _refused(event: Event) -> Event:
-    return replace(event, success=False, reason_code=_REFUSED)
+    return replace(event, success=False, reason_code="422")

@@ -1,7 +1,7 @@
 """Who makes a request: what a validated token says, and nothing of the token itself."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any, Protocol
 
@@ -28,26 +28,12 @@ class Identity:
 
     def credentials(self) -> dict[str, Any]:
         """Returns the token variables for policy rules, in oslo.policy's form (with the `tenant_*` aliases)."""
-        return {
-            "user_id": self.user_id,
-            "user_name": self.user_name,
-            "user_domain_id": self.user_domain_id,
-            "user_domain_name": self.user_domain_name,
-            "project_id": self.project_id,
-            "project_name": self.project_name,
-            "project_domain_id": self.project_domain_id,
-            "project_domain_name": self.project_domain_name,
-            "tenant_id": self.project_id,
-            "tenant_name": self.project_name,
-            "tenant_domain_id": self.project_domain_id,
-            "tenant_domain_name": self.project_domain_name,
-            "domain_id": self.domain_id,
-            "domain_name": self.domain_name,
-            "system_scope": self.system_scope,
-            "application_credential_id": self.application_credential_id,
-            "application_credential_name": self.application_credential_name,
-            "roles": list(self.roles),
-        }
+        known = {name: getattr(self, name) for name in _CREDENTIALS}
+        tenant = {name.replace("project", "tenant"): known[name] for name in known if name.startswith("project")}
+        return {**known, **tenant, "roles": list(self.roles)}
+
+
+_CREDENTIALS = [field.name for field in fields(Identity) if field.name not in ("roles", "expires_at")]
 
 
 class Authenticator(Protocol):

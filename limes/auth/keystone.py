@@ -66,7 +66,6 @@ class KeystoneAuthenticator:
         self._challenge = f'Keystone uri="{www_authenticate_uri or cloud.auth_url}"'
 
     def challenge(self) -> str:
-        """Returns where to get a token."""
         return self._challenge
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:

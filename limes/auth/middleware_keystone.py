@@ -62,7 +62,6 @@ class MiddlewareAuthenticator:
         self._challenge = f'Keystone uri="{uri}"'
 
     def challenge(self) -> str:
-        """Returns where to get a token."""
         return self._challenge
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:

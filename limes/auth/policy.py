@@ -46,16 +46,7 @@ class Policy:
             raise ConfigError([f"policy file {policy_file}: no such file"])
         self._enforcer = oslo.Enforcer(conf, policy_file=str(policy_file) if policy_file else None)
         for rule in self.rules:
-            self._enforcer.register_default(
-                oslo.DocumentedRuleDefault(
-                    name=rule.name,
-                    check_str=rule.check,
-                    description=rule.description,
-                    operations=[{"method": method, "path": path} for method, path in rule.operations],
-                )
-                if rule.operations
-                else oslo.RuleDefault(name=rule.name, check_str=rule.check, description=rule.description)
-            )
+            self._enforcer.register_default(oslo.RuleDefault(rule.name, rule.check, rule.description))
         try:
             self._enforcer.load_rules(force_reload=True)
             self._enforcer.check_rules(raise_on_violation=True)

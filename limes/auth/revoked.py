@@ -10,6 +10,7 @@ import contextlib
 import os
 import threading
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -95,21 +96,19 @@ class RevokedTokens:
         return self._folder / f"revoked-tokens-{stretch}"
 
 
+@dataclass(frozen=True, slots=True)
 class RevocationsFirst:
     """An `Authenticator` that refuses revoked tokens, whatever the one behind it remembers."""
 
-    def __init__(self, inner: Authenticator, revoked: RevokedTokens) -> None:
-        self._inner = inner
-        self._revoked = revoked
+    inner: Authenticator
+    revoked: RevokedTokens
 
     def challenge(self) -> str:
-        """Returns where to get a token."""
-        return self._inner.challenge()
+        return self.inner.challenge()
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
-        """See `Authenticator`."""
         for header in ("HTTP_X_AUTH_TOKEN", "HTTP_X_SERVICE_TOKEN"):
             token = str(environ.get(header) or "").strip()
-            if token and token in self._revoked:
+            if token and token in self.revoked:
                 raise Unauthorized("the token is not valid")
-        return self._inner.authenticate(environ)
+        return self.inner.authenticate(environ)

@@ -18,7 +18,7 @@ from keystoneauth1.token_endpoint import Token
 from limes.auth.gate import Gate
 from limes.errors import BackendError, StartupError
 from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, TimedAdapter, keystone_session
-from limes.redaction import know, redact, secrets_of
+from limes.redaction import know, line_of, redact, secrets_of
 from limes.settings.identity import IdentitySettings, KeystoneSettings
 
 if TYPE_CHECKING:
@@ -28,19 +28,9 @@ log = logging.getLogger(__name__)
 
 _USER_AGENT = "limes"
 _EXPLICIT = (
-    "auth_url",
-    "username",
-    "user_domain_name",
-    "user_domain_id",
-    "password",
-    "project_name",
-    "project_domain_name",
-    "project_domain_id",
-    "domain_name",
-    "system_scope",
-    "application_credential_id",
-    "application_credential_secret",
-)
+    "auth_url", "username", "user_domain_name", "user_domain_id", "password", "project_name", "project_domain_name",
+    "project_domain_id", "domain_name", "system_scope", "application_credential_id", "application_credential_secret",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +88,6 @@ class _SampleLogin(Token):
         self._endpoints = endpoints
 
     def get_endpoint(self, session: Session, service_type: str = "", **kwargs: Any) -> str | None:
-        """Returns the configured address, or None."""
         return self._endpoints.get(service_type)
 
     def get_endpoint_data(
@@ -209,4 +198,4 @@ def describe(error: Exception) -> str:
     """Returns one line on what went wrong with a request, without anything secret in it."""
     if isinstance(error, ksa_errors.HttpError):
         return redact(f"HTTP {error.http_status} ({error.message})" if error.http_status else str(error.message))
-    return redact(" ".join(str(error).split())) or type(error).__name__
+    return line_of(error)

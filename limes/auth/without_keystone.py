@@ -16,7 +16,7 @@ from limes.validation.sections import is_loopback
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A domain of the sample."""
+    """Of the sample."""
 
     id: str
     name: str
@@ -54,7 +54,6 @@ class SampleIdentities:
         self._tokens = {token.token: self._identity(users[token.user], token) for token in settings.tokens}
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
-        """See `Authenticator`."""
         token = str(environ.get("HTTP_X_AUTH_TOKEN") or "").strip()
         if not token:
             raise Unauthorized("a token is needed: header X-Auth-Token")

@@ -74,7 +74,6 @@ class CircuitBreaker:
 
     @property
     def state(self) -> CircuitState:
-        """The present state."""
         with self._lock:
             return self._state()
 

@@ -140,26 +140,26 @@ def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterato
         raise explained from error
     except Exception as error:
         log.exception("%s: the plugin failed in a way that its contract does not allow", where)
-        explained = BackendError(f"{where}: internal error of the plugin ({type(error).__name__})")
-        explained.observed = f"internal error of the plugin ({type(error).__name__})"
+        reason = f"internal error of the plugin ({type(error).__name__})"
+        explained = BackendError(f"{where}: {reason}")
+        explained.observed = reason
         raise explained from error
 
 
 def _observed(error: Exception) -> str:
     """Returns the error's own text, without characters that no database and no terminal should get."""
     text = _without_urllib(str(error)).strip() or type(error).__name__
-    text = "".join(
-        char if char.isprintable() or char in "\n\t" else ascii(char)[1:-1] for char in text[:_LONGEST_OBSERVED]
-    )
-    return text if len(text) < _LONGEST_OBSERVED else text[: _LONGEST_OBSERVED - 3] + "..."
+    return _printable(text, _LONGEST_OBSERVED, "\n\t")
 
 
 def _one_line(error: Exception) -> str:
     """Returns the error's text, safe to store and to show: a backend may have put anything into it."""
-    text = " ".join(str(error).split()) or type(error).__name__
-    text = _without_urllib(text)
-    text = "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text[:_LONGEST])
-    return text if len(text) < _LONGEST else text[: _LONGEST - 3] + "..."
+    return _printable(_without_urllib(" ".join(str(error).split()) or type(error).__name__), _LONGEST)
+
+
+def _printable(text: str, longest: int, besides: str = "") -> str:
+    text = "".join(char if char.isprintable() or char in besides else ascii(char)[1:-1] for char in text[:longest])
+    return text if len(text) < longest else text[: longest - 3] + "..."
 
 
 def _without_urllib(text: str) -> str:

@@ -49,13 +49,11 @@ class QuotaBackendContract:
     """What holds for every `QuotaBackend`."""
 
     def test_describes_itself_always_in_the_same_way(self, backend: QuotaBackend, service: ServiceDef) -> None:
-        """The description has resources, and does not change."""
         assert service.resources
         assert all(name == resource.name for name, resource in service.resources.items())
         assert backend.describe() == service == backend.describe()
 
     def test_describes_itself_without_its_backend(self, broken_backend: QuotaBackend) -> None:
-        """Also while the backend cannot be reached."""
         assert broken_backend.describe().resources
 
     def test_reports_every_resource(
@@ -68,14 +66,12 @@ class QuotaBackendContract:
     def test_reading_changes_nothing(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
     ) -> None:
-        """Two reports in a row say the same."""
         first = calls.report_usage(backend, service, project, catalog)
         assert calls.report_usage(backend, service, project, catalog) == first
 
     def test_a_new_project_uses_nothing(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
     ) -> None:
-        """A project that the backend does not know is no error."""
         report = calls.report_usage(backend, service, new_project, catalog)
         assert {az.usage for resource in report.resources.values() for az in resource.per_az.values()} == {0}
 
@@ -100,7 +96,6 @@ class QuotaBackendContract:
     def test_quota_of_a_new_project(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
     ) -> None:
-        """Quota can be set before the project uses anything."""
         quotas = {name: 7 for name, resource in service.resources.items() if resource.tracks_quota}
         calls.set_quota(backend, service, new_project, quotas)
         assert _quotas(calls.report_usage(backend, service, new_project, catalog)) == quotas
@@ -108,7 +103,6 @@ class QuotaBackendContract:
     def test_works_in_many_threads(
         self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
     ) -> None:
-        """Reports that are made at the same time are the same."""
         reports = _in_threads(lambda: calls.report_usage(backend, service, project, catalog))
         assert all(report == reports[0] for report in reports)
 
@@ -130,7 +124,6 @@ class CapacityBackendContract:
         assert any(report.services.values())
 
     def test_reading_changes_nothing(self, backend: CapacityBackend, catalog: Catalog) -> None:
-        """Reports that are made at the same time are the same."""
 
         def report() -> CapacityReport:
             return calls.report_capacity(backend, "under-test", catalog)
@@ -163,7 +156,6 @@ class DiscoveryBackendContract:
         assert len(set(ids)) == len(ids) > 0
 
     def test_lists_the_same_in_many_threads(self, backend: DiscoveryBackend) -> None:
-        """Lists made at the same time are equal."""
 
         def everything() -> set[DomainInfo | ProjectInfo]:
             domains: Iterable[DomainInfo] = calls.list_domains(backend, None, None)

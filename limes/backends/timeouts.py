@@ -4,6 +4,7 @@ import contextvars
 import threading
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
@@ -16,82 +17,69 @@ from limes.outgoing.room import with_its_answers
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
 class GuardedQuotaBackend(QuotaBackend):
     """Calls another backend. Raises `BackendPaused` while its circuit is open."""
 
-    def __init__(self, inner: QuotaBackend, breaker: CircuitBreaker, time_limit: float) -> None:
-        """`time_limit` is in seconds, for each call."""
-        self.inner = inner
-        """The plugin's object."""
-        self._breaker = breaker
-        self._time_limit = time_limit
+    inner: QuotaBackend
+    breaker: CircuitBreaker
+    time_limit: float
+    """Seconds for each call."""
 
     def describe(self) -> ServiceDef:
-        """Returns the plugin's description."""
         return self.inner.describe()
 
     def report_usage(self, project: ProjectInfo) -> UsageReport:
-        """Returns the plugin's report."""
         return self._call(lambda: self.inner.report_usage(project))
 
     def set_quota(self, project: ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """Lets the plugin set them."""
         self._call(lambda: self.inner.set_quota(project, quotas))
 
     def set_quota_by_az(
         self, project: ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
     ) -> None:
-        """Lets the plugin set them."""
         self._call(lambda: self.inner.set_quota_by_az(project, quotas, azs))
 
     def _call(self, call: Callable[[], T]) -> T:
-        with self._breaker.call():
-            return within(self._time_limit, call)
+        with self.breaker.call():
+            return within(self.time_limit, call)
 
 
+@dataclass(frozen=True)
 class TimedCapacityBackend(CapacityBackend):
     """Calls another backend, for `time_limit` seconds at most."""
 
-    def __init__(self, inner: CapacityBackend, time_limit: float) -> None:
-        self.inner = inner
-        self._time_limit = time_limit
+    inner: CapacityBackend
+    time_limit: float
 
     def report_capacity(self) -> CapacityReport:
-        """Returns the plugin's report."""
-        return within(self._time_limit, self.inner.report_capacity)
+        return within(self.time_limit, self.inner.report_capacity)
 
     def needs_demand(self) -> Collection[Ref]:
-        """Returns what the plugin needs to know."""
-        return within(self._time_limit, self.inner.needs_demand)
+        return within(self.time_limit, self.inner.needs_demand)
 
     def report_capacity_for(self, demand: Demand) -> CapacityReport:
-        """Returns the plugin's report."""
-        return within(self._time_limit, lambda: self.inner.report_capacity_for(demand))
+        return within(self.time_limit, lambda: self.inner.report_capacity_for(demand))
 
     def resources(self) -> Collection[Ref]:
-        """Returns what the plugin announces."""
         return self.inner.resources()
 
 
+@dataclass(frozen=True)
 class TimedDiscoveryBackend(DiscoveryBackend):
     """Calls another backend, for `time_limit` seconds a list at most, with a place from `admit`: it asks Keystone."""
 
-    def __init__(
-        self, inner: DiscoveryBackend, time_limit: float, admit: Callable[[], AbstractContextManager[None]]
-    ) -> None:
-        self.inner = inner
-        self._time_limit = time_limit
-        self._admit = admit
+    inner: DiscoveryBackend
+    time_limit: float
+    admit: Callable[[], AbstractContextManager[None]]
 
     def list_domains(self) -> list[DomainInfo]:
-        """Returns the plugin's domains."""
-        with self._admit():
-            return within(self._time_limit, lambda: list(self.inner.list_domains()))
+        with self.admit():
+            return within(self.time_limit, lambda: list(self.inner.list_domains()))
 
     def list_projects(self, domain: DomainInfo) -> list[ProjectInfo]:
-        """Returns the plugin's projects."""
-        with self._admit():
-            return within(self._time_limit, lambda: list(self.inner.list_projects(domain)))
+        with self.admit():
+            return within(self.time_limit, lambda: list(self.inner.list_projects(domain)))
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:

@@ -13,15 +13,8 @@ from typing import Any
 
 import orjson
 
-from limes.backends.reports import (
-    AZCapacity,
-    AZUsage,
-    CapacityReport,
-    ResourceUsage,
-    UsageReport,
-    add_capacity,
-    add_usage,
-)
+from limes.backends import reports
+from limes.backends.reports import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport
 from limes.core.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
 from limes.core.quota import Unlimited, limited
 from limes.core.units import MAX_AMOUNT
@@ -73,12 +66,12 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _check_optional(reported.physical_usage, place, "physical usage")
         checked = replace(reported, subresources=_json_items(reported.subresources, place, "subresources"))
         known = catalog.az_of(az)
-        per_az[known] = add_usage(per_az[known], checked) if known in per_az else checked
+        per_az[known] = reports.add_usage(per_az[known], checked) if known in per_az else checked
     shown = {
-        az: AZUsage(_at_most(item.usage), _at_most_or_none(item.physical_usage), item.subresources)
+        az: AZUsage(min(item.usage, MAX_AMOUNT), _at_most(item.physical_usage), item.subresources)
         for az, item in per_az.items()
     }
-    return ResourceUsage(shown, quota, _at_most_or_none(usage.min_quota), _at_most_or_none(usage.max_quota))
+    return ResourceUsage(shown, quota, _at_most(usage.min_quota), _at_most(usage.max_quota))
 
 
 def _check_bounds(usage: ResourceUsage, where: str) -> None:
@@ -119,9 +112,9 @@ def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Cat
         _check_optional(reported.usage, place, "usage")
         item = replace(reported, subcapacities=_json_items(reported.subcapacities, place, "subcapacities"))
         known = catalog.az_of(az)
-        checked[known] = add_capacity(checked[known], item) if known in checked else item
+        checked[known] = reports.add_capacity(checked[known], item) if known in checked else item
     return {
-        az: AZCapacity(_at_most(total.capacity), _at_most_or_none(total.usage), total.subcapacities)
+        az: AZCapacity(min(total.capacity, MAX_AMOUNT), _at_most(total.usage), total.subcapacities)
         for az, total in checked.items()
     }
 
@@ -145,11 +138,7 @@ def _check_amount(value: Any, where: str, figure: str) -> None:
     _require(valid, where, f"the {figure} is {value!r}, expected a whole number from 0")
 
 
-def _at_most(value: int) -> int:
-    return min(value, MAX_AMOUNT)
-
-
-def _at_most_or_none(value: int | None) -> int | None:
+def _at_most(value: int | None) -> int | None:
     return None if value is None else min(value, MAX_AMOUNT)
 
 

@@ -11,7 +11,6 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
-import shtab
 
 from limes.core.metering.calendar import render_time
 
@@ -26,6 +25,8 @@ _EXIT_CODES = {0: "done", 1: "an error, explained on standard error", 2: "a wron
 T = TypeVar("T")
 _WIDTH_OF_PIPES = 200
 _FEWEST_PER_LINE = 100
+COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "fish": "(__fish_complete_path (commandline -ct))"}
+"""From `shtab.FILE`: all commands would import shtab for it, which took a quarter of `limes --help`."""
 
 
 def add_actions(parser: argparse.ArgumentParser) -> Commands:
@@ -46,7 +47,7 @@ def add_config_option(parser: argparse.ArgumentParser, *, below_another: bool = 
 
 def add_file_option(parser: Any, name: str, **options: Any) -> None:
     """Adds an option that names a file, which shells can complete."""
-    parser.add_argument(name, metavar="FILE", **options).complete = shtab.FILE
+    parser.add_argument(name, metavar="FILE", **options).complete = COMPLETE_FILES
 
 
 def add_exit_codes(parser: argparse.ArgumentParser, meanings: Mapping[int, str] | None = None) -> None:

@@ -38,8 +38,7 @@ from limes.composition.notifications import notification_jobs
 from limes.composition.use_cases import build_distribution, build_quota_push, build_settlement, build_sync_catalog
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
-from limes.metrics.gauges import circuit_gauge
-from limes.metrics.overrides import ineffective_overrides, override_validity
+from limes.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
 from limes.settings import Settings
 from limes.settings.audit import AuditSettings
 from limes.system import Clock, Jitter, RandomJitter, SystemClock

@@ -20,8 +20,7 @@ from limes.collector.loop import Job
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS, mail_contents, open_mailer, open_recipients
 from limes.core.notifications import PREFIX
-from limes.metrics.counters import OutcomeCounter
-from limes.metrics.mails import MailCounters
+from limes.metrics.counters import MailCounters, OutcomeCounter
 from limes.outgoing import GuardedSession
 
 

@@ -18,7 +18,6 @@ class HealthcheckEndpoint:
     """Always 200 `ok`: the process depends on nothing that could be lost."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Answers in plain text."""
         resp.content_type = "text/plain; charset=utf-8"
         resp.text = "ok\n"
 

@@ -59,7 +59,6 @@ class Call(web.Call[LiquidCollaborators]):
     """One request."""
 
     def authorize(self) -> None:
-        """Raises `Forbidden` unless the caller passes the operation's rule."""
         target = {"project_id": self.params.get("project_id", "")}
         if self.rule is None or not self.deps.policy.allows(self.rule, self.identity, target):
             raise Forbidden("Forbidden")
@@ -69,15 +68,14 @@ class Call(web.Call[LiquidCollaborators]):
         return read_document(self.req, model, self.deps.max_body_size)
 
 
+@dataclass(frozen=True)
 class LiquidApi(JsonApi[Operation, Call]):
     """JSON in, JSON out."""
 
-    def __init__(self, deps: LiquidCollaborators) -> None:
-        self._deps = deps
+    deps: LiquidCollaborators
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
-        """The request as the handler sees it."""
-        return Call(req, self._deps, operation.rule, params, identity_of(req))
+        return Call(req, self.deps, operation.rule, params, identity_of(req))
 
 
 def show_info(call: Call) -> Answer:

@@ -3,19 +3,8 @@
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from limes.backends import (
-    ANY_AZ,
-    UNKNOWN_AZ,
-    AZCapacity,
-    AZUsage,
-    BackendQuota,
-    CapacityReport,
-    ResourceDef,
-    ServiceDef,
-    Unlimited,
-    UsageReport,
-)
-from limes.backends.reports import add_capacity, add_usage
+from limes.backends import ANY_AZ, UNKNOWN_AZ, ResourceDef, ServiceDef, Unlimited, reports
+from limes.backends.reports import AZCapacity, AZUsage, CapacityReport, UsageReport
 
 _UNLIMITED = -1
 
@@ -58,10 +47,11 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
     resources = {}
     for name, definition in service.resources.items():
         reported = report.resources[name]
-        per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), add_usage)
+        quota = _UNLIMITED if isinstance(reported.quota, Unlimited) else reported.quota
+        per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), reports.add_usage)
         resources[name] = {
             "forbidden": reported.max_quota == 0,
-            **({} if reported.quota is None else {"quota": _quota(reported.quota)}),
+            **({} if quota is None else {"quota": quota}),
             "perAZ": {az: _az_usage(usage_in_az) for az, usage_in_az in per_az.items()},
         }
     return {"infoVersion": version, "resources": resources, "rates": {}, "metrics": {}}
@@ -71,7 +61,7 @@ def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], ve
     """Returns capacity of the resources that the report has."""
     resources = {}
     for name, per_az in report.services.get(service.type, {}).items():
-        shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), add_capacity)
+        shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), reports.add_capacity)
         resources[name] = {"perAZ": {az: _az_capacity(capacity_in_az) for az, capacity_in_az in shown.items()}}
     return {"infoVersion": version, "resources": resources, "metrics": {}}
 
@@ -88,10 +78,6 @@ def _by_topology(definition: ResourceDef, per_az: Mapping[str, Any], azs: Sequen
     for reported in elsewhere:
         shown[UNKNOWN_AZ] = add(shown[UNKNOWN_AZ], reported) if UNKNOWN_AZ in shown else reported
     return shown
-
-
-def _quota(quota: BackendQuota) -> int:
-    return _UNLIMITED if isinstance(quota, Unlimited) else quota
 
 
 def _az_usage(usage: AZUsage) -> dict[str, Any]:

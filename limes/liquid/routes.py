@@ -5,18 +5,10 @@ from limes.liquid import handlers
 from limes.web.operation import Operation, document_rules
 
 ROUTES = {
-    "/v1/info": {
-        "GET": Operation(handlers.show_info, "liquid:get_info"),
-    },
-    "/v1/report-capacity": {
-        "POST": Operation(handlers.report_capacity, "liquid:get_capacity"),
-    },
-    "/v1/projects/{project_id}/report-usage": {
-        "POST": Operation(handlers.report_usage, "liquid:get_usage"),
-    },
-    "/v1/projects/{project_id}/quota": {
-        "PUT": Operation(handlers.set_quota, "liquid:set_quota"),
-    },
+    "/v1/info": {"GET": Operation(handlers.show_info, "liquid:get_info")},
+    "/v1/report-capacity": {"POST": Operation(handlers.report_capacity, "liquid:get_capacity")},
+    "/v1/projects/{project_id}/report-usage": {"POST": Operation(handlers.report_usage, "liquid:get_usage")},
+    "/v1/projects/{project_id}/quota": {"PUT": Operation(handlers.set_quota, "liquid:set_quota")},
 }
 
 _RULES = (

@@ -6,7 +6,7 @@ each user who is not known yet, of whom only the first ones by name count.
 
 import logging
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -17,7 +17,7 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
 
 from limes.errors import LimesError, Unavailable
-from limes.redaction import redact
+from limes.redaction import line_of
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
@@ -56,8 +56,10 @@ class KeystoneUsers:
     def with_roles(self, scope: str, uuid: str, roles: Collection[str]) -> list[str]:
         """Returns the addresses of the users who have one of these roles on a `project` or `domain`, also by way of
         groups, inheritance and implied roles."""
+        path = f"/role_assignments?scope.{scope}.id={uuid}&effective&include_names"
+        assignments = self._kept(("roles", scope, uuid), lambda: _assignments_in(self._get(path)))
         wanted = set(roles)
-        users = {id_: name for id_, name, role in self._assignments(scope, uuid) if role in wanted}
+        users = {id_: name for id_, name, role in assignments if role in wanted}
         if len(users) > self.at_most:
             log.warning(
                 "%s %s: only %d of %d users with %s get mails", scope, uuid, self.at_most, len(users),
@@ -69,10 +71,6 @@ class KeystoneUsers:
     def address_of(self, user_id: str) -> str | None:
         """Returns the address of a user; None without a valid one, and for those who are disabled or gone."""
         return self._kept(("user", user_id), lambda: self._read_address(user_id))
-
-    def _assignments(self, scope: str, uuid: str) -> Sequence[tuple[str, str, str]]:
-        path = f"/role_assignments?scope.{scope}.id={uuid}&effective&include_names"
-        return self._kept(("roles", scope, uuid), lambda: _assignments_in(self._get(path)))
 
     def _read_address(self, user_id: str) -> str | None:
         user = (self._get(f"/users/{quote(user_id, safe='')}") or {}).get("user", {})
@@ -103,8 +101,7 @@ class KeystoneUsers:
         except Unavailable:
             raise
         except (ksa_errors.ClientException, requests.RequestException, LimesError, ValueError) as error:
-            reason = redact(" ".join(str(error).split())) or type(error).__name__
-            raise Unavailable(f"cannot ask Keystone for recipients: {reason}") from None
+            raise Unavailable(f"cannot ask Keystone for recipients: {line_of(error)}") from None
         return document if isinstance(document, dict) else None
 
     def _kept(self, key: tuple[str, ...], read: Callable[[], T]) -> T:

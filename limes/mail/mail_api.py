@@ -14,7 +14,7 @@ from keystoneauth1.adapter import Adapter
 
 from limes.errors import LimesError
 from limes.mail.mailer import SENT, Fate, Mail, MailerDown, Outcome
-from limes.redaction import redact
+from limes.redaction import line_of
 
 _PATH = "/v1/send-email?from=limes"
 _NOBODY = 418
@@ -38,7 +38,7 @@ class MailApi:
         try:
             self.adapter.get("/", raise_exc=False)
         except (ksa_errors.ClientException, requests.RequestException, LimesError) as error:
-            return _reason(error)
+            return line_of(error)
         return None
 
     def send(self, mail: Mail) -> Outcome:
@@ -54,7 +54,7 @@ class MailApi:
                 _PATH, json=document, headers={"Limes-Message-Id": mail.id}, raise_exc=False, log=False
             )
         except (ksa_errors.ClientException, requests.RequestException, LimesError) as error:
-            raise MailerDown(_reason(error)) from None
+            raise MailerDown(line_of(error)) from None
         status = answer.status_code
         if status == 200:
             return SENT
@@ -63,7 +63,3 @@ class MailApi:
         if status in _ABOUT_THE_MAIL:
             return Outcome(Fate.LATER, f"HTTP {status}")
         raise MailerDown(f"HTTP {status}")
-
-
-def _reason(error: Exception) -> str:
-    return redact(" ".join(str(error).split())) or type(error).__name__

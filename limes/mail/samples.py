@@ -10,6 +10,7 @@ _PLACE = {
     "level": "project",
 }
 _RAM = {"service": "compute", "resource": "ram", "unit": "MiB"}
+_QUOTA = {**_PLACE, **_RAM}
 _COMMITMENT = {
     "id": 12,
     "uuid": "5a1f9c0e-3d2b-4c6a-8e7f-1b2a3c4d5e6f",
@@ -49,23 +50,17 @@ _REQUEST = {
 _DETAILS: Mapping[str, Mapping[str, Any]] = {
     "backend_unreachable": {"severity": "critical", "service": "compute", "since": _AT - 3600},
     "capacity_drop": {**_RAM, "severity": "warning", "capacitor": "nova", "since": _AT},
-    "usage_above_quota": {**_PLACE, **_RAM, "severity": "critical", "quota": 1024, "usage": 1100, "threshold": 100},
-    "quota_used": {**_PLACE, **_RAM, "severity": "warning", "quota": 1024, "usage": 900, "threshold": 80},
-    "auto_renewal_failed": {**_PLACE, **_RAM, "severity": "critical", "commitment": _COMMITMENT},
-    "commitment_unconfirmed": {**_PLACE, **_RAM, "severity": "critical", "commitment": _COMMITMENT},
-    "commitment_expires": {**_PLACE, **_RAM, "severity": "warning", "commitment": _COMMITMENT},
-    "commitment_confirmed": {**_PLACE, **_RAM, "commitment": _COMMITMENT},
-    "commitment_renewed": {**_PLACE, **_RAM, "commitment": _COMMITMENT},
-    "temporary_quota_over": {**_PLACE, **_RAM, "quota": 1400, "temporary_quota": _TEMPORARY, "since": _AT},
-    "temporary_quota_waits": {
-        **_PLACE,
-        **_RAM,
-        "quota": 1024,
-        "temporary_quota": _TEMPORARY,
-        "since": _AT - 14 * 86400,
-    },
-    "temporary_quota_ends": {**_PLACE, **_RAM, "quota": 2048, "temporary_quota": _TEMPORARY},
-    "temporary_quota_ended": {**_PLACE, **_RAM, "quota": 1024, "temporary_quota": _ENDED},
+    "usage_above_quota": {**_QUOTA, "severity": "critical", "quota": 1024, "usage": 1100, "threshold": 100},
+    "quota_used": {**_QUOTA, "severity": "warning", "quota": 1024, "usage": 900, "threshold": 80},
+    "auto_renewal_failed": {**_QUOTA, "severity": "critical", "commitment": _COMMITMENT},
+    "commitment_unconfirmed": {**_QUOTA, "severity": "critical", "commitment": _COMMITMENT},
+    "commitment_expires": {**_QUOTA, "severity": "warning", "commitment": _COMMITMENT},
+    "commitment_confirmed": {**_QUOTA, "commitment": _COMMITMENT},
+    "commitment_renewed": {**_QUOTA, "commitment": _COMMITMENT},
+    "temporary_quota_over": {**_QUOTA, "quota": 1400, "temporary_quota": _TEMPORARY, "since": _AT},
+    "temporary_quota_waits": {**_QUOTA, "quota": 1024, "temporary_quota": _TEMPORARY, "since": _AT - 14 * 86400},
+    "temporary_quota_ends": {**_QUOTA, "quota": 2048, "temporary_quota": _TEMPORARY},
+    "temporary_quota_ended": {**_QUOTA, "quota": 1024, "temporary_quota": _ENDED},
     "request_opened": {**_PLACE, "request": {**_REQUEST, "status": "open", "comment": ""}},
     "request_decided": {**_PLACE, "request": _REQUEST},
     "request_passed_on": {**_PLACE, "request": {**_REQUEST, "status": "open"}},

@@ -19,7 +19,7 @@ from email.utils import formatdate
 from pathlib import Path
 
 from limes.mail.mailer import SENT, Fate, Mail, MailerDown, Outcome
-from limes.redaction import redact
+from limes.redaction import line_of, redact
 
 
 class _LinkHeader(BaseHeader):
@@ -208,7 +208,7 @@ def _explained(where: str) -> Iterator[None]:
     except smtplib.SMTPResponseException as error:
         raise MailerDown(f"{where}: {_said(error.smtp_code, error.smtp_error)}") from None
     except (smtplib.SMTPException, OSError, ValueError) as error:
-        raise MailerDown(f"{where}: {redact(' '.join(str(error).split())) or type(error).__name__}") from None
+        raise MailerDown(f"{where}: {line_of(error)}") from None
 
 
 def _said(code: int, answer: bytes | str) -> str:

@@ -14,14 +14,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any
-
-from jinja2 import FileSystemLoader, StrictUndefined, TemplateError, TemplateNotFound
-from jinja2.sandbox import ImmutableSandboxedEnvironment
-from markupsafe import Markup
+from typing import TYPE_CHECKING, Any
 
 from limes.core.units import Unit
 from limes.mail.smtp import one_line
+
+if TYPE_CHECKING:  # most processes know the templates and render none, and Jinja2 takes 3 MiB of each
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +82,8 @@ class Templates:
         self, kind: str, language: str, documents: Sequence[Mapping[str, Any]], around: Around, *, strict: bool = False
     ) -> Rendered:
         """Returns a mail with notifications of one kind. With `strict`, raises `RenderError` for what it would log."""
+        from jinja2 import TemplateError
+
         try:
             return _render(self._environment, self._languages(language), kind, documents, around)
         except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
@@ -103,7 +104,10 @@ class Templates:
         return list(dict.fromkeys(wanted))
 
     @cached_property
-    def _environment(self) -> ImmutableSandboxedEnvironment:
+    def _environment(self) -> "ImmutableSandboxedEnvironment":
+        from jinja2 import FileSystemLoader, StrictUndefined
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
         folders = [str(folder) for folder in (self.folder, SHIPPED) if folder is not None]
         environment = ImmutableSandboxedEnvironment(
             loader=FileSystemLoader(folders),
@@ -117,12 +121,15 @@ class Templates:
 
 
 def _render(
-    environment: ImmutableSandboxedEnvironment,
+    environment: "ImmutableSandboxedEnvironment",
     languages: Sequence[str],
     kind: str,
     documents: Sequence[Mapping[str, Any]],
     around: Around,
 ) -> Rendered:
+    from jinja2 import TemplateNotFound
+    from markupsafe import Markup
+
     def names(file: str) -> list[str]:
         return [f"{language}/{file}" for language in languages]
 

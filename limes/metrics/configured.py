@@ -27,7 +27,6 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
         "What the file of quota overrides pins a project's quota to",
     ),
 }
-"""The labels and the help of each family."""
 
 
 def of_resource(ref: Ref) -> str:

@@ -1,20 +1,22 @@
-"""What one collector process counts: outcomes of tasks, deliveries of audit events, drift, lost leases, durations.
+"""What is counted: outcomes of tasks, deliveries, mails, changes of commitments, drift, lost leases, durations.
 
 Counters that the original has keep its names. prometheus-client's own counters append `_total`, which no dashboard of
 the original knows; so these are untyped metrics, which Prometheus treats alike.
 """
 
 import threading
-from collections import Counter as Tally
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from prometheus_client import Counter, Histogram
-from prometheus_client.core import Metric, UntypedMetricFamily
+from prometheus_client.core import CounterMetricFamily, Metric, UntypedMetricFamily
 from prometheus_client.registry import Collector
 
 from limes.actions.deliver_events import Outcome
+from limes.actions.mails.send_mails import Sent
 from limes.actions.project_tasks import Telemetry
-from limes.metrics.samples import Family, SampleCollector, Samples
+from limes.db.engine import Engine
+from limes.db.queries import commitment_events as queries
+from limes.metrics.samples import Counts, Family, Samples
 
 _DELIVERED = Family(
     "limes_successful_auditevent_publish", "Audit events delivered to a sink", ("sink",), UntypedMetricFamily
@@ -25,56 +27,83 @@ _FAILED = Family(
     ("sink",),
     UntypedMetricFamily,
 )
+_MAILS = Family(
+    "limes_mails",
+    "Mails by what became of a try; unreachable counts tries to reach the server",
+    ("sink", "outcome"),
+    UntypedMetricFamily,
+)
+_MAIL_OUTCOMES = ("sent", "dropped", "retried", "unreachable")
+_CHANGES = Family(
+    "limes_commitment_changes",
+    "Changes of commitments since the first one, by kind of event",
+    ("event",),
+    CounterMetricFamily,
+)
+_PIECE = 100_000
+"""Events of commitments that one statement counts."""
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
 
 
-class OutcomeCounter(SampleCollector):
+class OutcomeCounter(Counts):
     """How many tasks ended with `task_outcome` success or failure, by some more labels."""
 
     def __init__(self, name: str, help_text: str, labels: Sequence[str], known: Sequence[Sequence[str]]) -> None:
         """`known` are the values of the labels that are there from the start, with 0."""
-        family = Family(name, help_text, (*labels, "task_outcome"), UntypedMetricFamily)
-        super().__init__([family], self._samples)
         self._name = name
-        self._lock = threading.Lock()
-        self._counts = {(*values, outcome): 0 for values in known for outcome in ("success", "failure")}
+        family = Family(name, help_text, (*labels, "task_outcome"), UntypedMetricFamily)
+        super().__init__(family, known=[(*values, outcome) for values in known for outcome in ("success", "failure")])
 
     def count(self, success: bool, *values: str) -> None:
-        """One more task."""
-        key = (*values, "success" if success else "failure")
-        with self._lock:
-            self._counts[key] = self._counts.get(key, 0) + 1
-
-    def _samples(self) -> Samples:
-        with self._lock:
-            counts = sorted(self._counts.items())
-        for key, count in counts:
-            yield self._name, key, count
+        self.add(self._name, (*values, "success" if success else "failure"))
 
 
-class AuditCounters(SampleCollector):
+class AuditCounters(Counts):
     """Deliveries of audit events by sink. How many wait is in `limes.metrics.gauges`."""
 
-    def __init__(self, sinks: Sequence[str]) -> None:
-        """`sinks` are there from the start, with 0."""
-        super().__init__([_DELIVERED, _FAILED], self._samples)
-        self._sinks = sinks
-        self._lock = threading.Lock()
-        self._delivered: Tally[str] = Tally()
-        self._failed: Tally[str] = Tally()
+    def __init__(self, sinks: Iterable[str]) -> None:
+        super().__init__(_DELIVERED, _FAILED, known=[(sink,) for sink in sinks])
 
     def count(self, sink: str, outcome: Outcome) -> None:
         """Adds the outcome of one round of deliveries. A sink that did not answer counts as one failure."""
-        with self._lock:
-            self._delivered[sink] += outcome.delivered
-            self._failed[sink] += outcome.refused + (1 if outcome.failed else 0)
+        self.add(_DELIVERED.name, (sink,), outcome.delivered)
+        self.add(_FAILED.name, (sink,), outcome.refused + (1 if outcome.failed else 0))
+
+
+class MailCounters(Counts):
+    """Tries to send mails, by sink and outcome."""
+
+    def __init__(self, sinks: Iterable[str]) -> None:
+        super().__init__(_MAILS, known=[(sink, outcome) for sink in sinks for outcome in _MAIL_OUTCOMES])
+
+    def count(self, sink: str, outcome: Sent) -> None:
+        numbers = (outcome.sent, outcome.dropped, outcome.retried, int(outcome.error is not None))
+        for name, number in zip(_MAIL_OUTCOMES, numbers, strict=True):
+            self.add(_MAILS.name, (sink, name), number)
+
+
+class CommitmentChanges(Counts):
+    """A counter over the whole history, which every process shows alike.
+
+    Invariant: it is about the events up to number `_last`. Numbers are given in the order of commits, so what was
+    counted once needs no second look, and a scrape reads only what is new.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        super().__init__(_CHANGES, known=[(event,) for event in ("created", "confirmed", "expired")])
+        self._engine = engine
+        self._reading = threading.Lock()
+        self._last = 0
 
     def _samples(self) -> Samples:
-        with self._lock:
-            counts = [(sink, self._delivered[sink], self._failed[sink]) for sink in self._sinks]
-        for sink, delivered, failed in counts:
-            yield _DELIVERED.name, (sink,), delivered
-            yield _FAILED.name, (sink,), failed
+        with self._reading:
+            last = queries.last_number(self._engine)
+            while self._last < last:  # in pieces, as the first look may be at the history of many years
+                until = min(last, self._last + _PIECE)
+                for row in queries.count_between(self._engine, self._last, until):
+                    self.add(_CHANGES.name, (row.event,), row.events)
+                self._last = until
+        return super()._samples()
 
 
 class JobMetrics(Telemetry, Collector):
@@ -129,7 +158,6 @@ class JobMetrics(Telemetry, Collector):
             yield from metric.collect()
 
     def describe(self) -> list[Metric]:
-        """Returns the names, for the registry."""
         return [family for metric in self.metrics for family in metric.describe()]
 
 

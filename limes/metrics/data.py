@@ -19,8 +19,6 @@ from limes.db.queries import data_metrics as queries
 from limes.db.transactions import snapshot
 from limes.metrics import configured, domains, subresources
 from limes.metrics.configured import of_resource
-from limes.metrics.domains import STATES, DomainMetrics
-from limes.metrics.subresources import LISTED, ListedMetrics
 from limes.metrics.text import Samples, gauge, labels
 from limes.system import Clock, SystemClock
 
@@ -126,34 +124,32 @@ class _Snapshot:
         self._refs: dict[int, Ref] = known
         self._resources = {id_: of_resource(ref) for id_, ref in known.items()}
         self._names = {row.id: row for row in queries.projects(engine)}
-        self._projects = {id_: _of_project(row) for id_, row in self._names.items()}
+        self._projects = {
+            id_: labels(
+                {"domain": row.domain_name, "domain_id": row.domain_uuid, "project": row.name, "project_id": row.uuid}
+            )
+            for id_, row in self._names.items()
+        }
 
     @cached_property
     def _committed(self) -> list[queries.CommittedFigure]:
         return [row for row in queries.committed(self._engine) if row.resource_id in self._refs]
 
     def cluster(self) -> Iterator[tuple[str, Samples]]:
-        """Yields the families about capacity and units."""
         rows = [row for row in queries.capacities(self._engine) if row.resource_id in self._refs]
         raw: dict[Ref, list[int]] = {ref: [] for ref in self._catalog.refs()}
+        overcommit = {ref: self._catalog.behavior(ref).overcommit_factor for ref in raw}
         for row in rows:
             raw[self._refs[row.resource_id]].append(row.raw_capacity)
         yield (
             "limes_cluster_capacity",
-            ((of_resource(ref), effective_total(amounts, self._overcommit(ref))) for ref, amounts in raw.items()),
+            ((of_resource(ref), effective_total(amounts, overcommit[ref])) for ref, amounts in raw.items()),
         )
         yield (
             "limes_cluster_capacity_per_az",
-            (
-                (self._in_az(row.az, row.resource_id), effective(row.raw_capacity, self._overcommit(ref)))
-                for row in rows
-                for ref in [self._refs[row.resource_id]]
-            ),
+            ((self._in_az(row), effective(row.raw_capacity, overcommit[self._refs[row.resource_id]])) for row in rows),
         )
-        yield (
-            "limes_cluster_usage_per_az",
-            ((self._in_az(row.az, row.resource_id), row.usage) for row in rows if row.usage is not None),
-        )
+        yield "limes_cluster_usage_per_az", ((self._in_az(row), row.usage) for row in rows if row.usage is not None)
         yield "limes_unit_multiplier", ((of_resource(ref), self._multiplier(ref)) for ref in raw)
 
     def domain_quotas(self) -> Samples:
@@ -168,25 +164,22 @@ class _Snapshot:
     def domains(self, now: float) -> Iterator[tuple[str, Samples]]:
         """Yields sums over the projects of each domain."""
         names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in queries.domains(self._engine)}
-        return DomainMetrics(self._engine, names, self._resources, now).samples()
+        return domains.samples(self._engine, names, self._resources, now)
 
     def of_projects(self, column: queries.ProjectColumn) -> Samples:
-        """One figure of all projects."""
         for project_id, resource_id, value in queries.project_figures(self._engine, column):
             if resource_id in self._refs:
                 yield f"{self._projects[project_id]},{self._resources[resource_id]}", value
 
     def usage_per_az(self) -> Samples:
-        """Returns usage of all projects by AZ."""
         for project_id, resource_id, az, value in queries.project_az_usage(self._engine):
             if resource_id in self._refs:
                 yield self._of_project_in_az(az, project_id, resource_id), value
 
     def committed_per_az(self) -> Samples:
-        """Returns commitments of all projects by AZ and state."""
         for row in self._committed:
             inside = self._of_project_in_az(row.az, row.project_id, row.resource_id)
-            yield f'{inside},state="{STATES[row.status]}"', row.amount
+            yield f'{inside},state="{domains.STATES[row.status]}"', row.amount
 
     def used_or_committed_per_az(self) -> Samples:
         """Returns what projects claim of each AZ's capacity."""
@@ -222,24 +215,16 @@ class _Snapshot:
         resources: dict[str, list[int]] = defaultdict(list)
         for id_, (service, name) in self._refs.items():
             plugin = plugins.get(service, "")
-            if LISTED.get(plugin) == name:
+            if subresources.LISTED.get(plugin) == name:
                 resources[plugin].append(id_)
-        return ListedMetrics(self._engine, projects, resources).samples()
-
-    def _overcommit(self, ref: Ref) -> float:
-        return self._catalog.behavior(ref).overcommit_factor
+        return subresources.samples(self._engine, projects, resources)
 
     def _multiplier(self, ref: Ref) -> int:
         resource = self._catalog.find(ref)
         return resource.unit.multiplier if resource else 1
 
-    def _in_az(self, az: str, resource_id: int) -> str:
-        return f"{labels({_AZ: az})},{self._resources[resource_id]}"
+    def _in_az(self, row: queries.CapacityFigure) -> str:
+        return f"{labels({_AZ: row.az})},{self._resources[row.resource_id]}"
 
     def _of_project_in_az(self, az: str, project_id: int, resource_id: int) -> str:
         return f"{labels({_AZ: az})},{self._projects[project_id]},{self._resources[resource_id]}"
-
-
-def _of_project(row: queries.ProjectName) -> str:
-    names = {"domain": row.domain_name, "domain_id": row.domain_uuid, "project": row.name, "project_id": row.uuid}
-    return labels(names)

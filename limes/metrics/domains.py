@@ -4,7 +4,7 @@ PostgreSQL keeps these sums, so reading them takes milliseconds.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from limes.db.engine import Engine
 from limes.db.queries import kept_sums
@@ -27,45 +27,32 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
         "Usage or active commitments of a domain's projects, whichever is larger in each project",
     ),
 }
-"""The labels and the help of each family."""
 
 
-class DomainMetrics:
-    """The families, from one state of the database."""
+def samples(
+    engine: Engine, domains: Mapping[int, str], resources: Mapping[int, str], now: float
+) -> Iterator[tuple[str, Samples]]:
+    """Yields all families. `domains` and `resources` are labels by id."""
 
-    def __init__(self, engine: Engine, domains: Mapping[int, str], resources: Mapping[int, str], now: float) -> None:
-        """`domains` and `resources` are labels by id."""
-        self._engine = engine
-        self._domains = domains
-        self._resources = resources
-        self._now = now
+    def inside(domain: int, resource: int, az: str) -> str:
+        return f"{labels({'availability_zone': az})},{domains[domain]},{resources[resource]}"
 
-    def samples(self) -> Iterator[tuple[str, Samples]]:
-        """Yields all families."""
-        ids: Sequence[int] = sorted(self._resources)
-        used = {
-            (row.key, row.resource_id, row.az): row.usage
-            for row in kept_sums.az_usage_sums(self._engine, ids, "domain", _ALL)
-        }
-        yield "limes_domain_usage_per_az", self._with_labels(used)
-        committed: dict[tuple[int, int, str, str], int] = defaultdict(int)
-        for row in kept_sums.committed_sums(self._engine, ids, self._now, "domain", _ALL):
-            committed[row.key, row.resource_id, row.az, STATES[row.status]] += row.amount
-        yield (
-            "limes_domain_committed_per_az",
-            (
-                (f'{self._labels(domain, resource, az)},state="{state}"', amount)
-                for (domain, resource, az, state), amount in committed.items()
-            ),
-        )
-        claimed = defaultdict(int, used)
-        unused = kept_sums.unused_commitments(self._engine, ids, self._now, "domain", _ALL)
-        for key, amount in unused.items():
-            claimed[key] += amount
-        yield "limes_domain_used_and_or_committed_per_az", self._with_labels(claimed)
-
-    def _with_labels(self, amounts: Mapping[tuple[int, int, str], int]) -> Samples:
-        return ((self._labels(*key), amount) for key, amount in amounts.items())
-
-    def _labels(self, domain: int, resource: int, az: str) -> str:
-        return f"{labels({'availability_zone': az})},{self._domains[domain]},{self._resources[resource]}"
+    ids = sorted(resources)
+    used = {
+        (row.key, row.resource_id, row.az): row.usage for row in kept_sums.az_usage_sums(engine, ids, "domain", _ALL)
+    }
+    yield "limes_domain_usage_per_az", ((inside(*key), amount) for key, amount in used.items())
+    committed: dict[tuple[int, int, str, str], int] = defaultdict(int)
+    for row in kept_sums.committed_sums(engine, ids, now, "domain", _ALL):
+        committed[row.key, row.resource_id, row.az, STATES[row.status]] += row.amount
+    yield (
+        "limes_domain_committed_per_az",
+        (
+            (f'{inside(domain, resource, az)},state="{state}"', amount)
+            for (domain, resource, az, state), amount in committed.items()
+        ),
+    )
+    claimed = defaultdict(int, used)
+    for place, amount in kept_sums.unused_commitments(engine, ids, now, "domain", _ALL).items():
+        claimed[place] += amount
+    yield "limes_domain_used_and_or_committed_per_az", ((inside(*key), amount) for key, amount in claimed.items())

@@ -1,10 +1,15 @@
-"""Gauges about the collector's work: from the database when Prometheus asks, and the circuits of this process."""
+"""Gauges about work, and about what waits: from the database when Prometheus asks, and from this process."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, Reason
+from limes.core.overrides import QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
+from limes.db.queries import mails
 from limes.db.queries.collector_state import CapacitorState, ServiceState, WorkState
+from limes.db.queries.open_requests import open_requests
 from limes.metrics.samples import Family, Samples, shows
 from limes.system import Clock
 
@@ -13,6 +18,8 @@ _TASK = ("task", "service")
 _CAPACITOR = ("capacitor",)
 _SINK = ("sink",)
 _PROJECT = ("domain", "domain_id", "project", "project_id", "service")
+_REQUESTS = (("project", "waiting"), ("project", "passed_on"), ("domain", "waiting"))
+"""Level and state of open requests."""
 
 CIRCUIT_STATES = {"closed": 0, "half-open": 1, "open": 2}
 CIRCUIT_NAME = "limes_backend_circuit_state"
@@ -127,3 +134,72 @@ def circuit_gauge(states: Callable[[], Mapping[str, str]]) -> Samples:
     """The circuits to backends, as this process sees them. `states` returns `closed`, `half-open` or `open` by service
     type."""
     return ((CIRCUIT_NAME, (backend,), CIRCUIT_STATES[state]) for backend, state in sorted(states().items()))
+
+
+@shows(
+    Family("limes_mails_waiting", "Mails that are made, and that the server has not taken yet", ("sink",)),
+    Family(
+        "limes_mails_age_seconds",
+        "Age of the oldest mail that the server has not taken yet; 0 if there is none",
+        ("sink",),
+    ),
+)
+def mail_gauges(engine: Engine, clock: Clock, sinks: Sequence[str]) -> Samples:
+    """`sinks` are always there."""
+    backlogs = {row.sink: row for row in engine.snapshot(lambda: mails.backlogs(engine))}
+    now = clock.now().timestamp()
+    for sink in sorted({*sinks, *backlogs}):
+        row = backlogs.get(sink)
+        yield "limes_mails_waiting", (sink,), row.mails if row else 0
+        yield "limes_mails_age_seconds", (sink,), max(0.0, now - row.since) if row else 0
+
+
+@shows(
+    Family(
+        "limes_open_quota_requests",
+        "Open requests for quota; level is project or domain, state is waiting or passed_on (the domain's request"
+        " waits)",
+        ("level", "state"),
+    ),
+    Family(
+        "limes_open_quota_requests_age_seconds",
+        "Age of the oldest request for quota that waits for a decision and was not passed on; 0 if there is none",
+        ("level",),
+    ),
+)
+def request_gauges(engine: Engine, clock: Clock) -> Samples:
+    rows = engine.snapshot(lambda: open_requests(engine))
+    found = {
+        ("project" if row.is_of_project else "domain", "passed_on" if row.is_passed_on else "waiting"): row
+        for row in rows
+    }
+    now = clock.now().timestamp()
+    for level, state in _REQUESTS:
+        row = found.get((level, state))
+        yield "limes_open_quota_requests", (level, state), row.number if row else 0
+        if state == "waiting":
+            yield "limes_open_quota_requests_age_seconds", (level,), max(0.0, now - row.oldest_at) if row else 0.0
+
+
+@shows(
+    Family(
+        "limes_quota_overrides_valid",
+        "1 if the file of quota_overrides_path can be used, or none is configured; 0 if an earlier state of it is in"
+        " force",
+    )
+)
+def override_validity(is_valid: Callable[[], bool]) -> Samples:
+    yield "limes_quota_overrides_valid", (), int(is_valid())
+
+
+@shows(
+    Family(
+        "limes_ineffective_quota_overrides",
+        "Quota overrides without effect; reason is no-project, not-autogrow or below-need",
+        ("reason",),
+    )
+)
+def ineffective_overrides(find: FindIneffectiveOverrides, overrides: Callable[[], QuotaOverrides]) -> Samples:
+    found = Counter(each.reason for each in find.run(overrides()))
+    for reason in Reason:
+        yield "limes_ineffective_quota_overrides", (reason,), found[reason]

@@ -1,6 +1,8 @@
 """The collector of all metrics that are read when Prometheus asks."""
 
 import logging
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, ParamSpec
 
@@ -47,6 +49,25 @@ class SampleCollector(Collector):
     def describe(self) -> list[MetricFamily]:
         """Returns the families without samples, for the registry."""
         return [family.kind(family.name, family.help, labels=family.labels) for family in self._families]
+
+
+class Counts(SampleCollector):
+    """Numbers that this process adds to, from many threads."""
+
+    def __init__(self, *families: Family, known: Iterable[tuple[str, ...]]) -> None:
+        """`known` are values of the labels that each family has from the start, with 0."""
+        super().__init__(families, self._samples)
+        self._lock = threading.Lock()
+        self._counts = Counter({(family.name, labels): 0 for labels in known for family in families})
+
+    def add(self, name: str, labels: tuple[str, ...], number: int = 1) -> None:
+        with self._lock:
+            self._counts[name, labels] += number
+
+    def _samples(self) -> Samples:
+        with self._lock:
+            counts = sorted(self._counts.items())
+        return ((name, labels, count) for (name, labels), count in counts)
 
 
 def shows(*families: Family) -> Callable[[Callable[P, Samples]], Callable[P, SampleCollector]]:

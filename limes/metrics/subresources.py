@@ -17,10 +17,7 @@ from limes.metrics.text import Samples, labels
 _CONTAINER = ("domain_id", "project_id", "container_name")
 
 FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "limes_instance_counts": (
-        ("domain_id", "project_id", "hypervisor"),
-        "Servers of a project by type of hypervisor",
-    ),
+    "limes_instance_counts": (("domain_id", "project_id", "hypervisor"), "Servers of a project by type of hypervisor"),
     "limes_nova_hypervisor_is_wellformed": (
         ("hypervisor", "hostname", "aggregate", "az"),
         "1 if a hypervisor that counts as capacity is in a configured availability zone, else 0",
@@ -28,49 +25,42 @@ FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
     "limes_swift_objects_per_container": (_CONTAINER, "Objects in a container"),
     "limes_swift_size_bytes_per_container": (_CONTAINER, "Bytes in a container"),
 }
-"""The labels and the help of each family."""
 
 LISTED = {"compute": "instances", "object-store": "containers"}
 """By plugin: the resource whose subresources are shown."""
 
 
-class ListedMetrics:
-    """The families about projects, from one state of the database."""
+def samples(
+    engine: Engine, projects: Mapping[int, str], resources: Mapping[str, Collection[int]]
+) -> Iterator[tuple[str, Samples]]:
+    """Yields the families about projects. `projects` are labels by id: `domain_id` and `project_id`.
 
-    def __init__(self, engine: Engine, projects: Mapping[int, str], resources: Mapping[str, Collection[int]]) -> None:
-        """`projects` are labels by id: `domain_id` and `project_id`. `resources` are the ids of the listed resources,
-        by plugin."""
-        self._engine = engine
-        self._projects = projects
-        self._resources = resources
+    `resources` are the ids of the listed resources, by plugin."""
 
-    def samples(self) -> Iterator[tuple[str, Samples]]:
-        """Yields all families."""
-        yield "limes_instance_counts", self._instances()
-        yield "limes_swift_objects_per_container", self._containers("objects")
-        yield "limes_swift_size_bytes_per_container", self._containers("size_bytes")
-
-    def _instances(self) -> Samples:
-        counts = Counter(
-            (project_id, str(entry["hypervisor"]))
-            for project_id, entry in self._entries("compute")
-            if "hypervisor" in entry
-        )
-        for (project_id, hypervisor), count in sorted(counts.items()):
-            yield f"{self._projects[project_id]},{labels({'hypervisor': hypervisor})}", count
-
-    def _containers(self, attribute: str) -> Samples:
-        for project_id, entry in self._entries("object-store"):
-            if attribute in entry:
-                inside = labels({"container_name": str(entry.get("name"))})
-                yield f"{self._projects[project_id]},{inside}", entry[attribute]
-
-    def _entries(self, plugin: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        resources = self._resources.get(plugin, ())
-        if resources:
-            for row in queries.subresources(self._engine, sorted(resources)):
+    def entries(plugin: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        if ids := resources.get(plugin):
+            for row in queries.subresources(engine, sorted(ids)):
                 for entry in _objects(row.subresources):
                     yield row.project_id, entry
+
+    def containers(attribute: str) -> Samples:
+        for project_id, entry in entries("object-store"):
+            if attribute in entry:
+                inside = labels({"container_name": str(entry.get("name"))})
+                yield f"{projects[project_id]},{inside}", entry[attribute]
+
+    servers = (
+        (project_id, str(entry["hypervisor"])) for project_id, entry in entries("compute") if "hypervisor" in entry
+    )
+    yield (
+        "limes_instance_counts",
+        (
+            (f"{projects[project_id]},{labels({'hypervisor': hypervisor})}", count)
+            for (project_id, hypervisor), count in sorted(Counter(servers).items())
+        ),
+    )
+    yield "limes_swift_objects_per_container", containers("objects")
+    yield "limes_swift_size_bytes_per_container", containers("size_bytes")
 
 
 def hypervisors(engine: Engine) -> Samples:
@@ -87,6 +77,5 @@ def hypervisors(engine: Engine) -> Samples:
 
 
 def _objects(text: str) -> list[Mapping[str, Any]]:
-    """Returns the objects of a JSON list."""
     document = orjson.loads(text) if text else []
     return [entry for entry in document if isinstance(entry, dict)]

@@ -127,7 +127,6 @@ class Share:
         self._room = room
 
     def free(self) -> None:
-        """The answer is no more."""
         self._room.leave(self)
         self.size = 0
 

@@ -4,9 +4,7 @@ All requests to Keystone, backends and other Placements go through these, so red
 here. `tests/unit/outgoing/test_one_place.py` refuses other ways to make a request.
 """
 
-import contextlib
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import requests
@@ -46,8 +44,11 @@ class GuardedSession(requests.Session):
         options |= {"allow_redirects": False, "stream": True}
         for _ in range(MAX_HOPS + 1):
             options["timeout"] = max(0.001, until - time.monotonic())
-            with _deadline(until):
+            token = transport.deadline.set(until)
+            try:
                 response = super().send(request, **options)
+            finally:
+                transport.deadline.reset(token)
             try:
                 body, share = read_body(response, self._limits, until, seconds)
             except BaseException:
@@ -94,12 +95,3 @@ def _total(timeout: Any) -> float | None:
     if isinstance(timeout, tuple):
         return sum(part for part in timeout if part) or None
     return float(timeout) if timeout else None
-
-
-@contextlib.contextmanager
-def _deadline(until: float) -> Iterator[None]:
-    token = transport.deadline.set(until)
-    try:
-        yield
-    finally:
-        transport.deadline.reset(token)

@@ -55,26 +55,18 @@ class _Answer(http.client.HTTPResponse):
 
 
 class HTTPConnection(connection.HTTPConnection):
-    """Plain, with a deadline."""
-
     response_class = _Answer
 
 
 class HTTPSConnection(connection.HTTPSConnection):
-    """With TLS and a deadline."""
-
     response_class = _Answer
 
 
 class HTTPConnectionPool(connectionpool.HTTPConnectionPool):
-    """Plain ones."""
-
     ConnectionCls = HTTPConnection
 
 
 class HTTPSConnectionPool(connectionpool.HTTPSConnectionPool):
-    """Those with TLS."""
-
     ConnectionCls = HTTPSConnection
 
 

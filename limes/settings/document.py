@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from limes.settings.load import OVERRIDES
 from limes.settings.root import Settings
 from limes.settings.words import say_default, say_size, say_type
+from limes.validation.sections import documented_fields
 
 _HEAD = """# Configuration
 
@@ -65,7 +66,7 @@ class Row(NamedTuple):
 def render_page() -> str:
     """The whole page."""
     lines = [_HEAD]
-    for name, field in Settings.model_fields.items():
+    for name, field in documented_fields(Settings).items():
         lines += [f"## `{name}`", "", *_describe(field)]
         if name in _PLUGINS:
             lines += [_PLUGINS[name], ""]
@@ -107,7 +108,7 @@ def rows_of_model(model: type[BaseModel]) -> list[Row]:
 
 
 def _rows(model: type[BaseModel], prefix: str) -> Iterator[Row]:
-    for name, field in model.model_fields.items():
+    for name, field in documented_fields(model).items():
         key = f"{prefix}{field.alias or name}"
         inner = _model_of(field.annotation)
         text = _clean(field.description or (inner.__doc__ if inner else "") or "")

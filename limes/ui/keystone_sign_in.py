@@ -69,11 +69,7 @@ class KeystoneSignInMethod:
         return str(plugin.get_access(self._session).auth_token)
 
     def rescope(self, root: str, scope: Scope) -> str:
-        target: dict[str, Any] = {
-            "project_id": scope.project,
-            "domain_id": scope.domain,
-            "system_scope": scope.system,
-        }
+        target: dict[str, Any] = {"project_id": scope.project, "domain_id": scope.domain, "system_scope": scope.system}
         with self._refusals(Forbidden("Keystone gives no token for this scope; perhaps sign in again")):
             return self._issue(v3.Token(self._url, root, **target))
 
@@ -86,12 +82,8 @@ class KeystoneSignInMethod:
         names = {domain["id"]: domain["name"] for domain in domains}
         return [
             *([{"system": "all"}] if has_system else []),
-            *(
-                {"domain": {"id": domain["id"], "name": domain["name"]}}
-                for domain in domains
-                if domain.get("enabled", True)
-            ),
-            *(_project(project, names) for project in projects if project.get("enabled", True)),
+            *({"domain": {"id": each["id"], "name": each["name"]}} for each in domains if each.get("enabled", True)),
+            *(_project(each, names) for each in projects if each.get("enabled", True)),
         ]
 
     def revoke(self, token: str) -> None:

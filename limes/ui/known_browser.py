@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import os
 import secrets
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import falcon
@@ -20,11 +21,11 @@ _DAYS = 180
 _KEY = 32
 
 
+@dataclass(frozen=True, slots=True)
 class KnownBrowsers:
     """Gives and reads the cookies, of all processes with the same key."""
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
+    key: bytes = field(repr=False)
 
     def read(self, req: falcon.Request, account: str) -> str | None:
         """Returns the number of a browser that has signed in to the account; None for all others."""
@@ -47,7 +48,7 @@ class KnownBrowsers:
         )
 
     def _sign(self, number: str, account: str) -> str:
-        return hmac.new(self._key, f"browser.{number}.{normalised(account)}".encode(), hashlib.sha256).hexdigest()
+        return hmac.new(self.key, f"browser.{number}.{normalised(account)}".encode(), hashlib.sha256).hexdigest()
 
 
 def shared_key(folder: Path | None) -> bytes:

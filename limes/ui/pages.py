@@ -8,7 +8,7 @@ from pathlib import Path
 import falcon
 
 from limes.errors import StartupError
-from limes.ui.browser import SECURITY_HEADERS, set_security_headers
+from limes.ui.browser import SECURITY_HEADERS
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.web.compression import accepts_gzip
 from limes.web.mount import Mount
@@ -38,14 +38,12 @@ class File:
 
     @classmethod
     def read(cls, path: Path) -> "File":
-        """Reads and compresses it."""
         plain = path.read_bytes()
         digest = hashlib.sha256(plain).hexdigest()[:32]
         return cls(plain, gzip.compress(plain, mtime=0), _TYPES[path.suffix], digest)
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
         """Sends it compressed to clients that accept this, and not at all to those that have it."""
-        set_security_headers(resp)
         resp.set_header("cache-control", cache_control)
         is_packed = accepts_gzip(req.get_header("Accept-Encoding"))
         etag = f'"{self.hash}-gzip"' if is_packed else f'"{self.hash}"'  # one for each sequence of bytes
@@ -86,7 +84,6 @@ class AssetEndpoint:
         self._files = {path.name: File.read(path) for path in (folder / "assets").iterdir()}
 
     def on_get(self, req: falcon.Request, resp: falcon.Response, name: str) -> None:
-        """Answers a file, or 404."""
         file = self._files.get(name)
         if file is None:
             raise falcon.HTTPNotFound()

@@ -3,6 +3,7 @@
 The API itself takes tokens in a header only. The cookie is for this path, and out of reach for scripts.
 """
 
+from dataclasses import dataclass
 from typing import Any
 
 import falcon
@@ -10,7 +11,7 @@ import falcon
 from limes.auth.context import Authenticator, Identity, scope_of
 from limes.auth.token_cache import cache_key
 from limes.errors import BadRequest, Unauthorized
-from limes.ui.browser import require_own_page, set_security_headers
+from limes.ui.browser import require_own_page
 from limes.ui.known_browser import KnownBrowsers
 from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, TokenSignIn, read_body
 from limes.ui.sign_in import Issued, SignInMethod, session_of
@@ -21,29 +22,21 @@ COOKIE = "limes-session"
 _OURS, _BROUGHT = "ours", "brought"
 
 
+@dataclass(frozen=True, slots=True)
 class SessionEndpoint:
     """GET: who is signed in, and how one can. POST: sign in, or choose a scope. DELETE: sign out."""
 
-    def __init__(
-        self,
-        method: SignInMethod,
-        authenticator: Authenticator,
-        throttle: Throttle,
-        browsers: KnownBrowsers,
-        *,
-        title: str,
-    ) -> None:
-        self._method = method
-        self._authenticator = authenticator
-        self._throttle = throttle
-        self._browsers = browsers
-        self._title = title
+    method: SignInMethod
+    authenticator: Authenticator
+    throttle: Throttle
+    browsers: KnownBrowsers
+    title: str
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
         """The session of the cookie, or null; and what the sign-in page needs."""
         require_own_page(req)
         issued = _read_cookie(req)
-        document: dict[str, Any] = {"session": None, "sign_in": self._method.offer(), "title": self._title}
+        document: dict[str, Any] = {"session": None, "sign_in": self.method.offer(), "title": self.title}
         if issued is not None:
             try:
                 document |= self._document(issued, self._identity(issued.token))
@@ -68,23 +61,22 @@ class SessionEndpoint:
         """
         require_own_page(req)
         token, cookie = req.get_header("X-Auth-Token"), _read_cookie(req)
-        set_security_headers(resp)
         _drop_cookie(req, resp)
         resp.status = falcon.HTTP_204
         tokens = dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ())))
         for revocable in tokens:
-            self._method.revoke(revocable)
+            self.method.revoke(revocable)
 
     def _enter(self, req: falcon.Request, resp: falcon.Response, body: SignIn) -> tuple[Issued, Identity]:
         account = _account(body)
-        browser = self._browsers.read(req, account)
-        with self._throttle.attempt(account, str(req.remote_addr), browser):
-            issued = self._method.sign_in(body)
+        browser = self.browsers.read(req, account)
+        with self.throttle.attempt(account, str(req.remote_addr), browser):
+            issued = self.method.sign_in(body)
             identity = self._identity(issued.token)
         if not isinstance(body, TokenSignIn):
-            self._browsers.mark(req, resp, account, browser)
+            self.browsers.mark(req, resp, account, browser)
         if scope_of(identity) is None:
-            scopes = self._method.scopes(issued.token)
+            scopes = self.method.scopes(issued.token)
             if len(scopes) == 1:
                 return self._to_scope(issued, _choice(scopes[0]))
         return issued, identity
@@ -101,35 +93,34 @@ class SessionEndpoint:
         return self._to_scope(Issued(token, token, root_is_ours=False), scope)
 
     def _to_scope(self, before: Issued, scope: Scope) -> tuple[Issued, Identity]:
-        token = self._method.rescope(before.root, scope)
+        token = self.method.rescope(before.root, scope)
         return Issued(token, before.root, before.root_is_ours), self._identity(token)
 
     def _identity(self, token: str) -> Identity:
-        return self._authenticator.authenticate({"HTTP_X_AUTH_TOKEN": token})
+        return self.authenticator.authenticate({"HTTP_X_AUTH_TOKEN": token})
 
     def _document(self, issued: Issued, identity: Identity) -> dict[str, Any]:
         document: dict[str, Any] = {"session": session_of(issued, identity)}
         if scope_of(identity) is None:
-            document["scopes"] = self._method.scopes(issued.token)
+            document["scopes"] = self.method.scopes(issued.token)
         return document
 
 
+@dataclass(frozen=True, slots=True)
 class ScopesEndpoint:
     """`/ui/session/scopes`: what the user of a token can have another token for."""
 
-    def __init__(self, method: SignInMethod, throttle: Throttle) -> None:
-        """`throttle` counts bad tokens together with those of sign-ins: nobody has looked at this one yet."""
-        self._method = method
-        self._throttle = throttle
+    method: SignInMethod
+    throttle: Throttle
+    """Counts bad tokens together with those of sign-ins: nobody has looked at this one yet."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Answers a list."""
         require_own_page(req)
         token = req.get_header("X-Auth-Token")
         if not token:
             raise Unauthorized("a token is needed: header X-Auth-Token")
-        with self._throttle.attempt(_of_token(token), str(req.remote_addr)):
-            scopes = self._method.scopes(token)
+        with self.throttle.attempt(_of_token(token), str(req.remote_addr)):
+            scopes = self.method.scopes(token)
         _answer(resp, {"scopes": scopes})
 
 
@@ -152,7 +143,6 @@ def _choice(scope: dict[str, Any]) -> Scope:
 
 
 def _answer(resp: falcon.Response, document: Any) -> None:
-    set_security_headers(resp)
     resp.content_type = falcon.MEDIA_JSON
     resp.data = dump(document)
 

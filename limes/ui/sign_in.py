@@ -104,11 +104,8 @@ class SampleSignInMethod:
 
     def rescope(self, root: str, scope: Scope) -> str:
         for other, identity in self._of_user(root).items():
-            if (identity.project_id, identity.domain_id, identity.system_scope) == (
-                scope.project,
-                scope.domain,
-                scope.system,
-            ):
+            found = (identity.project_id, identity.domain_id, identity.system_scope)
+            if found == (scope.project, scope.domain, scope.system):
                 return other
         raise Forbidden("this user has no sample token for that scope")
 

@@ -57,11 +57,8 @@ def say_duration(seconds: float) -> str:
     return "0" if not seconds else "1 second" if seconds == 1 else f"{seconds:.15g} seconds"
 
 
-class _Mark:
-    """Tells the types of durations from other numbers."""
-
-
-_MARK = _Mark()
+_MARK = object()
+"""Tells the types of durations from other numbers."""
 
 SecondsOrZero = Annotated[float, _MARK, BeforeValidator(read_duration), Field(ge=0)]
 """A duration; in the program, a number of seconds."""

@@ -3,8 +3,13 @@
 Rules of the core are such parts themselves.
 """
 
+import ast
+import inspect
 import re
+import textwrap
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,19 +22,36 @@ from pydantic import (
     StringConstraints,
     ValidationInfo,
 )
+from pydantic.fields import FieldInfo
 from pydantic_core import core_schema
 
 
 class Section(BaseModel):
     """A part of the configuration file. Unknown keys are refused, and nothing changes after loading."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        arbitrary_types_allowed=True,
-        hide_input_in_errors=True,
-        use_attribute_docstrings=True,
-    )
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True, hide_input_in_errors=True)
+
+
+def documented_fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
+    """Returns the fields of a model, which have the texts below them in the source as descriptions from now on.
+
+    Pydantic can do the same for all models while it makes them (`use_attribute_docstrings`). Reading the sources took a
+    tenth of the start of each process, and only those that show the texts need them.
+    """
+    for owner in model.__mro__:
+        if issubclass(owner, Section):
+            (tree,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
+            for name, text in _texts_below_fields(tree):
+                field = model.model_fields[name]
+                field.description = field.description or inspect.cleandoc(text)
+    return model.model_fields
+
+
+def _texts_below_fields(tree: ast.stmt) -> Iterator[tuple[str, str]]:
+    for line, below in pairwise(tree.body if isinstance(tree, ast.ClassDef) else ()):
+        match line, below:
+            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                yield name, text
 
 
 def _compile(value: Any) -> re.Pattern[str]:
@@ -52,8 +74,7 @@ def _seconds(time: datetime) -> float:
 
 
 Moment = Annotated[
-    float,
-    GetPydanticSchema(lambda _, read: core_schema.no_info_after_validator_function(_seconds, read(datetime))),
+    float, GetPydanticSchema(lambda _, read: core_schema.no_info_after_validator_function(_seconds, read(datetime)))
 ]
 """A time, in UTC if it names no zone; in the program, seconds since the epoch."""
 
@@ -68,8 +89,7 @@ def _split(value: Any, read: Any) -> tuple[str, str]:
 
 
 ResourcePath = Annotated[
-    tuple[str, str],
-    GetPydanticSchema(lambda _, read: core_schema.no_info_wrap_validator_function(_split, read(_PATH))),
+    tuple[str, str], GetPydanticSchema(lambda _, read: core_schema.no_info_wrap_validator_function(_split, read(_PATH)))
 ]
 """`service/resource`; in the program, the pair of both."""
 

@@ -34,7 +34,6 @@ class ClientAddress:
             req.env["REMOTE_ADDR"] = self.of(req.env)
 
     def of(self, environ: dict[str, Any]) -> str:
-        """Returns the client's address."""
         peer = str(environ.get("REMOTE_ADDR") or "")
         client = _address(peer)
         for hop in self._hops(str(environ.get(self._variable, ""))):

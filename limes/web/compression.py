@@ -11,6 +11,7 @@ Another page cannot forge requests with a token, so the API's answers are safe. 
 
 import zlib
 from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 
 import falcon
@@ -43,7 +44,6 @@ def _weight(text: str) -> float:
 
 
 def compress(body: bytes) -> bytes:
-    """Returns the body in gzip's format."""
     packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
     return packer.compress(body) + packer.flush()
 
@@ -59,19 +59,19 @@ def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
     yield packer.flush()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionMiddleware:
     """Compresses answers of `SMALLEST` bytes or more, and those that are made while they are sent.
 
     Entity tags stay as they are: ours stand for quotas and not for bytes, and go with `no-store`.
     """
 
-    def __init__(self, *, is_on: bool, without: Container[str] = frozenset()) -> None:
-        """`without` are paths whose answers are left alone."""
-        self._is_on = is_on
-        self._without = without
+    is_on: bool
+    without: Container[str] = frozenset()
+    """Paths whose answers are left alone."""
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
-        if not self._is_on or req.path in self._without or resp.get_header("content-encoding"):
+        if not self.is_on or req.path in self.without or resp.get_header("content-encoding"):
             return
         body, stream = resp.render_body(), resp.stream
         if (body is None and not isinstance(stream, BodyStream)) or (body is not None and len(body) < SMALLEST):

@@ -24,7 +24,6 @@ class Drain:
         return self._flag[0] != 0
 
     def begin(self) -> None:
-        """Tells all workers."""
         self._flag[0] = 1
 
 

@@ -54,7 +54,6 @@ class PlainErrors:
     def answer(
         self, req: falcon.Request, resp: falcon.Response, status: int, message: str, error: Exception | None = None
     ) -> None:
-        """Makes the response an error."""
         answer_text(resp, status, message)
 
     def _answer_own_error(

@@ -52,15 +52,8 @@ class PoolGauges:
 
 
 @lru_cache(maxsize=4096)
-def _series(app: str, method: str, status: str, endpoint: str) -> tuple[Histogram, Histogram, Histogram, Histogram]:
-    """Returns the four histograms with these labels."""
-    values = (app, method, status, endpoint)
-    return (
-        FIRST_BYTE.labels(*values),
-        DURATION.labels(*values),
-        REQUEST_SIZE.labels(*values),
-        RESPONSE_SIZE.labels(*values),
-    )
+def _series(*labels: str) -> list[Histogram]:
+    return [histogram.labels(*labels) for histogram in (FIRST_BYTE, DURATION, REQUEST_SIZE, RESPONSE_SIZE)]
 
 
 def observe(

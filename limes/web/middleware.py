@@ -3,6 +3,7 @@
 import logging
 import re
 from collections.abc import Callable, Container
+from dataclasses import KW_ONLY, dataclass
 
 import falcon
 
@@ -20,33 +21,33 @@ access_log = logging.getLogger("limes.access")
 _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
 class RequestIdMiddleware:
     """Gives each request an id of its own, and adds a well-formed global one to the log lines.
 
     The answer's `x-openstack-request-id` is always our own. A malformed global id is ignored.
     """
 
-    def __init__(self, ids: IdSource) -> None:
-        self._ids = ids
+    ids: IdSource
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        local = f"req-{self._ids.uuid()}"
+        local = f"req-{self.ids.uuid()}"
         client_request_id = req.get_header("X-Openstack-Request-Id") or ""
         req.context.request_id = local
         logs.request_id.set(f"{client_request_id} {local}" if _REQUEST_ID.match(client_request_id) else local)
         resp.set_header("x-openstack-request-id", local)
 
 
+@dataclass(frozen=True, slots=True)
 class AccessLogMiddleware:
     """One log line and one count for each answered request. Query strings are left out: they may carry secrets."""
 
-    def __init__(self, app_name: str, clock: Clock, quiet_paths: frozenset[str] = frozenset()) -> None:
-        self._app_name = app_name
-        self._clock = clock
-        self._quiet_paths = quiet_paths
+    app_name: str
+    clock: Clock
+    quiet_paths: frozenset[str] = frozenset()
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        req.context.started = self._clock.monotonic()
+        req.context.started = self.clock.monotonic()
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
         stream = resp.stream
@@ -57,15 +58,15 @@ class AccessLogMiddleware:
             self._record_answer(req, resp, None)
 
     def _seconds(self, req: falcon.Request) -> float:
-        now = self._clock.monotonic()
+        now = self.clock.monotonic()
         # falcon refuses the method WEBSOCKET before it asks any middleware
         return now - float(getattr(req.context, "started", now))
 
     def _record_answer(self, req: falcon.Request, resp: falcon.Response, streamed: tuple[float, int] | None) -> None:
         seconds = self._seconds(req)
         status = resp.status_code
-        metrics.observe(self._app_name, req, resp, seconds, streamed)
-        if req.path in self._quiet_paths and status < 500:
+        metrics.observe(self.app_name, req, resp, seconds, streamed)
+        if req.path in self.quiet_paths and status < 500:
             return
         identity: Identity | None = getattr(req.context, "identity", None)
         access_log.log(
@@ -114,37 +115,28 @@ class ConnectionMiddleware:
         req.context.held = None
 
 
+@dataclass(frozen=True, slots=True)
 class AuthMiddleware:
     """Validates the token of each request and puts its identity into `req.context.identity`."""
 
-    def __init__(
-        self,
-        authenticator: Authenticator,
-        is_public: Callable[[str], bool],
-        refusal: str | None = None,
-        *,
-        cache_control: str | None = "no-store",
-    ) -> None:
-        """`refusal` is all that a 401 says; with None it says the reason. The log has the reason either way.
-
-        `cache_control` is for each answer behind a token: nothing that stands between may keep it, on disk or for
-        others.
-        """
-        self._authenticator = authenticator
-        self._is_public = is_public
-        self._refusal = refusal
-        self._cache_control = cache_control
+    authenticator: Authenticator
+    is_public: Callable[[str], bool]
+    refusal: str | None = None
+    """All that a 401 says; with None it says the reason. The log has the reason either way."""
+    _: KW_ONLY
+    cache_control: str | None = "no-store"
+    """For each answer behind a token: nothing that stands between may keep it, on disk or for others."""
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        if self._is_public(req.path):
+        if self.is_public(req.path):
             return
-        if self._cache_control is not None:
-            resp.set_header("cache-control", self._cache_control)
+        if self.cache_control is not None:
+            resp.set_header("cache-control", self.cache_control)
         try:
-            req.context.identity = self._authenticator.authenticate(req.env)
+            req.context.identity = self.authenticator.authenticate(req.env)
         except Unauthorized as error:
-            resp.set_header("WWW-Authenticate", self._authenticator.challenge())
+            resp.set_header("WWW-Authenticate", self.authenticator.challenge())
             log.info("%s %s: not let in: %s", req.method, req.path, error)
-            if self._refusal is None:
+            if self.refusal is None:
                 raise
-            raise Unauthorized(self._refusal) from None
+            raise Unauthorized(self.refusal) from None

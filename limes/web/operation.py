@@ -75,7 +75,6 @@ class JsonApi(Api[AnyOperation, AnyCall]):
     """An API that answers JSON or plain text."""
 
     def render(self, call: AnyCall, resp: falcon.Response, answer: Answer) -> None:
-        """Puts the handler's answer into the response."""
         resp.status = falcon.code_to_http_status(answer.status)
         for name, value in answer.headers.items():
             resp.set_header(name, value)
@@ -106,7 +105,7 @@ def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Ta
 
 
 class _Resource:
-    """The Falcon resource of one path."""
+    """Gets the responders of one path."""
 
 
 def operations_of(table: Table[AnyOperation]) -> Iterator[tuple[str, str, AnyOperation]]:
@@ -137,14 +136,12 @@ class Router(CompiledRouter):
         self._head = head
 
     def map_http_methods(self, resource: object, **kwargs: Any) -> dict[str, Any]:
-        """Returns the responders of a resource by method."""
         responders: dict[str, Any] = super().map_http_methods(resource, **kwargs)
         if self._head and "GET" in responders:
             responders.setdefault("HEAD", responders["GET"])
         return responders
 
     def find(self, uri: str, req: falcon.Request | None = None) -> Any:
-        """As Falcon's."""
         route = super().find(uri, req)
         if route is None or req is None or req.method in route[1]:
             return route

@@ -5,6 +5,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import falcon
@@ -22,10 +23,7 @@ _MAX_AGE = 1.0
 """Of metrics, in seconds."""
 
 
-def _nothing() -> None:
-    """For processes that are ready as soon as they answer."""
-
-
+@dataclass(frozen=True, slots=True)
 class HealthcheckEndpoint:
     """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database, or is about to
     stop.
@@ -34,13 +32,11 @@ class HealthcheckEndpoint:
     and their own 503 says more than that of a proxy that has no host left.
     """
 
-    def __init__(self, engine: Engine, get_ready: Callable[[], None] = _nothing) -> None:
-        """`get_ready` does what is to be done before the first answer. It raises `Unavailable` if that fails."""
-        self._engine = engine
-        self._get_ready = get_ready
+    engine: Engine
+    get_ready: Callable[[], None] = lambda: None
+    """Does what is to be done before the first answer. It raises `Unavailable` if that fails."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Answers in plain text."""
         resp.content_type = "text/plain; charset=utf-8"
         resp.set_header("cache-control", "no-store")
         if DRAIN.is_on:
@@ -49,8 +45,8 @@ class HealthcheckEndpoint:
             return
         try:
             if req.get_param("only") != "process":
-                self._engine.ping()
-                self._get_ready()
+                self.engine.ping()
+                self.get_ready()
         except Unavailable as error:
             resp.status = falcon.HTTP_503
             resp.text = f"{error}\n"
@@ -73,7 +69,6 @@ class MetricsEndpoint:
         """When they were read, by the monotonic clock."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Answers in Prometheus' text format."""
         resp.data = self._latest() if _has_files() else render_metrics()
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
 
@@ -100,7 +95,9 @@ def render_metrics() -> bytes:
     return generate_latest(registry)
 
 
-def add_operational_routes(app: falcon.App[Any, Any], engine: Engine, get_ready: Callable[[], None] = _nothing) -> None:
+def add_operational_routes(
+    app: falcon.App[Any, Any], engine: Engine, get_ready: Callable[[], None] = lambda: None
+) -> None:
     """Adds the two routes to an app. `get_ready` is as for the health check."""
     app.add_route("/healthcheck", HealthcheckEndpoint(engine, get_ready))
     app.add_route("/metrics", MetricsEndpoint())

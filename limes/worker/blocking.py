@@ -37,7 +37,6 @@ class HeadWatch:
         self._deadlines: dict[Any, float] = {}
 
     def begin(self, conn: Any) -> None:
-        """Notes that a thread begins to read."""
         self._deadlines[conn] = time.monotonic() + self._seconds
 
     def end(self, conn: Any) -> None:

@@ -131,11 +131,9 @@ class ClientSocket(socket.socket):
     def setblocking(self, flag: bool) -> None:
         """It never blocks."""
 
-    def settimeout(self, value: float | None) -> None:
-        """It never blocks."""
+    def settimeout(self, value: float | None) -> None: ...
 
     def gettimeout(self) -> float | None:
-        """As of a socket that blocks."""
         return None
 
     # -- the answer
@@ -163,12 +161,10 @@ class ClientSocket(socket.socket):
             self._send(data)
 
     def send(self, data: Any, flags: int = 0) -> int:
-        """As `sendall`."""
         self.sendall(data)
         return len(data)
 
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
-        """As `sendall`, with the file's content."""
         file.seek(offset)
         sent = 0
         while part := file.read(_STEP if count is None else min(_STEP, count - sent)):
@@ -225,7 +221,6 @@ class ClientSocket(socket.socket):
         return bool(data) and self.received < _LINGER_SIZE
 
     def close(self) -> None:
-        """Drops what was kept, too."""
         self._in_spool.close()
         self._out_spool.close()
         super().close()

@@ -26,7 +26,6 @@ class SpoolBudget:
             self._left -= size
 
     def give_back(self, size: int) -> None:
-        """Makes room for other spools."""
         with self._lock:
             self._left += size
 
@@ -75,7 +74,6 @@ class Spool:
         return self._file.read(size)
 
     def skip(self, size: int) -> None:
-        """Drops the next bytes."""
         if self._file is None:
             del self._memory[:size]
         else:
@@ -84,7 +82,6 @@ class Spool:
                 self.close()
 
     def read(self, size: int) -> bytes:
-        """Returns the next bytes, or none."""
         data = self.peek(size)
         self.skip(len(data))
         return data

@@ -82,7 +82,6 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         self.wsgi = gathered
 
     def run(self) -> None:
-        """As gunicorn's."""
         self._room = WaitingRoom(self.poller, self.limits, self.cfg.keepalive, self.enqueue_req, self._forget)
         super().run()
 

@@ -12,12 +12,10 @@ from prometheus_client import CollectorRegistry, generate_latest
 from limes.actions.growth.forecast import ForecastGrowth
 from limes.api.routes import ROUTES
 from limes.metrics.alerts import AlertGauges
-from limes.metrics.commitments import CommitmentChanges
+from limes.metrics.counters import CommitmentChanges
 from limes.metrics.data import DataMetrics
 from limes.metrics.forecast import forecast_gauges
-from limes.metrics.gauges import scrape_gauges
-from limes.metrics.mails import mail_gauges
-from limes.metrics.requests import request_gauges
+from limes.metrics.gauges import mail_gauges, request_gauges, scrape_gauges
 from limes.web.operation import operations_of
 from tests.api.refused import refuse
 from tests.api.tour import (

@@ -17,7 +17,8 @@ from limes.mail.mailer import Mail, Outcome
 from limes.mail.samples import KINDS, sample
 from limes.mail.smtp import SmtpSession
 from limes.mail.templates import Around, Templates
-from limes.metrics.mails import MailCounters, mail_gauges
+from limes.metrics.counters import MailCounters
+from limes.metrics.gauges import mail_gauges
 from limes.outgoing import TimedAdapter
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
 from tests.api.post import ALICE, BOB, DAY, Post, post, server

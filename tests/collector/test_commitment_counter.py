@@ -8,7 +8,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events
 from limes.errors import Unavailable
-from limes.metrics.commitments import CommitmentChanges
+from limes.metrics.counters import CommitmentChanges
 from tests.collector.commitments import add, capacity, make_committed
 from tests.collector.lab import Lab
 
@@ -45,7 +45,7 @@ def test_a_long_history_is_counted_in_pieces(lab: Lab, monkeypatch: pytest.Monke
     capacity(lab, 80)
     expected = counts(CommitmentChanges(lab.engine))
     assert (expected["pending"], expected["confirmed"]) == (5, 5)
-    monkeypatch.setattr("limes.metrics.commitments._PIECE", 3)
+    monkeypatch.setattr("limes.metrics.counters._PIECE", 3)
     source = CommitmentChanges(lab.engine)
     assert counts(source) == counts(source) == expected
 
@@ -56,7 +56,7 @@ def test_without_an_answer_there_is_none(lab: Lab, monkeypatch: pytest.MonkeyPat
         add(lab, number, 1)
     capacity(lab, 80)
     expected = counts(CommitmentChanges(lab.engine))
-    monkeypatch.setattr("limes.metrics.commitments._PIECE", 3)
+    monkeypatch.setattr("limes.metrics.counters._PIECE", 3)
     source, pieces = CommitmentChanges(lab.engine), []
 
     def fail_in_the_middle(engine: Engine, after: int, until: int) -> Any:

@@ -13,7 +13,7 @@ from limes.backends import AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import Unavailable
-from limes.metrics.overrides import ineffective_overrides, override_validity
+from limes.metrics.gauges import ineffective_overrides, override_validity
 from limes.metrics.samples import SampleCollector
 from tests.collector.commitments import add
 from tests.collector.lab import BERLIN, GERMANY, Lab

@@ -17,6 +17,7 @@ from limes.backends.loader import Plugins
 from limes.liquid.routes import RULES as LIQUID_RULES
 from limes.settings.document import _model_of, render_page
 from limes.settings.root import Settings
+from limes.validation.sections import documented_fields
 from limes.web.operation import operations_of
 from tests.docs.blocks import pages
 
@@ -53,7 +54,7 @@ def test_every_setting_says_what_it_means() -> None:
     silent = [
         f"{model.__name__}.{name}"
         for model in _models(Settings, set())
-        for name, field in model.model_fields.items()
+        for name, field in documented_fields(model).items()
         if not field.description and _model_of(field.annotation) is None
     ]
     assert silent == []

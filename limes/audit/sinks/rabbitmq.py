@@ -36,7 +36,6 @@ class _Attempt:
         self.is_given_up = False
 
     def outcome(self, error: str | None) -> Delivery:
-        """Returns the result as far as it is known."""
         return Delivery(tuple(self.delivered), dict(self.refused), error)
 
 

@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import shtab
 
 from limes.cli import main
+from limes.commands.terminal import COMPLETE_FILES
 from tests.setup.needs import FISH, ZSH
 from tests.support.machine import require
 
@@ -20,6 +22,10 @@ COMP_WORDS=({words}); COMP_CWORD=$(( ${{#COMP_WORDS[@]}} - 1 )); COMP_LINE={line
 spec=$(complete -p limes); spec=${{spec##*-F }}; ${{spec%% *}} limes "${{COMP_WORDS[COMP_CWORD]}}"
 printf '%s\\n' "${{COMPREPLY[@]}}"
 """
+
+
+def test_files_are_completed_as_shtab_does_it() -> None:
+    assert COMPLETE_FILES.items() <= shtab.FILE.items()
 
 
 def script(capsys: pytest.CaptureFixture[str], shell: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 from limes.settings.document import all_rows, render_page
 from limes.settings.words import say_default, say_size, say_type
 from limes.validation.durations import Seconds
-from limes.validation.sections import ListenAddress, Name, Regex, Section
+from limes.validation.sections import ListenAddress, Name, Regex, Section, documented_fields
 
 
 class Sample(Section):
@@ -54,7 +54,7 @@ def test_types_and_defaults(key: str, type_: str, default: str) -> None:
 
 
 def test_bytes_are_shown_in_larger_units() -> None:
-    assert say_size(Sample.model_fields["size"]) == "10 MiB"
+    assert say_size(documented_fields(Sample)["size"]) == "10 MiB"
     assert say_size(Sample.model_fields["bounded"]) == ""
 
 
