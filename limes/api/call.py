@@ -11,10 +11,10 @@ from limes import logs
 from limes.actions.context import Limes
 from limes.actions.reports.attention import Where
 from limes.api import parameters
+from limes.api.answers.common import Link
+from limes.api.answers.resources import RenderContext
 from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import Parameter
-from limes.api.render.common import RenderContext
-from limes.api.shapes.common import Link
 from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 from limes.core.catalog import Catalog, Ref
@@ -168,7 +168,7 @@ class Call(web.Call[ApiCollaborators]):
     def next_link(self, marker: str) -> list[Link]:
         """Returns the link to what comes after the marker, in the same selection."""
         query = {key: value for key, value in self.req.params.items() if key != "marker"} | {"marker": marker}
-        return [{"rel": "next", "href": f"{self.req.path}?{urlencode(query, doseq=True)}"}]
+        return [Link(rel="next", href=f"{self.req.path}?{urlencode(query, doseq=True)}")]
 
 
 class LimesApi(web_operation.JsonApi[Operation, Call]):

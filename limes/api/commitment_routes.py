@@ -1,11 +1,7 @@
 """The part of the table (`routes`) that is about commitments."""
 
 from limes.api import parameters as p
-from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
-from limes.api.call import Operation
-from limes.api.handlers import commitment
-from limes.api.levels import PROJECT, SELECTION, At, on_every_level
-from limes.api.shapes.commitment import (
+from limes.api.answers.commitment import (
     CanConfirmAnswer,
     CommitmentAnswer,
     CommitmentEventsAnswer,
@@ -16,6 +12,10 @@ from limes.api.shapes.commitment import (
     PlanAnswer,
     UtilisationAnswer,
 )
+from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
+from limes.api.call import Operation
+from limes.api.handlers import commitment
+from limes.api.levels import PROJECT, SELECTION, At, on_every_level
 
 _COMMITMENTS = f"{PROJECT}/commitments"
 _COMMITMENT = f"{_COMMITMENTS}/{{id}}"

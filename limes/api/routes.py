@@ -10,6 +10,27 @@ from typing import Any
 
 from limes.api import openapi, policy
 from limes.api import parameters as p
+from limes.api.answers.attention import (
+    AlertsAnswer,
+    ExpiringCommitmentsAnswer,
+    FullestAnswer,
+    ScrapeStatusAnswer,
+)
+from limes.api.answers.caller import Document, IdentityAnswer, MailSettingsAnswer, VersionAnswer, VersionsAnswer
+from limes.api.answers.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
+from limes.api.answers.explanation import ExplanationsAnswer
+from limes.api.answers.project import (
+    AllProjectsAnswer,
+    DomainAnswer,
+    DomainsAnswer,
+    NewDomainsAnswer,
+    NewProjectsAnswer,
+    ProjectAnswer,
+    ProjectsAnswer,
+)
+from limes.api.answers.quota import HistoryAnswer, SimulationAnswer
+from limes.api.answers.resources import ResourcesAnswer
+from limes.api.answers.rights import RightsAnswer
 from limes.api.bodies import (
     DomainForbidAutogrowthBody,
     DomainMaxQuotaBody,
@@ -36,27 +57,6 @@ from limes.api.handlers import (
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.mail_settings_body import MailSettingsBody
 from limes.api.quota_request_routes import QUOTA_REQUESTS
-from limes.api.shapes.alerts import AlertsAnswer
-from limes.api.shapes.attention import (
-    ExpiringCommitmentsAnswer,
-    FullestAnswer,
-    ScrapeStatusAnswer,
-)
-from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
-from limes.api.shapes.common import ResourcesAnswer
-from limes.api.shapes.mail_settings import MailSettingsAnswer
-from limes.api.shapes.project import (
-    AllProjectsAnswer,
-    DomainAnswer,
-    DomainsAnswer,
-    NewDomainsAnswer,
-    NewProjectsAnswer,
-    ProjectAnswer,
-    ProjectsAnswer,
-)
-from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer, SimulationAnswer
-from limes.api.shapes.rights import RightsAnswer
-from limes.api.shapes.version import Document, IdentityAnswer, VersionAnswer, VersionsAnswer
 from limes.api.usage_routes import GROWTH, LIFETIMES, USAGE
 from limes.web.call import Answer, Html
 from limes.web.json import dump

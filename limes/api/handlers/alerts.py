@@ -2,8 +2,8 @@
 
 from limes.actions.reports.alerts import find_alerts
 from limes.api import parameters
+from limes.api.answers.attention import render_alerts
 from limes.api.call import Call
-from limes.api.render.alerts import render_alerts
 from limes.web.call import Answer
 
 

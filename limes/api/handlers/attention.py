@@ -2,8 +2,8 @@
 
 from limes.actions.reports.attention import find_ending, find_fullest, read_scrape_status
 from limes.api import parameters
+from limes.api.answers.attention import render_ending, render_fullest, render_scrape_status
 from limes.api.call import Call
-from limes.api.render.attention import render_ending, render_fullest, render_scrape_status
 from limes.web.call import Answer
 
 

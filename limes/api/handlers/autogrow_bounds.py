@@ -3,6 +3,7 @@
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import QuotaOutcome
 from limes.actions.set_autogrow_bounds import WantedBound
+from limes.api.answers.quota import render_refusals, render_warnings, status_of
 from limes.api.bodies import (
     DomainForbidAutogrowthBody,
     DomainMaxQuotaBody,
@@ -13,7 +14,6 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call
 from limes.api.preconditions import condition_of
-from limes.api.render.quota import render_refusals, render_warnings, status_of
 from limes.core.history import What
 from limes.web.call import Answer
 

@@ -1,28 +1,32 @@
 """Commitments: of a project, and over all projects."""
 
 import math
-from collections.abc import Sequence
-
-import orjson
 
 from limes.actions.commitments.ledger import Described
 from limes.actions.commitments.reading import ChangeFilter
 from limes.actions.lookup import find_project
 from limes.actions.reports.commitment_summary import SummarizeCommitments
 from limes.api import parameters
-from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
-from limes.api.call import Call
-from limes.api.render.commitment import (
-    render_deadlines,
+from limes.api.answers.commitment import (
+    CommitmentAnswer,
+    CommitmentEvent,
+    CommitmentEventsAnswer,
+    CommitmentsAnswer,
+    CommitmentSummaryAnswer,
+    PlanAnswer,
+    UtilisationAnswer,
+    render_commitment,
     render_plan,
     render_rates,
     render_summary,
     render_utilisation,
     render_verdict,
 )
-from limes.api.shapes.common import Warned
-from limes.core.commitments.commitment import Status, describe
+from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
+from limes.api.call import Call
+from limes.core.commitments.commitment import Status
 from limes.errors import BadRequest, Forbidden, NotFound
+from limes.validation.shape import stored
 from limes.web.call import Answer
 
 _TRANSFER_STATUSES = ("", "unlisted", "public")
@@ -34,11 +38,8 @@ def list_of_project(call: Call) -> Answer:
         *_find_project(call), call.selection(), with_history=parameters.HISTORY.of(call.req)
     )
     with_token = call.allows("project:edit")
-    documents = [
-        describe(each.commitment, each.ref, each.unit, with_token=with_token) | render_deadlines(each.deadlines)
-        for each in commitments
-    ]
-    return Answer(document={"commitments": documents})
+    shown = [render_commitment(each, with_token=with_token) for each in commitments]
+    return Answer(document=CommitmentsAnswer(commitments=shown))
 
 
 def create(call: Call) -> Answer:
@@ -49,7 +50,7 @@ def create(call: Call) -> Answer:
         raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
     request = call.body(NewCommitmentBody).commitment.request()
     made = call.deps.commitments.create.run(*project, request, call.initiator(), key)
-    return Answer(201, {"commitment": made.document, **_warnings(made.warnings)})
+    return Answer(201, CommitmentAnswer(commitment=made.document, warnings=list(made.warnings)))
 
 
 def can_confirm(call: Call) -> Answer:
@@ -57,7 +58,7 @@ def can_confirm(call: Call) -> Answer:
     project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
     verdict = call.deps.commitments.preview.can_confirm(*project, request)
     warnings = call.deps.commitments.preview.warnings(*project, request)
-    return Answer(document={**render_verdict(verdict), **_warnings(warnings)})
+    return Answer(document=render_verdict(verdict, list(warnings)))
 
 
 def plan(call: Call) -> Answer:
@@ -65,7 +66,7 @@ def plan(call: Call) -> Answer:
     project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
     planned = call.deps.commitments.preview.plan(*project, request)
     warnings = call.deps.commitments.preview.warnings(*project, request)
-    return Answer(document={"plan": render_plan(planned), **_warnings(warnings)})
+    return Answer(document=PlanAnswer(plan=render_plan(planned), warnings=list(warnings)))
 
 
 def show_utilisation(call: Call) -> Answer:
@@ -73,7 +74,7 @@ def show_utilisation(call: Call) -> Answer:
     utilisations = call.deps.commitments.utilisation.report(
         *_find_project(call), call.selection(), parameters.DAYS.of(call.req)
     )
-    return Answer(document={"utilisation": [render_utilisation(each) for each in utilisations]})
+    return Answer(document=UtilisationAnswer(utilisation=[render_utilisation(each) for each in utilisations]))
 
 
 def delete(call: Call) -> Answer:
@@ -141,10 +142,10 @@ def convert(call: Call) -> Answer:
 def list_public(call: Call) -> Answer:
     """Lists what is offered to everybody, with the tokens: that is what public means. Not by whom."""
     commitments = call.deps.commitments.read.public(call.selection())
-    documents = [describe(each.commitment, each.ref, each.unit, with_token=True) for each in commitments]
-    for document in documents:
-        del document["creator_uuid"], document["creator_name"]
-    return Answer(document={"commitments": documents})
+    shown = [render_commitment(each) for each in commitments]
+    for each in shown:
+        each.creator_uuid = each.creator_name = None
+    return Answer(document=CommitmentsAnswer(commitments=shown))
 
 
 def show_by_token(call: Call) -> Answer:
@@ -161,15 +162,10 @@ def list_events(call: Call) -> Answer:
     since, limit = parameters.SINCE.of(call.req), parameters.EVENTS.of(call.req)
     changes = call.deps.commitments.read.events(since, limit, call.selection(), _changes(call))
     events = [
-        {
-            "number": event.number,
-            "at": int(event.at),
-            "event": event.event,
-            "commitment": orjson.Fragment(event.document),
-        }
-        for event in changes.shown
+        CommitmentEvent(number=each.number, at=int(each.at), event=each.event, commitment=stored(each.document))
+        for each in changes.shown
     ]
-    return Answer(document={"events": events, "next": changes.next})
+    return Answer(document=CommitmentEventsAnswer(events=events, next=changes.next))
 
 
 def _changes(call: Call) -> ChangeFilter:
@@ -226,16 +222,12 @@ def _transfer_token(call: Call) -> str:
 
 def _answer(described: Described, status: int) -> Answer:
     """One commitment, with its transfer token if it has one."""
-    document = describe(described.commitment, described.ref, described.unit, with_token=True)
-    return Answer(status, {"commitment": document, **_warnings(described.warnings)})
-
-
-def _warnings(texts: Sequence[str]) -> Warned:
-    return {"warnings": list(texts)} if texts else {}
+    shown = render_commitment(described)
+    return Answer(status, CommitmentAnswer(commitment=shown, warnings=list(described.warnings)))
 
 
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
     now, days = call.limes.now(), parameters.AHEAD.of(call.req)
     summaries = SummarizeCommitments(call.engine, call.catalog).run(call.where, call.selection(), now, days)
-    return Answer(document={"commitment_summary": [render_summary(each) for each in summaries]})
+    return Answer(document=CommitmentSummaryAnswer(commitment_summary=[render_summary(each) for each in summaries]))

@@ -11,11 +11,20 @@ from limes.actions.reports.projects import (
     report_projects_of_domain,
     stream_projects,
 )
+from limes.api.answers.common import Id
+from limes.api.answers.project import (
+    AllProjectsAnswer,
+    DomainAnswer,
+    DomainsAnswer,
+    NewDomainsAnswer,
+    NewProjectsAnswer,
+    ProjectAnswer,
+    ProjectRenderer,
+    render_domain,
+)
+from limes.api.answers.resources import RenderContext
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
-from limes.api.render.common import RenderContext
-from limes.api.render.project import ProjectRenderer, render_domain
-from limes.api.shapes.project import DomainsAnswer
 from limes.core.selection import Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.json import dump_items, dump_part
@@ -28,24 +37,22 @@ def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
     page, context = call.page(), call.render_context()
     reports = report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
-    document: DomainsAnswer = {"domains": [render_domain(context, report) for report in reports]}
     links = call.next_page(page, [report.domain.uuid for report in reports])
-    if links is not None:
-        document["domains_links"] = links
-    return Answer(document=document)
+    domains = [render_domain(context, report) for report in reports]
+    return Answer(document=DomainsAnswer(domains=domains, domains_links=links))
 
 
 def show_domain(call: Call) -> Answer:
     """Shows a domain."""
     context = call.render_context()
     report = report_domain(call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at)
-    return answer_tagged(call.req, report.tag, lambda: {"domain": render_domain(context, report)})
+    return answer_tagged(call.req, report.tag, lambda: DomainAnswer(domain=render_domain(context, report)))
 
 
 def discover_domains(call: Call) -> Answer:
     """Looks for new domains in Keystone: 204 if there are none, else 202 and their ids."""
     uuids = call.deps.discover_domains(call.initiator())
-    return Answer(202, {"new_domains": [{"id": uuid} for uuid in uuids]}) if uuids else Answer(204)
+    return Answer(202, NewDomainsAnswer(new_domains=[*map(Id, uuids)])) if uuids else Answer(204)
 
 
 def list_of_domain(call: Call) -> Answer:
@@ -68,7 +75,7 @@ def list_all(call: Call) -> Answer:
     reports = report_page_of_projects(call.limes, details, page)
     documents = [renderer.render_with_domain(report) for report in reports]
     links = call.next_page(page, [report.project.uuid for report in reports])
-    return Answer(document={"projects": documents, "projects_links": links})
+    return Answer(document=AllProjectsAnswer(projects=documents, projects_links=links))
 
 
 def _details(context: RenderContext, selection: Selection) -> ProjectDetails:
@@ -97,13 +104,13 @@ def show_project(call: Call) -> Answer:
         call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
     )
     renderer = ProjectRenderer(context, selection)
-    return answer_tagged(call.req, report.tag, lambda: {"project": renderer.render(report)})
+    return answer_tagged(call.req, report.tag, lambda: ProjectAnswer(project=renderer.render(report)))
 
 
 def discover_projects(call: Call) -> Answer:
     """Looks for new projects in Keystone: 204 if there are none, else 202 and their ids."""
     uuids = call.deps.discover_projects(call.params["domain_id"], call.initiator())
-    return Answer(202, {"new_projects": [{"id": uuid} for uuid in uuids]}) if uuids else Answer(204)
+    return Answer(202, NewProjectsAnswer(new_projects=[*map(Id, uuids)])) if uuids else Answer(204)
 
 
 def sync(call: Call) -> Answer:

@@ -5,20 +5,20 @@ from collections.abc import Sequence
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome
 from limes.api import parameters
+from limes.api.answers.explanation import ExplanationsAnswer, render_explanation
+from limes.api.answers.quota import (
+    HistoryAnswer,
+    render_acceptance,
+    render_change,
+    render_refusals,
+    render_simulation,
+    status_of,
+)
 from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody
 from limes.api.call import Call
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.preconditions import condition_of
 from limes.api.quota_sets import changes_with_set
-from limes.api.render.quota import (
-    render_acceptance,
-    render_change,
-    render_explanation,
-    render_refusals,
-    render_simulation,
-    status_of,
-)
-from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer
 from limes.core.catalog import Ref
 from limes.db.queries.history import NumberedChange
 from limes.errors import BadRequest

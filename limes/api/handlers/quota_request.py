@@ -7,6 +7,14 @@ from limes.actions.quota_requests.desk import Place
 from limes.actions.quota_requests.grant import Rights
 from limes.actions.quota_requests.read import Described, Page
 from limes.api import parameters
+from limes.api.answers.quota import render_refusals, status_of
+from limes.api.answers.quota_request import (
+    QuotaRequestAnswer,
+    QuotaRequestsAnswer,
+    older_entries,
+    render_request,
+    render_with_conversation,
+)
 from limes.api.bodies import quota_changes
 from limes.api.call import Call
 from limes.api.quota_request_bodies import (
@@ -17,9 +25,6 @@ from limes.api.quota_request_bodies import (
     RejectionBody,
 )
 from limes.api.quota_sets import changes_with_set
-from limes.api.render.quota import render_refusals, status_of
-from limes.api.render.quota_request import older_entries, render_request, render_with_conversation
-from limes.api.shapes.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
 from limes.core.history import What
 from limes.core.quota_requests import RequestStatus
 from limes.core.temporary_quota import Term

@@ -6,8 +6,8 @@ from contextlib import closing
 from limes.actions.metering.report import UsagePage
 from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
+from limes.api.answers.usage import Part, UsageWriter
 from limes.api.call import Call
-from limes.api.render.usage import Part, UsageWriter
 from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
 from limes.db.queries.usage_sources import Only
 from limes.errors import BadRequest
@@ -31,7 +31,7 @@ def report_usage(call: Call) -> Answer:
     # a spreadsheet has no place for these, so they are headers, too (the link: RFC 8288)
     headers = {"vary": "Accept", _BEGAN_AT: str(page.state.begun_at)}
     if links:
-        headers["link"] = f'<{links[0]["href"]}>; rel="next"'
+        headers["link"] = f'<{links[0].href}>; rel="next"'
     parts = call.deps.usage.parts(page)
     if prefers_csv(call.req.get_header("Accept")):
         return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers=headers)
