@@ -34,12 +34,7 @@ COMMITMENTS = {
     },
     f"{_COMMITMENTS}/new": {
         "POST": Operation(
-            commitment.create,
-            "project:edit",
-            {201: CommitmentAnswer},
-            _ERRORS,
-            (p.IDEMPOTENCY_KEY,),
-            NewCommitmentBody,
+            commitment.create, "project:edit", {201: CommitmentAnswer}, _ERRORS, (p.IDEMPOTENCY_KEY,), NewCommitmentBody
         )
     },
     f"{_COMMITMENTS}/can-confirm": {
@@ -68,11 +63,7 @@ COMMITMENTS = {
     f"{_COMMITMENT}/renew": {"POST": Operation(commitment.renew, "project:edit", {202: CommitmentAnswer}, _ERRORS)},
     f"{_COMMITMENT}/update-duration": {
         "POST": Operation(
-            commitment.update_duration,
-            "project:edit",
-            {200: CommitmentAnswer},
-            _ERRORS,
-            body=DurationBody,
+            commitment.update_duration, "project:edit", {200: CommitmentAnswer}, _ERRORS, body=DurationBody
         )
     },
     f"{_COMMITMENT}/convert": {

@@ -42,10 +42,7 @@ GROWTH = {
     ),
 }
 
-_TIMES_OF_PROJECT = (
-    *(*SELECTION, p.AT_AZS, p.SUBRESOURCE_IDS),
-    *(p.FROM, p.UNTIL, p.LIFETIMES, p.AFTER_LIFETIME),
-)
+_TIMES_OF_PROJECT = (*(*SELECTION, p.AT_AZS, p.SUBRESOURCE_IDS), *(p.FROM, p.UNTIL, p.LIFETIMES, p.AFTER_LIFETIME))
 _TIMES_OF_DOMAIN = (*_TIMES_OF_PROJECT, p.AT_PROJECTS)
 _TIMES = (*_TIMES_OF_DOMAIN, p.AT_DOMAINS)
 
@@ -57,9 +54,5 @@ LIFETIMES = on_every_level(
         "project:list",
         _TIMES_OF_DOMAIN,
     ),
-    At(
-        "Lists from when to when subresources of a project existed, as JSON or CSV.",
-        "project:show",
-        _TIMES_OF_PROJECT,
-    ),
+    At("Lists from when to when subresources of a project existed, as JSON or CSV.", "project:show", _TIMES_OF_PROJECT),
 )

@@ -123,7 +123,6 @@ class FullestAnswer(Shape):
 
 
 def render_fullest(fullest: Fullest) -> FullestAnswer:
-    """The counts are of all, shown or not."""
     above, above_95, above_quota = fullest.counts
     resources = [
         FullResource(
@@ -163,7 +162,6 @@ class ExpiringCommitmentsAnswer(Shape):
 
 
 def render_ending(ending: Ending) -> ExpiringCommitmentsAnswer:
-    """The first to end first, with the number of all."""
     commitments = [
         EndingCommitment(
             project=place(row.project),
@@ -235,7 +233,6 @@ class AlertsAnswer(Shape):
 
 
 def render_alerts(alerts: found.Alerts) -> AlertsAnswer:
-    """The alerts that were asked for, with the counts of all."""
 
     def count(wanted: Severity) -> int:
         return sum(number for (_, severity, _), number in alerts.counts.items() if severity is wanted)

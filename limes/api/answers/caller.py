@@ -70,7 +70,6 @@ class IdentityAnswer(Shape):
 
 
 def render_identity(identity: Identity) -> IdentityAnswer:
-    """User, scope and roles."""
     document = {"user": user_of(identity), "scope": scope_of(identity), "roles": identity.roles}
     return convert({"identity": document}, IdentityAnswer)
 
@@ -97,6 +96,5 @@ class MailSettingsAnswer(Shape):
 
 
 def render_mail_settings(choices: MailChoices) -> MailSettingsAnswer:
-    """What a user gets, and could get."""
     kinds = [MailKind(kind=kind, sent=is_sent) for kind, is_sent in choices.kinds.items()]
     return MailSettingsAnswer(mail_settings=MailSettings(address=choices.address, sent=choices.is_sent, kinds=kinds))

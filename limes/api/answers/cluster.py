@@ -195,7 +195,6 @@ class InconsistenciesAnswer(Shape):
 
 
 def render_inconsistencies(catalog: Catalog, report: InconsistencyReport) -> InconsistenciesAnswer:
-    """All three lists."""
     overcommitted = [
         OvercommittedQuota(
             domain=Named(row.domain_uuid, row.domain_name),

@@ -73,7 +73,6 @@ class CanConfirmAnswer(Shape):
 
 
 def render_verdict(verdict: Verdict, warnings: list[str]) -> CanConfirmAnswer:
-    """POST .../commitments/can-confirm."""
     planned = verdict.plan
     at = None if planned is None else planned.confirmable_at
     return CanConfirmAnswer(
@@ -114,7 +113,7 @@ class PlanAnswer(Shape):
 
 
 def render_plan(found: plan.Plan) -> Plan:
-    """POST .../commitments/plan. Of other projects' commitments only AZ, amount and end are shown."""
+    """Of other projects' commitments only AZ, amount and end are shown."""
     blockers = [
         Blocker(availability_zone=each.az, amount=each.amount, expires_at=int(each.expires_at))
         for each in found.blockers
@@ -157,7 +156,6 @@ class UtilisationAnswer(Shape):
 
 
 def render_utilisation(utilisation: Found) -> Utilisation:
-    """Renders one resource in one AZ."""
     days = [
         UtilisationDay(
             date=date_of(day.day).isoformat(),
@@ -206,7 +204,6 @@ class CommitmentSummaryAnswer(Shape):
 
 
 def render_summary(summary: Summary) -> ZoneSummary:
-    """Renders one resource in one AZ."""
     coverage, waste = summary.coverage, summary.waste
     return ZoneSummary(
         service_type=summary.ref[0],
@@ -243,7 +240,6 @@ class ConversionsAnswer(Shape):
 
 
 def render_rates(rates: dict[Ref, Rate]) -> ConversionsAnswer:
-    """GET /v1/commitment-conversion/..."""
     conversions = [
         ConversionRate(
             target_service=service, target_resource=resource, source_amount=rate.source, target_amount=rate.target

@@ -1,14 +1,15 @@
 """Parts that several answers share."""
 
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from msgspec import field
 from pydantic import Field
 
+from limes.core import temporary_quota
 from limes.core.catalog import Catalog, Ref
-from limes.core.temporary_quota import TemporaryState
 from limes.core.units import Unit
 from limes.db.queries.attention import PlacedRow
+from limes.db.queries.temporary_quotas import TemporaryRow
 from limes.validation.shape import Amount, Shape, Time, one_of
 
 Count = Annotated[int, Field(ge=0)]
@@ -45,7 +46,6 @@ class PlacedNamed(Shape, kw_only=False):
 
 
 def place(row: PlacedRow) -> PlacedNamed:
-    """A project with its domain."""
     return PlacedNamed(row.uuid, row.name, Named(row.domain_uuid, row.domain_name))
 
 
@@ -54,7 +54,7 @@ class TemporaryQuota(Shape):
 
     state: Annotated[
         str,
-        one_of(TemporaryState),
+        one_of(temporary_quota.TemporaryState),
         Field(description="`over`: the end has passed, and not all of it could be given back so far"),
     ]
     quota: Amount
@@ -65,40 +65,16 @@ class TemporaryQuota(Shape):
     problem: Annotated[str, Field(description="why it could not begin, or not be given back")] | None = None
 
 
-class Temporary(Protocol):
-    """What is to be shown, as it is stored or as it is planned."""
-
-    @property
-    def state(self) -> str:
-        """As `limes.core.temporary_quota.TemporaryState`."""
-        ...
-
-    @property
-    def quota(self) -> int: ...
-
-    @property
-    def before(self) -> int | None: ...
-
-    @property
-    def starts_at(self) -> float: ...
-
-    @property
-    def until(self) -> float: ...
-
-    @property
-    def problem(self) -> str: ...
-
-
-def render_temporary(temporary: Temporary, present: int) -> TemporaryQuota:
+def render_temporary(temporary: temporary_quota.TemporaryQuota | TemporaryRow, present: int) -> TemporaryQuota:
     """`present` is the quota that there is now."""
-    before = temporary.before
+    before, is_over = temporary.before, temporary.state == temporary_quota.TemporaryState.OVER
     return TemporaryQuota(
         state=temporary.state,
         quota=temporary.quota,
         starts_at=int(temporary.starts_at),
         until=int(temporary.until),
         quota_before=before,
-        over_by=None if before is None or temporary.state != TemporaryState.OVER else max(0, present - before),
+        over_by=max(0, present - before) if is_over and before is not None else None,
         problem=temporary.problem or None,
     )
 

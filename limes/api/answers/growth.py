@@ -45,7 +45,6 @@ class UsageHistoryAnswer(Shape):
 
 
 def render_usage_history(found: history.Growth) -> UsageHistoryAnswer:
-    """All resources, in the order in which they were found."""
     usage, granularity = [], found.granularity
     for each in found.resources:
         points = [
@@ -114,7 +113,6 @@ class ForecastAnswer(Shape):
 
 
 def render_forecasts(found: forecast.Forecasts) -> ForecastAnswer:
-    """What is full first comes first."""
     return ForecastAnswer(forecasts=[_forecast(each) for each in found.forecasts], sampled_at=found.sampled_at)
 
 

@@ -50,7 +50,6 @@ def seconds_within(row: LifetimeRow, since: int, until: int) -> int:
 
 
 def render_lifetime(row: LifetimeRow, since: int, until: int) -> Lifetime:
-    """Renders a period, in a window."""
     return Lifetime(
         id=row.id,
         name=row.name,

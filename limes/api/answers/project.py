@@ -58,7 +58,6 @@ class DomainsAnswer(Shape):
 
 
 def render_domain(context: RenderContext, report: DomainReport) -> Domain:
-    """One domain of a list, or the only one."""
     services = []
     for service, resources in report.selection.services.values():
         shown = [_domain_resource(context, report, (service.type, resource.name), resource) for resource in resources]
@@ -214,7 +213,6 @@ class ProjectRenderer:
         return _Column(ref, resource, behavior, head, self._context.catalog.autogrow(ref) is not None)
 
     def render(self, report: ProjectReport) -> Project:
-        """Returns one project."""
         context, project, rows = self._context, report.project, report.resources
         services = []
         for service, columns in self._services:
@@ -241,7 +239,6 @@ class ProjectRenderer:
         return Project(project.uuid, project.name, parent_id=project.parent_uuid, services=services, bursting=bursting)
 
     def render_with_domain(self, report: ProjectReport) -> PlacedProject:
-        """Returns one project in a list over all domains."""
         project = self.render(report)
         return PlacedProject(
             domain=Named(report.project.domain_uuid, report.project.domain_name),

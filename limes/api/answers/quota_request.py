@@ -92,7 +92,6 @@ class QuotaRequestsAnswer(Shape):
 
 
 def render_request(catalog: Catalog, described: Described) -> QuotaRequest:
-    """Renders a request without its conversation."""
     return _render(QuotaRequest, catalog, described)
 
 

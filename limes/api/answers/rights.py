@@ -129,19 +129,17 @@ def _rules(kind: type[Shape]) -> dict[str, str]:
 
 
 def cloud_rights(asks: Asks) -> CloudRights:
-    """Returns what can be done with the cloud as a whole."""
     return CloudRights(**{name: asks(rule, {}) for name, rule in _rules(CloudRights).items()})
 
 
 def domain_rights(asks: Asks, target: Mapping[str, str], resources: Resources) -> DomainRights:
-    """Returns what can be done with a domain."""
     return DomainRights(**_rights(DomainRights, "domain", asks, target, resources))
 
 
 def project_rights(
     asks: Asks, target: Mapping[str, str], resources: Resources, *, can_take_back: bool
 ) -> ProjectRights:
-    """Returns what can be done with a project. `can_take_back`: whether new commitments can be deleted for a while."""
+    """`can_take_back` says whether new commitments can be deleted for a while."""
     return ProjectRights(
         **_rights(ProjectRights, "project", asks, target, resources),
         grant_growing=resources.has_growing and asks("project:grant_quota", target),

@@ -103,7 +103,6 @@ class UsageWriter:
         return write_csv_row(_CSV_HEADER)
 
     def csv(self, part: Part) -> bytes:
-        """Returns one line for each entry."""
         return "".join(map(self._csv_line, self._entries(part))).encode()
 
     def _csv_line(self, entry: UsageEntry) -> str:

@@ -3,7 +3,7 @@
 from limes.actions.mails.mail_settings import MailSettings
 from limes.api.answers.caller import render_mail_settings
 from limes.api.call import Call
-from limes.api.mail_settings_body import MailSettingsBody
+from limes.api.strict_bodies import MailSettingsBody
 from limes.errors import NotFound
 from limes.web.call import Answer
 
