@@ -133,6 +133,15 @@ class Call(web.Call[ApiCollaborators]):
             resources=parameters.RESOURCE.of(self.req),
         )
 
+    def service_types(self) -> list[str] | None:
+        """Returns what `service` and `area` ask for, even services that are not configured any more; these are in no
+        area. None without both."""
+        services, areas = parameters.SERVICE.of(self.req), parameters.AREA.of(self.req)
+        if areas is None:
+            return services
+        configured = self.catalog.services.values()
+        return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
+
     def render_context(self) -> RenderContext:
         """Returns how the answer is to be rendered."""
         per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")

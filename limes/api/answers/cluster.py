@@ -8,12 +8,11 @@ from pydantic import Field
 from limes.actions.reports.cluster import ClusterReport
 from limes.actions.reports.inconsistencies import InconsistencyReport, ProjectInconsistency, ScrapeErrorGroup
 from limes.api.answers.common import Named, PlacedNamed, unit_of
-from limes.api.answers.per_az import ClusterPerAZ, cluster_azs
+from limes.api.answers.per_az import ClusterPerAZ, capacity_fields, cluster_azs
 from limes.api.answers.resources import Age, CommitmentConfig, RenderContext, ResourceHead, ServiceFigures, json_lists
-from limes.core.capacity import effective, effective_total
+from limes.core.capacity import effective_total
 from limes.core.catalog import ANY_AZ, Catalog, Ref, ResourceDef
 from limes.core.commitments.request import committable_azs
-from limes.db.queries.capacity import AZCapacityRow
 from limes.validation.shape import Amount, Shape, Time, Unit
 
 Committable = Annotated[dict[str, Amount], Field(description="What nobody has claimed yet, by AZ; shown with `per_az`")]
@@ -110,7 +109,11 @@ def _resource(
     if any(row.az != ANY_AZ for row in rows):
         # usage of all projects or, where none has reported on an AZ, the capacitor's own figure
         usage = {row.az: report.usage_by_az.get((ref, row.az), row.usage) for row in rows}
-        shown.per_availability_zone = [_az(row, usage[row.az], overcommit) for row in rows if row.az != ANY_AZ]
+        shown.per_availability_zone = [
+            ClusterAZ(name=row.az, usage=usage[row.az], **capacity_fields(row.raw_capacity, overcommit))
+            for row in rows
+            if row.az != ANY_AZ
+        ]
     subcapacities = json_lists(row.subcapacities for row in rows) if context.detail else []
     if subcapacities and may_see_subcapacities(ref):
         shown.subcapacities = subcapacities
@@ -125,12 +128,6 @@ def _resource(
         shown.burst_usage = (behavior.burst_multiplier and sums.burst_usage) or None
         shown.physical_usage = sums.physical_usage if sums.has_physical_usage else None
     return shown
-
-
-def _az(row: AZCapacityRow, usage: int | None, overcommit: float) -> ClusterAZ:
-    capacity, raw_capacity = effective(row.raw_capacity, overcommit), row.raw_capacity
-    shown_raw = None if raw_capacity == capacity else raw_capacity
-    return ClusterAZ(name=row.az, capacity=capacity, raw_capacity=shown_raw, usage=usage)
 
 
 # -- inconsistencies ---------------------------------------------------------------------------------------------------

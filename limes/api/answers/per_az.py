@@ -112,11 +112,8 @@ def cluster_azs(
     document = {}
     for az in _shown(catalog, {*by_az, *figures}, busy):
         row, of_az = by_az.get(az), figures.get(az, _NOTHING)
-        raw_capacity = row.raw_capacity if row else 0
-        capacity = effective(raw_capacity, overcommit)
         document[az] = ClusterPerAZ(
-            capacity=capacity,
-            raw_capacity=raw_capacity if raw_capacity != capacity else None,
+            **capacity_fields(row.raw_capacity if row else 0, overcommit),
             usage=row.usage if row else None,
             subcapacities=(json_lists([row.subcapacities]) or None) if subcapacities and row else None,
             domains_quota=of_az.quota,
@@ -125,6 +122,12 @@ def cluster_azs(
             **_commitments(of_az),
         )
     return document
+
+
+def capacity_fields(raw_capacity: int, overcommit: float) -> dict[str, Any]:
+    """Returns the capacity and, if that is not the same, the raw capacity."""
+    capacity = effective(raw_capacity, overcommit)
+    return {"capacity": capacity, "raw_capacity": None if raw_capacity == capacity else raw_capacity}
 
 
 def _commitments(figures: AZFigures) -> dict[str, Any]:

@@ -40,21 +40,15 @@ def list_lifetimes(call: Call) -> Answer:
 
 
 def _filters(call: Call) -> dict[str, list[str]]:
-    """Returns the wanted values. Services that are not configured any more are in no area."""
+    """Returns the wanted values."""
     names = [parameter for parameter in call.operation.parameters if isinstance(parameter, parameters.Names)]
     wanted = {
         parameter.name: values
         for parameter in names
         if parameter.name in FILTERS and (values := parameter.of(call.req)) is not None
     }
-    areas = parameters.AREA.of(call.req)
-    if areas is not None:
-        chosen = wanted.get("service")
-        wanted["service"] = [
-            service.type
-            for service in call.catalog.services.values()
-            if service.area in areas and (chosen is None or service.type in chosen)
-        ]
+    if (services := call.service_types()) is not None:
+        wanted["service"] = services
     return wanted
 
 

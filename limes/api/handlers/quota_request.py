@@ -78,7 +78,9 @@ def create_for(call: Call) -> Answer:
 def approve_of(call: Call) -> Answer:
     """Approves a {level}'s request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
     place, number, body = _place(call), _number(call), call.body(bodies.ApprovalBody)
-    rights = Rights(lambda ref: call.quota_permissions(call.level, ref), _may_bound(call))
+    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
+    may_bound = [what for what, rule in rules.items() if call.allows(rule)]
+    rights = Rights(lambda ref: call.quota_permissions(call.level, ref), may_bound)
     outcome = call.deps.quota_requests.decide.approve(
         place, number, quota_changes(body.services), body.comment, rights, call.initiator()
     )
@@ -100,11 +102,6 @@ def withdraw_of(call: Call) -> Answer:
 def comment_on(call: Call) -> Answer:
     """Adds a comment to a {level}'s request: 201."""
     return _decide(call, call.deps.quota_requests.read.comment, call.body(bodies.CommentBody).comment, 201)
-
-
-def _may_bound(call: Call) -> list[What]:
-    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
-    return [what for what, rule in rules.items() if call.allows(rule)]
 
 
 def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 200) -> Answer:

@@ -83,21 +83,12 @@ def _query(call: Call) -> UsageQuery:
         granularity,
         domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
         projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
-        only=Only(_services(call), parameters.RESOURCE.of(call.req), azs),
+        only=Only(call.service_types(), parameters.RESOURCE.of(call.req), azs),
         marker=parameters.AFTER_USER.of(call.req) or "",
         limit=parameters.USERS.of(call.req) or None,
         as_of=parameters.USED_AS_OF.of(call.req),
         every_az=every_az,
     )
-
-
-def _services(call: Call) -> list[str] | None:
-    """Returns the wanted services, even those that are not configured any more. These are in no area."""
-    services, areas = parameters.SERVICE.of(call.req), parameters.AREA.of(call.req)
-    if areas is None:
-        return services
-    configured = call.catalog.services.values()
-    return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
 
 
 def _end_of_present(now: int, granularity: Granularity) -> int:
