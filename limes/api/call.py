@@ -65,7 +65,6 @@ class Call(web.Call[ApiCollaborators]):
 
     @property
     def engine(self) -> Engine:
-        """The database."""
         return self.limes.engine
 
     def as_caller(self) -> Limes:
@@ -187,7 +186,6 @@ class LimesApi(web_operation.JsonApi[Operation, Call]):
         self._deps = deps
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
-        """Returns the request as the handler sees it."""
         target = {name: params[name] for name in _TARGETS if name in params}
         return Call(req, self._deps, operation.rule, params, web.identity_of(req), operation, target)
 

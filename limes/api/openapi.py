@@ -159,7 +159,6 @@ def _parameter(parameter: Parameter) -> Json:
 
 
 def _path_parameters(path: str) -> list[Json]:
-    """Returns the parameters that the path names."""
     return [
         {
             "name": name,

@@ -42,7 +42,6 @@ class _Query:
         return values[-1] if values else None
 
     def refuse(self, expected: str) -> BadRequest:
-        """Returns the error that says what was expected."""
         return BadRequest(f"query parameter {self.name}: expected {expected}")
 
 

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from limes.core import temporary_quota
 from limes.core.catalog import Catalog, Ref
-from limes.core.units import Unit
 from limes.db.queries.attention import PlacedRow
 from limes.db.queries.temporary_quotas import TemporaryRow
 from limes.validation.shape import Amount, Shape, Time, one_of
@@ -82,9 +81,4 @@ def render_temporary(temporary: temporary_quota.TemporaryQuota | TemporaryRow, p
 def unit_of(catalog: Catalog, ref: Ref) -> str | None:
     """Returns the unit of a measured resource; None for counted ones, and for those that are not configured."""
     resource = catalog.find(ref)
-    return None if resource is None else unit_name(resource.unit)
-
-
-def unit_name(unit: Unit) -> str | None:
-    """Returns how the API names a unit; None if things are counted."""
-    return unit.value or None
+    return None if resource is None else resource.unit.value or None

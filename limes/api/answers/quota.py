@@ -128,7 +128,6 @@ def render_acceptance(outcome: QuotaOutcome) -> str | None:
 
 
 def render_warnings(outcome: QuotaOutcome, what: str = "quotas have") -> str:
-    """Returns the text of a 202 with warnings."""
     return "\n".join([f"{what} been accepted, with a warning:", *outcome.warnings])
 
 

@@ -96,7 +96,6 @@ def render_request(catalog: Catalog, described: Described) -> QuotaRequest:
 
 
 def render_with_conversation(catalog: Catalog, described: Described) -> QuotaRequestWithConversation:
-    """Renders a request with a part of its conversation."""
     conversation = [
         RequestEvent(
             at=int(row.at), kind=EventKind(row.kind), text=row.text, author=initiator(row.author_id, row.author_name)

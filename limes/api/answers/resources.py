@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 import orjson
 from pydantic import Field
 
-from limes.api.answers.common import unit_name, unit_of
+from limes.api.answers.common import unit_of
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.core.commitments.request import committable_azs
 from limes.core.quota_sets import QuotaSet
@@ -52,7 +52,7 @@ class ResourceHead(Shape):
         return cls(
             name=resource.name,
             display_name=catalog.display_name(ref) or None,
-            unit=unit_name(resource.unit),
+            unit=resource.unit.value or None,
             category=resource.category or None,
             contained_in=resource.contained_in or None,
             quota_distribution_model=catalog.distribution(ref).model if resource.tracks_quota else None,
@@ -168,7 +168,6 @@ class ServiceFigures(Shape):
 
     @classmethod
     def of(cls, context: RenderContext, service: ServiceDef, resources: list[Any], scraped_at: ScrapedAt) -> Self:
-        """Returns the service with these resources, whose figures come from these times."""
         return cls(type=service.type, area=service.area, resources=resources, **context.scrape_range(scraped_at))
 
 

@@ -99,7 +99,6 @@ class UsageWriter:
 
     @staticmethod
     def csv_header() -> bytes:
-        """Returns the line that names the cells."""
         return write_csv_row(_CSV_HEADER)
 
     def csv(self, part: Part) -> bytes:

@@ -40,7 +40,6 @@ def list_lifetimes(call: Call) -> Answer:
 
 
 def _filters(call: Call) -> dict[str, list[str]]:
-    """Returns the wanted values."""
     names = [parameter for parameter in call.operation.parameters if isinstance(parameter, parameters.Names)]
     wanted = {
         parameter.name: values

@@ -66,7 +66,6 @@ def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator
 
 
 def _query(call: Call) -> UsageQuery:
-    """Returns what is asked for. Raises `BadRequest`."""
     granularity = Granularity(parameters.GRANULARITY.of(call.req))
     begin, end = parameters.USED_FROM.of(call.req), parameters.USED_UNTIL.of(call.req)
     if begin is None:
