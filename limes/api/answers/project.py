@@ -262,7 +262,7 @@ class ProjectRenderer:
             multiplier = behavior.burst_multiplier if project.has_bursting else 0
             shown.quota = quota
             usable = usable_quota(quota, multiplier)
-            shown.usable_quota = min(usable, MAX_SHOWN)
+            shown.usable_quota = min(usable, MAX_SHOWN) if multiplier else usable
             if row.backend_quota != usable:
                 shown.backend_quota = row.backend_quota
             if multiplier and row.usage > quota:
