@@ -4,21 +4,25 @@ Lenient where the original is: unknown keys, `null` and `{}` are accepted, and a
 the earlier one. Strict where a mistake would change a quota or a commitment: a missing amount is not zero.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
-from pydantic import Field, StrictBool, StrictInt, StrictStr, model_validator
+from pydantic import AfterValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
 
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota_changes import QuotaChange
 from limes.actions.set_autogrow_bounds import WantedBound
+from limes.core.catalog import Ref
 from limes.core.commitments.request import CommitmentRequest
+from limes.core.quota_sets import QuotaSet
 from limes.core.temporary_quota import ALWAYS, Term
+from limes.errors import Unprocessable
 from limes.web.call import RequestBody
 
 _Amount = Annotated[StrictInt, Field(ge=0)]
 """A negative number is no amount; the use case decides whether zero is one."""
+_Unit = Annotated[StrictStr | None, AfterValidator(lambda name: None if name == "UNSPECIFIED" else name)]
 
 
 class QuotaBody(RequestBody):
@@ -36,11 +40,10 @@ class ResourceBody(RequestBody):
 
     name: StrictStr
     quota: _Amount
-    unit: StrictStr | None = None
+    unit: _Unit = None
 
     @property
     def term(self) -> Term:
-        """Returns for how long it is wanted."""
         return ALWAYS
 
 
@@ -63,7 +66,6 @@ class TemporaryResourceBody(ResourceBody):
 
     @property
     def term(self) -> Term:
-        """Returns the times as the use cases take them."""
         return Term(self.until, self.starts_at, self.keep_until)
 
 
@@ -75,13 +77,11 @@ class ServiceBody(RequestBody):
 
 
 class WithoutTimes(RequestBody):
-    """A part that has no times of its own. If they were ignored like other unknown keys, the quota would stay for
-    ever."""
+    """A part without times of its own. If they were ignored like other unknown keys, the quota would stay for ever."""
 
     @model_validator(mode="before")
     @classmethod
     def refuse_times(cls, document: Any) -> Any:
-        """Says where times belong."""
         for name in ("until", "from", "keep_until"):
             if isinstance(document, dict) and name in document:
                 raise PydanticCustomError("misplaced", f"{name} belongs to each resource, beside its quota")
@@ -130,11 +130,10 @@ class MaxQuotaResourceBody(RequestBody):
 
     name: StrictStr
     max_quota: _Amount | None
-    unit: StrictStr | None = None
+    unit: _Unit = None
 
     def bound(self, service_type: str) -> WantedBound:
-        """Returns it as the use case takes it."""
-        return WantedBound((service_type, self.name), self.max_quota, _unit(self.unit))
+        return WantedBound((service_type, self.name), self.max_quota, self.unit)
 
 
 class MaxQuotaServiceBody(RequestBody):
@@ -167,11 +166,10 @@ class MinQuotaResourceBody(RequestBody):
 
     name: StrictStr
     min_quota: _Amount | None
-    unit: StrictStr | None = None
+    unit: _Unit = None
 
     def bound(self, service_type: str) -> WantedBound:
-        """Returns it as the use case takes it."""
-        return WantedBound((service_type, self.name), self.min_quota, _unit(self.unit))
+        return WantedBound((service_type, self.name), self.min_quota, self.unit)
 
 
 class MinQuotaServiceBody(RequestBody):
@@ -200,7 +198,6 @@ class ForbidAutogrowthResourceBody(RequestBody):
     forbid_autogrowth: StrictBool
 
     def bound(self, service_type: str) -> WantedBound:
-        """Returns it as the use case takes it."""
         return WantedBound((service_type, self.name), int(self.forbid_autogrowth))
 
 
@@ -241,10 +238,6 @@ def wanted_bounds(
     return list({bound.ref: bound for bound in bounds}.values())
 
 
-def _unit(name: str | None) -> str | None:
-    return None if name == "UNSPECIFIED" else name
-
-
 def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
     """Returns the wanted quotas. If a service or resource is repeated, the last one counts."""
     last = {service.type: service for service in services}
@@ -252,8 +245,23 @@ def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
     for service in last.values():
         for resource in service.resources or ():
             ref = (service.type, resource.name)
-            changes[ref] = QuotaChange(ref, resource.quota, _unit(resource.unit), resource.term)
+            changes[ref] = QuotaChange(ref, resource.quota, resource.unit, resource.term)
     return list(changes.values())
+
+
+def changes_with_set(
+    sets: Mapping[str, QuotaSet], name: str | None, services: Iterable[ServiceBody]
+) -> tuple[list[QuotaChange], frozenset[Ref]]:
+    """Returns the wanted quotas, and which of them come from the set of that name. Those that the request names itself
+    win. Raises `Unprocessable` if there is no such set."""
+    named = quota_changes(services)
+    if name is None:
+        return named, frozenset()
+    if (found := sets.get(name)) is None:
+        known = f"the quota sets of this cloud are {', '.join(sets)}" if sets else "this cloud has none"
+        raise Unprocessable(f"there is no quota set {name!r}: {known}")
+    of_set = found.quotas.keys() - {change.ref for change in named}
+    return [*(QuotaChange(ref, found.quotas[ref]) for ref in found.quotas if ref in of_set), *named], frozenset(of_set)
 
 
 class NewCommitment(RequestBody):
@@ -268,11 +276,8 @@ class NewCommitment(RequestBody):
     auto_renew: Annotated[StrictBool, Field(description="whether it is renewed before its end")] = False
 
     def request(self) -> CommitmentRequest:
-        """Returns the request as the use cases take it."""
-        ref = (self.service_type, self.resource_name)
-        return CommitmentRequest(
-            ref, self.availability_zone, self.amount, self.duration, self.confirm_by, self.auto_renew
-        )
+        ref, az = (self.service_type, self.resource_name), self.availability_zone
+        return CommitmentRequest(ref, az, self.amount, self.duration, self.confirm_by, self.auto_renew)
 
 
 class NewCommitmentBody(RequestBody):
@@ -327,7 +332,6 @@ class ConversionPart(RequestBody):
     target_amount: _Amount
 
     def conversion(self) -> Conversion:
-        """Returns the conversion as the use case takes it."""
         return Conversion((self.target_service, self.target_resource), self.source_amount, self.target_amount)
 
 

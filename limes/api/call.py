@@ -11,10 +11,10 @@ from limes import logs
 from limes.actions.context import Limes
 from limes.actions.reports.attention import Where
 from limes.api import parameters
+from limes.api.answers.common import Link
+from limes.api.answers.resources import RenderContext
 from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import Parameter
-from limes.api.render.common import RenderContext
-from limes.api.shapes.common import Link
 from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 from limes.core.catalog import Catalog, Ref
@@ -65,7 +65,6 @@ class Call(web.Call[ApiCollaborators]):
 
     @property
     def engine(self) -> Engine:
-        """The database."""
         return self.limes.engine
 
     def as_caller(self) -> Limes:
@@ -133,6 +132,15 @@ class Call(web.Call[ApiCollaborators]):
             resources=parameters.RESOURCE.of(self.req),
         )
 
+    def service_types(self) -> list[str] | None:
+        """Returns what `service` and `area` ask for, even services that are not configured any more; these are in no
+        area. None without both."""
+        services, areas = parameters.SERVICE.of(self.req), parameters.AREA.of(self.req)
+        if areas is None:
+            return services
+        configured = self.catalog.services.values()
+        return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
+
     def render_context(self) -> RenderContext:
         """Returns how the answer is to be rendered."""
         per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
@@ -168,7 +176,7 @@ class Call(web.Call[ApiCollaborators]):
     def next_link(self, marker: str) -> list[Link]:
         """Returns the link to what comes after the marker, in the same selection."""
         query = {key: value for key, value in self.req.params.items() if key != "marker"} | {"marker": marker}
-        return [{"rel": "next", "href": f"{self.req.path}?{urlencode(query, doseq=True)}"}]
+        return [Link(rel="next", href=f"{self.req.path}?{urlencode(query, doseq=True)}")]
 
 
 class LimesApi(web_operation.JsonApi[Operation, Call]):
@@ -178,7 +186,6 @@ class LimesApi(web_operation.JsonApi[Operation, Call]):
         self._deps = deps
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
-        """Returns the request as the handler sees it."""
         target = {name: params[name] for name in _TARGETS if name in params}
         return Call(req, self._deps, operation.rule, params, web.identity_of(req), operation, target)
 

@@ -1,11 +1,7 @@
 """The part of the table (`routes`) that is about commitments."""
 
 from limes.api import parameters as p
-from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
-from limes.api.call import Operation
-from limes.api.handlers import commitment
-from limes.api.levels import PROJECT, SELECTION, At, on_every_level
-from limes.api.shapes.commitment import (
+from limes.api.answers.commitment import (
     CanConfirmAnswer,
     CommitmentAnswer,
     CommitmentEventsAnswer,
@@ -16,6 +12,10 @@ from limes.api.shapes.commitment import (
     PlanAnswer,
     UtilisationAnswer,
 )
+from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
+from limes.api.call import Operation
+from limes.api.handlers import commitment
+from limes.api.levels import PROJECT, SELECTION, At, on_every_level
 
 _COMMITMENTS = f"{PROJECT}/commitments"
 _COMMITMENT = f"{_COMMITMENTS}/{{id}}"
@@ -34,12 +34,7 @@ COMMITMENTS = {
     },
     f"{_COMMITMENTS}/new": {
         "POST": Operation(
-            commitment.create,
-            "project:edit",
-            {201: CommitmentAnswer},
-            _ERRORS,
-            (p.IDEMPOTENCY_KEY,),
-            NewCommitmentBody,
+            commitment.create, "project:edit", {201: CommitmentAnswer}, _ERRORS, (p.IDEMPOTENCY_KEY,), NewCommitmentBody
         )
     },
     f"{_COMMITMENTS}/can-confirm": {
@@ -68,11 +63,7 @@ COMMITMENTS = {
     f"{_COMMITMENT}/renew": {"POST": Operation(commitment.renew, "project:edit", {202: CommitmentAnswer}, _ERRORS)},
     f"{_COMMITMENT}/update-duration": {
         "POST": Operation(
-            commitment.update_duration,
-            "project:edit",
-            {200: CommitmentAnswer},
-            _ERRORS,
-            body=DurationBody,
+            commitment.update_duration, "project:edit", {200: CommitmentAnswer}, _ERRORS, body=DurationBody
         )
     },
     f"{_COMMITMENT}/convert": {

@@ -9,8 +9,8 @@ from pydantic import BaseModel, TypeAdapter
 
 from limes.api.call import Operation
 from limes.api.parameters import CLUSTER, Parameter
-from limes.api.shapes.shape import Shape
 from limes.auth.policy import Rule
+from limes.validation.shape import Shape
 from limes.web.call import Html
 from limes.web.operation import Table
 
@@ -145,7 +145,7 @@ def _json(shape: Any) -> Json:
 
 
 def _is_shape(shape: Any) -> bool:
-    return hasattr(shape, "__required_keys__") or (isinstance(shape, type) and issubclass(shape, Shape))
+    return isinstance(shape, type) and issubclass(shape, Shape)
 
 
 def _parameter(parameter: Parameter) -> Json:
@@ -159,7 +159,6 @@ def _parameter(parameter: Parameter) -> Json:
 
 
 def _path_parameters(path: str) -> list[Json]:
-    """Returns the parameters that the path names."""
     return [
         {
             "name": name,

@@ -25,133 +25,106 @@ def values_of(req: falcon.Request, name: str) -> list[str] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """A query argument that may be repeated. An empty value selects nothing."""
+class _Query:
+    """A query argument."""
 
     place: ClassVar[Literal["query"]] = "query"
     name: str
     description: str
-
-    def of(self, req: falcon.Request) -> list[str] | None:
-        """Its values; None if it is not there."""
-        return values_of(req, self.name)
-
-    def schema(self) -> Schema:
-        """As JSON schema."""
-        return {"type": "array", "items": {"type": "string"}}
-
-
-@dataclass(frozen=True, slots=True)
-class Flag:
-    """A query argument whose presence counts, not its value."""
-
-    place: ClassVar[Literal["query"]] = "query"
-    name: str
-    description: str
-
-    def of(self, req: falcon.Request) -> bool:
-        """Returns whether it is there."""
-        return self.name in req.params
 
     def schema(self) -> Schema:
         """As JSON schema."""
         return {"type": "string"}
 
+    def last(self, req: falcon.Request) -> str | None:
+        """Its last value; None if it is not there. Raises `BadRequest`."""
+        values = values_of(req, self.name)
+        return values[-1] if values else None
 
-@dataclass(frozen=True, slots=True)
-class YesOrNo:
+    def refuse(self, expected: str) -> BadRequest:
+        return BadRequest(f"query parameter {self.name}: expected {expected}")
+
+
+class Names(_Query):
+    """A query argument that may be repeated. An empty value selects nothing."""
+
+    def of(self, req: falcon.Request) -> list[str] | None:
+        return values_of(req, self.name)
+
+    def schema(self) -> Schema:
+        return {"type": "array", "items": {"type": "string"}}
+
+
+class Flag(_Query):
+    """A query argument whose presence counts, not its value."""
+
+    def of(self, req: falcon.Request) -> bool:
+        return self.name in req.params
+
+
+class YesOrNo(_Query):
     """A query argument that is on if it is there, unless its value says no."""
-
-    place: ClassVar[Literal["query"]] = "query"
-    name: str
-    description: str
 
     def of(self, req: falcon.Request) -> bool:
         """Returns whether it is on. Raises `BadRequest`."""
         values = values_of(req, self.name)
         word = values[-1] if values else "false" if values is None else "true"
         if word not in ("", "true", "false"):
-            raise BadRequest(f"query parameter {self.name}: expected true or false")
+            raise self.refuse("true or false")
         return word != "false"
 
     def schema(self) -> Schema:
-        """As JSON schema."""
         return {"type": "string", "enum": ["", "true", "false"], "default": "false"}
 
 
 @dataclass(frozen=True, slots=True)
-class WholeNumber:
+class WholeNumber(_Query):
     """A whole number in the query. If it is repeated, the last one counts."""
 
-    place: ClassVar[Literal["query"]] = "query"
-    name: str
-    description: str
     minimum: int
     maximum: int
     default: int | None = None
 
     def of(self, req: falcon.Request) -> int:
         """Its value, or the default. Raises `BadRequest`."""
-        values = values_of(req, self.name)
-        if not values:
-            return self.default or 0
-        return self.read(values[-1])
+        text = self.last(req)
+        return self.default or 0 if text is None else self.read(text)
 
     def read(self, text: str) -> int:
         """Returns the number. Raises `BadRequest`."""
         well_formed = text.isascii() and text.isdigit() and len(text) <= 20
         if not well_formed or not self.minimum <= int(text) <= self.maximum:
-            raise BadRequest(
-                f"query parameter {self.name}: expected a whole number from {self.minimum} to {self.maximum}"
-            )
+            raise self.refuse(f"a whole number from {self.minimum} to {self.maximum}")
         return int(text)
 
     def schema(self) -> Schema:
-        """As JSON schema."""
         schema = {"type": "integer", "minimum": self.minimum, "maximum": self.maximum}
         return schema if self.default is None else schema | {"default": self.default}
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(_Query):
     """A text in the query."""
 
-    place: ClassVar[Literal["query"]] = "query"
-    name: str
-    description: str
-
-    def of(self, req: falcon.Request) -> str | None:
-        """Its last value; None if it is not there."""
-        values = values_of(req, self.name)
-        return values[-1] if values else None
-
-    def schema(self) -> Schema:
-        """As JSON schema."""
-        return {"type": "string"}
+    of = _Query.last
 
 
 _LATEST_TIME = int(datetime(9999, 12, 1, tzinfo=UTC).timestamp()) - 1
 """So that the month after it can be a date as well."""
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(_Query):
     """A time in the query, as a date, a date with a time (ISO 8601; UTC unless it says otherwise), or UNIX time."""
-
-    place: ClassVar[Literal["query"]] = "query"
-    name: str
-    description: str
 
     def of(self, req: falcon.Request) -> int | None:
         """Its last value in whole seconds since the epoch; None if it is not there. Raises `BadRequest`."""
-        values = values_of(req, self.name)
-        return self.read(values[-1]) if values else None
+        text = self.last(req)
+        return None if text is None else self.read(text)
 
     def read(self, text: str) -> int:
         """Returns the time. Raises `BadRequest`."""
         time = self._seconds(text)
         if not 0 <= time <= _LATEST_TIME:
-            raise BadRequest(f"query parameter {self.name}: expected a time between 1970-01-01 and 9999-11-30")
+            raise self.refuse("a time between 1970-01-01 and 9999-11-30")
         return time
 
     def _seconds(self, text: str) -> int:
@@ -163,35 +136,29 @@ class Moment:
             moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
             return int(moment.timestamp())
         except (ValueError, OverflowError):
-            raise BadRequest(
-                f"query parameter {self.name}: expected a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400"
-            ) from None
+            raise self.refuse("a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400") from None
 
     def schema(self) -> Schema:
-        """As JSON schema."""
         return {"type": "string", "examples": ["2026-11-01", "2026-11-01T12:00:00Z", "1793534400"]}
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(_Query):
     """One of several words in the query."""
 
-    place: ClassVar[Literal["query"]] = "query"
-    name: str
-    description: str
     words: tuple[str, ...]
     default: str
 
     def of(self, req: falcon.Request) -> str:
         """Its last value, or the default. Raises `BadRequest`."""
-        values = values_of(req, self.name)
-        word = values[-1] if values else self.default
+        word = self.last(req)
+        if word is None:
+            return self.default
         if word not in self.words:
-            raise BadRequest(f"query parameter {self.name}: expected one of {', '.join(self.words)}")
+            raise self.refuse(f"one of {', '.join(self.words)}")
         return word
 
     def schema(self) -> Schema:
-        """As JSON schema."""
         return {"type": "string", "enum": list(self.words), "default": self.default}
 
 
@@ -205,11 +172,9 @@ class Header:
     pattern: str | None = None
 
     def of(self, req: falcon.Request) -> str | None:
-        """Its value; None if it is not there."""
         return req.get_header(self.name)
 
     def schema(self) -> Schema:
-        """As JSON schema."""
         return {"type": "string"} if self.pattern is None else {"type": "string", "pattern": self.pattern}
 
 

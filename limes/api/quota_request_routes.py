@@ -1,17 +1,11 @@
 """The part of the table (`routes`) that is about requests for more quota."""
 
 from limes.api import parameters as p
+from limes.api.answers.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
 from limes.api.call import Operation
 from limes.api.handlers import quota_request
 from limes.api.levels import PROJECT, SELECTION, on_both_levels
-from limes.api.quota_request_bodies import (
-    ApprovalBody,
-    CommentBody,
-    NewQuotaRequestBody,
-    OptionalCommentBody,
-    RejectionBody,
-)
-from limes.api.shapes.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
+from limes.api.strict_bodies import ApprovalBody, CommentBody, NewQuotaRequestBody, OptionalCommentBody, RejectionBody
 
 _FILTERS = (*SELECTION, p.STATUS, p.LEVEL, p.PASSED_ON, p.REQUESTS, p.BEFORE_REQUEST)
 _PAGE = (p.ENTRIES, p.BEFORE_ENTRY)

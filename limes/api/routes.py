@@ -10,6 +10,22 @@ from typing import Any
 
 from limes.api import openapi, policy
 from limes.api import parameters as p
+from limes.api.answers.attention import AlertsAnswer, ExpiringCommitmentsAnswer, FullestAnswer, ScrapeStatusAnswer
+from limes.api.answers.caller import Document, IdentityAnswer, MailSettingsAnswer, VersionAnswer, VersionsAnswer
+from limes.api.answers.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
+from limes.api.answers.explanation import ExplanationsAnswer
+from limes.api.answers.project import (
+    AllProjectsAnswer,
+    DomainAnswer,
+    DomainsAnswer,
+    NewDomainsAnswer,
+    NewProjectsAnswer,
+    ProjectAnswer,
+    ProjectsAnswer,
+)
+from limes.api.answers.quota import HistoryAnswer, SimulationAnswer
+from limes.api.answers.resources import ResourcesAnswer
+from limes.api.answers.rights import RightsAnswer
 from limes.api.bodies import (
     DomainForbidAutogrowthBody,
     DomainMaxQuotaBody,
@@ -22,7 +38,6 @@ from limes.api.bodies import (
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
 from limes.api.handlers import (
-    alerts,
     attention,
     autogrow_bounds,
     cluster,
@@ -34,29 +49,8 @@ from limes.api.handlers import (
     version,
 )
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
-from limes.api.mail_settings_body import MailSettingsBody
 from limes.api.quota_request_routes import QUOTA_REQUESTS
-from limes.api.shapes.alerts import AlertsAnswer
-from limes.api.shapes.attention import (
-    ExpiringCommitmentsAnswer,
-    FullestAnswer,
-    ScrapeStatusAnswer,
-)
-from limes.api.shapes.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
-from limes.api.shapes.common import ResourcesAnswer
-from limes.api.shapes.mail_settings import MailSettingsAnswer
-from limes.api.shapes.project import (
-    AllProjectsAnswer,
-    DomainAnswer,
-    DomainsAnswer,
-    NewDomainsAnswer,
-    NewProjectsAnswer,
-    ProjectAnswer,
-    ProjectsAnswer,
-)
-from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer, SimulationAnswer
-from limes.api.shapes.rights import RightsAnswer
-from limes.api.shapes.version import Document, IdentityAnswer, VersionAnswer, VersionsAnswer
+from limes.api.strict_bodies import MailSettingsBody
 from limes.api.usage_routes import GROWTH, LIFETIMES, USAGE
 from limes.web.call import Answer, Html
 from limes.web.json import dump
@@ -82,6 +76,9 @@ _UNSUBSCRIBE: tuple[dict[int, Any], tuple[int, ...], tuple[p.Parameter, ...]] = 
     (p.UNSUBSCRIBE_TOKEN,),
 )
 
+_ACCEPTED = {202: str}
+_ERRORS = (404, 409, 412, 422, 423)
+"""What goes wrong where something of a project is set."""
 _SIMULATED = dict.fromkeys((200, 403, 409, 422), SimulationAnswer)
 _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
@@ -128,7 +125,7 @@ SECTIONS = {
             "PUT": Operation(
                 quota.set_domain_quotas,
                 "domain:show",
-                {202: str},
+                _ACCEPTED,
                 (404, 409, 412, 422),
                 (p.IF_MATCH,),
                 DomainQuotaBody,
@@ -144,7 +141,7 @@ SECTIONS = {
             "PUT": Operation(
                 autogrow_bounds.limit_projects_of_domain,
                 "domain:edit",
-                {202: str},
+                _ACCEPTED,
                 (404, 409, 422),
                 body=DomainMaxQuotaBody,
             )
@@ -153,7 +150,7 @@ SECTIONS = {
             "PUT": Operation(
                 autogrow_bounds.stop_projects_of_domain,
                 "domain:edit",
-                {202: str},
+                _ACCEPTED,
                 (404, 409, 422),
                 body=DomainForbidAutogrowthBody,
             )
@@ -189,8 +186,8 @@ SECTIONS = {
             "PUT": Operation(
                 quota.set_project_quotas,
                 "project:show",
-                {202: str},
-                (404, 409, 412, 422, 423),
+                _ACCEPTED,
+                _ERRORS,
                 (p.IF_MATCH,),
                 ProjectQuotaBody,
                 also=tuple(f"project:{verb}" for verb in _QUOTA_RULES),
@@ -208,20 +205,15 @@ SECTIONS = {
         },
         f"{PROJECT}/max-quota": {
             "PUT": Operation(
-                autogrow_bounds.limit_project,
-                "project:edit",
-                {202: str},
-                (404, 409, 412, 422, 423),
-                (p.IF_MATCH,),
-                ProjectMaxQuotaBody,
+                autogrow_bounds.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
             )
         },
         f"{PROJECT}/min-quota": {
             "PUT": Operation(
                 autogrow_bounds.grant_to_project,
                 "project:grant_quota",
-                {202: str},
-                (404, 409, 412, 422, 423),
+                _ACCEPTED,
+                _ERRORS,
                 (p.IF_MATCH,),
                 ProjectMinQuotaBody,
             )
@@ -230,8 +222,8 @@ SECTIONS = {
             "PUT": Operation(
                 autogrow_bounds.stop_project,
                 "project:edit",
-                {202: str},
-                (404, 409, 412, 422, 423),
+                _ACCEPTED,
+                _ERRORS,
                 (p.IF_MATCH,),
                 ProjectForbidAutogrowthBody,
             )
@@ -269,7 +261,7 @@ SECTIONS = {
     "attention": {
         **on_every_level(
             "alerts",
-            Operation(alerts.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS),
+            Operation(attention.list_alerts, "cluster:show_alerts", {200: AlertsAnswer}, (), _ALERTS),
             At("Lists the same in a domain's projects."),
             At("Lists the same in a project."),
         ),

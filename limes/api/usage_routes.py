@@ -2,11 +2,12 @@
 subresources."""
 
 from limes.api import parameters as p
+from limes.api.answers.growth import ForecastAnswer, UsageHistoryAnswer
+from limes.api.answers.lifetimes import LifetimesAnswer
+from limes.api.answers.usage import UsageReportAnswer
 from limes.api.call import Operation
 from limes.api.handlers import growth, lifetimes, usage
 from limes.api.levels import SELECTION, At, on_every_level
-from limes.api.shapes.growth import ForecastAnswer, UsageHistoryAnswer
-from limes.api.shapes.usage import LifetimesAnswer, UsageReportAnswer
 
 _ACCOUNT_OF_PROJECT = (*SELECTION, p.PER_AZ, p.USED_IN_AZS, p.USED_FROM, p.USED_UNTIL, p.GRANULARITY, p.USED_AS_OF)
 _ACCOUNT_OF_DOMAIN = (*_ACCOUNT_OF_PROJECT, p.USED_BY_PROJECTS, p.USERS, p.AFTER_USER)
@@ -41,10 +42,7 @@ GROWTH = {
     ),
 }
 
-_TIMES_OF_PROJECT = (
-    *(*SELECTION, p.AT_AZS, p.SUBRESOURCE_IDS),
-    *(p.FROM, p.UNTIL, p.LIFETIMES, p.AFTER_LIFETIME),
-)
+_TIMES_OF_PROJECT = (*(*SELECTION, p.AT_AZS, p.SUBRESOURCE_IDS), *(p.FROM, p.UNTIL, p.LIFETIMES, p.AFTER_LIFETIME))
 _TIMES_OF_DOMAIN = (*_TIMES_OF_PROJECT, p.AT_PROJECTS)
 _TIMES = (*_TIMES_OF_DOMAIN, p.AT_DOMAINS)
 
@@ -56,9 +54,5 @@ LIFETIMES = on_every_level(
         "project:list",
         _TIMES_OF_DOMAIN,
     ),
-    At(
-        "Lists from when to when subresources of a project existed, as JSON or CSV.",
-        "project:show",
-        _TIMES_OF_PROJECT,
-    ),
+    At("Lists from when to when subresources of a project existed, as JSON or CSV.", "project:show", _TIMES_OF_PROJECT),
 )

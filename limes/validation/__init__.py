@@ -1,1 +1,1 @@
-"""What the models of the configuration and of plugins share: durations, and problems in words for an operator."""
+"""What models share: durations, problems in words for an operator, and the form of documents that the API shows."""

@@ -1,5 +1,6 @@
 """JSON by orjson and msgspec, which have ten times the speed of the standard library."""
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
@@ -12,6 +13,10 @@ import orjson
 MAX_SHOWN = 2**64 - 1
 """The largest number in an answer: clients read unsigned integers of 64 bits."""
 
+_DIGITS_ALONE = bytes(ord("0") if chr(byte).isdigit() and byte < 128 else 0 for byte in range(256))
+_TWENTY_DIGITS = b"0" * 20
+"""Longer numbers are rare; to look for them this way takes half the time of a regular expression."""
+
 
 def install_json(app: falcon.App[Any, Any]) -> None:
     """Makes orjson the JSON handler of an app, for requests and responses."""
@@ -21,12 +26,25 @@ def install_json(app: falcon.App[Any, Any]) -> None:
 
 
 def dump(document: Any) -> bytes:
-    """Returns a document as JSON with a trailing newline, as the original answers."""
-    return _dumps(document, orjson.OPT_APPEND_NEWLINE)
+    """Returns a document as JSON with a trailing newline, as the original answers.
+
+    A total that is larger than clients can read is cut to the largest number that they can.
+    """
+    if isinstance(document, msgspec.Struct):
+        data = msgspec.json.encode(document)
+        # msgspec writes numbers of any length
+        if _TWENTY_DIGITS in data.translate(_DIGITS_ALONE):
+            data = orjson.dumps(_readable(json.loads(data)))
+        return data + b"\n"
+    try:
+        return orjson.dumps(document, _fragment, orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_readable(document), _fragment, orjson.OPT_APPEND_NEWLINE)
 
 
 def dump_part(document: Any) -> bytes:
-    return _dumps(document)
+    """Returns a part of a document. No number in it is too large for clients."""
+    return msgspec.json.encode(document)
 
 
 def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
@@ -35,18 +53,14 @@ def dump_items(documents: Iterable[Any], batch: int = 20) -> Iterator[bytes]:
     separator = b""
     while documents_of_batch := list(islice(items, batch)):
         yield separator
-        yield _dumps(documents_of_batch)[1:-1]
+        yield dump_part(documents_of_batch)[1:-1]
         separator = b","
 
 
-def _dumps(document: Any, option: int = 0) -> bytes:
-    """As orjson's, but a total that is larger than clients can read is cut to the largest number that they can."""
-    if isinstance(document, msgspec.Struct):
-        return msgspec.json.encode(document) + b"\n" * bool(option & orjson.OPT_APPEND_NEWLINE)
-    try:
-        return orjson.dumps(document, option=option)
-    except orjson.JSONEncodeError:
-        return orjson.dumps(_readable(document), option=option)
+def _fragment(part: Any) -> orjson.Fragment:
+    if isinstance(part, msgspec.Struct):
+        return orjson.Fragment(msgspec.json.encode(part))
+    raise TypeError(f"{type(part)} is not JSON")
 
 
 def _readable(value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from limes.actions.lifetimes import CleanUpLifetimes, ShowLifetimes, record_lifetimes
 from limes.actions.scrape_usage import ScrapeUsage
-from limes.api.render.lifetimes import seconds_within
+from limes.api.answers.lifetimes import seconds_within
 from limes.backends import AZUsage
 from limes.core.lifetimes import Followed
 from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow

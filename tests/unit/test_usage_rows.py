@@ -7,7 +7,7 @@ import random
 import orjson
 
 from limes.actions.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up_zones
-from limes.api.render.usage import UsageWriter
+from limes.api.answers.usage import UsageWriter
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.metering.account import Account, add, add_zones, constant
 from limes.core.metering.calendar import DAY

@@ -9,7 +9,8 @@ from limes.actions.commitments.preview import PreviewCommitment, add_warnings, c
 from limes.actions.lookup import find_project
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Behavior
-from limes.core.commitments.commitment import Commitment, Status, describe
+from limes.core.commitments.commitment import Commitment, Status
+from limes.core.commitments.document import Commitment as CommitmentDocument
 from limes.core.commitments.duration import canonical_duration
 from limes.core.commitments.plan import advise
 from limes.core.commitments.request import (
@@ -23,6 +24,7 @@ from limes.db.queries import commitments as queries
 from limes.db.queries.projects import ProjectRow
 from limes.db.transactions import atomic
 from limes.errors import Conflict, Forbidden, Unprocessable
+from limes.validation.shape import stored
 
 
 class _NoCapacity(Conflict):
@@ -33,7 +35,7 @@ class _NoCapacity(Conflict):
 class Created:
     """The document of a new commitment, and what the caller should know."""
 
-    document: dict[str, object]
+    document: CommitmentDocument
     warnings: tuple[str, ...]
 
 
@@ -63,12 +65,12 @@ class CreateCommitment:
             made = add_warnings(
                 ledger, self._create(project, request, check_request(request, ledger.catalog), initiator)
             )
-            document = describe(made.commitment, made.ref, made.unit)
+            shown = CommitmentDocument.of(made.commitment, made.ref, made.unit)
             if key is not None:
                 commitment_keys.remember(
-                    ledger.engine, project.id, key, request.canonical(), orjson.dumps(document).decode(), ledger.now()
+                    ledger.engine, project.id, key, request.canonical(), shown.as_json(), ledger.now()
                 )
-            return Created(document, made.warnings)
+            return Created(shown, made.warnings)
 
         try:
             return ledger.engine.atomic(work)
@@ -83,14 +85,14 @@ class CreateCommitment:
             return None
         if earlier.request != request.canonical():
             raise Unprocessable("this Idempotency-Key was already used in this project, for another request")
-        document = orjson.loads(earlier.document)
-        commitment = queries.find(self.ledger.engine, document["id"])
+        shown = stored(earlier.document)
+        commitment = queries.find(self.ledger.engine, orjson.loads(earlier.document)["id"])
         resource = self.ledger.catalog.find(request.ref)
         is_gone = commitment is None or not commitment.is_live or commitment.project_id != project.id
         if commitment is None or resource is None or is_gone:
-            return Created(document, ())
+            return Created(shown, ())
         made = add_warnings(self.ledger, Described(commitment, request.ref, resource.unit))
-        return Created(document, made.warnings)
+        return Created(shown, made.warnings)
 
     def _create(
         self, project: ProjectRow, request: CommitmentRequest, behavior: Behavior, initiator: Initiator

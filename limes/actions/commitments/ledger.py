@@ -23,8 +23,9 @@ from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments import reshaping
 from limes.core.commitments.claims import Tally
-from limes.core.commitments.commitment import Commitment, Status, advance, confirm, describe
+from limes.core.commitments.commitment import Commitment, Status, advance, confirm
 from limes.core.commitments.deadlines import NO_DEADLINES, Deadlines
+from limes.core.commitments.document import EventCommitment
 from limes.core.commitments.request import check_duration, committable_resource
 from limes.core.commitments.reshaping import Reshaped, without_renewal
 from limes.core.quota import is_forbidden
@@ -261,13 +262,15 @@ class Ledger:
         for change in changes:
             commitment, ref = change.commitment, refs[change.commitment.resource_id]
             owner = owners[commitment.project_id]
-            document = describe(commitment, ref, self.unit_of(ref))
-            document |= {"project_id": owner.uuid, "domain_id": owner.domain_uuid}
-            if change.related:
-                document["related"] = list(change.related)
-            rows.append(
-                commitment_events.EventRow(change.event, commitment.uuid, owner.uuid, orjson.dumps(document).decode())
+            document = EventCommitment.of(
+                commitment,
+                ref,
+                self.unit_of(ref),
+                project_id=owner.uuid,
+                domain_id=owner.domain_uuid,
+                related=list(change.related),
             )
+            rows.append(commitment_events.EventRow(change.event, commitment.uuid, owner.uuid, document.as_json()))
             log.info(
                 "commitment %s of project %s: %s (%d %s/%s in %s)",
                 commitment.uuid,

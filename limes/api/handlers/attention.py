@@ -1,9 +1,10 @@
-"""What needs attention in the cluster, a domain or a project."""
+"""What needs attention in the cluster, a domain or a project, and alerts about what needs somebody."""
 
+from limes.actions.reports.alerts import find_alerts
 from limes.actions.reports.attention import find_ending, find_fullest, read_scrape_status
 from limes.api import parameters
+from limes.api.answers.attention import render_alerts, render_ending, render_fullest, render_scrape_status
 from limes.api.call import Call
-from limes.api.render.attention import render_ending, render_fullest, render_scrape_status
 from limes.web.call import Answer
 
 
@@ -25,3 +26,9 @@ def list_expiring(call: Call) -> Answer:
     days, limit = parameters.AHEAD.of(call.req), parameters.EXPIRING.of(call.req)
     ending = find_ending(call.limes, call.where, call.selection(), days, limit)
     return Answer(document=render_ending(ending))
+
+
+def list_alerts(call: Call) -> Answer:
+    """Lists what is near its limit, ends soon or fails, in all projects. The critical alerts come first."""
+    found = find_alerts(call.limes, call.where, call.selection(), parameters.ALERTS.of(call.req))
+    return Answer(document=render_alerts(found))

@@ -2,9 +2,9 @@
 
 from limes.actions.reports.cluster import report_cluster
 from limes.actions.reports.inconsistencies import find_inconsistencies, find_scrape_errors
+from limes.api.answers.cluster import render_cluster, render_inconsistencies, render_scrape_errors
+from limes.api.answers.resources import render_resources
 from limes.api.call import Call
-from limes.api.render.cluster import render_cluster, render_inconsistencies, render_scrape_errors
-from limes.api.render.common import render_resources
 from limes.core.catalog import Ref
 from limes.web.call import Answer
 

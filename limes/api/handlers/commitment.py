@@ -1,28 +1,17 @@
 """Commitments: of a project, and over all projects."""
 
 import math
-from collections.abc import Sequence
-
-import orjson
 
 from limes.actions.commitments.ledger import Described
 from limes.actions.commitments.reading import ChangeFilter
 from limes.actions.lookup import find_project
 from limes.actions.reports.commitment_summary import SummarizeCommitments
-from limes.api import parameters
-from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
+from limes.api import bodies, parameters
+from limes.api.answers import commitment as answers
 from limes.api.call import Call
-from limes.api.render.commitment import (
-    render_deadlines,
-    render_plan,
-    render_rates,
-    render_summary,
-    render_utilisation,
-    render_verdict,
-)
-from limes.api.shapes.common import Warned
-from limes.core.commitments.commitment import Status, describe
+from limes.core.commitments.commitment import Status
 from limes.errors import BadRequest, Forbidden, NotFound
+from limes.validation.shape import stored
 from limes.web.call import Answer
 
 _TRANSFER_STATUSES = ("", "unlisted", "public")
@@ -34,11 +23,8 @@ def list_of_project(call: Call) -> Answer:
         *_find_project(call), call.selection(), with_history=parameters.HISTORY.of(call.req)
     )
     with_token = call.allows("project:edit")
-    documents = [
-        describe(each.commitment, each.ref, each.unit, with_token=with_token) | render_deadlines(each.deadlines)
-        for each in commitments
-    ]
-    return Answer(document={"commitments": documents})
+    shown = [answers.render_commitment(each, with_token=with_token) for each in commitments]
+    return Answer(document=answers.CommitmentsAnswer(commitments=shown))
 
 
 def create(call: Call) -> Answer:
@@ -47,25 +33,25 @@ def create(call: Call) -> Answer:
     key = parameters.IDEMPOTENCY_KEY.of(call.req)
     if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
         raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
-    request = call.body(NewCommitmentBody).commitment.request()
+    request = call.body(bodies.NewCommitmentBody).commitment.request()
     made = call.deps.commitments.create.run(*project, request, call.initiator(), key)
-    return Answer(201, {"commitment": made.document, **_warnings(made.warnings)})
+    return Answer(201, answers.CommitmentAnswer(commitment=made.document, warnings=list(made.warnings)))
 
 
 def can_confirm(call: Call) -> Answer:
     """Says whether the same commitment could be made and confirmed at once."""
-    project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
+    project, request = _find_project(call), call.body(bodies.NewCommitmentBody).commitment.request()
     verdict = call.deps.commitments.preview.can_confirm(*project, request)
     warnings = call.deps.commitments.preview.warnings(*project, request)
-    return Answer(document={**render_verdict(verdict), **_warnings(warnings)})
+    return Answer(document=answers.render_verdict(verdict, list(warnings)))
 
 
 def plan(call: Call) -> Answer:
     """Says when the same commitment could be confirmed, from what is known today, and what blocks it."""
-    project, request = _find_project(call), call.body(NewCommitmentBody).commitment.request()
+    project, request = _find_project(call), call.body(bodies.NewCommitmentBody).commitment.request()
     planned = call.deps.commitments.preview.plan(*project, request)
     warnings = call.deps.commitments.preview.warnings(*project, request)
-    return Answer(document={"plan": render_plan(planned), **_warnings(warnings)})
+    return Answer(document=answers.PlanAnswer(plan=answers.render_plan(planned), warnings=list(warnings)))
 
 
 def show_utilisation(call: Call) -> Answer:
@@ -73,7 +59,8 @@ def show_utilisation(call: Call) -> Answer:
     utilisations = call.deps.commitments.utilisation.report(
         *_find_project(call), call.selection(), parameters.DAYS.of(call.req)
     )
-    return Answer(document={"utilisation": [render_utilisation(each) for each in utilisations]})
+    shown = [answers.render_utilisation(each) for each in utilisations]
+    return Answer(document=answers.UtilisationAnswer(utilisation=shown))
 
 
 def delete(call: Call) -> Answer:
@@ -89,7 +76,7 @@ def delete(call: Call) -> Answer:
 
 def start_transfer(call: Call) -> Answer:
     """Marks a commitment, or a part of it, for transfer: 202, with the token. An empty status withdraws it."""
-    project, wanted = _find_project(call), call.body(TransferBody).commitment
+    project, wanted = _find_project(call), call.body(bodies.TransferBody).commitment
     if wanted.transfer_status not in _TRANSFER_STATUSES:
         return Answer(400, "Invalid transfer_status code. Must be unlisted or public.")
     if wanted.amount <= 0:
@@ -108,7 +95,7 @@ def transfer(call: Call) -> Answer:
 
 def merge(call: Call) -> Answer:
     """Makes one of several: 202."""
-    project, body = _find_project(call), call.body(MergeBody)
+    project, body = _find_project(call), call.body(bodies.MergeBody)
     return _answer(call.deps.commitments.reshape.merge(*project, body.commitment_ids, call.initiator()), 202)
 
 
@@ -120,31 +107,31 @@ def renew(call: Call) -> Answer:
 
 def set_auto_renewal(call: Call) -> Answer:
     """Says whether it is to be renewed before its end: 200."""
-    project, wanted = _find_project(call), call.body(AutoRenewalBody).commitment
+    project, wanted = _find_project(call), call.body(bodies.AutoRenewalBody).commitment
     renew = call.deps.commitments.auto_renew
     return _answer(renew.switch(*project, _number(call), call.initiator(), on=wanted.auto_renew), 200)
 
 
 def update_duration(call: Call) -> Answer:
     """Lets it last longer: 200."""
-    project, body = _find_project(call), call.body(DurationBody)
+    project, body = _find_project(call), call.body(bodies.DurationBody)
     reshape = call.deps.commitments.reshape
     return _answer(reshape.change_duration(*project, _number(call), body.duration, call.initiator()), 200)
 
 
 def convert(call: Call) -> Answer:
     """Makes it one of another resource: 202."""
-    project, conversion = _find_project(call), call.body(ConversionBody).commitment.conversion()
+    project, conversion = _find_project(call), call.body(bodies.ConversionBody).commitment.conversion()
     return _answer(call.deps.commitments.reshape.convert(*project, _number(call), conversion, call.initiator()), 202)
 
 
 def list_public(call: Call) -> Answer:
     """Lists what is offered to everybody, with the tokens: that is what public means. Not by whom."""
     commitments = call.deps.commitments.read.public(call.selection())
-    documents = [describe(each.commitment, each.ref, each.unit, with_token=True) for each in commitments]
-    for document in documents:
-        del document["creator_uuid"], document["creator_name"]
-    return Answer(document={"commitments": documents})
+    shown = [answers.render_commitment(each) for each in commitments]
+    for each in shown:
+        each.creator_uuid = each.creator_name = None
+    return Answer(document=answers.CommitmentsAnswer(commitments=shown))
 
 
 def show_by_token(call: Call) -> Answer:
@@ -161,15 +148,10 @@ def list_events(call: Call) -> Answer:
     since, limit = parameters.SINCE.of(call.req), parameters.EVENTS.of(call.req)
     changes = call.deps.commitments.read.events(since, limit, call.selection(), _changes(call))
     events = [
-        {
-            "number": event.number,
-            "at": int(event.at),
-            "event": event.event,
-            "commitment": orjson.Fragment(event.document),
-        }
-        for event in changes.shown
+        answers.CommitmentEvent(number=each.number, at=int(each.at), event=each.event, commitment=stored(each.document))
+        for each in changes.shown
     ]
-    return Answer(document={"events": events, "next": changes.next})
+    return Answer(document=answers.CommitmentEventsAnswer(events=events, next=changes.next))
 
 
 def _changes(call: Call) -> ChangeFilter:
@@ -198,7 +180,7 @@ def list_conversions(call: Call) -> Answer:
     """Lists what commitments of a resource can be converted to. The selection is of the targets."""
     rates = call.deps.commitments.reshape.conversions((call.params["service_type"], call.params["resource_name"]))
     wanted = set(call.selection().refs)
-    return Answer(document=render_rates({target: rate for target, rate in rates.items() if target in wanted}))
+    return Answer(document=answers.render_rates({target: rate for target, rate in rates.items() if target in wanted}))
 
 
 def _find_project(call: Call) -> tuple[str, str]:
@@ -226,16 +208,13 @@ def _transfer_token(call: Call) -> str:
 
 def _answer(described: Described, status: int) -> Answer:
     """One commitment, with its transfer token if it has one."""
-    document = describe(described.commitment, described.ref, described.unit, with_token=True)
-    return Answer(status, {"commitment": document, **_warnings(described.warnings)})
-
-
-def _warnings(texts: Sequence[str]) -> Warned:
-    return {"warnings": list(texts)} if texts else {}
+    shown = answers.render_commitment(described)
+    return Answer(status, answers.CommitmentAnswer(commitment=shown, warnings=list(described.warnings)))
 
 
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
     now, days = call.limes.now(), parameters.AHEAD.of(call.req)
     summaries = SummarizeCommitments(call.engine, call.catalog).run(call.where, call.selection(), now, days)
-    return Answer(document={"commitment_summary": [render_summary(each) for each in summaries]})
+    shown = [answers.render_summary(each) for each in summaries]
+    return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=shown))

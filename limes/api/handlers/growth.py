@@ -4,8 +4,8 @@ from limes.actions.growth.forecast import ForecastGrowth
 from limes.actions.growth.history import HistoryQuery
 from limes.actions.growth.project_forecast import ForecastProject
 from limes.api import parameters
+from limes.api.answers.growth import render_forecasts, render_usage_history
 from limes.api.call import Call
-from limes.api.render.growth_over_time import render_forecasts, render_usage_history
 from limes.core.metering.calendar import Granularity
 from limes.web.call import Answer
 

@@ -2,8 +2,8 @@
 
 from limes.actions.lifetimes import ShowLifetimes
 from limes.api import parameters
+from limes.api.answers.lifetimes import CSV_HEADER, LifetimesAnswer, csv_rows, render_lifetime
 from limes.api.call import Call
-from limes.api.render.lifetimes import CSV_HEADER, csv_rows, render_lifetime
 from limes.core.metering.calendar import render_time
 from limes.db.queries.lifetime_reports import FILTERS, LifetimeFilter
 from limes.errors import BadRequest
@@ -31,30 +31,23 @@ def list_lifetimes(call: Call) -> Answer:
     if prefers_csv(call.req.get_header("Accept")):
         # a spreadsheet has no place for a link, so it is a header (RFC 8288)
         if links:
-            headers["link"] = f'<{links[0]["href"]}>; rel="next"'
+            headers["link"] = f'<{links[0].href}>; rel="next"'
         stream = BodyStream(write_csv(CSV_HEADER, csv_rows(rows, since, until)))
         return Answer(stream=stream, media_type=CSV, headers=headers)
     shown = [render_lifetime(row, since, until) for row in rows]
-    document = {"from": since, "until": until, "subresources": shown, "subresources_links": links}
+    document = LifetimesAnswer(since=since, until=until, subresources=shown, subresources_links=links)
     return Answer(document=document, headers=headers)
 
 
 def _filters(call: Call) -> dict[str, list[str]]:
-    """Returns the wanted values. Services that are not configured any more are in no area."""
     names = [parameter for parameter in call.operation.parameters if isinstance(parameter, parameters.Names)]
     wanted = {
         parameter.name: values
         for parameter in names
         if parameter.name in FILTERS and (values := parameter.of(call.req)) is not None
     }
-    areas = parameters.AREA.of(call.req)
-    if areas is not None:
-        chosen = wanted.get("service")
-        wanted["service"] = [
-            service.type
-            for service in call.catalog.services.values()
-            if service.area in areas and (chosen is None or service.type in chosen)
-        ]
+    if (services := call.service_types()) is not None:
+        wanted["service"] = services
     return wanted
 
 

@@ -11,11 +11,11 @@ from limes.actions.reports.projects import (
     report_projects_of_domain,
     stream_projects,
 )
+from limes.api.answers import project as answers
+from limes.api.answers.common import Id
+from limes.api.answers.resources import RenderContext
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
-from limes.api.render.common import RenderContext
-from limes.api.render.project import ProjectRenderer, render_domain
-from limes.api.shapes.project import DomainsAnswer
 from limes.core.selection import Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.json import dump_items, dump_part
@@ -28,31 +28,30 @@ def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
     page, context = call.page(), call.render_context()
     reports = report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
-    document: DomainsAnswer = {"domains": [render_domain(context, report) for report in reports]}
     links = call.next_page(page, [report.domain.uuid for report in reports])
-    if links is not None:
-        document["domains_links"] = links
-    return Answer(document=document)
+    domains = [answers.render_domain(context, report) for report in reports]
+    return Answer(document=answers.DomainsAnswer(domains=domains, domains_links=links))
 
 
 def show_domain(call: Call) -> Answer:
     """Shows a domain."""
     context = call.render_context()
     report = report_domain(call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at)
-    return answer_tagged(call.req, report.tag, lambda: {"domain": render_domain(context, report)})
+    render = answers.render_domain
+    return answer_tagged(call.req, report.tag, lambda: answers.DomainAnswer(domain=render(context, report)))
 
 
 def discover_domains(call: Call) -> Answer:
     """Looks for new domains in Keystone: 204 if there are none, else 202 and their ids."""
     uuids = call.deps.discover_domains(call.initiator())
-    return Answer(202, {"new_domains": [{"id": uuid} for uuid in uuids]}) if uuids else Answer(204)
+    return Answer(202, answers.NewDomainsAnswer(new_domains=[*map(Id, uuids)])) if uuids else Answer(204)
 
 
 def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
     context, selection, page = call.render_context(), call.selection(), call.page()
     reports = report_projects_of_domain(call.limes, call.params["domain_id"], _details(context, selection), page)
-    renderer = ProjectRenderer(context, selection)
+    renderer = answers.ProjectRenderer(context, selection)
     parts = dump_items(renderer.render(report) for report in reports)
     links = call.next_page(page, [report.project.uuid for report in reports])
     tail = b"" if links is None else b',"projects_links":' + dump_part(links)
@@ -62,20 +61,20 @@ def list_of_domain(call: Call) -> Answer:
 def list_all(call: Call) -> Answer:
     """Lists the projects of all domains, one a line while they are read, or a page of them."""
     context, selection, page = call.render_context(), call.selection(), call.page()
-    renderer, details = ProjectRenderer(context, selection), _details(context, selection)
+    renderer, details = answers.ProjectRenderer(context, selection), _details(context, selection)
     if page is None:
         return Answer(stream=BodyStream(_parts(renderer, stream_projects(call.limes, details))))
     reports = report_page_of_projects(call.limes, details, page)
     documents = [renderer.render_with_domain(report) for report in reports]
     links = call.next_page(page, [report.project.uuid for report in reports])
-    return Answer(document={"projects": documents, "projects_links": links})
+    return Answer(document=answers.AllProjectsAnswer(projects=documents, projects_links=links))
 
 
 def _details(context: RenderContext, selection: Selection) -> ProjectDetails:
     return ProjectDetails(selection, context.with_azs, context.commitments_at, context.stale_before)
 
 
-def _parts(renderer: ProjectRenderer, reports: Generator[ProjectReport, None, None]) -> Generator[bytes, None, None]:
+def _parts(renderer: answers.ProjectRenderer, reports: Generator[ProjectReport]) -> Generator[bytes]:
     try:
         lines = [b'{"projects":[']
         separator = b"\n"
@@ -96,14 +95,14 @@ def show_project(call: Call) -> Answer:
     report = report_project(
         call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
     )
-    renderer = ProjectRenderer(context, selection)
-    return answer_tagged(call.req, report.tag, lambda: {"project": renderer.render(report)})
+    renderer = answers.ProjectRenderer(context, selection)
+    return answer_tagged(call.req, report.tag, lambda: answers.ProjectAnswer(project=renderer.render(report)))
 
 
 def discover_projects(call: Call) -> Answer:
     """Looks for new projects in Keystone: 204 if there are none, else 202 and their ids."""
     uuids = call.deps.discover_projects(call.params["domain_id"], call.initiator())
-    return Answer(202, {"new_projects": [{"id": uuid} for uuid in uuids]}) if uuids else Answer(204)
+    return Answer(202, answers.NewProjectsAnswer(new_projects=[*map(Id, uuids)])) if uuids else Answer(204)
 
 
 def sync(call: Call) -> Answer:

@@ -5,20 +5,12 @@ from collections.abc import Sequence
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome
 from limes.api import parameters
-from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody
+from limes.api.answers import quota as answers
+from limes.api.answers.explanation import ExplanationsAnswer, render_explanation
+from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, changes_with_set
 from limes.api.call import Call
 from limes.api.lowpriv_metrics import LowPrivCounter
 from limes.api.preconditions import condition_of
-from limes.api.quota_sets import changes_with_set
-from limes.api.render.quota import (
-    render_acceptance,
-    render_change,
-    render_explanation,
-    render_refusals,
-    render_simulation,
-    status_of,
-)
-from limes.api.shapes.quota import ExplanationsAnswer, HistoryAnswer
 from limes.core.catalog import Ref
 from limes.db.queries.history import NumberedChange
 from limes.errors import BadRequest
@@ -29,28 +21,28 @@ def set_domain_quotas(call: Call) -> Answer:
     """Sets quotas: 202, perhaps with a warning, or a text that says what is not acceptable."""
     outcome = _change_domain(call, dry_run=False)
     if outcome.refusals:
-        return Answer(status_of(outcome, 202), text=render_refusals(outcome, "domain"))
-    return Answer(202, text=render_acceptance(outcome))
+        return Answer(answers.status_of(outcome, 202), text=answers.render_refusals(outcome, "domain"))
+    return Answer(202, text=answers.render_acceptance(outcome))
 
 
 def simulate_domain_quotas(call: Call) -> Answer:
     """Says what PUT would answer."""
     outcome = _change_domain(call, dry_run=True)
-    return Answer(status_of(outcome, 200), render_simulation(call.catalog, outcome))
+    return Answer(answers.status_of(outcome, 200), answers.render_simulation(call.catalog, outcome))
 
 
 def set_project_quotas(call: Call) -> Answer:
     """Sets quotas or switches bursting: 202, or a text that says what is not acceptable."""
     outcome = _change_project(call, dry_run=False)
     if outcome.refusals:
-        return Answer(status_of(outcome, 202), text=render_refusals(outcome, "project"))
-    return Answer(202, text=render_acceptance(outcome))
+        return Answer(answers.status_of(outcome, 202), text=answers.render_refusals(outcome, "project"))
+    return Answer(202, text=answers.render_acceptance(outcome))
 
 
 def simulate_project_quotas(call: Call) -> Answer:
     """Says what PUT would answer."""
     outcome = _change_project(call, dry_run=True)
-    return Answer(status_of(outcome, 200), render_simulation(call.catalog, outcome))
+    return Answer(answers.status_of(outcome, 200), answers.render_simulation(call.catalog, outcome))
 
 
 def list_project_changes(call: Call) -> Answer:
@@ -150,5 +142,5 @@ def _selected(call: Call) -> list[Ref] | None:
 
 def _answer_changes(call: Call, changes: Sequence[NumberedChange], limit: int) -> Answer:
     links = call.next_link(str(changes[-1].number)) if len(changes) == limit else []
-    history = [render_change(call.catalog, change) for change in changes]
-    return Answer(document=HistoryAnswer(history=history, history_links=links))
+    history = [answers.render_change(call.catalog, change) for change in changes]
+    return Answer(document=answers.HistoryAnswer(history=history, history_links=links))

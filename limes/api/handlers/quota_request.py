@@ -7,19 +7,11 @@ from limes.actions.quota_requests.desk import Place
 from limes.actions.quota_requests.grant import Rights
 from limes.actions.quota_requests.read import Described, Page
 from limes.api import parameters
-from limes.api.bodies import quota_changes
+from limes.api import strict_bodies as bodies
+from limes.api.answers import quota_request as answers
+from limes.api.answers.quota import render_refusals, status_of
+from limes.api.bodies import changes_with_set, quota_changes
 from limes.api.call import Call
-from limes.api.quota_request_bodies import (
-    ApprovalBody,
-    CommentBody,
-    NewQuotaRequestBody,
-    OptionalCommentBody,
-    RejectionBody,
-)
-from limes.api.quota_sets import changes_with_set
-from limes.api.render.quota import render_refusals, status_of
-from limes.api.render.quota_request import older_entries, render_request, render_with_conversation
-from limes.api.shapes.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
 from limes.core.history import What
 from limes.core.quota_requests import RequestStatus
 from limes.core.temporary_quota import Term
@@ -41,7 +33,7 @@ def list_everywhere(call: Call) -> Answer:
 def pass_on(call: Call) -> Answer:
     """Passes a project's request on to the cloud admins, as one of the domain: 201, with the latter."""
     call.require("domain:request_quota")
-    body = call.body(OptionalCommentBody)
+    body = call.body(bodies.OptionalCommentBody)
     id_ = call.deps.quota_requests.pass_on.run(
         _place(call), _number(call), body.comment, lambda ref: call.quota_permissions("project", ref), call.initiator()
     )
@@ -60,8 +52,10 @@ def list_of(call: Call) -> Answer:
 def _answer_list(call: Call, page: Page, limit: int) -> Answer:
     found = page.requests
     links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
-    requests = [render_request(call.catalog, each) for each in found]
-    return Answer(document=QuotaRequestsAnswer(quota_requests=requests, quota_request_links=links, total=page.total))
+    requests = [answers.render_request(call.catalog, each) for each in found]
+    return Answer(
+        document=answers.QuotaRequestsAnswer(quota_requests=requests, quota_request_links=links, total=page.total)
+    )
 
 
 def show_of(call: Call) -> Answer:
@@ -74,7 +68,7 @@ def create_for(call: Call) -> Answer:
     """Asks for more quota of a {level}: 201."""
     place, requests = _place(call), call.deps.quota_requests
     requests.read.check_place(place)
-    wanted = call.body(NewQuotaRequestBody).quota_request
+    wanted = call.body(bodies.NewQuotaRequestBody).quota_request
     changes, of_set = changes_with_set(call.limes.quota_sets, wanted.quota_set, wanted.services)
     term = Term(wanted.until, wanted.starts_at)
     id_ = requests.ask.run(place, changes, wanted.reason, call.initiator(), of_set, term)
@@ -83,8 +77,10 @@ def create_for(call: Call) -> Answer:
 
 def approve_of(call: Call) -> Answer:
     """Approves a {level}'s request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
-    place, number, body = _place(call), _number(call), call.body(ApprovalBody)
-    rights = Rights(lambda ref: call.quota_permissions(call.level, ref), _may_bound(call))
+    place, number, body = _place(call), _number(call), call.body(bodies.ApprovalBody)
+    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
+    may_bound = [what for what, rule in rules.items() if call.allows(rule)]
+    rights = Rights(lambda ref: call.quota_permissions(call.level, ref), may_bound)
     outcome = call.deps.quota_requests.decide.approve(
         place, number, quota_changes(body.services), body.comment, rights, call.initiator()
     )
@@ -95,22 +91,17 @@ def approve_of(call: Call) -> Answer:
 
 def reject_of(call: Call) -> Answer:
     """Rejects a {level}'s request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.reject, call.body(RejectionBody).reason)
+    return _decide(call, call.deps.quota_requests.decide.reject, call.body(bodies.RejectionBody).reason)
 
 
 def withdraw_of(call: Call) -> Answer:
     """Withdraws a {level}'s request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(OptionalCommentBody).comment)
+    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(bodies.OptionalCommentBody).comment)
 
 
 def comment_on(call: Call) -> Answer:
     """Adds a comment to a {level}'s request: 201."""
-    return _decide(call, call.deps.quota_requests.read.comment, call.body(CommentBody).comment, 201)
-
-
-def _may_bound(call: Call) -> list[What]:
-    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
-    return [what for what, rule in rules.items() if call.allows(rule)]
+    return _decide(call, call.deps.quota_requests.read.comment, call.body(bodies.CommentBody).comment, 201)
 
 
 def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 200) -> Answer:
@@ -120,9 +111,9 @@ def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 20
 
 
 def _answer(call: Call, described: Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
-    document = QuotaRequestAnswer(
-        quota_request=render_with_conversation(call.catalog, described),
-        conversation_links=older_entries(described, call.req.params),
+    document = answers.QuotaRequestAnswer(
+        quota_request=answers.render_with_conversation(call.catalog, described),
+        conversation_links=answers.older_entries(described, call.req.params),
         conversation_total=described.entries,
         warnings=[*outcome.warnings, *outcome.backend_errors],
     )

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 
 from limes.api import parameters
+from limes.api.answers.rights import Resources, Rights, RightsAnswer, cloud_rights, domain_rights, project_rights
 from limes.api.call import Call
-from limes.api.rights import Resources, cloud_rights, domain_rights, project_rights
 from limes.core.catalog import Ref
 from limes.core.permissions import LowPrivLimit
 from limes.errors import BadRequest
@@ -26,20 +26,17 @@ def show_rights(call: Call) -> Answer:
     def asks(rule: str, target: Mapping[str, str]) -> bool:
         return deps.policy.allows(rule, call.identity, target)
 
-    return Answer(
-        document={
-            "rights": {
-                "cloud": cloud_rights(asks),
-                "domain": domain_rights(asks, domain, _resources(call, deps.set_domain_quota.lowpriv.domains)),
-                "project": project_rights(
-                    asks,
-                    project,
-                    _resources(call, deps.set_project_quota.lowpriv.projects),
-                    can_take_back=deps.commitments.delete.grace > 0,
-                ),
-            }
-        }
+    shown = Rights(
+        cloud=cloud_rights(asks),
+        domain=domain_rights(asks, domain, _resources(call, deps.set_domain_quota.lowpriv.domains)),
+        project=project_rights(
+            asks,
+            project,
+            _resources(call, deps.set_project_quota.lowpriv.projects),
+            can_take_back=deps.commitments.delete.grace > 0,
+        ),
     )
+    return Answer(document=RightsAnswer(rights=shown))
 
 
 def _resources(call: Call, limits: Mapping[Ref, LowPrivLimit]) -> Resources:

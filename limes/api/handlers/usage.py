@@ -6,8 +6,8 @@ from contextlib import closing
 from limes.actions.metering.report import UsagePage
 from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
+from limes.api.answers.usage import Part, UsageWriter
 from limes.api.call import Call
-from limes.api.render.usage import Part, UsageWriter
 from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
 from limes.db.queries.usage_sources import Only
 from limes.errors import BadRequest
@@ -31,7 +31,7 @@ def report_usage(call: Call) -> Answer:
     # a spreadsheet has no place for these, so they are headers, too (the link: RFC 8288)
     headers = {"vary": "Accept", _BEGAN_AT: str(page.state.begun_at)}
     if links:
-        headers["link"] = f'<{links[0]["href"]}>; rel="next"'
+        headers["link"] = f'<{links[0].href}>; rel="next"'
     parts = call.deps.usage.parts(page)
     if prefers_csv(call.req.get_header("Accept")):
         return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers=headers)
@@ -66,7 +66,6 @@ def _json(call: Call, page: UsagePage, parts: Parts, links: object) -> Generator
 
 
 def _query(call: Call) -> UsageQuery:
-    """Returns what is asked for. Raises `BadRequest`."""
     granularity = Granularity(parameters.GRANULARITY.of(call.req))
     begin, end = parameters.USED_FROM.of(call.req), parameters.USED_UNTIL.of(call.req)
     if begin is None:
@@ -83,21 +82,12 @@ def _query(call: Call) -> UsageQuery:
         granularity,
         domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
         projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
-        only=Only(_services(call), parameters.RESOURCE.of(call.req), azs),
+        only=Only(call.service_types(), parameters.RESOURCE.of(call.req), azs),
         marker=parameters.AFTER_USER.of(call.req) or "",
         limit=parameters.USERS.of(call.req) or None,
         as_of=parameters.USED_AS_OF.of(call.req),
         every_az=every_az,
     )
-
-
-def _services(call: Call) -> list[str] | None:
-    """Returns the wanted services, even those that are not configured any more. These are in no area."""
-    services, areas = parameters.SERVICE.of(call.req), parameters.AREA.of(call.req)
-    if areas is None:
-        return services
-    configured = call.catalog.services.values()
-    return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
 
 
 def _end_of_present(now: int, granularity: Granularity) -> int:

@@ -11,11 +11,8 @@ Unconfirmed commitments (`planned` and `pending`) expire as well. `reshaping` ma
 import enum
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
-from limes.core.catalog import Ref
 from limes.core.commitments.duration import parse_duration
-from limes.core.units import Unit
 from limes.errors import Conflict, Unprocessable
 
 
@@ -134,45 +131,3 @@ def withdraw(commitment: Commitment) -> Commitment:
 def hand_over(commitment: Commitment, project_id: int) -> Commitment:
     """Gives it to another project, which has not asked for a renewal. Otherwise unchanged."""
     return replace(withdraw(commitment), project_id=project_id, auto_renews=False, renewal_error="")
-
-
-# -- document ----------------------------------------------------------------------------------------------------------
-
-
-def describe(commitment: Commitment, ref: Ref, unit: Unit, *, with_token: bool = False) -> dict[str, Any]:
-    """Returns the commitment as the API and the events show it. Fields that do not apply are left out; times are whole
-    seconds.
-
-    Beyond the table in the API's documentation: `uuid`, `status`, `creator_uuid`, `creator_name` and `transfer_status`,
-    which clients of the original need, and `requested_at` as in that documentation's examples, equal to `created_at`.
-    The transfer token is a secret and only shown with `with_token`.
-    """
-    document: dict[str, Any] = {
-        "id": commitment.id,
-        "uuid": commitment.uuid,
-        "service_type": ref[0],
-        "resource_name": ref[1],
-        "availability_zone": commitment.az,
-        "amount": commitment.amount,
-        "unit": unit.value or None,
-        "duration": commitment.duration,
-        "status": commitment.status.value,
-        "requested_at": int(commitment.created_at),
-        "created_at": int(commitment.created_at),
-        "creator_uuid": commitment.creator_uuid,
-        "creator_name": commitment.creator_name,
-        "confirm_by": _seconds(commitment.confirm_by),
-        "confirmed_at": _seconds(commitment.confirmed_at),
-        "expires_at": int(commitment.expires_at),
-        "superseded_at": _seconds(commitment.superseded_at),
-        "transferable": bool(commitment.transfer_status) or None,
-        "transfer_status": commitment.transfer_status or None,
-        "transfer_token": commitment.transfer_token if with_token else None,
-        "auto_renew": commitment.auto_renews or None,
-        "auto_renew_error": commitment.renewal_error or None,
-    }
-    return {name: value for name, value in document.items() if value is not None}
-
-
-def _seconds(time: float | None) -> int | None:
-    return None if time is None else int(time)

@@ -154,13 +154,13 @@ export interface components {
         };
         /** @description Whether the commitment could be made and confirmed at once; if not, why, and what would work. */
         CanConfirmAnswer: {
-            warnings?: string[];
             result: boolean;
             reason?: string;
             /** @description the largest amount that could be */
             confirmable_now?: number;
             /** @description when all of it could be, UNIX timestamp */
             confirmable_at?: number;
+            warnings?: string[];
         };
         /** @description The last scrape of a capacitor. `message` is the error of the last attempt, if that failed. */
         CapacitorScrape: {
@@ -212,16 +212,16 @@ export interface components {
         /** @description The whole cloud. */
         Cluster: {
             /** @constant */
-            is_stale?: true;
-            /** @description Age of the oldest figures */
-            age_seconds?: number;
+            id: "current";
+            services: components["schemas"]["ClusterService"][];
             /** @description UNIX timestamp, in whole seconds */
             max_scraped_at?: number;
             /** @description UNIX timestamp, in whole seconds */
             min_scraped_at?: number;
             /** @constant */
-            id: "current";
-            services: components["schemas"]["ClusterService"][];
+            is_stale?: true;
+            /** @description Age of the oldest figures */
+            age_seconds?: number;
         };
         /** @description Capacity of a resource in one availability zone. */
         ClusterAZ: {
@@ -236,6 +236,14 @@ export interface components {
         };
         /** @description The same, for the breakdown; `usage` is what the capacitor says. */
         ClusterPerAZ: {
+            capacity: number;
+            raw_capacity?: number;
+            usage?: number;
+            subcapacities?: unknown[];
+            /** @description Where quota grows by itself */
+            domains_quota?: number;
+            projects_usage?: number;
+            physical_usage?: number;
             /** @description amounts by duration */
             committed?: {
                 [key: string]: number;
@@ -249,18 +257,9 @@ export interface components {
             planned_commitments?: {
                 [key: string]: number;
             };
-            capacity: number;
-            raw_capacity?: number;
-            usage?: number;
-            /** @description Where quota grows by itself */
-            domains_quota?: number;
-            projects_usage?: number;
-            physical_usage?: number;
-            subcapacities?: unknown[];
         };
         /** @description A resource of the whole cloud. */
         ClusterResource: {
-            commitment_config?: components["schemas"]["CommitmentConfig"];
             name: string;
             /** @description what people call it, if that is configured */
             display_name?: string;
@@ -269,35 +268,36 @@ export interface components {
             category?: string;
             contained_in?: string;
             quota_distribution_model?: string;
+            commitment_config?: components["schemas"]["CommitmentConfig"];
+            usage: number;
             capacity?: number;
             raw_capacity?: number;
             per_availability_zone?: components["schemas"]["ClusterAZ"][];
-            per_az?: {
-                [key: string]: components["schemas"]["ClusterPerAZ"];
-            };
+            subcapacities?: unknown[];
             /** @description What nobody has claimed yet, by AZ; shown with `per_az` */
             committable?: {
                 [key: string]: number;
             };
+            per_az?: {
+                [key: string]: components["schemas"]["ClusterPerAZ"];
+            };
             domains_quota?: number;
-            usage: number;
             burst_usage?: number;
             physical_usage?: number;
-            subcapacities?: unknown[];
         };
         /** @description A service of the whole cloud. */
         ClusterService: {
-            /** @constant */
-            is_stale?: true;
-            /** @description Age of the oldest figures */
-            age_seconds?: number;
+            type: string;
+            area: string;
+            resources: components["schemas"]["ClusterResource"][];
             /** @description UNIX timestamp, in whole seconds */
             max_scraped_at?: number;
             /** @description UNIX timestamp, in whole seconds */
             min_scraped_at?: number;
-            type: string;
-            area: string;
-            resources: components["schemas"]["ClusterResource"][];
+            /** @constant */
+            is_stale?: true;
+            /** @description Age of the oldest figures */
+            age_seconds?: number;
         };
         /** @description A comment. */
         CommentBody: {
@@ -350,16 +350,16 @@ export interface components {
         };
         /** @description One commitment. */
         CommitmentAnswer: {
-            warnings?: string[];
             commitment: components["schemas"]["Commitment"];
+            warnings?: string[];
         };
         /** @description Which commitments can be made. */
         CommitmentConfig: {
             durations: string[];
-            /** @description UNIX timestamp, in whole seconds */
-            min_confirm_by?: number;
             /** @description where they can be made */
             availability_zones: string[];
+            /** @description UNIX timestamp, in whole seconds */
+            min_confirm_by?: number;
         };
         /** @description A change of a commitment. */
         CommitmentEvent: {
@@ -438,6 +438,9 @@ export interface components {
         };
         /** @description Usage of a domain's resource in one availability zone, and the quota of its projects there. */
         DomainPerAZ: {
+            /** @description Where quota grows by itself */
+            quota?: number;
+            usage: number;
             /** @description amounts by duration */
             committed?: {
                 [key: string]: number;
@@ -451,9 +454,6 @@ export interface components {
             planned_commitments?: {
                 [key: string]: number;
             };
-            /** @description Where quota grows by itself */
-            quota?: number;
-            usage: number;
         };
         /** @description The document of PUT and simulate-put of a domain. */
         DomainQuotaBody: {
@@ -462,7 +462,6 @@ export interface components {
         };
         /** @description A resource of a domain. */
         DomainResource: {
-            commitment_config?: components["schemas"]["CommitmentConfig"];
             name: string;
             /** @description what people call it, if that is configured */
             display_name?: string;
@@ -475,10 +474,11 @@ export interface components {
             annotations?: {
                 [key: string]: string;
             };
+            commitment_config?: components["schemas"]["CommitmentConfig"];
+            usage: number;
             quota?: number;
             projects_quota?: number;
             temporary_quota?: components["schemas"]["TemporaryQuota"];
-            usage: number;
             burst_usage?: number;
             physical_usage?: number;
             backend_quota?: number;
@@ -490,18 +490,6 @@ export interface components {
         };
         /** @description What can be done with the domain, or with every domain. */
         DomainRights: {
-            /** @description any of the following four */
-            set_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            raise_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            raise_lowpriv_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            lower_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            lower_lowpriv_quota: boolean;
-            /** @description of quota that grows by itself, where there is such */
-            limit_growth: boolean;
             show: boolean;
             show_history: boolean;
             show_alerts: boolean;
@@ -512,6 +500,18 @@ export interface components {
             request_quota: boolean;
             /** @description for more quota */
             decide_requests: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_lowpriv_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_lowpriv_quota: boolean;
+            /** @description any of the following four */
+            set_quota: boolean;
+            /** @description of quota that grows by itself, where there is such */
+            limit_growth: boolean;
         };
         /** @description What is wanted of a domain. Quotas in `services` win over those of the set. */
         DomainScopeBody: {
@@ -522,17 +522,17 @@ export interface components {
         };
         /** @description A service of a domain. */
         DomainService: {
-            /** @constant */
-            is_stale?: true;
-            /** @description Age of the oldest figures */
-            age_seconds?: number;
+            type: string;
+            area: string;
+            resources: components["schemas"]["DomainResource"][];
             /** @description UNIX timestamp, in whole seconds */
             max_scraped_at?: number;
             /** @description UNIX timestamp, in whole seconds */
             min_scraped_at?: number;
-            type: string;
-            area: string;
-            resources: components["schemas"]["DomainResource"][];
+            /** @constant */
+            is_stale?: true;
+            /** @description Age of the oldest figures */
+            age_seconds?: number;
         };
         /** @description All domains, or a page of them with the link to the next. */
         DomainsAnswer: {
@@ -757,10 +757,10 @@ export interface components {
             began_at: number;
             /** @description UNIX timestamp, in whole seconds */
             last_seen_at: number;
-            /** @description UNIX timestamp, in whole seconds */
-            ended_at?: number;
             /** @description how much of `from` to `until` it covers */
             seconds: number;
+            /** @description UNIX timestamp, in whole seconds */
+            ended_at?: number;
         };
         /** @description Periods that overlap with the time asked for, and a link to more of them. */
         LifetimesAnswer: {
@@ -857,11 +857,11 @@ export interface components {
         };
         /** @description A project whose backend enforces another quota. */
         MismatchedQuota: {
+            project: components["schemas"]["PlacedNamed"];
             service: string;
             resource: string;
             /** @description only of measured resources */
             unit?: string;
-            project: components["schemas"]["PlacedNamed"];
             quota: number;
             backend_quota: number;
         };
@@ -930,21 +930,21 @@ export interface components {
         };
         /** @description A domain whose projects have more quota than itself. */
         OvercommittedQuota: {
+            domain: components["schemas"]["Named"];
             service: string;
             resource: string;
             /** @description only of measured resources */
             unit?: string;
-            domain: components["schemas"]["Named"];
             domain_quota: number;
             projects_quota: number;
         };
         /** @description A project that uses more than its quota. */
         OverspentQuota: {
+            project: components["schemas"]["PlacedNamed"];
             service: string;
             resource: string;
             /** @description only of measured resources */
             unit?: string;
-            project: components["schemas"]["PlacedNamed"];
             quota: number;
             usage: number;
         };
@@ -956,36 +956,36 @@ export interface components {
         };
         /** @description Quota and usage of a project, and its domain. */
         PlacedProject: {
+            domain: components["schemas"]["Named"];
             id: string;
             name: string;
             parent_id: string;
-            bursting?: components["schemas"]["Bursting"];
             services: components["schemas"]["ProjectService"][];
-            domain: components["schemas"]["Named"];
+            bursting?: components["schemas"]["Bursting"];
         };
         /** @description When the commitment could be confirmed, or how much capacity is missing for ever. */
         Plan: {
             /** @description how much of the amount */
             confirmable_now: number;
-            /** @description UNIX timestamp, in whole seconds */
-            confirmable_at?: number;
-            missing_capacity?: number;
+            blocked_by: components["schemas"]["Blocker"][];
             /** @description used in unknown zones; shown where that leaves less than the zone has */
             unplaced_usage?: number;
-            blocked_by: components["schemas"]["Blocker"][];
+            missing_capacity?: number;
+            /** @description UNIX timestamp, in whole seconds */
+            confirmable_at?: number;
         };
         /** @description What is known today. */
         PlanAnswer: {
-            warnings?: string[];
             plan: components["schemas"]["Plan"];
+            warnings?: string[];
         };
         /** @description Quota and usage of a project. */
         Project: {
             id: string;
             name: string;
             parent_id: string;
-            bursting?: components["schemas"]["Bursting"];
             services: components["schemas"]["ProjectService"][];
+            bursting?: components["schemas"]["Bursting"];
         };
         /** @description One project. */
         ProjectAnswer: {
@@ -1008,6 +1008,10 @@ export interface components {
         };
         /** @description Quota and usage of a project's resource in one availability zone. */
         ProjectPerAZ: {
+            /** @description Where quota grows by itself */
+            quota?: number;
+            usage: number;
+            physical_usage?: number;
             /** @description amounts by duration */
             committed?: {
                 [key: string]: number;
@@ -1021,10 +1025,6 @@ export interface components {
             planned_commitments?: {
                 [key: string]: number;
             };
-            /** @description Where quota grows by itself */
-            quota?: number;
-            usage: number;
-            physical_usage?: number;
             subresources?: unknown[];
         };
         /** @description The document of PUT and simulate-put of a project. */
@@ -1034,7 +1034,6 @@ export interface components {
         };
         /** @description A resource of a project. */
         ProjectResource: {
-            commitment_config?: components["schemas"]["CommitmentConfig"];
             name: string;
             /** @description what people call it, if that is configured */
             display_name?: string;
@@ -1047,9 +1046,15 @@ export interface components {
             annotations?: {
                 [key: string]: string;
             };
+            commitment_config?: components["schemas"]["CommitmentConfig"];
+            usage: number;
             quota?: number;
             usable_quota?: number;
+            /** @description -1 means unlimited */
+            backend_quota?: number;
+            burst_usage?: number;
             temporary_quota?: components["schemas"]["TemporaryQuota"];
+            physical_usage?: number;
             /** @description How far quota may grow by itself */
             max_quota?: number;
             /** @description What was granted of quota that grows by itself, even if less is used */
@@ -1059,30 +1064,13 @@ export interface components {
              * @constant
              */
             forbid_autogrowth?: true;
-            usage: number;
-            burst_usage?: number;
-            physical_usage?: number;
-            /** @description -1 means unlimited */
-            backend_quota?: number;
-            subresources?: unknown[];
             per_az?: {
                 [key: string]: components["schemas"]["ProjectPerAZ"];
             };
+            subresources?: unknown[];
         };
         /** @description What can be done with the project, or with every project of the domain or of the cloud. */
         ProjectRights: {
-            /** @description any of the following four */
-            set_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            raise_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            raise_lowpriv_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            lower_quota: boolean;
-            /** @description of at least one resource; `explain` says it of each */
-            lower_lowpriv_quota: boolean;
-            /** @description of quota that grows by itself, where there is such */
-            limit_growth: boolean;
             show: boolean;
             show_history: boolean;
             show_alerts: boolean;
@@ -1101,6 +1089,18 @@ export interface components {
             move_commitments: boolean;
             /** @description those that are not confirmed */
             delete_commitments: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            raise_lowpriv_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_quota: boolean;
+            /** @description of at least one resource; `explain` says it of each */
+            lower_lowpriv_quota: boolean;
+            /** @description any of the following four */
+            set_quota: boolean;
+            /** @description of quota that grows by itself, where there is such */
+            limit_growth: boolean;
             /** @description quota that grows by itself: what a project gets at least */
             grant_growing: boolean;
             /** @description those that were made a short while ago */
@@ -1117,15 +1117,15 @@ export interface components {
         };
         /** @description A service of a project. */
         ProjectService: {
-            /** @constant */
-            is_stale?: true;
-            /** @description Age of the oldest figures */
-            age_seconds?: number;
             type: string;
             area: string;
             resources: components["schemas"]["ProjectResource"][];
             /** @description UNIX timestamp, in whole seconds */
             scraped_at?: number;
+            /** @constant */
+            is_stale?: true;
+            /** @description Age of the oldest figures */
+            age_seconds?: number;
             scrape_problem?: components["schemas"]["ScrapeProblem"];
         };
         /** @description The projects of a domain, or a page of them with the link to the next. */
@@ -1239,7 +1239,6 @@ export interface components {
         };
         /** @description What describes a resource on the levels of domains and projects. */
         ResourceHints: {
-            commitment_config?: components["schemas"]["CommitmentConfig"];
             name: string;
             /** @description what people call it, if that is configured */
             display_name?: string;
@@ -1252,6 +1251,7 @@ export interface components {
             annotations?: {
                 [key: string]: string;
             };
+            commitment_config?: components["schemas"]["CommitmentConfig"];
         };
         /** @description What there is, without figures. */
         ResourcesAnswer: {
@@ -1290,11 +1290,11 @@ export interface components {
         /** @description A scrape that fails, in this project and perhaps in others. */
         ScrapeError: {
             project: components["schemas"]["PlacedNamed"];
-            affected_projects?: number;
             service_type: string;
             /** @description UNIX timestamp, in whole seconds */
             checked_at: number;
             message: string;
+            affected_projects?: number;
         };
         /** @description One for each service and message. */
         ScrapeErrorsAnswer: {
@@ -1372,12 +1372,12 @@ export interface components {
              */
             state: "planned" | "active" | "over";
             quota: number;
-            /** @description to which it goes back; not if planned */
-            quota_before?: number;
             /** @description UNIX timestamp, in whole seconds */
             from: number;
             /** @description UNIX timestamp, in whole seconds */
             until: number;
+            /** @description to which it goes back; not if planned */
+            quota_before?: number;
             /** @description what was not given back so far */
             over_by?: number;
             /** @description why it could not begin, or not be given back */
@@ -1535,10 +1535,10 @@ export interface components {
             service_type: string;
             resource_name: string;
             availability_zone: string;
-            /** @description only of measured resources */
-            unit?: string;
             recommended_amount: number;
             days: components["schemas"]["UtilisationDay"][];
+            /** @description only of measured resources */
+            unit?: string;
         };
         /** @description By resource and availability zone. */
         UtilisationAnswer: {
@@ -1615,8 +1615,6 @@ export interface components {
             service_type: string;
             resource_name: string;
             availability_zone: string;
-            /** @description only of measured resources */
-            unit?: string;
             /** @description confirmed */
             committed: number;
             /** @description of what is confirmed: each project uses its own only */
@@ -1625,10 +1623,6 @@ export interface components {
             unused: number;
             /** @description of all projects, with commitments or without */
             usage: number;
-            /** @description share of usage that commitments cover */
-            coverage?: number;
-            /** @description share of the confirmed that is not used */
-            waste?: number;
             /** @description of what is confirmed: ends within `days`, and was not renewed */
             expiring: number;
             pending: number;
@@ -1637,6 +1631,12 @@ export interface components {
             commitments: number;
             /** @description how many have confirmed ones */
             projects: number;
+            /** @description only of measured resources */
+            unit?: string;
+            /** @description share of usage that commitments cover */
+            coverage?: number;
+            /** @description share of the confirmed that is not used */
+            waste?: number;
         };
     };
     responses: never;

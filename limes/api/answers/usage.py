@@ -6,15 +6,23 @@ spreadsheet begin with is written once.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from typing import Annotated
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType, field
 from msgspec.json import Encoder
+from pydantic import Field
 
-from limes.actions.metering.entries import ClosedMonths, UsageEntry
+from limes.actions.metering.entries import ClosedMonths
+from limes.actions.metering.entries import UsageEntry as Entry
+from limes.api.answers.common import Link, Named, PlacedNamed
 from limes.core.catalog import Catalog
 from limes.core.metering.calendar import render_time
 from limes.db.queries.usage_sources import Meter, NameRow
+from limes.validation.shape import Amount, Shape, Time, Unit
 from limes.web.csv import write_csv_row
+
+AmountSeconds = Annotated[int, Field(ge=0, description="amount-seconds: an amount of 3 for a minute is 180")]
+Buckets = Mapping[str, Annotated[int, Field(ge=1)]]
 
 _CSV_HEADER = (
     *("domain_id", "domain_name", "project_id", "project_name", "service_type", "resource_name", "unit"),
@@ -25,46 +33,54 @@ _KEPT = 1000
 """Projects whose names are kept: entries come project by project."""
 
 
-class _Domain(Struct):
-    id: str
-    name: str
+class Correction(Shape, kw_only=False):
+    """When something was corrected after it was closed, and why."""
 
-
-class _Project(Struct):
-    id: str
-    name: str
-    domain: _Domain
-
-
-class _Correction(Struct):
-    at: int
+    at: Time
     reason: str
 
 
-class _Entry(Struct, gc=False, rename={"begin": "from", "end": "until"}):
-    """As `limes.api.shapes.usage` documents it."""
+class UsageEntry(Shape, kw_only=False, rename={"begin": "from", "end": "until"}):
+    """What one project has used of one resource in one time: in all AZs, or with `per_az` in one."""
 
-    project: _Project
+    project: PlacedNamed
     service_type: str
     resource_name: str
-    unit: str | UnsetType
-    availability_zone: str | UnsetType
-    begin: int
-    end: int
-    used: int
-    committed: int
-    beyond_commitments: int
-    unknown_seconds: int
-    smallest: int | UnsetType
-    largest: int | UnsetType
-    last: int
-    closed: Mapping[str, int]
-    open: Mapping[str, int] | UnsetType
-    version: int
-    corrections: Sequence[_Correction] | UnsetType
+    unit: Unit | UnsetType
+    availability_zone: Annotated[str, Field(description="with `per_az`")] | UnsetType
+    begin: Time
+    end: Time
+    used: AmountSeconds
+    committed: AmountSeconds
+    beyond_commitments: AmountSeconds
+    unknown_seconds: Annotated[int, Field(ge=0, description="in which nobody knew the usage")]
+    smallest: Annotated[Amount, Field(description="with `per_az`")] | UnsetType
+    largest: Annotated[Amount, Field(description="with `per_az`")] | UnsetType
+    last: Amount
+    closed: Annotated[Buckets, Field(description="from how many closed hours, days and months this comes")]
+    open: Annotated[Buckets, Field(description="the same of those that are not closed yet")] | UnsetType
+    version: Annotated[int, Field(ge=1, description="more than 1 after a correction")]
+    corrections: Sequence[Correction] | UnsetType
 
 
-Part = list[UsageEntry] | ClosedMonths
+class UsageReport(Shape):
+    """Nothing is told of times in which nothing was used or committed, which was known."""
+
+    metering_began_at: Annotated[int, Field(ge=0, description="when the account begins: before, nothing is known")]
+    begin: Time = field(name="from")
+    until: Time
+    granularity: str
+    entries: list[UsageEntry]
+    links: list[Link]
+
+
+class UsageReportAnswer(Shape):
+    """By project, service, resource and AZ, in the order of time."""
+
+    usage_report: UsageReport
+
+
+Part = list[Entry] | ClosedMonths
 
 
 class UsageWriter:
@@ -83,14 +99,12 @@ class UsageWriter:
 
     @staticmethod
     def csv_header() -> bytes:
-        """Returns the line that names the cells."""
         return write_csv_row(_CSV_HEADER)
 
     def csv(self, part: Part) -> bytes:
-        """Returns one line for each entry."""
         return "".join(map(self._csv_line, self._entries(part))).encode()
 
-    def _csv_line(self, entry: _Entry) -> str:
+    def _csv_line(self, entry: UsageEntry) -> str:
         project, domain = entry.project, entry.project.domain
         place = (entry.service_type, entry.resource_name, entry.unit, entry.availability_zone, entry.begin, entry.end)
         return (
@@ -100,12 +114,12 @@ class UsageWriter:
             f"{entry.last},{'true' if entry.open is UNSET else 'false'},{entry.version}\r\n"
         )
 
-    def _entries(self, part: Part) -> Iterator[_Entry]:
+    def _entries(self, part: Part) -> Iterator[UsageEntry]:
         return self._months(part) if isinstance(part, ClosedMonths) else map(self._entry, part)
 
-    def _entry(self, entry: UsageEntry) -> _Entry:
+    def _entry(self, entry: Entry) -> UsageEntry:
         meter, account = entry.meter, entry.account
-        return _Entry(
+        return UsageEntry(
             self._project(entry.names), meter.service, meter.resource,
             self._unit(meter.service, meter.resource, entry.unit), meter.az or UNSET, entry.begin, entry.end,
             account.used, account.committed, account.beyond, account.unknown,
@@ -113,28 +127,17 @@ class UsageWriter:
             entry.closed, entry.open or UNSET, entry.version, _corrections(entry.corrections),
         )  # fmt: skip
 
-    def _months(self, part: ClosedMonths) -> Iterator[_Entry]:
+    def _months(self, part: ClosedMonths) -> Iterator[UsageEntry]:
         closed = {"month": part.months}
         named = cache(lambda project, begin: self._project(part.name(project, begin)))
         unit = cache(lambda ref, begin: self._unit(*ref, part.units.at(ref, begin)))
         for row in part.rows:
             (
-                project,
-                service,
-                resource,
-                az,
-                begin,
-                used,
-                committed,
-                beyond,
-                unknown,
-                smallest,
-                largest,
-                last,
-                version,
-            ) = row
+                project, service, resource, az, begin,
+                used, committed, beyond, unknown, smallest, largest, last, version,
+            ) = row  # fmt: skip
             reasons = () if version == 1 else part.corrections.get((Meter(project, service, resource, az), begin), ())
-            yield _Entry(
+            yield UsageEntry(
                 named(project, begin), service, resource, unit((service, resource), begin), az or UNSET,
                 begin, part.ends[begin], int(used), int(committed), int(beyond), unknown,
                 _or_unset(smallest), _or_unset(largest), last, closed, UNSET, version, _corrections(reasons),
@@ -147,16 +150,16 @@ class UsageWriter:
         return noted or UNSET
 
 
-def _project(names: NameRow) -> _Project:
-    return _Project(names.project_uuid, names.project_name, _Domain(names.domain_uuid, names.domain_name))
+def _project(names: NameRow) -> PlacedNamed:
+    return PlacedNamed(names.project_uuid, names.project_name, Named(names.domain_uuid, names.domain_name))
 
 
 def _or_unset(value: int | None) -> int | UnsetType:
     return UNSET if value is None else value
 
 
-def _corrections(reasons: Sequence[tuple[int, str]]) -> list[_Correction] | UnsetType:
-    return [_Correction(at, reason) for at, reason in reasons] or UNSET
+def _corrections(reasons: Sequence[tuple[int, str]]) -> list[Correction] | UnsetType:
+    return [Correction(at, reason) for at, reason in reasons] or UNSET
 
 
 def _cells(*cells: str) -> str:

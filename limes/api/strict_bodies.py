@@ -1,8 +1,8 @@
-"""Bodies of quota requests. Unlike in PUT, keys that are not known are refused: what they ask for would be lost."""
+"""Bodies of quota requests and mail settings. Unlike in PUT of quotas, unknown keys are refused: they would be lost."""
 
 from typing import Annotated
 
-from pydantic import AfterValidator, ConfigDict, Field, StrictInt, StrictStr, StringConstraints
+from pydantic import AfterValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, StringConstraints
 
 from limes.api.bodies import ResourceBody, ServiceBody
 from limes.web.call import RequestBody
@@ -38,10 +38,13 @@ class WantedServiceBody(ServiceBody):
     resources: tuple[WantedResourceBody, ...]
 
 
-class NewQuotaRequest(RequestBody):
+class _StrictBody(RequestBody):
+    model_config = _STRICT
+
+
+class NewQuotaRequest(_StrictBody):
     """What is asked for, and why. Of a set, only what is more than the present quotas."""
 
-    model_config = _STRICT
     quota_set: StrictStr | None = None
     services: tuple[WantedServiceBody, ...] = ()
     reason: _NeededText
@@ -53,37 +56,52 @@ class NewQuotaRequest(RequestBody):
     ] = None
 
 
-class NewQuotaRequestBody(RequestBody):
+class NewQuotaRequestBody(_StrictBody):
     """The document to ask for quota with."""
 
-    model_config = _STRICT
     quota_request: NewQuotaRequest
 
 
-class ApprovalBody(RequestBody):
+class ApprovalBody(_StrictBody):
     """The document to approve with. Resources that it does not name are granted as they were asked for."""
 
-    model_config = _STRICT
     services: tuple[WantedServiceBody, ...] = ()
     comment: _Text = ""
 
 
-class RejectionBody(RequestBody):
+class RejectionBody(_StrictBody):
     """The document to reject with."""
 
-    model_config = _STRICT
     reason: _NeededText
 
 
-class OptionalCommentBody(RequestBody):
+class OptionalCommentBody(_StrictBody):
     """The document to withdraw with, or to pass on with."""
 
-    model_config = _STRICT
     comment: _Text = ""
 
 
-class CommentBody(RequestBody):
+class CommentBody(_StrictBody):
     """A comment."""
 
-    model_config = _STRICT
     comment: _NeededText
+
+
+class MailKindBody(_StrictBody):
+    """Whether mails of a kind are wanted."""
+
+    kind: StrictStr
+    sent: StrictBool
+
+
+class WantedMailsBody(_StrictBody):
+    """What is to change."""
+
+    sent: Annotated[StrictBool | None, Field(description="whether any mails are wanted; null: as it is")] = None
+    kinds: Annotated[tuple[MailKindBody, ...], Field(max_length=100)] = ()
+
+
+class MailSettingsBody(_StrictBody):
+    """The document with what is to change."""
+
+    mail_settings: WantedMailsBody

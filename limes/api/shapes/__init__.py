@@ -1,1 +1,0 @@
-"""What answers look like, as types. The OpenAPI document is made from them; tests hold each answer against it."""

@@ -1,0 +1,34 @@
+"""Documents as JSON: structs and dictionaries alike."""
+
+from typing import Any
+
+import pytest
+
+from limes.validation.shape import Shape, stored
+from limes.web.json import MAX_SHOWN, dump
+
+
+class Part(Shape):
+    amount: int
+    others: list["Part"] = []
+    kept: Any = None
+
+
+@pytest.mark.parametrize("amount", [0, 2**63, MAX_SHOWN, MAX_SHOWN + 1, 10**30])
+def test_a_total_is_cut_to_what_clients_can_read(amount: int) -> None:
+    shown = min(amount, MAX_SHOWN)
+    for document in (
+        {"parts": [{"amount": amount}]},
+        Part(amount=amount),
+        Part(amount=1, others=[Part(amount=amount)]),
+    ):
+        assert f'"amount":{shown}'.encode() in dump(document)
+
+
+def test_a_text_of_digits_stays() -> None:
+    assert dump(Part(amount=1, kept="9" * 30)) == b'{"amount":1,"kept":"%s"}\n' % (b"9" * 30)
+    assert dump(Part(amount=1, kept=stored('{"a":"ü"}'))) == '{"amount":1,"kept":{"a":"ü"}}\n'.encode()
+
+
+def test_a_struct_may_be_part_of_a_dictionary() -> None:
+    assert dump({"parts": [Part(amount=1)], "none": None}) == b'{"parts":[{"amount":1}],"none":null}\n'
