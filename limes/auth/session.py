@@ -28,9 +28,19 @@ log = logging.getLogger(__name__)
 
 _USER_AGENT = "limes"
 _EXPLICIT = (
-    "auth_url", "username", "user_domain_name", "user_domain_id", "password", "project_name", "project_domain_name",
-    "project_domain_id", "domain_name", "system_scope", "application_credential_id", "application_credential_secret",
-)  # fmt: skip
+    "auth_url",
+    "username",
+    "user_domain_name",
+    "user_domain_id",
+    "password",
+    "project_name",
+    "project_domain_name",
+    "project_domain_id",
+    "domain_name",
+    "system_scope",
+    "application_credential_id",
+    "application_credential_secret",
+)
 
 
 @dataclass(frozen=True, slots=True)
