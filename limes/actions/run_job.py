@@ -26,7 +26,7 @@ def finish_job(limes: Limes, name: str, claimed_until: float, pause: float, mess
     engine.atomic(lambda: tasks.finish_job(engine, name, claimed_until, now, next_run_at, message))
 
 
-def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: float) -> bool | None:
+def run_if_due(limes: Limes, name: str, work: Callable[[Limes], object], interval: float) -> bool | None:
     """Does the job's work each `interval` seconds. Returns whether it succeeded; None if it was not due, or another
     collector does it.
 
@@ -38,7 +38,7 @@ def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: fl
         return None
     message = ""
     try:
-        work()
+        work(limes)
     except LimesError as error:
         message = str(error)
         log.error("%s: %s", name, message)

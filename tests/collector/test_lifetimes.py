@@ -98,11 +98,11 @@ def test_a_deleted_project_stays_billable(lab: Lab) -> None:
     seen = lab.now
     lab.clock.advance(600)
     lab.keystone.found = {GERMANY: [BERLIN, DRESDEN]}  # paris goes with its domain
-    lab.discover().run()
+    lab.discover()
     gone = lab.now
     lab.clock.advance(600)
     lab.keystone.found = {GERMANY: [DRESDEN]}
-    lab.discover().run()
+    lab.discover()
     berlin, paris = periods(lab)
     assert berlin[1:5] == ("d-germany", "germany", "p-berlin", "berlin")
     assert paris[1:5] == ("d-france", "france", "p-paris", "paris")
@@ -121,14 +121,14 @@ def test_a_renamed_project_has_its_new_name(lab: Lab) -> None:
     scrape(lab)
     renamed = BERLIN.__class__(BERLIN.id, "berlin-mitte", BERLIN.parent_id, GERMANY)
     lab.keystone.found = {GERMANY: [renamed, DRESDEN], FRANCE: [PARIS]}
-    lab.discover().run()
+    lab.discover()
     assert [row.project_name for row in periods(lab)] == ["berlin-mitte"]
     report(lab, ("az-one", server("a")), project="berlin-mitte")
     scrape(lab)
     assert lab.rows("SELECT uuid, name FROM lifetime_projects") == [("p-berlin", "berlin-mitte")]
     lab.clock.advance(60)
     lab.keystone.found = {GERMANY: [DRESDEN], FRANCE: [PARIS]}
-    lab.discover().run()
+    lab.discover()
     assert [(row.project_uuid, row.project_name) for row in periods(lab)] == [("p-berlin", "berlin-mitte")]
 
 

@@ -6,29 +6,27 @@ from collections.abc import Iterable
 import pytest
 
 from limes.actions.growth import trends
-from limes.actions.growth.forecast import ForecastGrowth
 from limes.core.metering.calendar import DAY, HOUR
 from limes.errors import Unavailable
 from limes.metrics.forecast import forecast_gauges
-from tests.collector.growth import HOURS, job, set_capacity, stored, use
+from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use
 from tests.collector.lab import Lab
 
 
 @pytest.fixture
 def lab(lab: Lab) -> Lab:
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     return lab
 
 
 def use_by_day(lab: Lab, amounts: Iterable[int]) -> None:
     """One sample a day, and one on the day after."""
-    sample = job(lab)
     for amount in amounts:
         use(lab, amount)
-        sample.run()
+        take_sample(lab)
         lab.clock.advance(DAY)
-    sample.run()
+    take_sample(lab)
 
 
 def trend(lab: Lab, scope: str = "d-germany") -> tuple[object, ...]:
@@ -77,7 +75,7 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab, monkeypatch: py
 
 
 def metrics(lab: Lab) -> dict[tuple[str, str, str], float]:
-    gauges = forecast_gauges(ForecastGrowth(lab.engine, lab.catalog, lab.clock), lab.clock)
+    gauges = forecast_gauges(lab.limes)
     return {
         (
             sample.name.removeprefix("limes_forecast_"),

@@ -5,16 +5,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from limes.actions.context import Limes
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
 from limes.core.catalog import Catalog, Ref
 from limes.core.forecast import MIN_DAYS, Exhaustion, Trend, exhaustion
 from limes.core.metering.calendar import HOUR
 from limes.core.selection import Selection
-from limes.db.engine import Engine
 from limes.db.queries import growth_samples, growth_trends
 from limes.db.queries.growth_trends import Present
 from limes.db.transactions import snapshot
-from limes.system import Clock
 
 Limit = Literal["capacity", "quota", "commitments"]
 
@@ -48,27 +47,19 @@ class Forecasts:
     sampled_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ForecastGrowth:
-    """The use case. It reads one state of the database, with at most four queries."""
-
-    engine: Engine
-    catalog: Catalog
-    clock: Clock
-
-    @snapshot
-    def run(self, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
-        """Returns forecasts for the cloud or a domain. Raises `NotFound`."""
-        scope_of(self.engine, where)  # it exists
-        named = {each.ref: each for each in named_resources(self.engine, self.catalog, selection).values()}
-        sampled_at = growth_samples.state(self.engine).sampled_at
-        if not sampled_at:
-            return Forecasts([], None)
-        now = int(self.clock.now().timestamp())
-        hour = sampled_at - sampled_at % HOUR
-        rows = growth_trends.present(self.engine, where.domain or "", hour, every_az=every_az)
-        found = [build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
-        return Forecasts(sort_forecasts(found, list(named), self.catalog), sampled_at)
+@snapshot
+def forecast_growth(limes: Limes, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
+    """Returns forecasts for the cloud or a domain, with at most four queries. Raises `NotFound`."""
+    scope_of(limes.engine, where)  # it exists
+    named = {each.ref: each for each in named_resources(limes.engine, limes.catalog, selection).values()}
+    sampled_at = growth_samples.state(limes.engine).sampled_at
+    if not sampled_at:
+        return Forecasts([], None)
+    now = int(limes.now())
+    hour = sampled_at - sampled_at % HOUR
+    rows = growth_trends.present(limes.engine, where.domain or "", hour, every_az=every_az)
+    found = [build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
+    return Forecasts(sort_forecasts(found, list(named), limes.catalog), sampled_at)
 
 
 def sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Catalog) -> list[Forecast]:
