@@ -39,10 +39,14 @@ def discover(limes: Limes) -> None:
     Raises `BackendError` if some could not be listed, after doing all others.
     """
     domains, new = _merge_domains(limes)
-    errors = [_try_projects(limes, domain) for domain in domains]
+    problems = []
+    for domain in domains:
+        try:
+            _merge_projects(limes, domain)
+        except BackendError as error:
+            problems.append(str(error))
     for uuid in new:
         log.info("new domain %s", uuid)
-    problems = [str(error) for error in errors if error]
     if problems:
         raise BackendError("; ".join(problems))
 
@@ -85,14 +89,6 @@ def _mark_stale(limes: Limes, domain_uuid: str, project_uuid: str) -> bool:
         return False
     queries.mark_stale(limes.engine, project.id)
     return True
-
-
-def _try_projects(limes: Limes, domain: DomainInfo) -> BackendError | None:
-    try:
-        _merge_projects(limes, domain)
-    except BackendError as error:
-        return error
-    return None
 
 
 # -- domains -----------------------------------------------------------------------------------------------------------

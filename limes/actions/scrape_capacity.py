@@ -13,8 +13,9 @@ that fails to answer changes nothing about that.
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import orjson
 
@@ -39,12 +40,11 @@ _ALL = Among("project", None)
 _PENDING = "pending"
 
 
-@dataclass(frozen=True, slots=True)
-class CapacityOutcome:
+class CapacityOutcome(NamedTuple):
     """How a scrape went."""
 
-    capacitor: str
     success: bool
+    capacitor: str
 
 
 def scrape_next_capacitor(limes: Limes) -> CapacityOutcome | None:
@@ -61,9 +61,9 @@ def scrape_next_capacitor(limes: Limes) -> CapacityOutcome | None:
     except BackendError as error:
         log.error("scrape failed: %s", error)
         _record_failure(limes, task, str(error))
-        return CapacityOutcome(task.name, False)
+        return CapacityOutcome(False, task.name)
     _record(limes, task, report, limes.clock.monotonic() - started)
-    return CapacityOutcome(task.name, True)
+    return CapacityOutcome(True, task.name)
 
 
 @atomic

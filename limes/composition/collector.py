@@ -17,7 +17,7 @@ from limes.actions.metering.usage import meter_usage
 from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.run_job import run_if_due
 from limes.actions.scrape import Listener
-from limes.actions.scrape_capacity import CapacityOutcome, scrape_next_capacitor
+from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.actions.sync_catalog import sync_catalog
 from limes.audit.initiator import of_job
 from limes.audit.sinks.base import Sink
@@ -26,9 +26,8 @@ from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.clocks import ClockWatch
 from limes.collector.loop import Job, counted
-from limes.collector.runner import Collector
+from limes.collector.runner import Collector, claim_sqlite_file
 from limes.collector.service_jobs import push_job, scrape_job
-from limes.collector.single_instance import claim_sqlite_file
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
@@ -145,12 +144,9 @@ def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Count
 
 
 def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
-    def count(outcome: CapacityOutcome) -> None:
-        scrapes.count(outcome.success, outcome.capacitor)
-
     run = partial(scrape_next_capacitor, limes.as_initiator(of_job("scrape-capacity")))
     workers = max(1, min(limes.settings.collector.threads, len(limes.backends.capacity)))
-    return Job("scrape-capacity", counted(run, count), workers)
+    return Job("scrape-capacity", counted(run, lambda outcome: scrapes.count(*outcome)), workers)
 
 
 def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]:

@@ -29,7 +29,7 @@ def nova(lab: Lab) -> FakeCapacitor:
 
 
 def test_a_scrape_writes_capacity(lab: Lab, nova: FakeCapacitor) -> None:
-    assert lab.scrape_capacity() == CapacityOutcome("nova", True)
+    assert lab.scrape_capacity() == CapacityOutcome(True, "nova")
     assert lab.rows(CAPACITY) == [
         ("capacity", "nova", "any", 7, None, "[]"),
         ("cores", "nova", "az-one", 100, 10, '[{"name":"host1"}]'),
@@ -43,7 +43,7 @@ def scrape_twice(lab: Lab) -> None:
     """So that it is believed that there is much less (test_capacity_drops.py)."""
     for _ in range(2):
         lab.clock.advance(900)
-        assert lab.scrape_capacity() == CapacityOutcome("nova", True)
+        assert lab.scrape_capacity() == CapacityOutcome(True, "nova")
 
 
 def test_a_later_scrape_replaces_it(lab: Lab, nova: FakeCapacitor) -> None:
@@ -64,12 +64,12 @@ def test_a_failed_scrape_keeps_the_capacity(lab: Lab, nova: FakeCapacitor) -> No
     lab.clock.advance(900)
     nova.error = BackendError("no answer")
     before = all_rows(lab.engine)
-    assert lab.scrape_capacity() == CapacityOutcome("nova", False)
+    assert lab.scrape_capacity() == CapacityOutcome(False, "nova")
     assert set(changes(before, all_rows(lab.engine))) == {"capacitors"}
     assert lab.rows(TIMES, "nova") == [(scraped_at, lab.now, lab.now + 180, "capacitor nova: no answer")]
     lab.clock.advance(180)
     nova.error = None
-    assert lab.scrape_capacity() == CapacityOutcome("nova", True)
+    assert lab.scrape_capacity() == CapacityOutcome(True, "nova")
     assert lab.rows(TIMES, "nova") == [(lab.now, lab.now, lab.now + 900, "")]
 
 
@@ -89,7 +89,7 @@ def test_a_scrape_that_outlived_its_lease_writes_nothing(lab: Lab, nova: FakeCap
         nova.during = lambda: None
         lab.clock.advance(301)
         nova.capacity["volume"]["capacity"]["any"] = AZCapacity(8)
-        assert lab.scrape_capacity() == CapacityOutcome("nova", True)
+        assert lab.scrape_capacity() == CapacityOutcome(True, "nova")
         nova.capacity["volume"]["capacity"]["any"] = AZCapacity(9)
 
     nova.during = another_collector_meanwhile
@@ -99,5 +99,5 @@ def test_a_scrape_that_outlived_its_lease_writes_nothing(lab: Lab, nova: FakeCap
 
 def test_only_configured_capacitors_are_asked(lab: Lab) -> None:
     lab.execute("INSERT INTO capacitors (name, next_scrape_at, scrape_error) VALUES ('old', 0, '')")
-    assert lab.scrape_capacity() == CapacityOutcome("nova", True)
+    assert lab.scrape_capacity() == CapacityOutcome(True, "nova")
     assert lab.scrape_capacity() is None

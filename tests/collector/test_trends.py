@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from limes.actions.growth import trends
+from limes.actions.growth import sample
 from limes.core.metering.calendar import DAY, HOUR
 from limes.errors import Unavailable
 from limes.metrics.forecast import forecast_gauges
@@ -53,7 +53,7 @@ def test_trends_follow_usage(lab: Lab) -> None:
 
 
 def test_series_are_computed_some_at_a_time(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trends, "_SERIES", 2)
+    monkeypatch.setattr(sample, "_SERIES", 2)
     use_by_day(lab, range(100, 200, 10))
     assert lab.rows("SELECT COUNT(*) FROM growth_trends") == lab.rows("SELECT COUNT(*) FROM growth_series")
     assert trend(lab)[2] == 10
@@ -66,7 +66,7 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab, monkeypatch: py
     use_by_day(lab, range(1, 9))  # the last run has computed trends
     lab.clock.advance(DAY)
     with monkeypatch.context() as patch:
-        patch.setattr(trends, "trend_of", fail)
+        patch.setattr(sample, "trend_of", fail)
         with pytest.raises(Unavailable):
             use_by_day(lab, ())
     assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR

@@ -10,6 +10,7 @@ with one statement.
 """
 
 from collections.abc import Collection
+from functools import partial
 
 from limes.actions.context import Limes
 from limes.actions.scrape import Scrape
@@ -37,10 +38,10 @@ def sample_capacity(limes: Limes, resources: Collection[int], now: float) -> Non
 
 
 def _ask(limes: Limes, scope: str, resources: Collection[int], now: float, sampled_before: int) -> None:
-    engine, due = limes.engine, now + SOON
+    engine = limes.engine
 
     def ask() -> None:
-        engine.atomic(lambda: bring_forward(engine, JOB, due, scope, resources, sampled_before))
+        engine.atomic(partial(bring_forward, engine, JOB, now + SOON, scope, resources, sampled_before))
 
     if resources:
         engine.after_commit(ask)

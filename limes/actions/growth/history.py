@@ -13,8 +13,6 @@ from limes.actions.growth.project_points import (
     Point,
     Points,
     Wanted,
-    begin_of,
-    end_of,
     kept_since,
     known_since,
     quota_at,
@@ -23,7 +21,7 @@ from limes.actions.growth.project_points import (
 )
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
 from limes.core.catalog import Ref
-from limes.core.metering.calendar import DAY, Granularity, day_of, render_time
+from limes.core.metering.calendar import DAY, Granularity, bucket_of, day_of, render_time
 from limes.core.selection import Selection
 from limes.db.queries import commitment_use, growth_history
 from limes.db.queries import usage_accounts as accounts
@@ -144,8 +142,7 @@ def _times(limes: Limes, query: HistoryQuery, granularity: Granularity, now: int
     until = now + 1 if query.end is None else query.end
     if until <= begin:
         raise BadRequest("query parameter until: expected a time after `from`")
-    end = min(end_of(until - 1, granularity), end_of(now, granularity))
-    return begin_of(begin, granularity), end
+    return bucket_of(begin, granularity).begin, bucket_of(min(until - 1, now), granularity).end
 
 
 def _add_use(
@@ -170,7 +167,7 @@ def _add_account(limes: Limes, found: Points, project: str, wanted: Wanted, now:
     quotas = read_quotas(limes.engine, project, wanted.begin, wanted.end)
     for (ref, az), points in read_points(limes, project, wanted, now).items():
         for begins, point in points.items():
-            end = end_of(begins, wanted.granularity)
+            end = bucket_of(begins, wanted.granularity).end
             quota = None if wanted.every_az else quota_at(quotas[ref], end)
             found[ref, az][begins] = point._replace(quota=quota)
 

@@ -8,7 +8,7 @@ from limes.actions.context import Limes
 from limes.actions.metering.sources import load_sources, window_at
 from limes.core.catalog import Ref
 from limes.core.metering.account import Account, add_zones
-from limes.core.metering.calendar import DAY, HOUR, Bucket, Granularity, buckets, day_of, month_of, next_month
+from limes.core.metering.calendar import DAY, Bucket, Granularity, buckets, day_of
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
@@ -116,18 +116,3 @@ def read_quotas(engine: Engine, project: str, begin: int, end: int) -> Quotas:
 def quota_at(quotas: Iterable[QuotaRow], end: int) -> int | None:
     """Returns the quota at the end of a time."""
     return next((row.quota for row in quotas if row.since < end and (row.until is None or row.until >= end)), None)
-
-
-def begin_of(time: int, granularity: Granularity) -> int:
-    """Returns when the hour, the day or the month of this time begins."""
-    if granularity is Granularity.MONTH:
-        return month_of(time)
-    return day_of(time) if granularity is Granularity.DAY else time - time % HOUR
-
-
-def end_of(time: int, granularity: Granularity) -> int:
-    """Returns when it ends."""
-    begin = begin_of(time, granularity)
-    if granularity is Granularity.MONTH:
-        return next_month(begin)
-    return begin + (DAY if granularity is Granularity.DAY else HOUR)

@@ -7,24 +7,26 @@ change.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from limes.actions.context import Limes
-from limes.actions.growth.trends import compute_trends_if_due
 from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Ref
 from limes.core.commitments.commitment import Status
+from limes.core.forecast import LOOK_BACK, MIN_DAYS, trend_of
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month, render_time
 from limes.core.units import MAX_STORED
 from limes.db.queries import growth_samples as queries
-from limes.db.queries import kept_sums, quota_times
+from limes.db.queries import growth_trends, kept_sums, quota_times
 from limes.db.queries.capacity import capacities
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.domains import domains
 from limes.db.queries.growth_history import first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey
+from limes.db.queries.growth_trends import DayOfSeries, TrendRow
 from limes.db.queries.project_sums import Among, Level
 from limes.db.transactions import atomic
 from limes.errors import Unavailable
@@ -34,6 +36,8 @@ _LEVELS: tuple[Level, ...] = ("cluster", "domain")
 _CLUSTER = 0
 _PUT_BACK = 31 * DAY
 """A clock that was ahead may be put back by so much to before the first sample."""
+_SERIES = 200
+"""Whose trends are computed together: their days take about 5 MiB."""
 ALL_AZS = ""
 _PROJECTS = 250
 """Whose quotas are noted together. With 50 resources, they take about 10 MiB while the first quotas are noted."""
@@ -69,10 +73,10 @@ _Places = dict[tuple[int, Ref, str], _Figures]
 def sample_growth(limes: Limes) -> None:
     """The job. Several may run it at once."""
     engine = limes.engine
-    engine.atomic(lambda: queries.begin(engine))
+    engine.atomic(partial(queries.begin, engine))
     _take_sample(limes)
     note_quotas(limes)
-    compute_trends_if_due(engine, int(limes.now()))
+    _compute_trends_if_due(limes)
 
 
 @atomic
@@ -205,3 +209,40 @@ def _note_piece(limes: Limes, after: str) -> str | None:
     piece = quota_times.piece_after(limes.engine, after, _PROJECTS)
     quota_times.note_changes(limes.engine, now, piece)
     return piece.last
+
+
+# -- trends ------------------------------------------------------------------------------------------------------------
+
+
+def _compute_trends_if_due(limes: Limes) -> None:
+    """Computes how usage of each resource has grown in the last months, unless that was done since this day has begun.
+
+    Invariant: the trend of a series is computed from closed days only, so that it does not matter which collector does
+    it, or how often. Several may do it at once.
+    """
+    engine, now = limes.engine, int(limes.now())
+    state = engine.snapshot(partial(queries.state, engine))
+    if day_of(state.trends_at) == day_of(now):
+        return
+    last = 0
+    while ids := engine.snapshot(partial(growth_trends.series_after, engine, last, _SERIES)):
+        _compute_trends(limes, ids, day_of(now))
+        last = ids[-1]
+    engine.atomic(partial(queries.note_trends, engine, now))
+
+
+def _compute_trends(limes: Limes, ids: Sequence[int], today: int) -> None:
+    engine = limes.engine
+    days: dict[int, list[DayOfSeries]] = {id_: [] for id_ in ids}
+    for row in engine.snapshot(partial(growth_trends.days_of, engine, ids, today - LOOK_BACK * DAY, today)):
+        days[row.series_id].append(row)
+    rows = [_trend(id_, today, days[id_]) for id_ in ids]
+    engine.atomic(partial(growth_trends.write_trends, engine, rows))
+
+
+def _trend(id_: int, today: int, days: Sequence[DayOfSeries]) -> TrendRow:
+    """Returns the trend of the averages of these days."""
+    if len(days) < MIN_DAYS:
+        return TrendRow(id_, today, len(days), None, None, None, None)
+    trend = trend_of(today, [(row.begins, float(row.usage)) for row in days])
+    return TrendRow(id_, today, len(days), *trend[1:])

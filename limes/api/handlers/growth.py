@@ -1,8 +1,7 @@
 """How usage has grown, and when it reaches its limits."""
 
-from limes.actions.growth.forecast import forecast_growth
+from limes.actions.growth.forecast import forecast_growth, forecast_project
 from limes.actions.growth.history import HistoryQuery, report_growth
-from limes.actions.growth.project_forecast import forecast_project
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.growth_over_time import render_forecasts, render_usage_history

@@ -8,7 +8,7 @@ from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
 from limes.api.call import Call
 from limes.api.render.usage import Part, UsageWriter
-from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
+from limes.core.metering.calendar import Granularity, bucket_of
 from limes.db.queries.usage_sources import MeterFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
@@ -72,7 +72,7 @@ def _query(call: Call) -> UsageQuery:
     if begin is None:
         raise BadRequest("query parameter from: expected the time from which the account is wanted")
     if end is None:
-        end = _end_of_present(int(call.limes.now()), granularity)
+        end = bucket_of(int(call.limes.now()), granularity).end
     every_az, azs = parameters.PER_AZ.of(call.req), parameters.USED_IN_AZS.of(call.req)
     if azs is not None and not every_az:
         raise BadRequest("query parameter availability_zone: expected together with per_az")
@@ -98,12 +98,3 @@ def _services(call: Call) -> list[str] | None:
         return services
     configured = call.catalog.services.values()
     return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
-
-
-def _end_of_present(now: int, granularity: Granularity) -> int:
-    """Returns the end of the hour, day or month that is now."""
-    if granularity is Granularity.MONTH:
-        return next_month(month_of(now))
-    if granularity is Granularity.DAY:
-        return day_of(now) + 86400
-    return now - now % HOUR + HOUR
