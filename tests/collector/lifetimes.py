@@ -1,6 +1,7 @@
 """Subresources of servers in the lab, and what is stored of their lifetimes."""
 
 import re
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,7 +20,9 @@ DAY = 86400.0
 
 def following(lab: Lab, followed: Followed = FOLLOWED) -> Lab:
     """The lab with scrapes that follow subresources."""
-    return replace(lab, listeners=[*lab.listeners, partial(record_lifetimes, of=followed)])
+    other = copy(lab)
+    other.listeners = [*lab.listeners, partial(record_lifetimes, of=followed)]
+    return other
 
 
 def scrape(lab: Lab, followed: Followed = FOLLOWED, service: str = "compute") -> None:

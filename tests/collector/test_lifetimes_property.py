@@ -15,7 +15,7 @@ from limes.actions.discover import request_sync
 from limes.backends import BackendError, ProjectInfo
 from limes.core.lifetimes import find
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, FakeKeystone, Lab
-from tests.collector.lifetimes import FOLLOWED, billed, clean_up, periods, report, scrape, scraper, server
+from tests.collector.lifetimes import FOLLOWED, billed, clean_up, following, periods, report, scrape, server
 from tests.support.levels import few_of
 
 pytestmark = pytest.mark.sql
@@ -155,8 +155,8 @@ def test_several_collectors_at_once(make_lab: Callable[..., Lab]) -> None:
         def collect(worker: int, barrier: threading.Barrier = barrier) -> None:
             barrier.wait(60)
             request_sync(lab.limes, GERMANY.id, TOWNS[worker].id)
-            action = scraper(lab)
-            while action.run_next("compute") is not None:
+            follower = following(lab)
+            while follower.scrape_next("compute") is not None:
                 pass
 
         with ThreadPoolExecutor(collectors) as pool:
@@ -198,8 +198,8 @@ def test_scrapes_race_with_deletions(make_lab: Callable[..., Lab]) -> None:
                 report(lab, ("az-one", server(town.name, flavor)), project=town.name)
             for town in staying:
                 request_sync(lab.limes, GERMANY.id, town.id)
-            action = scraper(lab)
-            while action.run_next("compute") is not None:
+            follower = following(lab)
+            while follower.scrape_next("compute") is not None:
                 pass
 
     with ThreadPoolExecutor(3) as pool:

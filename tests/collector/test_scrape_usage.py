@@ -1,7 +1,6 @@
 """What a scrape of a project's service writes."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Never
 
 import pytest
@@ -63,8 +62,9 @@ def test_listeners_see_the_figures_and_fail_with_them(lab: Lab) -> None:
         heard.append(limes.engine.rows(USAGE)[1])
         raise RuntimeError("in a listener")
 
+    lab.listeners = [listen]
     with pytest.raises(RuntimeError, match="in a listener"):
-        replace(lab, listeners=[listen]).scrape_next("compute")
+        lab.scrape_next("compute")
     assert (heard, lab.rows(USAGE)) == ([("cores", "az-one", 3, None, "")], [])
 
 
@@ -235,7 +235,8 @@ def test_next_times_are_spread(lab: Lab) -> None:
         def spread(self, seconds: Any) -> Any:
             return seconds * 1.07
 
-    replace(lab, jitter=Spread()).scrape_next("compute")
+    lab.jitter = Spread()
+    lab.scrape_next("compute")
     scraped = lab.rows("SELECT next_scrape_at FROM project_services WHERE scraped_at IS NOT NULL")
     assert scraped == [(pytest.approx(lab.now + 1926),)]
 

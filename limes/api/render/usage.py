@@ -7,8 +7,8 @@ spreadsheet begin with is written once.
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
-from msgspec import UNSET, Struct, UnsetType
-from msgspec.json import Encoder
+from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec.json import Encoder, encode
 
 from limes.actions.metering.entries import ClosedMonths, UsageEntry
 from limes.core.catalog import Catalog
@@ -25,17 +25,6 @@ _KEPT = 1000
 """Projects whose names are kept: entries come project by project."""
 
 
-class _Domain(Struct):
-    id: str
-    name: str
-
-
-class _Project(Struct):
-    id: str
-    name: str
-    domain: _Domain
-
-
 class _Correction(Struct):
     at: int
     reason: str
@@ -44,7 +33,7 @@ class _Correction(Struct):
 class _Entry(Struct, gc=False, rename={"begin": "from", "end": "until"}):
     """As `limes.api.shapes.usage` documents it."""
 
-    project: _Project
+    project: Raw
     service_type: str
     resource_name: str
     unit: str | UnsetType
@@ -58,7 +47,7 @@ class _Entry(Struct, gc=False, rename={"begin": "from", "end": "until"}):
     smallest: int | UnsetType
     largest: int | UnsetType
     last: int
-    closed: Mapping[str, int]
+    closed: Mapping[str, int] | Raw
     open: Mapping[str, int] | UnsetType
     version: int
     corrections: Sequence[_Correction] | UnsetType
@@ -124,16 +113,16 @@ class UsageWriter:
         )  # fmt: skip
 
     def _months(self, part: ClosedMonths) -> Iterator[_Entry]:
-        closed = {"month": part.months}
+        closed, ends = Raw(encode({"month": part.months})), part.ends
         named = cache(lambda project, begin: self._project(part.name(project, begin)))
-        unit = cache(lambda ref, begin: self._unit(*ref, part.units.at(ref, begin)))
+        unit = cache(lambda *of: self._unit(*of[:2], part.units.at(of[:2], of[2])))
         for (
             project, service, resource, az, begin, used, committed, beyond, unknown, smallest, largest, last, version
         ) in part.rows:  # fmt: skip
             key = (Meter(project, service, resource, az), begin) if version > 1 else None
             yield _Entry(
-                named(project, begin), service, resource, unit((service, resource), begin), az or UNSET,
-                begin, part.ends[begin], int(used), int(committed), int(beyond), unknown,
+                named(project, begin), service, resource, unit(service, resource, begin), az or UNSET,
+                begin, ends[begin], int(used), int(committed), int(beyond), unknown,
                 UNSET if smallest is None else smallest, UNSET if largest is None else largest, last, closed, UNSET,
                 version, UNSET if key is None else _corrections(part.corrections.get(key, ())),
             )  # fmt: skip
@@ -149,8 +138,9 @@ class UsageWriter:
         return _cells(service, resource, unit, az, render_time(begin), render_time(end))
 
 
-def _project(names: NameRow) -> _Project:
-    return _Project(names.project_uuid, names.project_name, _Domain(names.domain_uuid, names.domain_name))
+def _project(names: NameRow) -> Raw:
+    domain = {"id": names.domain_uuid, "name": names.domain_name}
+    return Raw(encode({"id": names.project_uuid, "name": names.project_name, "domain": domain}))
 
 
 def _corrections(reasons: Sequence[tuple[int, str]]) -> list[_Correction] | UnsetType:
