@@ -34,6 +34,7 @@ from tests.api.commitments import (
     with_volumes,
 )
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, World
+from tests.support.limes import with_values
 from tests.support.rows import all_rows, changes
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},))
@@ -51,7 +52,8 @@ def cloud(make: Callable[..., World]) -> World:
 def without_compute(world: World) -> tuple[Catalog, CommitmentUseCases]:
     """The use cases of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
-    sync_catalog(replace(world.limes, catalog=catalog), prune=True)
+    settings = with_values(world.limes.settings, {"collector.service_grace": 0.0})
+    sync_catalog(replace(world.limes, catalog=catalog, settings=settings), prune=True)
     change_log = ChangeLog(world.engine, catalog, world.clock, SystemIds())
     return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, change_log)
 
