@@ -6,7 +6,8 @@ from typing import Any
 
 import peewee
 
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.context import Limes
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import Catalog
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
@@ -60,7 +61,8 @@ class Import:
     source: Engine
     target: Engine
     catalog: Catalog
-    sync_catalog: SyncCatalog
+    limes: Limes
+    """Of the target."""
     ids: IdSource
     progress: Progress = lambda label, items, total: items
     overrides: QuotaOverrides = NO_OVERRIDES
@@ -92,14 +94,14 @@ class Import:
             return rolled_back.outcome
 
     def _write(self, source: Source, outcome: Outcome, apply: bool) -> Outcome:
-        self.sync_catalog.run()
-        target = Target(self.target, self.catalog, self.sync_catalog.clock.now().timestamp())
+        sync_catalog(self.limes)
+        target = Target(self.target, self.catalog, self.limes.now())
         if not target.is_empty():
             raise _RollBack(self._compare_only(source, outcome))
         for kind in KINDS:
             self._write_kind(kind, source, target, outcome.counts[kind])
         outcome = replace(outcome, dropped={**outcome.dropped, **target.skipped})
-        self.sync_catalog.run()  # services that projects do not have there
+        sync_catalog(self.limes)  # services that projects do not have there
         outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog)))
         if outcome.differences or not apply:
             raise _RollBack(outcome)

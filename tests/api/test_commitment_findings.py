@@ -1,6 +1,7 @@
 """What a second look at commitments found: resources that left the configuration, and odd conversions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.audit.initiator import LIMES
 from limes.core.catalog import BehaviorRule, Catalog
 from limes.core.commitments.commitment import Commitment
@@ -33,6 +34,7 @@ from tests.api.commitments import (
     with_volumes,
 )
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, World
+from tests.support.limes import with_values
 from tests.support.rows import all_rows, changes
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},))
@@ -50,7 +52,8 @@ def cloud(make: Callable[..., World]) -> World:
 def without_compute(world: World) -> tuple[Catalog, CommitmentUseCases]:
     """The use cases of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
-    SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run(prune=True)
+    settings = with_values(world.limes.settings, {"collector.service_grace": 0.0})
+    sync_catalog(replace(world.limes, catalog=catalog, settings=settings), prune=True)
     change_log = ChangeLog(world.engine, catalog, world.clock, SystemIds())
     return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, change_log)
 

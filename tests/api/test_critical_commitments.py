@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.scrape_capacity import ScrapeCapacity
+from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.backends import AZCapacity
 from limes.db.queries import notifications
 from limes.metrics.alerts import AlertGauges
@@ -76,11 +75,10 @@ def remembered(world: World) -> list[str]:
 
 def scrape_capacity(world: World, capacitor: FakeCapacitor, amount: int) -> None:
     """The capacitor has so much storage when it is due again."""
-    ledger = world.commitments.create.ledger
     capacitor.capacity = {"volume": {"capacity": {"az-one": AZCapacity(amount)}}}
     world.clock.advance(900)
-    settle, backends = SettleCommitments(ledger), {"inventory": capacitor}
-    outcome = ScrapeCapacity(world.engine, ledger.catalog, backends, world.clock, NoJitter(), settle).run_next()
+    backends = replace(world.limes.backends, capacity={"inventory": capacitor})
+    outcome = scrape_next_capacitor(replace(world.limes, backends=backends, jitter=NoJitter()))
     assert outcome is not None
     assert outcome.success
 

@@ -4,12 +4,13 @@ import functools
 import random
 import re
 from collections import defaultdict
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from limes.actions.distribute_quota import DistributeQuota
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES
@@ -46,7 +47,7 @@ def distribution(world: World) -> DistributeQuota:
     catalog = Catalog(["az-one", "az-two"], SERVICES, distributions=GROWING)
     log = world.commitments.create.ledger.change_log
     constraints, overrides = ConstraintSet(), lambda: NO_OVERRIDES
-    SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run()
+    sync_catalog(replace(world.limes, catalog=catalog))
     return DistributeQuota(world.engine, catalog, constraints, overrides, world.clock, RandomJitter(), log)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.discover import request_sync
 from limes.actions.set_autogrow_bounds import SetAutogrowBounds, WantedBound
 from limes.audit.initiator import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
@@ -38,9 +39,9 @@ class Killed(BaseException):
 def lab(engine: Engine) -> Lab:
     options = {"distributions": distributions(RULE), "behaviors": [COMMITMENTS]}
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS), catalog_options=options)
-    lab.discover().run()
+    lab.discover()
     lab.capacitors["nova"].capacity = {"compute": {"cores": {az: AZCapacity(one) for az, one in CAPACITY.items()}}}
-    assert lab.scrape_capacity().run_next()
+    assert lab.scrape_capacity()
     lab.scrape_all()
     for number, town in enumerate(TOWNS):
         for position, az in enumerate(CAPACITY):
@@ -87,8 +88,8 @@ class Turmoil:
             town = dice.choice(TOWNS)
             usage = {az: AZUsage(dice.randint(0, COMMITTED)) for az in CAPACITY}
             self.lab.compute.usage[town.name] = {"cores": usage}
-            self.lab.discover().request_sync(GERMANY.id, town.id)
-            while self.lab.scrape().run_next("compute") is not None:
+            request_sync(self.lab.limes, GERMANY.id, town.id)
+            while self.lab.scrape_next("compute") is not None:
                 pass
 
     def put(self, seed: int) -> None:

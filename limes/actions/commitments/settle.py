@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from limes.actions.commitments.ledger import Change, Ledger
+from limes.actions.context import Limes
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, advance
 from limes.db.queries import commitment_keys
@@ -83,3 +84,9 @@ class SettleCommitments:
         queries.delete(self.ledger.engine, ended)
         commitment_keys.forget_before(self.ledger.engine, before)
         return len(ended)
+
+
+def settlement(limes: Limes) -> SettleCommitments:
+    """Returns the use cases."""
+    ledger = Ledger(limes.engine, limes.catalog, limes.clock, limes.ids, limes.change_log)
+    return SettleCommitments(ledger, limes.settings.commitments.retention)

@@ -35,7 +35,7 @@ class Meter(NamedTuple):
     az: str
 
 
-class Only(NamedTuple):
+class MeterFilter(NamedTuple):
     """Which services, resources and AZs are wanted; None: all."""
 
     services: Collection[str] | None = None
@@ -43,7 +43,7 @@ class Only(NamedTuple):
     azs: Collection[str] | None = None
 
 
-EVERYTHING = Only()
+NO_FILTER = MeterFilter()
 
 
 class StoredAccount(NamedTuple):
@@ -74,7 +74,7 @@ def meter_columns(model: Any) -> list[Any]:
     return [model.project_uuid, model.service_type, model.resource_name, model.az]
 
 
-def _are(columns: Iterable[Any], only: Only) -> list[Any]:
+def _are(columns: Iterable[Any], only: MeterFilter) -> list[Any]:
     """The conditions on service, resource and AZ."""
     return [any_of(column, wanted) for column, wanted in zip(columns, only, strict=True) if wanted is not None]
 
@@ -88,7 +88,7 @@ def _by_meter(found: Iterable[Any], make: Callable[..., T]) -> dict[Meter, list[
 
 
 @tuples(tuple[str, str, str, str, int, int])
-def _steps(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+def _steps(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
     step = UsageStep
     query = step.select(*meter_columns(step), step.at, step.usage)
     in_time = (step.at >= begin, step.at < end)
@@ -97,7 +97,7 @@ def _steps(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
 
 
 def steps(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[Step]]:
     """The steps from `begin` on and before `end`, in order."""
     return _by_meter(_steps(engine, projects, begin, end, only), Step)
@@ -138,7 +138,7 @@ def scrape_times_of_services(services: Sequence[str]) -> Node:
 
 
 @tuples(tuple[str, str, str, str, int, int, int])
-def _committed(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+def _committed(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
     time = CommittedTimeModel
     query = time.select(*meter_columns(time), time.begins, time.ends, time.amount)
     overlaps = (time.ends > begin, time.begins < end)
@@ -146,14 +146,14 @@ def _committed(projects: Sequence[str], begin: int, end: int, only: Only) -> Nod
 
 
 def committed(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[CommittedTime]]:
     """The times that overlap this one, in which something was committed."""
     return _by_meter(_committed(engine, projects, begin, end, only), CommittedTime)
 
 
 @rows(Meter)
-def places(projects: Sequence[str], only: Only = EVERYTHING) -> Node:
+def places(projects: Sequence[str], only: MeterFilter = NO_FILTER) -> Node:
     """What is reported of these projects at present, even if nothing of it is used."""
     az = ProjectAZResource
     return (
@@ -199,7 +199,7 @@ Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | Non
 """The same as a plain tuple: there are hundreds of thousands of them, which the garbage collector need not look at."""
 
 
-def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: Only, *more: Any) -> Select:
+def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: MeterFilter, *more: Any) -> Select:
     figures = (model.used, model.committed, model.beyond, model.unknown, model.smallest, model.largest, model.last)
     query: Select = model.select(*meter_columns(model), model.begins, *figures, model.version, *more)
     in_time = (model.begins >= begin, model.begins < end)
@@ -212,36 +212,38 @@ def _stored(begin: int, used: str, committed_: str, beyond: str, *figures: Any) 
 
 
 @tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
-def _days(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+def _days(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
     return _accounts(UsageDay, projects, begin, end, only).order_by(UsageDay.begins)
 
 
 def days(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[StoredAccount]]:
     """The stored days that begin in this time, in order."""
     return _by_meter(_days(engine, projects, begin, end, only), lambda day, *row: _stored(day, *row, day + 86400))
 
 
 @tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int, int])
-def _months(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+def _months(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
     month = UsageMonth
     return _accounts(month, projects, begin, end, only, month.counted_until).order_by(month.begins)
 
 
 def months(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[StoredAccount]]:
     """The stored months that begin in this time, in order."""
     return _by_meter(_months(engine, projects, begin, end, only), _stored)
 
 
 @tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
-def _month_rows(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+def _month_rows(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
     return _accounts(UsageMonth, projects, begin, end, only)
 
 
-def month_rows(engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING) -> list[Month]:
+def month_rows(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
+) -> list[Month]:
     """The same, in the order of meters (by code points, whatever the database's order is) and time."""
     found = _month_rows(engine, projects, begin, end, only)
     found.sort(key=itemgetter(slice(0, 5)))

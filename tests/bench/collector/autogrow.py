@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
 from limes.actions.distribute_quota import DistributeQuota
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES
@@ -23,6 +23,7 @@ from limes.db.migrate import limes_migrations
 from limes.memory import tune_garbage_collector
 from limes.system import RandomJitter, SystemClock, SystemIds
 from tests.bench.collector.cloud import DOMAINS, service
+from tests.support.limes import capacitors, make_limes
 
 PROJECTS, REPEATS = (5000, 25_000), 7
 AZS = ("az-one", "az-two", "az-three")
@@ -56,7 +57,7 @@ def _prepare(engine: Engine, projects: int) -> DistributeQuota:
     catalog = Catalog(AZS, [service(REF[0])], distributions=distributions)
     clock = SystemClock()
     change_log = ChangeLog(engine, catalog, clock, SystemIds())
-    SyncCatalog(engine, catalog, ["nothing"], clock).run()
+    sync_catalog(make_limes(engine, catalog, backends=capacitors("nothing")))
     ChangeModel(engine, catalog, clock, change_log).run()
     engine.atomic(lambda: _load(engine, projects))
     with engine.connection():
