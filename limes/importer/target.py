@@ -58,7 +58,7 @@ _VALUES = 15_000
 class Target:
     """Writes the source's rows. All methods are to be called inside one transaction of the caller.
 
-    Services, resources and capacitors have to exist already (`SyncCatalog`). What concerns other resources is left out.
+    Services, resources and capacitors have to exist already (`sync_catalog`). What concerns others is left out.
     """
 
     def __init__(self, engine: Engine, catalog: Catalog, now: float) -> None:
