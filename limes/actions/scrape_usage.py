@@ -10,7 +10,7 @@ that, which led to inconsistencies). Quota can be set as soon as a scrape has su
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -86,8 +86,11 @@ def scrape_project(limes: Limes, claimed: ScrapeTask, listeners: Sequence[Listen
         log.error("%s failed: %s", _describe(task), error)
         _record_failure(limes, task, error.observed or str(error))
         return False
-    if not _record(limes, claimed, report, limes.clock.monotonic() - started, begun, listeners):
+    freed = _record(limes, claimed, report, limes.clock.monotonic() - started, begun, listeners)
+    if freed is None:
         log.warning("%s: not recorded, as its lease is over or the project is gone", _describe(task))
+    elif freed:
+        settlement(limes).settle_waiting(freed)
     return True
 
 
@@ -103,8 +106,10 @@ def _record_failure(limes: Limes, task: ProjectTask, message: str) -> None:
 @atomic
 def _record(
     limes: Limes, claimed: ScrapeTask, report: UsageReport, duration: float, begun: float, listeners: Sequence[Listener]
-) -> bool:
-    """Writes the outcome. False if the claim is lost: then nothing is written.
+) -> Collection[int] | None:
+    """Writes the outcome. Returns the resources (ids) of which less is used now.
+
+    None if the claim is lost: then nothing is written.
 
     Marks the service if its backend quota is not the wanted one, and takes the mark away if it is.
     """
@@ -126,7 +131,7 @@ def _record(
     seen = None if _keeps_split(limes, task) else task.desynced_at
     state = queries.record_success(limes.engine, task.id, task.lease, outcome, seen, changed)
     if state is None:
-        return False
+        return None
     scrape = Scrape(limes.engine, task, ids, stored, present, usages, outcome.now)
     with limes.engine.batch.collect():
         queries.write_figures(limes.engine, task.project_id, stored, present)
@@ -135,8 +140,6 @@ def _record(
     follow_usage(scrape, limes.catalog, limes.change_log)
     before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
     limes.change_log.record_scrape(task, limes.constraints, before, after)
-    if freed := queries.less_used(stored, present):
-        limes.engine.after_commit(partial(settlement(limes).settle_waiting, freed))
     # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
     told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
     if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
@@ -145,7 +148,7 @@ def _record(
             # noted before, and left alone until now
             _record_repair(limes, task, {name: after[name].backend_quota for name in wanted}, wanted)
         _note_drift(limes, task, drift, wanted, state.drifted_at, repairs=repairs)
-    return True
+    return queries.less_used(stored, present)
 
 
 def _keeps_split(limes: Limes, task: ProjectTask) -> bool:

@@ -62,7 +62,7 @@ _IN_FLIGHT = 300
 def close_days(limes: Limes) -> None:
     """The job. Several may run it at once. Raises `Unavailable` if the clock is wrong."""
     now = int(limes.now())
-    state = _read_state(limes) or _begin(limes, now)
+    state = limes.engine.snapshot(partial(accounts.state, limes.engine)) or _begin(limes, now)
     if now < state.begun_at:
         # a machine that starts with a clock of years ago must not take all that was ever closed for yet to come
         begun, says = render_time(state.begun_at), render_time(now)
@@ -79,11 +79,6 @@ def close_days(limes: Limes) -> None:
     while _close_some(limes, now):
         pass
     _forget(limes, now)
-
-
-@snapshot
-def _read_state(limes: Limes) -> State | None:
-    return accounts.state(limes.engine)
 
 
 def _begin(limes: Limes, now: int) -> State:
