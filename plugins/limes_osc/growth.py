@@ -6,18 +6,16 @@ gets the same bound, so there is nothing to compare with.
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
 from limes_osc.amounts import AmountError, exact, parse_amount, unit_of
 from limes_osc.client import Json, LimesClient
-from limes_osc.filters import Inventory, read_inventory
-from limes_osc.options import read_pair
-from limes_osc.quota_changes import Ref, read_wanted_quotas, why_missing
+from limes_osc.options import read_pair, repeated
+from limes_osc.quota_changes import Ref, by_service, query_of, read_wanted_quotas, resources_of, why_missing
 
 _NONE = "none"
 """What takes a limit away."""
@@ -46,16 +44,13 @@ def add_growth_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def add_grant_option(parser: argparse.ArgumentParser) -> None:
-    """Adds what cloud admins grant a project."""
-    parser.add_argument(
-        "--min-quota",
-        metavar="<service>/<resource>=<amount>",
-        action="append",
-        default=[],
-        help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
-        " it back; may be repeated",
-    )
+add_grant_option = repeated(
+    "--min-quota",
+    metavar="<service>/<resource>=<amount>",
+    help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
+    " it back; may be repeated",
+)
+"""What cloud admins grant a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +90,8 @@ class BoundsChange:
         if texts:
             self._field = "max_quota" if args.max_quota else "min_quota"
         refs = [*texts, *switches]
-        query = sorted({("service", service) for service, _ in refs} | {("resource", name) for _, name in refs})
-        report, self._condition = limes.get_with_condition(path, query)
-        known = _find(refs, report[level], partial(read_inventory, limes))
+        report, self._condition = limes.get_with_condition(path, query_of(refs))
+        known = _find(limes, refs, report[level])
         self.bounds = [self._bound(ref, known[ref], texts, switches) for ref in refs]
 
     def _bound(self, ref: Ref, resource: Json, texts: Mapping[Ref, str], switches: Mapping[Ref, bool]) -> Bound:
@@ -118,13 +112,12 @@ class BoundsChange:
 
     def write(self) -> str:
         """Changes the bounds. Returns what the user should know. Raises `Refused`."""
-        services: dict[str, list[Json]] = {}
+        resources = []
         for bound in self.bounds:
-            document: Json = {"name": bound.ref[1], self._field: bound.new}
-            if bound.unit.is_measured and bound.new is not None and not isinstance(bound.new, bool):
-                document["unit"] = bound.unit.value
-            services.setdefault(bound.ref[0], []).append(document)
-        body = {self._level: {"services": [{"type": type_, "resources": each} for type_, each in services.items()]}}
+            is_amount = bound.new is not None and not isinstance(bound.new, bool)
+            unit = {"unit": bound.unit.value} if bound.unit.is_measured and is_amount else {}
+            resources.append((bound.ref[0], {"name": bound.ref[1], self._field: bound.new, **unit}))
+        body = {self._level: by_service(resources)}
         path = f"{self._path}/{self._field.replace('_', '-')}"
         condition = {} if self._level == "domain" else self._condition
         return self._limes.request("PUT", path, (), body, condition).text.strip()
@@ -159,16 +152,12 @@ def _wanted(limes: LimesClient, args: argparse.Namespace) -> tuple[dict[Ref, str
     return {}, switches
 
 
-def _find(refs: Iterable[Ref], report: Json, inventory: Callable[[], Inventory | None]) -> dict[Ref, Json]:
-    """Returns these resources of a report. Raises `CommandError` with all that is wrong."""
-    known = {
-        (service["type"], resource["name"]): resource
-        for service in report["services"]
-        for resource in service["resources"]
-    }
-    missing = [ref for ref in refs if ref not in known]
+def _find(limes: LimesClient, refs: Sequence[Ref], report: Json) -> dict[Ref, Json]:
+    """Returns the resources of a report. Raises `CommandError` if some of these are not among them."""
+    known = resources_of(report)
+    missing = [f"{'/'.join(ref)}: {why_missing(limes, *ref, report)}" for ref in refs if ref not in known]
     if missing:
-        raise CommandError("\n".join(f"{'/'.join(ref)}: {why_missing(*ref, report, inventory)}" for ref in missing))
+        raise CommandError("\n".join(missing))
     return known
 
 

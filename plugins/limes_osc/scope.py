@@ -15,7 +15,7 @@ from openstack.exceptions import DuplicateResource, ForbiddenException, SDKExcep
 from osc_lib.exceptions import CommandError
 
 from limes_osc.client import Json, LimesClient, Query, Refused
-from limes_osc.suggestion import suggest
+from limes_osc.names import suggest
 
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f-]{36}|default")
 """What Keystone's ids look like."""

@@ -7,7 +7,7 @@ from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import exact
+from limes_osc.amounts import exact, unit_of
 from limes_osc.client import Json
 from limes_osc.times import read_time, short
 
@@ -54,19 +54,20 @@ class Temporary(FormattableColumn[dict[str, Any]]):
         self._unit = unit
 
     def human_readable(self) -> str:
-        """See above."""
-        return "\n".join(self.lines())
+        """Returns two lines."""
+        document, until = self._value, short(self._value["until"])
+        if document["state"] == "planned":
+            return f"{exact(document['quota'], self._unit)} from {short(document['from'])}\nuntil {until}"
+        if document["state"] == "over":
+            return f"over by {exact(document['over_by'], self._unit)}\nsince {until}"
+        return f"until {until},\nthen {exact(document['quota_before'], self._unit)}"
 
     def in_words(self) -> str:
         """Returns the same in one line."""
-        return " ".join(self.lines())
+        return self.human_readable().replace("\n", " ")
 
-    def lines(self) -> list[str]:
-        """Returns the same in lines that fit tables."""
-        document, until = self._value, short(self._value["until"])
-        if document["state"] == "planned":
-            quota = exact(document["quota"], self._unit)
-            return [f"{quota} from {short(document['from'])}", f"until {until}"]
-        if document["state"] == "over":
-            return [f"over by {exact(document['over_by'], self._unit)}", f"since {until}"]
-        return [f"until {until},", f"then {exact(document['quota_before'], self._unit)}"]
+
+def temporary_quota(document: Json, _: Unit | None = None) -> Temporary | None:
+    """Returns the cell of a document with a quota, if this ends."""
+    end = document.get("temporary_quota")
+    return None if end is None else Temporary(end, unit_of(document))
