@@ -2,38 +2,30 @@
 
 import argparse
 
-from limes.commands import config_init, config_policy
-from limes.commands.terminal import (
-    Commands,
-    add_actions,
-    add_config_option,
-    add_exit_codes,
-    add_json_option,
-    print_json,
-)
+from limes.commands import config_init, config_policy, terminal
 from limes.errors import ConfigError
 
 
-def add_to(commands: Commands) -> None:
-    """Adds `config init`, `config check`, `config options` and `config policy`."""
+def add_to(commands: terminal.Commands) -> None:
     parser = commands.add_parser("config", help="write or check the configuration; show settings and policy rules")
-    actions = add_actions(parser)
+    actions = terminal.add_actions(parser)
     config_init.add_to(actions)
-    action = actions.add_parser("check", help="report everything that is wrong with the configuration at once")
-    add_json_option(action)
-    add_config_option(action)
-    action.add_argument(
-        "--against-database",
-        action="store_true",
-        help="also say which services, resources and availability zones of the database it drops, and what they hold;"
-        " and whose distribution model it changes",
+    terminal.add_command(
+        actions,
+        "check",
+        check,
+        "report everything that is wrong with the configuration at once",
+        *(terminal.add_json_option, terminal.add_config_option),
+        terminal.argument(
+            "--against-database",
+            action="store_true",
+            help="also say which services, resources and availability zones of the database it drops, and what they"
+            " hold; and whose distribution model it changes",
+        ),
+        codes={1: "something is wrong with it", 3: "it would drop something of the database"},
     )
-    add_exit_codes(action, {1: "something is wrong with it", 3: "it would drop something of the database"})
-    action.set_defaults(run=check)
-    action = actions.add_parser("options", help="print every setting with its default and what it means, as Markdown")
-    add_json_option(action)
-    add_exit_codes(action)
-    action.set_defaults(run=options_page)
+    text = "print every setting with its default and what it means, as Markdown"
+    terminal.add_command(actions, "options", options_page, text, terminal.add_json_option)
     config_policy.add_to(actions)
 
 
@@ -50,13 +42,13 @@ def check(options: argparse.Namespace) -> int:
     except ConfigError as error:
         if not options.json:
             raise
-        print_json({"problems": error.problems})
+        terminal.print_json({"problems": error.problems})
         return 1
     if options.json:
         document: dict[str, object] = {"problems": [], "services": checked.services, "resources": checked.resources}
         document |= {"warnings": list(checked.warnings)} if checked.warnings else {}
         document |= {"models": models} if models else {}
-        print_json(document | ({"dropped": comparison} if comparison else {}))
+        terminal.print_json(document | ({"dropped": comparison} if comparison else {}))
     elif not checked.services:
         print("The configuration is fine, for `limes placement` alone: it has no services.")
     else:
@@ -76,7 +68,7 @@ def options_page(options: argparse.Namespace) -> int:
     from limes.settings.document import all_rows, render_page
 
     if options.json:
-        print_json([row._asdict() for row in all_rows()])
+        terminal.print_json(list(all_rows()))
     else:
         print(render_page(), end="")
     return 0

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from limes.commands.terminal import Commands, add_exit_codes
+from limes.commands import terminal
 from limes.errors import StartupError
 
 _START = Path(__file__).with_name("start.yaml")
@@ -12,18 +12,21 @@ _MODE = 0o640
 """Passwords may come into the file."""
 
 
-def add_to(actions: Commands) -> None:
-    action = actions.add_parser(
+def add_to(actions: terminal.Commands) -> None:
+    terminal.add_command(
+        actions,
         "init",
-        help="write a commented configuration to start from; existing files are left alone",
+        run,
+        "write a commented configuration to start from; existing files are left alone",
+        terminal.argument(
+            "file", nargs="?", default="limes.yaml", metavar="FILE", help="where to (default: limes.yaml)"
+        ),
+        terminal.argument(
+            "--sample", action="store_true", help="the sample cloud of `limes serve` instead, with its sample data"
+        ),
         description="Writes a commented configuration to start from. It never overwrites a file.",
+        codes={1: "a file is there already, or cannot be written"},
     )
-    action.add_argument("file", nargs="?", default="limes.yaml", metavar="FILE", help="where to (default: limes.yaml)")
-    action.add_argument(
-        "--sample", action="store_true", help="the sample cloud of `limes serve` instead, with its sample data"
-    )
-    add_exit_codes(action, {1: "a file is there already, or cannot be written"})
-    action.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,28 +6,27 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limes.commands.terminal import Commands, add_exit_codes, add_file_option, add_json_option, print_json
+from limes.commands import terminal
 
 if TYPE_CHECKING:
     from limes.auth.policy import Rule
 
 
-def add_to(actions: Commands) -> None:
-    action = actions.add_parser(
+def add_to(actions: terminal.Commands) -> None:
+    terminal.add_command(
+        actions,
         "policy",
-        help="print every policy rule with its default and what it is for",
+        run,
+        "print every policy rule with its default and what it is for",
+        terminal.argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="of which API"),
+        terminal.file_argument(
+            "--config",
+            help="print the rules that are in force with this configuration file, instead of the defaults",
+        ),
+        terminal.add_json_option,
         description="Prints a policy file. Without --config it has the shipped rules, as comments. With it, it also has"
         " the rules of the configuration's policy file, which are in force.",
     )
-    action.add_argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="of which API")
-    add_file_option(
-        action,
-        "--config",
-        help="print the rules that are in force with this configuration file, instead of the defaults",
-    )
-    add_json_option(action)
-    add_exit_codes(action)
-    action.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -49,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
         Policy(rules, path)  # raises for what is no policy file
         overrides = read_yaml(path) or {}
     if options.json:
-        print_json([_document(rule, overrides, with_config=bool(options.config)) for rule in rules])
+        terminal.print_json([_document(rule, overrides, with_config=bool(options.config)) for rule in rules])
         return 0
     if options.config:
         print(f"# {_origin(options.api, path)}\n")

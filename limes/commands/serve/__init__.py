@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes
+from limes.commands import terminal
 from limes.errors import StartupError
 
 if TYPE_CHECKING:
@@ -17,19 +17,19 @@ QUICKSTART = Path(__file__).with_name("quickstart.yaml")
 SAMPLE_DATA = Path(__file__).with_name("sample-data.yaml")
 
 
-def add_to(commands: Commands) -> None:
-    """Adds `serve`."""
-    parser = commands.add_parser(
+def add_to(commands: terminal.Commands) -> None:
+    terminal.add_command(
+        commands,
         "serve",
-        help="run both APIs and the collector in one command, for a first look or a small lab",
+        run,
+        "run both APIs and the collector in one command, for a first look or a small lab",
+        terminal.argument(
+            "--fresh", action="store_true", help="delete the data of a sample cloud first, and start with new ones"
+        ),
+        terminal.add_config_option,
         description="Runs both APIs and the collector. Without any configuration, it runs a sample cloud.",
+        codes={0: "stopped by a signal", 1: "it could not start, or one of the processes has ended"},
     )
-    parser.add_argument(
-        "--fresh", action="store_true", help="delete the data of a sample cloud first, and start with new ones"
-    )
-    add_config_option(parser)
-    add_exit_codes(parser, {0: "stopped by a signal", 1: "it could not start, or one of the processes has ended"})
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
