@@ -12,19 +12,8 @@ from peewee import Case, Select, Value, fn
 from limes.actions.compute_quota import growing_resources
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
 from limes.core.overrides import QuotaOverrides
+from limes.db import models
 from limes.db.engine import Engine
-from limes.db.models import (
-    AZResource,
-    Commitment,
-    Domain,
-    DomainResource,
-    Project,
-    ProjectAZQuota,
-    ProjectAZResource,
-    ProjectResource,
-    Resource,
-    Service,
-)
 from limes.importer.layout import Rows
 from limes.importer.source import OverrideRow, Source
 
@@ -171,22 +160,26 @@ _NAMES = {
 def _of_resource(*columns: Any) -> Rows:
     """Returns these columns of a table that refers to resources, with the names of service and resource."""
     table = columns[0].model
-    query = table.select(Service.type.alias("service"), Resource.name.alias("resource"), *columns)
+    query = table.select(models.Service.type.alias("service"), models.Resource.name.alias("resource"), *columns)
     link = table.resource if hasattr(table, "resource") else table.resource_id
-    return query.join(Resource, on=link == Resource.id).join(Service)
+    return query.join(models.Resource, on=link == models.Resource.id).join(models.Service)
 
 
 _OURS: dict[str, Rows] = {
-    "projects": Project.select(Project.uuid, Domain.uuid.alias("domain")).join(Domain),
-    "capacity": _of_resource(AZResource.az, AZResource.raw_capacity, AZResource.usage),
-    "domain_quotas": _of_resource(DomainResource.quota),
-    "quotas": _of_resource(ProjectResource.quota, ProjectResource.backend_quota),
-    "usages": _of_resource(ProjectAZResource.az, ProjectAZResource.usage, ProjectAZResource.physical_usage),
-    "bounds": _of_resource(ProjectResource.max_quota, ProjectResource.forbids_autogrowth).where(
-        ProjectResource.max_quota.is_null(False) | ProjectResource.forbids_autogrowth
+    "projects": models.Project.select(models.Project.uuid, models.Domain.uuid.alias("domain")).join(models.Domain),
+    "capacity": _of_resource(models.AZResource.az, models.AZResource.raw_capacity, models.AZResource.usage),
+    "domain_quotas": _of_resource(models.DomainResource.quota),
+    "quotas": _of_resource(models.ProjectResource.quota, models.ProjectResource.backend_quota),
+    "usages": _of_resource(
+        models.ProjectAZResource.az, models.ProjectAZResource.usage, models.ProjectAZResource.physical_usage
     ),
-    "az_quotas": _of_resource(ProjectAZQuota.az, ProjectAZQuota.quota),
-    "commitments": _of_resource(Commitment.az, Commitment.amount, Commitment.confirmed_at, Commitment.superseded_at),
+    "bounds": _of_resource(models.ProjectResource.max_quota, models.ProjectResource.forbids_autogrowth).where(
+        models.ProjectResource.max_quota.is_null(False) | models.ProjectResource.forbids_autogrowth
+    ),
+    "az_quotas": _of_resource(models.ProjectAZQuota.az, models.ProjectAZQuota.quota),
+    "commitments": _of_resource(
+        models.Commitment.az, models.Commitment.amount, models.Commitment.confirmed_at, models.Commitment.superseded_at
+    ),
 }
 
 

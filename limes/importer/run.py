@@ -24,8 +24,6 @@ Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an import."""
-
     version: int
     """The version of the source's schema."""
     counts: dict[str, int] = field(default_factory=dict)
