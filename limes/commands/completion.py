@@ -21,7 +21,6 @@ def add_to(commands: terminal.Commands, parser_of_all: argparse.ArgumentParser) 
 
 
 def run(parser_of_all: argparse.ArgumentParser, options: argparse.Namespace) -> int:
-    """Prints the script."""
     import shtab
 
     print(shtab.complete(parser_of_all, options.shell))

@@ -72,7 +72,6 @@ def _seconds(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints what was found."""
     from limes import logs
     from limes.doctor.examination import examine
 

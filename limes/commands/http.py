@@ -49,7 +49,6 @@ def run_liquid(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Becomes gunicorn."""
     os.environ["LIMES_PROCESS"] = options.process
     arguments = gunicorn_command(options.process)
     os.execv(arguments[0], arguments)  # noqa: S606 - no shell, and a fixed program

@@ -44,7 +44,6 @@ def _count(text: str) -> int:
 
 
 def preview(options: argparse.Namespace) -> int:
-    """Prints mails, and sends them if told so."""
     from limes.composition.notify_commands import preview_mails
 
     kinds, event = options.kinds, options.event
@@ -80,7 +79,6 @@ def _document(each: "Preview") -> dict[str, str]:
 
 
 def list_unsubscribed(options: argparse.Namespace) -> int:
-    """Prints who has unsubscribed from what, and when."""
     from limes.composition.notify_commands import open_subscriptions
 
     with open_subscriptions() as subscriptions:
@@ -96,7 +94,6 @@ def list_unsubscribed(options: argparse.Namespace) -> int:
 
 
 def unsubscribe(options: argparse.Namespace) -> int:
-    """Sends somebody no more mails."""
     from limes.composition.notify_commands import open_subscriptions
 
     kinds = _known([options.kind] if options.kind else [])

@@ -60,27 +60,18 @@ def run(options: argparse.Namespace) -> int:
     ours: Contents | None = None
     deviations: list[str] = []
     if options.verify_only or journal.comparing:  # or it failed when all was written already
-        theirs, ours = (
-            read(journal, "comparing there", progress),
-            read(local, "comparing here", progress),
-        )
+        theirs, ours = (read(journal, "comparing there", progress), read(local, "comparing here", progress))
         deviations = list(differences(theirs, ours))
     if theirs is None or ours is None or (deviations and not options.verify_only):
         if theirs is None or ours is None:
-            theirs, ours = (
-                read(journal, "reading there", progress),
-                read(local, "reading here", progress),
-            )
+            theirs, ours = (read(journal, "reading there", progress), read(local, "reading here", progress))
         writer = Writer(local, theirs, ours, progress, prune=options.prune)
         writer.run()
         refused = list(writer.problems)
         for problem in refused:
             print(f"refused: {problem}", file=sys.stderr)
         journal.restart(comparing=True)
-        theirs, ours = (
-            read(journal, "comparing there", progress),
-            read(local, "comparing here", progress),
-        )
+        theirs, ours = (read(journal, "comparing there", progress), read(local, "comparing here", progress))
         deviations = list(differences(theirs, ours))
     journal.remove()
     return _print(options, theirs, ours, refused, deviations)

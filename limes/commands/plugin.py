@@ -65,12 +65,7 @@ def _describe(plugins: "Plugins", name: str) -> dict[str, Any]:
 
 
 def get_usage(options: argparse.Namespace) -> int:
-    """Prints a validated usage report."""
-    from limes.backends import calls
-
-    with terminal.progress_console().status(f"asking {options.service} ..."):
-        backend, service, project, catalog = _find(options.service, options.project)
-        report = calls.report_usage(backend, service, project, catalog)
+    service, project, report, _ = _ask(options)
     if options.json:
         terminal.print_json(report)
     else:
@@ -98,7 +93,6 @@ def set_quota(options: argparse.Namespace) -> int:
 
 
 def scan_capacity(options: argparse.Namespace) -> int:
-    """Prints a validated capacity report."""
     from limes.backends import calls
 
     cluster = _cluster()
@@ -129,10 +123,17 @@ def _cluster() -> Any:
     return build_cluster(settings, open_cloud(settings))
 
 
-def _find(service_type: str, project: str) -> tuple[Any, Any, Any, Any]:
-    cluster = _cluster()
-    service = _service(cluster, service_type)
-    return cluster.backends.quota[service.type], service, _project(cluster, project), cluster.catalog
+def _ask(options: argparse.Namespace) -> "tuple[ServiceDef, ProjectInfo, UsageReport, float]":
+    """Asks a backend for a project's usage. Returns the report, and how long it has taken."""
+    from limes.backends import calls
+
+    with terminal.progress_console().status(f"asking {options.service} ..."):
+        cluster = _cluster()
+        service = _service(cluster, options.service)
+        project = _project(cluster, options.project)
+        started = time.monotonic()
+        report = calls.report_usage(cluster.backends.quota[service.type], service, project, cluster.catalog)
+        return service, project, report, time.monotonic() - started
 
 
 def _service(cluster: Any, service_type: str) -> Any:
@@ -153,16 +154,10 @@ def _project(cluster: Any, uuid: str) -> Any:
 
 
 def scrape_once(options: argparse.Namespace) -> int:
-    """Prints the report."""
     from limes import logs
-    from limes.backends import calls
 
     logs.set_up(level="ERROR")  # libraries warn of each request that they repeat
-    with terminal.progress_console().status(f"asking {options.service} ..."):
-        backend, service, project, catalog = _find(options.service, options.project)
-        started = time.monotonic()
-        report = calls.report_usage(backend, service, project, catalog)
-        seconds = time.monotonic() - started
+    service, project, report, seconds = _ask(options)
     if options.json:
         resources = {
             name: {"per_az": dict(usage.per_az), "quota": _quota(usage), **_bounds(usage)}
@@ -177,7 +172,6 @@ def scrape_once(options: argparse.Namespace) -> int:
 
 
 def print_report(service: "ServiceDef", project: "ProjectInfo", report: "UsageReport") -> None:
-    """Prints a usage report as a table."""
     title = f"{service.type} in {project.domain.name}/{project.name}"
     names = ("resource", "unit", "AZ", "usage>", "physical>", "items>", "backend quota>")
     terminal.print_table(terminal.result_console(), title, names, list(_usage_rows(service, report)))

@@ -32,7 +32,6 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints the report."""
     from limes.composition.operator_commands import read_status
 
     status = read_status(options.collector)

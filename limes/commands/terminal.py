@@ -4,10 +4,8 @@ Results are tables for people, or JSON for programs. `NO_COLOR` is honoured.
 """
 
 import argparse
-import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -81,11 +79,7 @@ def print_json(document: Any) -> None:
     """Prints a document; dataclasses and named tuples become objects."""
 
     def default(value: Any) -> Any:
-        if isinstance(value, tuple) and hasattr(value, "_asdict"):
-            return value._asdict()
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return dataclasses.asdict(value)
-        return value.value if isinstance(value, Enum) else str(value)
+        return value._asdict() if hasattr(value, "_asdict") else str(value)
 
     print(orjson.dumps(document, default=default, option=orjson.OPT_INDENT_2).decode())
 
