@@ -80,13 +80,14 @@ def _document(each: "Preview") -> dict[str, str]:
 
 def list_unsubscribed(options: argparse.Namespace) -> int:
     from limes.composition.notify_commands import open_subscriptions
+    from limes.core.metering.calendar import render_time
 
     with open_subscriptions() as subscriptions:
         rows = subscriptions.ended()
     if options.json:
         terminal.print_json([{"address": address, "kind": kind, "at": int(at)} for address, kind, at in rows])
     else:
-        shown = [(address, "all" if kind == "*" else kind, terminal.moment(at)) for address, kind, at in rows]
+        shown = [(address, "all" if kind == "*" else kind, render_time(at)) for address, kind, at in rows]
         terminal.print_table(
             terminal.result_console(), "Unsubscribed", ("address", "kind", "since"), shown, empty="nobody"
         )

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 import shtab
 
-from limes.core.metering.calendar import render_time
-
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -159,8 +157,3 @@ def duration(seconds: float | None) -> str | None:
         if amount:
             parts.append(f"{amount}{unit}")
     return " ".join(parts[:2]) or "0s"
-
-
-def moment(seconds: float | None) -> str | None:
-    """Returns a time, given in seconds since the epoch: `2026-01-01T00:00:00Z`."""
-    return None if seconds is None else render_time(seconds)
