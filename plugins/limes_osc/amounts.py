@@ -155,7 +155,6 @@ class Amount(FormattableColumn[int | float]):
             self._text = exact(amount, unit) if exactly else rounded(amount, unit)
 
     def human_readable(self) -> str:
-        """Such as `200 GiB`."""
         return self._text
 
     def __lt__(self, other: object) -> bool:

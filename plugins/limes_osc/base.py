@@ -23,8 +23,6 @@ Fields = tuple[Sequence[str], Sequence[Any]]
 
 
 class LimesCommand(command.Command):
-    """A command that talks to Limes."""
-
     options: ClassVar[shared.Options] = ()
     """What a class adds to the parser; those of its base classes come first."""
 
@@ -131,7 +129,6 @@ class Listing(LimesLister):
         """Returns the documents that the rows are made of. Raises `CommandError`."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each document."""
         columns, unit = self.columns_for(parsed_args), getattr(parsed_args, "unit", None)
         return self.table(parsed_args, columns, (columns.row(entry, unit) for entry in self.entries(parsed_args)))
 
@@ -141,28 +138,22 @@ class Listing(LimesLister):
 
 
 class LimesShowOne(LimesCommand, command.ShowOne):
-    """A command that shows one thing."""
-
     @abc.abstractmethod
     def row(self, args: argparse.Namespace) -> Row:
         """Returns the fields. Raises `CommandError`."""
 
     def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """Returns the fields as the formatter takes them."""
-        return self.fields(parsed_args, self.row(parsed_args))
-
-    def fields(self, args: argparse.Namespace, row: Row) -> Fields:
         """Returns what cliff's formatters take. People are spared empty fields, and the unit that is behind each
         amount. Raises `CommandError` for fields that do not exist."""
-        people = args.formatter == "table"
-        if args.columns:
-            row = {title: row[title] for title in find_titles(args.columns, row)}
-            args.columns = []
+        row, people = self.row(parsed_args), parsed_args.formatter == "table"
+        if parsed_args.columns:
+            row = {title: row[title] for title in find_titles(parsed_args.columns, row)}
+            parsed_args.columns = []
         elif people:
             row = {title: cell for title, cell in row.items() if title != "Unit" and cell is not None and str(cell)}
         if people:
             return list(row), [cell.in_full() if isinstance(cell, Moment) else cell for cell in row.values()]
-        return [key_of(title) if args.formatter in KEYED else title for title in row], list(row.values())
+        return [key_of(title) if parsed_args.formatter in KEYED else title for title in row], list(row.values())
 
 
 class Targeted(LimesCommand):

@@ -91,9 +91,14 @@ def value_at(document: Json, path: str) -> Any:
     return value
 
 
+def shown(kind: Callable[[Any], Any], path: str) -> Cell:
+    """A value as a class of cells shows it; nothing where there is none."""
+    return lambda document, _: None if (value := value_at(document, path)) is None else kind(value)
+
+
 def at(path: str) -> Cell:
     """A time."""
-    return lambda document, _: None if (seconds := value_at(document, path)) is None else Moment(seconds)
+    return shown(Moment, path)
 
 
 def amount(path: str, *, exactly: bool = False) -> Cell:
@@ -115,7 +120,6 @@ class Listed(FormattableColumn[list[Any]]):
     """A list of objects that only backends know: people see how many, programs see all."""
 
     def human_readable(self) -> str:
-        """Returns the number of objects."""
         return str(len(self._value))
 
 
@@ -129,7 +133,6 @@ class Text(FormattableColumn[Any]):
         self._width = width
 
     def human_readable(self) -> str:
-        """Returns the lines."""
         lines = self._words.splitlines()
         return "\n".join(part for line in lines for part in wrap(line, self._width, break_on_hyphens=False) or [""])
 

@@ -18,7 +18,6 @@ class ListDomains(LimesReport):
     options = [*REPORT, *PAGING]
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each domain and resource."""
         domains = self.read(parsed_args, "/domains", limit=parsed_args.limit, marker=parsed_args.marker)["domains"]
         return self.report(parsed_args, "domain", domains, {"Domain ID": "report.id", "Domain Name": "report.name"})
 

@@ -7,7 +7,7 @@ from limes.core.units import Unit
 from limes_osc.amounts import Amount, unit_of
 from limes_osc.base import Listing
 from limes_osc.client import Json
-from limes_osc.columns import Columns, Text, amount, at
+from limes_osc.columns import Columns, Text, amount, at, shown
 from limes_osc.options import add_filters, add_long, add_unit, selected
 
 _WORDS = {
@@ -75,7 +75,7 @@ class ListScrapeErrors(Listing):
             "Project Name": _project_name,
             "Affected Projects": "affected_projects",
             "Checked At": at("checked_at"),
-            "Message": lambda group, _: Text(group["message"]),
+            "Message": shown(Text, "message"),
         },
         hidden={"Domain Name", "Project ID", "Affected Projects"},
         unit=False,

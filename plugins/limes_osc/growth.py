@@ -6,7 +6,7 @@ gets the same bound, so there is nothing to compare with.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from osc_lib.exceptions import CommandError
@@ -22,7 +22,6 @@ _NONE = "none"
 
 
 def add_growth_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of bounds."""
     group = parser.add_argument_group(
         "quota that grows by itself", "One of these, not together with --set. Each may be repeated."
     )
@@ -85,21 +84,17 @@ class BoundsChange:
     def __init__(self, limes: LimesClient, level: str, path: str, args: argparse.Namespace) -> None:
         """Reads the present bounds. `level` is `domain` or `project`. Raises `CommandError`."""
         self._limes, self._level, self._path = limes, level, path
-        texts, switches = _wanted(limes, args)
-        self._field = "forbid_autogrowth"
-        if texts:
-            self._field = "max_quota" if args.max_quota else "min_quota"
-        refs = [*texts, *switches]
-        report, self._condition = limes.get_with_condition(path, query_of(refs))
-        known = _find(limes, refs, report[level])
-        self.bounds = [self._bound(ref, known[ref], texts, switches) for ref in refs]
+        self._field, wanted = _wanted(limes, args)
+        report, self._condition = limes.get_with_condition(path, query_of(wanted))
+        known = _find(limes, wanted, report[level])
+        self.bounds = [self._bound(ref, known[ref], new) for ref, new in wanted.items()]
 
-    def _bound(self, ref: Ref, resource: Json, texts: Mapping[Ref, str], switches: Mapping[Ref, bool]) -> Bound:
+    def _bound(self, ref: Ref, resource: Json, new: str | bool) -> Bound:
         unit, is_domain = unit_of(resource), self._level == "domain"
-        if ref in switches:
-            return Bound(ref, unit, resource.get("forbid_autogrowth", False), switches[ref], is_domain)
-        wanted = _limit(ref, texts[ref], unit)
-        return Bound(ref, unit, resource.get(self._field), wanted, is_domain, self._field.replace("_", " "))
+        if isinstance(new, bool):
+            return Bound(ref, unit, resource.get(self._field, False), new, is_domain)
+        what = self._field.replace("_", " ")
+        return Bound(ref, unit, resource.get(self._field), _limit(ref, new, unit), is_domain, what)
 
     @property
     def is_empty(self) -> bool:
@@ -107,7 +102,6 @@ class BoundsChange:
         return all(bound.new == bound.old and not bound.is_domain for bound in self.bounds)
 
     def render(self) -> str:
-        """One line for each bound."""
         return "\n".join(bound.render() for bound in self.bounds)
 
     def write(self) -> str:
@@ -133,26 +127,27 @@ def _grants(args: argparse.Namespace) -> list[str]:
     return list(getattr(args, "min_quota", []))
 
 
-def _wanted(limes: LimesClient, args: argparse.Namespace) -> tuple[dict[Ref, str], dict[Ref, bool]]:
-    """Returns the wanted limits as texts, or whether growth is to be forbidden. Raises `CommandError`."""
+def _wanted(limes: LimesClient, args: argparse.Namespace) -> tuple[str, Mapping[Ref, str | bool]]:
+    """Returns the field of the bounds, with the limits as texts, or whether growth is to be forbidden. Raises
+    `CommandError`."""
     grants = _grants(args)
     if (args.max_quota or grants) and (args.forbid_autogrowth or args.allow_autogrowth):
         raise CommandError("limits are not set in the same request as whether quota grows: use two commands")
     if args.max_quota and grants:
         raise CommandError("limits and grants are not set in the same request: use two commands")
     if args.max_quota:
-        return read_wanted_quotas(limes, args.max_quota, "--max-quota"), {}
+        return "max_quota", read_wanted_quotas(limes, args.max_quota, "--max-quota")
     if grants:
-        return read_wanted_quotas(limes, grants, "--min-quota"), {}
+        return "min_quota", read_wanted_quotas(limes, grants, "--min-quota")
     switches: dict[Ref, bool] = {}
     for refs, value in ((args.forbid_autogrowth, True), (args.allow_autogrowth, False)):
         for ref in refs:
             if switches.setdefault(ref, value) != value:
                 raise CommandError(f"{'/'.join(ref)}: growth cannot be both forbidden and allowed")
-    return {}, switches
+    return "forbid_autogrowth", switches
 
 
-def _find(limes: LimesClient, refs: Sequence[Ref], report: Json) -> dict[Ref, Json]:
+def _find(limes: LimesClient, refs: Iterable[Ref], report: Json) -> dict[Ref, Json]:
     """Returns the resources of a report. Raises `CommandError` if some of these are not among them."""
     known = resources_of(report)
     missing = [f"{'/'.join(ref)}: {why_missing(limes, *ref, report)}" for ref in refs if ref not in known]

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 from limes.core.units import Unit
 from limes_osc.base import InScope, LimesLister, Table
 from limes_osc.client import Json
-from limes_osc.columns import IN_ZONE, WHOSE, Columns, Text, at
+from limes_osc.columns import IN_ZONE, WHOSE, Columns, Text, at, shown
 from limes_osc.options import add_filters, add_long, option, repeated, selected, time_option
 from limes_osc.times import Age
 
@@ -38,8 +38,8 @@ class ListLifetimes(InScope, LimesLister):
             "--from", dest="from_", help="Only periods that end after this time (default: 30 days before --until)"
         ),
         time_option("--until", help="Only periods that begin before this time (default: now)"),
-        repeated("--az", metavar="<az>", help="Only in this availability zone"),
-        repeated("--id", metavar="<id>", help="Only subresources of this ID"),
+        repeated("--az", help="Only in this availability zone"),
+        repeated("--id", help="Only subresources of this ID"),
         option("--limit", metavar="<number>", type=int, help="At most this many periods (default: all)"),
         *(add_filters, add_long),
     ]
@@ -54,7 +54,7 @@ class ListLifetimes(InScope, LimesLister):
             "Began At": at("began_at"),
             "Last Seen At": at("last_seen_at"),
             "Ended At": at("ended_at"),
-            "Seconds": lambda period, _: Age(period["seconds"]),
+            "Seconds": shown(Age, "seconds"),
         },
         optional={"Name", "Ended At"},
         hidden={*WHOSE, "AZ", "Name", "First Seen At", "Began At", "Last Seen At", "Ended At"},

@@ -18,7 +18,9 @@ Pairs = list[tuple[str, str]]
 
 
 def option(*names: str, **settings: Any) -> Callable[[argparse.ArgumentParser], Any]:
-    """Returns a function that adds an option to a parser, or an argument."""
+    """Returns a function that adds an option to a parser, or an argument. Help calls its value by its last name."""
+    if "choices" not in settings and settings.get("action", "append") == "append":
+        settings.setdefault("metavar", f"<{names[-1].lstrip('-')}>")
     return lambda parser: parser.add_argument(*names, **settings)
 
 
@@ -49,24 +51,22 @@ def read_pair(text: str) -> tuple[str, str]:
 
 
 _DEFAULT = "(name or ID; default: that of the token)"
-add_domain = option("domain", metavar="<domain>", nargs="?", help=f"Domain {_DEFAULT}")
-add_domain_option = option("--domain", metavar="<domain>", help=f"Domain of the project {_DEFAULT}")
-add_project = option("project", metavar="<project>", nargs="?", help=f"Project {_DEFAULT}")
-add_project_option = option("--project", metavar="<project>", help=f"Project {_DEFAULT}")
+add_domain = option("domain", nargs="?", help=f"Domain {_DEFAULT}")
+add_domain_option = option("--domain", help=f"Domain of the project {_DEFAULT}")
+add_project = option("project", nargs="?", help=f"Project {_DEFAULT}")
+add_project_option = option("--project", help=f"Project {_DEFAULT}")
 SCOPE: Options = (
-    option("--domain", metavar="<domain>", help="Of this domain, or where to look for the project"),
-    option("--project", metavar="<project>", help="Of this project (default: the token's project, or its domain)"),
+    option("--domain", help="Of this domain, or where to look for the project"),
+    option("--project", help="Of this project (default: the token's project, or its domain)"),
     option("--all-domains", action="store_true", help="Of the whole cloud"),
 )
 """A project, a domain or the whole cloud."""
 add_resource = option(
     "resource", metavar="<service>/<resource>", type=read_pair, help="Resource, such as compute/cores"
 )
-add_unit = option(
-    "--unit", metavar="<unit>", type=read_unit, help="Show amounts of measured resources in this unit, such as GiB"
-)
+add_unit = option("--unit", type=read_unit, help="Show amounts of measured resources in this unit, such as GiB")
 add_long = option("--long", action="store_true", help="Show all columns, and times in full")
-add_amount = option("--amount", metavar="<amount>", help="Only a part, such as 10 or 200GiB (default: all of it)")
+add_amount = option("--amount", help="Only a part, such as 10 or 200GiB (default: all of it)")
 PAGING: Options = (
     option("--limit", metavar="<number>", type=int, help="At most this many domains, projects or changes"),
     option("--marker", metavar="<id>", help="Only what follows this one (with --limit)"),

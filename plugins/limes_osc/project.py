@@ -29,7 +29,6 @@ class ListProjects(LimesReport):
     options = [_add_whose, *REPORT, *PAGING]
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each project and resource."""
         path, whose = "/projects", dict[str, Cell]()
         if parsed_args.all_domains:
             whose = {"Domain ID": "report.domain.id", "Domain Name": "report.domain.name"}
@@ -96,7 +95,6 @@ class SyncProject(OfProject, LimesCommand):
     """Ask Limes to update a project's usage as soon as possible"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Says nothing."""
         self.limes.request("POST", f"{self.path(parsed_args)}/sync")
 
 

@@ -8,7 +8,6 @@ import argparse
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from types import MappingProxyType
 
 from osc_lib.exceptions import CommandError
 
@@ -18,11 +17,10 @@ from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import Columns, Text, amount
 from limes_osc.growth import BoundsChange, add_growth_options, wants_bounds
 from limes_osc.options import add_unit, option, repeated
-from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, query_of, read_refusals
+from limes_osc.quota_changes import Change, Ref, Refusal, plan, query_of, read_refusals, services_of
 from limes_osc.quota_sets import add_quota_set_option, wanted_quotas
 from limes_osc.temporary import Temporary, add_term_options, read_term
 
-_NO_ENDS: Mapping[Ref, Temporary] = MappingProxyType({})
 _SIMULATED = (403, 409, 422)
 """The statuses of simulate-put that go with a document."""
 
@@ -46,7 +44,7 @@ class QuotaChange:
         self._limes, self._path, self._term = limes, path, term
         report, self._condition = limes.get_with_condition(path, query_of(wanted))
         self.changes = plan(limes, wanted, report[level])
-        self._body = body_of(level, self.changes, term)
+        self._body = {level: services_of(self.changes, term)}
         self.answer: Json = {}
         """What the simulation has answered."""
 
@@ -71,20 +69,19 @@ class QuotaChange:
         self.answer = document_of(answer)
         return read_refusals(self.answer)
 
+    def render(self, refusals: Mapping[Ref, Refusal]) -> str:
+        """Returns one line for each change, with its end, or with what is wrong with it."""
+        lines, ends = [], {} if refusals else self.ends
+        for change in self.changes:
+            refusal, end = refusals.get(change.ref), ends.get(change.ref)
+            text = change.render() + (f", {end.in_words()}" if end else "")
+            lines.append(text + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
+        return "\n".join(lines)
+
     def write(self) -> str:
         """Changes the quotas. Returns what is still to be done, if a backend could not be told yet."""
         text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
         return text.partition("quotas have been accepted, with a warning:")[0].strip()  # that was said already
-
-
-def render(changes: Iterable[Change], refusals: dict[Ref, Refusal], ends: Mapping[Ref, Temporary] = _NO_ENDS) -> str:
-    """Returns one line for each change, with its end, and with what is wrong with it."""
-    lines = []
-    for change in changes:
-        refusal, end = refusals.get(change.ref), ends.get(change.ref)
-        text = change.render() + (f", {end.in_words()}" if end else "")
-        lines.append(text + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
-    return "\n".join(lines)
 
 
 def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
@@ -110,8 +107,8 @@ class SetQuotas(Targeted):
         wanted = _wanted(self, parsed_args)
         refusals = wanted.simulate()
         if refusals:
-            raise CommandError(f"nothing was changed:\n{render(wanted.changes, refusals)}")
-        self.say(render(wanted.changes, {}, wanted.ends))
+            raise CommandError(f"nothing was changed:\n{wanted.render(refusals)}")
+        self.say(wanted.render({}))
         self.warned(wanted.answer)
         if not wanted.is_empty:
             confirm(parsed_args)
@@ -130,8 +127,6 @@ class SetQuotas(Targeted):
 
 
 class SimulateQuotas(Targeted, Listing):
-    """Shows what setting quotas would do."""
-
     options = [add_set_option, add_quota_set_option, add_term_options, add_unit]
     columns = Columns(
         {

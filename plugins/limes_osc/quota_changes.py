@@ -1,8 +1,7 @@
 """Changes of quotas: what `--set` asks for, as numbers and as text, and why a change would be refused."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from osc_lib.exceptions import CommandError
@@ -15,8 +14,6 @@ from limes_osc.names import read_inventory
 Ref = tuple[str, str]
 """Service type and resource name."""
 
-_ALWAYS: Mapping[str, Any] = MappingProxyType({})
-
 
 def query_of(refs: Iterable[Ref]) -> list[tuple[str, str]]:
     """Returns the query for a report with these quotas."""
@@ -24,7 +21,6 @@ def query_of(refs: Iterable[Ref]) -> list[tuple[str, str]]:
 
 
 def resources_of(report: Json) -> dict[Ref, Json]:
-    """Returns the resources of a report."""
     return {
         (service["type"], resource["name"]): resource
         for service in report["services"]
@@ -44,7 +40,6 @@ class Change:
 
     @property
     def ref(self) -> Ref:
-        """Which quota."""
         return self.service, self.resource
 
     def render(self) -> str:
@@ -146,13 +141,13 @@ def why_missing(limes: LimesClient, service: str, resource: str, report: Json) -
     return "there is no such resource here"
 
 
-def body_of(level: str, changes: Sequence[Change], term: Mapping[str, Any] = _ALWAYS) -> Json:
-    """Returns the document for PUT and simulate-put. `term` are the fields that each quota gets besides."""
+def services_of(changes: Iterable[Change], term: Mapping[str, Any]) -> Json:
+    """Returns the part of a body with the new quotas. `term` are the fields that each gets besides."""
     resources = []
     for change in changes:
         unit = {"unit": change.unit.value} if change.unit.is_measured else {}
         resources.append((change.service, {"name": change.resource, "quota": change.new, **term, **unit}))
-    return {level: by_service(resources)}
+    return by_service(resources)
 
 
 def by_service(resources: Iterable[tuple[str, Json]]) -> Json:

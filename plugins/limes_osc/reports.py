@@ -12,7 +12,7 @@ from limes.core.units import Unit
 from limes_osc.amounts import Amount, unit_of
 from limes_osc.base import LimesLister, Table
 from limes_osc.client import Json
-from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, value_at
+from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, shown, value_at
 from limes_osc.options import Options, add_filters, add_long, add_unit, filters_of, option, pairs_of, selects
 from limes_osc.temporary import temporary_quota
 from limes_osc.times import Age, moment
@@ -23,12 +23,7 @@ _PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
 
 _SEEN = {"Usage": "usage", "Burst Usage": "burst_usage", "Physical Usage": "physical_usage"}
 _FIGURES = {
-    "cluster": {
-        "Capacity": "capacity",
-        "Raw Capacity": "raw_capacity",
-        "Domains Quota": "domains_quota",
-        **_SEEN,
-    },
+    "cluster": {"Capacity": "capacity", "Raw Capacity": "raw_capacity", "Domains Quota": "domains_quota", **_SEEN},
     "domain": {"Quota": "quota", "Projects Quota": "projects_quota", **_SEEN, "Backend Quota": "backend_quota"},
     "project": {
         "Quota": "quota",
@@ -101,16 +96,6 @@ def _durations(entry: Json, _: Unit | None) -> str | None:
     return ", ".join(value_at(entry, "resource.commitment_config.durations") or ()) or None
 
 
-def _age(entry: Json, _: Unit | None) -> Age | None:
-    age = entry["service"].get("age_seconds")
-    return None if age is None else Age(age)
-
-
-def _problem(entry: Json, _: Unit | None) -> Text | None:
-    problem = value_at(entry, "service.scrape_problem.message")
-    return None if problem is None else Text(problem)
-
-
 _DESCRIPTION: dict[str, Cell] = {
     "Area": "service.area",
     "Category": "resource.category",
@@ -118,8 +103,8 @@ _DESCRIPTION: dict[str, Cell] = {
     "Model": "resource.quota_distribution_model",
     "Durations": _durations,
     "Scraped At": lambda entry, _: moment(entry["service"].get("scraped_at", entry["service"].get("min_scraped_at"))),
-    "Stale For": _age,
-    "Problem": _problem,
+    "Stale For": shown(Age, "service.age_seconds"),
+    "Problem": shown(Text, "service.scrape_problem.message"),
 }
 
 
@@ -134,7 +119,6 @@ class LimesReport(LimesLister):
     """Lists resources of reports."""
 
     def read(self, args: argparse.Namespace, path: str, **values: Any) -> Json:
-        """Returns the document with one or more reports."""
         query = [*filters_of(args), *pairs_of({"detail": "" if args.detail else None, **values})]
         return self.limes.get(path, query, _PER_AZ if args.per_az else {})
 

@@ -13,7 +13,6 @@ class ShowReport(Targeted, LimesReport):
     options = [*REPORT]
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each resource."""
         report = self.read(parsed_args, self.path(parsed_args))[self.level]
         for service in report["services"]:
             if problem := service.get("scrape_problem"):

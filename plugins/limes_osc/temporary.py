@@ -13,7 +13,6 @@ from limes_osc.times import read_time, short
 
 
 def add_term_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say for how long quotas are wanted."""
     group = parser.add_argument_group("quota for a time", "These go with --set. Times are ISO 8601 or UNIX times.")
     group.add_argument("--until", metavar="<time>", type=read_time, help="Let the quotas go back by themselves then")
     group.add_argument(
@@ -54,7 +53,6 @@ class Temporary(FormattableColumn[dict[str, Any]]):
         self._unit = unit
 
     def human_readable(self) -> str:
-        """Returns two lines."""
         document, until = self._value, short(self._value["until"])
         if document["state"] == "planned":
             return f"{exact(document['quota'], self._unit)} from {short(document['from'])}\nuntil {until}"

@@ -68,7 +68,6 @@ class Moment(FormattableColumn[str]):
         self._seconds = seconds
 
     def human_readable(self) -> str:
-        """See above."""
         return self.at_glance(time.time())
 
     def at_glance(self, now: float) -> str:
@@ -93,5 +92,4 @@ class Age(FormattableColumn[float]):
     """A duration in seconds; for people `2h 5m`."""
 
     def human_readable(self) -> str:
-        """See above."""
         return duration(self._value)

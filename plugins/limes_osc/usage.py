@@ -62,7 +62,7 @@ class ReportUsage(InScope, Listing):
             " then",
         ),
         option("--per-az", action="store_true", help="One row for each availability zone"),
-        repeated("--az", metavar="<az>", help="Only in this AZ; may be repeated; implies --per-az"),
+        repeated("--az", help="Only in this AZ; may be repeated; implies --per-az"),
         *(add_filters, add_long),
     ]
     columns = Columns(

@@ -21,9 +21,7 @@ class ShowUsageHistory(InScope, Listing):
 
     nothing = "Nothing was measured in this time."
     options = [
-        option(
-            "--days", metavar="<days>", type=int, help="How far to look back (default: 30; 1 for hours, 366 for months)"
-        ),
+        option("--days", type=int, help="How far to look back (default: 30; 1 for hours, 366 for months)"),
         time_option("--from", dest="since", help="From this time on, such as 2026-11-01"),
         time_option("--until", help="Until this time (default: now)"),
         option(

@@ -29,7 +29,6 @@ class Blockers(FormattableColumn[list[dict[str, Any]]]):
         )
 
     def human_readable(self) -> str:
-        """Returns one line for each."""
         return "\n".join(
             f"{amount.human_readable()} in {zone} until {end.to_the_second()}" for amount, zone, end in self._rows
         )

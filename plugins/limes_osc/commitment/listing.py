@@ -16,7 +16,7 @@ from limes_osc.options import add_filters, add_long, add_unit, option, pairs_of,
 OFFERS = "/public-commitments"
 """The path of what is offered to everybody."""
 
-add_id = option("id", metavar="<id>", type=int, help="ID of the commitment (its number)")
+add_id = option("id", type=int, help="ID of the commitment (its number)")
 
 
 def _status(commitment: Json, _: Any) -> Text:
@@ -62,7 +62,6 @@ class ListOfCommitments(Listing):
     options = [add_filters, add_long, add_unit]
 
     def commitments(self, args: argparse.Namespace, path: str, **values: Any) -> Iterable[Json]:
-        """Returns the selected ones."""
         return selected(args, self.query(args, path, secret=True, **values)["commitments"])
 
 
@@ -90,8 +89,6 @@ class ListOffers(ListOfCommitments):
 
 
 class OneCommitment(LimesShowOne):
-    """Shows a commitment."""
-
     options = [add_unit]
 
     @abc.abstractmethod
@@ -135,7 +132,7 @@ class ListUtilisation(InProject, Listing):
     nothing = "No commitments were found, nor usage that one could commit to."
     options = [
         add_filters,
-        option("--days", metavar="<days>", type=int, help="How many days to look back (default: 30)"),
+        option("--days", type=int, help="How many days to look back (default: 30)"),
         option("--daily", action="store_true", help="One row for each day, instead of only the last day"),
         *(add_long, add_unit),
     ]
@@ -171,8 +168,8 @@ class ListEvents(Listing):
     options = [
         option("--since", metavar="<number>", type=int, default=0, help="Only changes after the one of this number"),
         option("--limit", metavar="<number>", type=int, help="At most this many (default: 1000)"),
-        repeated("--status", metavar="<status>", help="Only changes to this status"),
-        repeated("--az", metavar="<az>", help="Only in this availability zone"),
+        repeated("--status", help="Only changes to this status"),
+        repeated("--az", help="Only in this availability zone"),
         repeated("--domain-id", metavar="<id>", help="Only of this domain; may be repeated, as --status and --az"),
         repeated("--project-id", metavar="<id>", help="Only of this project; may be repeated, as --status and --az"),
         time_option("--changed-since", help="Only changes at this time or later"),

@@ -7,7 +7,7 @@ from cliff.columns import FormattableColumn
 
 from limes_osc.base import InScope, Listing
 from limes_osc.client import Json
-from limes_osc.columns import IN_ZONE, Cell, Columns, amount, is_some, value_at
+from limes_osc.columns import IN_ZONE, Columns, amount, is_some, shown
 from limes_osc.options import add_filters, add_long, add_unit, option, selected
 
 
@@ -15,12 +15,7 @@ class Share(FormattableColumn[float]):
     """A share from 0 to 1; for people in percent."""
 
     def human_readable(self) -> str:
-        """Returns `81 %`."""
         return f"{self._value:.0%}".replace("%", " %")
-
-
-def _share(name: str) -> Cell:
-    return lambda each, _: None if (share := value_at(each, name)) is None else Share(share)
 
 
 class SummarizeCommitments(InScope, Listing):
@@ -28,15 +23,15 @@ class SummarizeCommitments(InScope, Listing):
 
     nothing = "There are no commitments."
     options = [
-        option("--days", metavar="<days>", type=int, help="How far Expiring looks ahead (default: 30)"),
+        option("--days", type=int, help="How far Expiring looks ahead (default: 30)"),
         *(add_filters, add_long, add_unit),
     ]
     columns = Columns(
         {
             **IN_ZONE,
             **{name.title(): amount(name) for name in ("committed", "used", "unused", "usage")},
-            "Coverage": _share("coverage"),
-            "Waste": _share("waste"),
+            "Coverage": shown(Share, "coverage"),
+            "Waste": shown(Share, "waste"),
             **{name.title(): amount(name) for name in ("expiring", "pending", "planned")},
             "Commitments": "commitments",
             "Projects": "projects",

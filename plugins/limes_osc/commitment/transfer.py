@@ -45,9 +45,8 @@ class Transferable(LimesCommand):
     options = [
         option(
             "--token",
-            metavar="<token>",
             help="Token of the transfer (Env: OS_LIMES_TRANSFER_TOKEN, which keeps it out of the process list)",
-        ),
+        )
     ]
 
     def headers(self, args: argparse.Namespace) -> dict[str, str]:
@@ -59,7 +58,6 @@ class Transferable(LimesCommand):
         return {"Transfer-Token": token}
 
     def read_offer(self, args: argparse.Namespace) -> Json:
-        """Returns the commitment."""
         answer = self.limes.get("/commitments/by-token", headers=self.headers(args), secret=True)
         return dict(answer["commitment"])
 
@@ -75,13 +73,7 @@ class AcceptTransfer(Transferable, OneOfProject):
     """Move a commitment that was marked for transfer into the project"""
 
     options = [
-        option(
-            "id",
-            metavar="<id>",
-            type=int,
-            nargs="?",
-            help="ID of a commitment that is offered to everybody; needs no token",
-        ),
+        option("id", type=int, nargs="?", help="ID of a commitment that is offered to everybody; needs no token")
     ]
 
     def commitment(self, args: argparse.Namespace) -> Json:

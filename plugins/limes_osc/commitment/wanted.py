@@ -35,7 +35,6 @@ class Wanted:
 
     @property
     def unit(self) -> Unit:
-        """That of the resource."""
         return unit_of(self.resource)
 
     @property
@@ -49,18 +48,13 @@ class WantedCommitment(InProject):
 
     options = [
         add_resource,
-        option("amount", metavar="<amount>", help="Amount, such as 10 or 200GiB"),
+        option("amount", help="Amount, such as 10 or 200GiB"),
         option(
             "--availability-zone",
             "--az",
-            metavar="<az>",
             help="Availability zone (may be left out if there is only one, or if the commitment is for all of them)",
         ),
-        option(
-            "--duration",
-            metavar="<duration>",
-            help='Duration, such as "2 years" (may be left out if only one is offered)',
-        ),
+        option("--duration", help='Duration, such as "2 years" (may be left out if only one is offered)'),
     ]
 
     def read_wanted(self, args: argparse.Namespace) -> Wanted:

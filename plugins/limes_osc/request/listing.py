@@ -11,7 +11,7 @@ from osc_lib.exceptions import CommandError
 from limes_osc.amounts import exact, unit_of
 from limes_osc.base import InScope, LimesCommand, LimesShowOne, Listing
 from limes_osc.client import Json, Refused
-from limes_osc.columns import Columns, Row, at
+from limes_osc.columns import Columns, Row, at, shown
 from limes_osc.options import PAGING, add_filters, add_long, option
 from limes_osc.scope import domain_path
 from limes_osc.times import Moment
@@ -25,7 +25,6 @@ class Wanted(FormattableColumn[list[dict[str, Any]]]):
     """What is asked for: `compute/cores: 20 -> 40`; for programs a list of objects."""
 
     def human_readable(self) -> str:
-        """Returns one line for each resource."""
         return "\n".join(_wanted(entry) for entry in self._value)
 
 
@@ -33,7 +32,6 @@ class Conversation(FormattableColumn[list[dict[str, Any]]]):
     """What was said and decided; for programs a list of objects."""
 
     def human_readable(self) -> str:
-        """Returns one or more lines for each."""
         return "\n".join(
             f"{Moment(event['at']).to_the_second()} {event['author']['name'] or event['author'].get('id', '')}:"
             f" {event['kind'].replace('_', ' ')}" + (f": {event['text']}" if event["text"] else "")
@@ -60,7 +58,7 @@ REQUEST = Columns(
         "Status": "status",
         "Domain": "domain.name",
         "Project": "project.name",
-        "Wanted": lambda request, _: Wanted(request["resources"]),
+        "Wanted": shown(Wanted, "resources"),
         "Reason": "reason",
         "Requested By": lambda request, _: request["requester"]["name"] or request["requester"].get("id"),
         "Created At": at("created_at"),
@@ -99,7 +97,7 @@ class ListRequests(InScope, Listing):
 class OneRequest(LimesShowOne):
     """About one request, wherever it is."""
 
-    options = [option("id", metavar="<id>", type=int, help="ID of the request (its number)")]
+    options = [option("id", type=int, help="ID of the request (its number)")]
 
     def answered(self, answer: Json) -> Row:
         """Returns the fields of the request in an answer, with its whole conversation."""
