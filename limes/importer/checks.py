@@ -4,7 +4,6 @@ The latter compares counts and sums by service and resource, read from both data
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from peewee import Case, Select, Value, fn
@@ -22,16 +21,11 @@ _SHOWN = 5
 # -- before ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What prevents an import (`problems`), and what is only worth knowing."""
-
-    problems: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def survey(source: Source, catalog: Catalog, overrides: QuotaOverrides, *, skip_unknown: bool) -> Survey:
-    """Surveys the source. With `skip_unknown`, resources that are not configured here are no problem."""
+def survey(
+    source: Source, catalog: Catalog, overrides: QuotaOverrides, *, skip_unknown: bool
+) -> tuple[list[str], list[str]]:
+    """Returns what prevents an import, and what is only worth knowing. With `skip_unknown`, resources that are not
+    configured here are no problem."""
     unknown = dict(_unknown_resources(source, catalog))
     empty = [f"{'/'.join(ref)} is not configured here; nothing of it is in use" for ref in unknown if not unknown[ref]]
     used = [f"{'/'.join(ref)} is not configured here: {holdings}" for ref, holdings in unknown.items() if holdings]
@@ -39,7 +33,7 @@ def survey(source: Source, catalog: Catalog, overrides: QuotaOverrides, *, skip_
     if not skip_unknown:
         problems += [f"{text} (configure it, or leave it behind with --skip-unknown)" for text in used]
     notes = [*empty, *(used if skip_unknown else ()), *_overrides(source, catalog, overrides)]
-    return Survey(tuple(problems), tuple(notes))
+    return problems, notes
 
 
 def _unknown_resources(source: Source, catalog: Catalog) -> Iterator[tuple[Ref, str]]:

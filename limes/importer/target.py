@@ -19,7 +19,7 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
 from limes.db.queries import commitments as commitment_queries
 from limes.importer import source, usage_history
-from limes.importer.commitments import Owner, convert
+from limes.importer.commitments import convert
 from limes.system import IdSource
 
 T = TypeVar(
@@ -44,10 +44,10 @@ class Target:
     Services, resources and capacitors have to exist already (`SyncCatalog`). What concerns other resources is left out.
     """
 
-    def __init__(self, engine: Engine, catalog: Catalog, now: float) -> None:
+    def __init__(self, engine: Engine, catalog: Catalog, now: float, ids: IdSource) -> None:
         self.engine = engine
         self._catalog = catalog
-        self._now = now
+        self._now, self._ids = now, ids
         self._resources = {ref: id_ for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
         self._services = catalog_queries.service_ids(engine)
         self._domains: dict[str, int] = {}
@@ -232,7 +232,7 @@ class Target:
             .where(total.project == sums.c.project_id, total.resource == sums.c.resource_id)
         )
 
-    def write_commitments(self, rows: Iterable[source.CommitmentRow], ids: IdSource) -> None:
+    def write_commitments(self, rows: Iterable[source.CommitmentRow]) -> None:
         """Writes commitments under their numbers, with an event `created` for each live one, for those who bill.
 
         Raises `ConfigError` for one that cannot be stored.
@@ -244,8 +244,7 @@ class Target:
             for row in self._of_known_resources(rows):
                 project_id, project_uuid, domain_uuid = self._projects[row.project]
                 resource_id = self._resources[row.service, row.resource]
-                owner = Owner(project_id, project_uuid, resource_id)
-                commitment = convert(row, owner, known, self._now, ids)
+                commitment = convert(row, (project_id, project_uuid), resource_id, known, self._now, self._ids)
                 known.add(commitment.id)
                 if commitment.is_live:
                     events.append(self._event(commitment, (row.service, row.resource), project_uuid, domain_uuid))

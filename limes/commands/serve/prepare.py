@@ -63,11 +63,7 @@ def _require_deletable(settings: Settings) -> None:
 
 
 def _delete_data(settings: Settings) -> list[Path]:
-    """Deletes the SQLite files, and what `static` backends have stored. Returns what was deleted.
-
-    Raises `StartupError` for what `_require_deletable` protects.
-    """
-    _require_deletable(settings)
+    """Deletes the SQLite files, and what `static` backends have stored. Returns what was deleted."""
     deleted = [path for path in [*_database_files(settings), *_state_files(settings)] if path.is_file()]
     for path in deleted:
         try:
