@@ -8,7 +8,7 @@ from limes_osc.amounts import Amount, unit_of
 from limes_osc.base import InScope, Listing
 from limes_osc.client import Json
 from limes_osc.columns import Columns, Text, amount, at
-from limes_osc.options import add_filters, add_long, add_unit, option, selected
+from limes_osc.options import add_filters, add_long, add_unit, option
 from limes_osc.temporary import temporary_quota
 
 _WORDS = {
@@ -71,8 +71,7 @@ class ListAlerts(InScope, Listing):
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        found = self.query(args, f"{self.path(args)}/alerts", limit=args.limit)
-        return map(_with_times, selected(args, found["alerts"]))
+        return map(_with_times, self.found(args, f"{self.path(args)}/alerts", "alerts", limit=args.limit))
 
 
 def _with_times(alert: Json) -> Json:

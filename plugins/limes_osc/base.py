@@ -132,6 +132,10 @@ class Listing(LimesLister):
         columns, unit = self.columns_for(parsed_args), getattr(parsed_args, "unit", None)
         return self.table(parsed_args, columns, (columns.row(entry, unit) for entry in self.entries(parsed_args)))
 
+    def found(self, args: argparse.Namespace, path: str, key: str, **values: Any) -> Iterable[Json]:
+        """Returns the entries of an answer that the filters mean."""
+        return shared.selected(args, self.query(args, path, **values)[key])
+
     def columns_for(self, args: argparse.Namespace) -> Columns:
         """Returns the columns, where they depend on options."""
         return self.columns

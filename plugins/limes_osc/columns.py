@@ -77,8 +77,7 @@ WHOSE: Mapping[str, Cell] = {
     "Project ID": "project.id",
     "Project Name": "project.name",
 }
-RESOURCE: Mapping[str, Cell] = {"Service": "service_type", "Resource": "resource_name"}
-IN_ZONE: Mapping[str, Cell] = {**RESOURCE, "AZ": "availability_zone"}
+IN_ZONE: Mapping[str, Cell] = {"Service": "service_type", "Resource": "resource_name", "AZ": "availability_zone"}
 
 
 def value_at(document: Json, path: str) -> Any:

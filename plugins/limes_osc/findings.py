@@ -83,5 +83,5 @@ class ListScrapeErrors(Listing):
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
         """Returns a row for each group of projects; the first of them is named."""
-        groups = self.query(args, "/admin/scrape-errors")["scrape_errors"]
+        groups = self.found(args, "/admin/scrape-errors", "scrape_errors")
         return ({"affected_projects": 1, **group} for group in groups)

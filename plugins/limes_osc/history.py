@@ -8,7 +8,7 @@ from limes_osc.amounts import NO_LIMIT, Amount, exact, unit_of
 from limes_osc.base import Listing, OfDomain, OfProject, Targeted
 from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns, Text, amount, at
-from limes_osc.options import PAGING, add_filters, add_long, add_unit, selected
+from limes_osc.options import PAGING, add_filters, add_long, add_unit
 from limes_osc.temporary import temporary_quota
 
 _STEPS = {
@@ -60,8 +60,7 @@ class ShowHistory(Targeted, Listing):
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        found = self.query(args, f"{self.path(args)}/history", limit=args.limit, marker=args.marker)
-        return selected(args, found["history"])
+        return self.found(args, f"{self.path(args)}/history", "history", limit=args.limit, marker=args.marker)
 
 
 class ShowDomainHistory(OfDomain, ShowHistory):
@@ -147,8 +146,7 @@ class ExplainQuotas(Targeted, Listing):
     )
 
     def entries(self, args: argparse.Namespace) -> Iterator[Json]:
-        explanations = self.query(args, f"{self.path(args)}/explain")["explanations"]
-        return map(self.warned, selected(args, explanations))
+        return map(self.warned, self.found(args, f"{self.path(args)}/explain", "explanations"))
 
 
 class ExplainDomain(OfDomain, ExplainQuotas):

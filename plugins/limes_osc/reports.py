@@ -12,10 +12,10 @@ from limes.core.units import Unit
 from limes_osc.amounts import Amount, unit_of
 from limes_osc.base import LimesLister, Table
 from limes_osc.client import Json
-from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, shown, value_at
+from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, at, shown, value_at
 from limes_osc.options import Options, add_filters, add_long, add_unit, filters_of, option, pairs_of, selects
 from limes_osc.temporary import temporary_quota
-from limes_osc.times import Age, moment
+from limes_osc.times import Age
 
 _NOBODY: Mapping[str, Cell] = MappingProxyType({})
 _PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
@@ -102,7 +102,7 @@ _DESCRIPTION: dict[str, Cell] = {
     "Contained In": "resource.contained_in",
     "Model": "resource.quota_distribution_model",
     "Durations": _durations,
-    "Scraped At": lambda entry, _: moment(entry["service"].get("scraped_at", entry["service"].get("min_scraped_at"))),
+    "Scraped At": at("scraped_at"),
     "Stale For": shown(Age, "service.age_seconds"),
     "Problem": shown(Text, "service.scrape_problem.message"),
 }
@@ -134,9 +134,11 @@ class LimesReport(LimesLister):
 def _entries(report: Json, args: argparse.Namespace) -> Iterator[Json]:
     """Yields what a row each is made of: the report, a service, a resource, and figures of this or of an AZ."""
     for service in report["services"]:
+        scraped_at = service.get("scraped_at", service.get("min_scraped_at"))
         for resource in service["resources"]:
             if selects(args, service["type"], resource["name"]):
-                entry = {"report": report, "service": service, "resource": resource, "unit": resource.get("unit", "")}
+                entry = {"report": report, "service": service, "resource": resource, "scraped_at": scraped_at}
+                entry["unit"] = resource.get("unit", "")
                 if args.per_az:
                     for az, figures in resource.get("per_az", {}).items():
                         yield {**entry, "az": az, "figures": figures}

@@ -83,11 +83,6 @@ class Moment(FormattableColumn[str]):
         return f"{self._value[:10]} {self._value[11:19]} UTC"
 
 
-def moment(seconds: float | None) -> Moment | None:
-    """Returns the cell for a time that may be missing."""
-    return None if seconds is None else Moment(seconds)
-
-
 class Age(FormattableColumn[float]):
     """A duration in seconds; for people `2h 5m`."""
 

@@ -2,18 +2,23 @@
 
 import argparse
 
-from limes_osc.amounts import Amount
 from limes_osc.base import LimesShowOne
 from limes_osc.client import Json, Refused
-from limes_osc.columns import Row, Text
+from limes_osc.columns import Columns, Row, Text, amount, at
 from limes_osc.commitment.advice import PLAN, advise, first_clause, read_plan
 from limes_osc.commitment.listing import OneOfProject
 from limes_osc.commitment.wanted import WantedCommitment, add_confirm_by
 from limes_osc.options import add_unit, option
-from limes_osc.times import moment
 
 _ANOTHER_MAY_WORK = ("not enough capacity", "this commitment needs a `confirm_by`")
 """How refusals begin that another amount or time would avoid."""
+_CHECKED = Columns(
+    {
+        "Reason": lambda answer, _: Text(answer["reason"], first_clause(answer["reason"])),
+        "Confirmable Now": amount("confirmable_now", exactly=True),
+        "Confirmable At": at("confirmable_at"),
+    }
+)
 
 
 class CreateCommitment(WantedCommitment, OneOfProject):
@@ -60,12 +65,7 @@ class CanConfirmCommitment(WantedCommitment, LimesShowOne):
         self._result = answer["result"]
         fields: Row = {"Result": self._result}
         if "confirmable_now" in answer and (args.formatter != "value" or args.columns):
-            fields |= {
-                "Reason": Text(answer["reason"], first_clause(answer["reason"])),
-                "Confirmable Now": Amount(answer["confirmable_now"], wanted.unit, exactly=True),
-                "Confirmable At": moment(answer.get("confirmable_at")),
-                "Unit": wanted.unit.value,
-            }
+            fields |= _CHECKED.row({**answer, "unit": wanted.unit.value})
             self.warn(advise(answer, wanted))
         return fields
 

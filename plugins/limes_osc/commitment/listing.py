@@ -11,7 +11,7 @@ from osc_lib.exceptions import CommandError
 from limes_osc.base import InProject, LimesShowOne, Listing
 from limes_osc.client import Json
 from limes_osc.columns import IN_ZONE, Cell, Columns, Row, Text, amount, at
-from limes_osc.options import add_filters, add_long, add_unit, option, pairs_of, repeated, selected, time_option
+from limes_osc.options import add_filters, add_long, add_unit, option, pairs_of, repeated, time_option
 
 OFFERS = "/public-commitments"
 """The path of what is offered to everybody."""
@@ -61,9 +61,6 @@ class ListOfCommitments(Listing):
 
     options = [add_filters, add_long, add_unit]
 
-    def commitments(self, args: argparse.Namespace, path: str, **values: Any) -> Iterable[Json]:
-        return selected(args, self.query(args, path, secret=True, **values)["commitments"])
-
 
 class ListCommitments(InProject, ListOfCommitments):
     """List a project's commitments"""
@@ -73,7 +70,8 @@ class ListCommitments(InProject, ListOfCommitments):
     columns = COMMITMENT
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        return self.commitments(args, f"{self.path(args)}/commitments", history="" if args.history else None)
+        path, history = f"{self.path(args)}/commitments", "" if args.history else None
+        return self.found(args, path, "commitments", secret=True, history=history)
 
 
 class ListOffers(ListOfCommitments):
@@ -85,7 +83,7 @@ class ListOffers(ListOfCommitments):
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        return self.commitments(args, OFFERS)
+        return self.found(args, OFFERS, "commitments", secret=True)
 
 
 class OneCommitment(LimesShowOne):
@@ -155,8 +153,8 @@ class ListUtilisation(InProject, Listing):
 
     def entries(self, args: argparse.Namespace) -> Iterator[Json]:
         """Yields each resource and AZ, or each of their days."""
-        found = self.query(args, f"{self.path(args)}/commitments/utilisation", days=args.days)
-        for entry in selected(args, found["utilisation"]):
+        path = f"{self.path(args)}/commitments/utilisation"
+        for entry in self.found(args, path, "utilisation", days=args.days):
             for day in entry["days"] if args.daily else entry["days"][-1:]:
                 yield {**entry, **day}
 

@@ -8,7 +8,7 @@ from cliff.columns import FormattableColumn
 from limes_osc.base import InScope, Listing
 from limes_osc.client import Json
 from limes_osc.columns import IN_ZONE, Columns, amount, is_some, shown
-from limes_osc.options import add_filters, add_long, add_unit, option, selected
+from limes_osc.options import add_filters, add_long, add_unit, option
 
 
 class Share(FormattableColumn[float]):
@@ -42,5 +42,4 @@ class SummarizeCommitments(InScope, Listing):
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        found = self.query(args, f"{self.path(args)}/commitment-summary", days=args.days)
-        return selected(args, found["commitment_summary"])
+        return self.found(args, f"{self.path(args)}/commitment-summary", "commitment_summary", days=args.days)

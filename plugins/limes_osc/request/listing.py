@@ -90,8 +90,7 @@ class ListRequests(InScope, Listing):
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
         asked = {"limit": args.limit, "marker": args.marker, "status": args.status, "level": args.level}
-        requests: list[Json] = self.query(args, f"{self.path(args)}{EVERYWHERE}", **asked)["quota_requests"]
-        return requests
+        return self.found(args, f"{self.path(args)}{EVERYWHERE}", "quota_requests", **asked)
 
 
 class OneRequest(LimesShowOne):
