@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from cliff.columns import FormattableColumn
+from osc_lib.exceptions import CommandError
 
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, find_unit
 
@@ -17,7 +18,7 @@ NO_LIMIT = "no limit"
 """What people see instead of the largest amount that there is, or sums with it."""
 
 
-class AmountError(ValueError):
+class AmountError(CommandError):
     """Not an amount of the resource. The message says what would be."""
 
 

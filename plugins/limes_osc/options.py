@@ -4,10 +4,8 @@ import argparse
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from osc_lib.exceptions import CommandError
-
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, parse_amount, suggest_unit, unit_of
+from limes_osc.amounts import parse_amount, suggest_unit, unit_of
 from limes_osc.client import Json
 from limes_osc.times import read_time
 
@@ -121,7 +119,4 @@ def amount_of(args: argparse.Namespace, commitment: Json) -> int:
     """Returns the amount in the unit of the commitment. Raises `CommandError`."""
     if args.amount is None:
         return int(commitment["amount"])
-    try:
-        return parse_amount(args.amount, unit_of(commitment))
-    except AmountError as error:
-        raise CommandError(str(error)) from None
+    return parse_amount(args.amount, unit_of(commitment))

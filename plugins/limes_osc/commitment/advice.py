@@ -1,13 +1,12 @@
 """What a plan says: when a commitment could be confirmed, what has to end before, and what would work instead."""
 
-from collections.abc import Callable
 from typing import Any
 
 from cliff.columns import FormattableColumn
 
 from limes.core.units import Unit
 from limes_osc.amounts import Amount, exact, unit_of
-from limes_osc.client import Json, Refused
+from limes_osc.client import Json
 from limes_osc.columns import Columns, amount, at
 from limes_osc.commitment.wanted import Wanted
 from limes_osc.times import Moment, iso_after
@@ -32,15 +31,6 @@ class Blockers(FormattableColumn[list[dict[str, Any]]]):
         return "\n".join(
             f"{amount.human_readable()} in {zone} until {end.to_the_second()}" for amount, zone, end in self._rows
         )
-
-
-def read_plan(ask: Callable[[Wanted, str], Json], wanted: Wanted) -> Json | None:
-    """Returns the plan for it; None if there is none."""
-    try:
-        plan: Json = ask(wanted, "plan")["plan"]
-    except Refused:
-        return None
-    return plan
 
 
 def first_clause(reason: str) -> str:

@@ -5,7 +5,7 @@ import argparse
 from limes_osc.base import LimesShowOne
 from limes_osc.client import Json, Refused
 from limes_osc.columns import Columns, Row, Text, amount, at
-from limes_osc.commitment.advice import PLAN, advise, first_clause, read_plan
+from limes_osc.commitment.advice import PLAN, advise, first_clause
 from limes_osc.commitment.listing import OneOfProject
 from limes_osc.commitment.wanted import WantedCommitment, add_confirm_by
 from limes_osc.options import add_unit, option
@@ -42,9 +42,12 @@ class CreateCommitment(WantedCommitment, OneOfProject):
         try:
             answer = self.ask(wanted, "new", {"Idempotency-Key": key} if key else None)
         except Refused as refused:
-            plan = read_plan(self.ask, wanted) if str(refused).startswith(_ANOTHER_MAY_WORK) else None
-            if plan is None:
+            if not str(refused).startswith(_ANOTHER_MAY_WORK):
                 raise
+            try:
+                plan = self.ask(wanted, "plan")["plan"]
+            except Refused:
+                raise refused from None
             raise Refused(refused.status, f"{first_clause(str(refused))}\n{advise(plan, wanted)}") from None
         return dict(self.warned(answer)["commitment"])
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, parse_amount, unit_of
+from limes_osc.amounts import parse_amount, unit_of
 from limes_osc.base import InProject
 from limes_osc.client import Json, document_of
 from limes_osc.names import suggest
@@ -28,14 +28,10 @@ class Wanted:
 
     path: str
     """Of the project, below `/v1`."""
-    resource: Json
-    """Its report in the project."""
+    unit: Unit
+    """That of the resource."""
     fields: Json
     """The commitment in the body of requests."""
-
-    @property
-    def unit(self) -> Unit:
-        return unit_of(self.resource)
 
     @property
     def amount(self) -> int:
@@ -61,11 +57,8 @@ class WantedCommitment(InProject):
         """Returns what the options ask for. Raises `CommandError` if that is nothing that one could commit to."""
         path = self.path(args)
         resource = self._resource(path, *args.resource)
-        try:
-            amount = parse_amount(args.amount, unit_of(resource))
-        except AmountError as error:
-            raise CommandError(str(error)) from None
-        config, name = resource["commitment_config"], "/".join(args.resource)
+        unit, config, name = unit_of(resource), resource["commitment_config"], "/".join(args.resource)
+        amount = parse_amount(args.amount, unit)
         fields = {
             "service_type": args.resource[0],
             "resource_name": args.resource[1],
@@ -75,7 +68,7 @@ class WantedCommitment(InProject):
         }
         if getattr(args, "confirm_by", None) is not None:
             fields["confirm_by"] = args.confirm_by
-        return Wanted(path, resource, fields)
+        return Wanted(path, unit, fields)
 
     def ask(self, wanted: Wanted, operation: str, headers: Mapping[str, str] | None = None) -> Json:
         """Returns the answer of `commitments/OPERATION`. Raises `Refused`."""
