@@ -3,13 +3,14 @@
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, find_unit
 
+T = TypeVar("T")
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*\Z")
 _UNITS = [unit for unit in Unit if unit.is_measured]
 
@@ -141,6 +142,14 @@ def display_unit(unit: Unit, wanted: Unit | None) -> Unit:
 def shown_unit(document: Mapping[str, Any], wanted: Unit | None) -> str:
     """Returns the same, for the column `Unit`."""
     return display_unit(unit_of(document), wanted).value
+
+
+class Measured(FormattableColumn[T]):
+    """A value that people see with a unit."""
+
+    def __init__(self, value: T, unit: Unit) -> None:
+        super().__init__(value)
+        self._unit = unit
 
 
 class Amount(FormattableColumn[int | float]):

@@ -95,6 +95,11 @@ def shown(kind: Callable[[Any], Any], path: str) -> Cell:
     return lambda document, _: None if (value := value_at(document, path)) is None else kind(value)
 
 
+def measured(kind: Callable[[Any, Unit], Any], path: str) -> Cell:
+    """The same for cells that need the unit of the document."""
+    return lambda document, _: None if (value := value_at(document, path)) is None else kind(value, unit_of(document))
+
+
 def at(path: str) -> Cell:
     """A time."""
     return shown(Moment, path)

@@ -3,11 +3,10 @@
 import argparse
 from typing import Any
 
-from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import exact, unit_of
+from limes_osc.amounts import Measured, exact, unit_of
 from limes_osc.client import Json
 from limes_osc.times import read_time, short
 
@@ -45,12 +44,8 @@ def read_term(args: argparse.Namespace) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-class Temporary(FormattableColumn[dict[str, Any]]):
+class Temporary(Measured[dict[str, Any]]):
     """The end of a quota: `until 2027-01-31, then 20`; for programs an object as in the API."""
-
-    def __init__(self, document: Json, unit: Unit) -> None:
-        super().__init__(document)
-        self._unit = unit
 
     def human_readable(self) -> str:
         document, until = self._value, short(self._value["until"])

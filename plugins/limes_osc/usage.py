@@ -4,32 +4,21 @@ import argparse
 from collections.abc import Iterator
 from urllib.parse import parse_qsl, urlsplit
 
-from cliff.columns import FormattableColumn
-
-from limes.core.units import Unit
-from limes_osc.amounts import rounded, unit_of
+from limes_osc.amounts import Measured, rounded
 from limes_osc.base import InScope, Listing
 from limes_osc.client import Json
-from limes_osc.columns import IN_ZONE, WHOSE, Cell, Columns, Text, amount, is_some
+from limes_osc.columns import IN_ZONE, WHOSE, Cell, Columns, Text, amount, is_some, measured
 from limes_osc.options import add_filters, add_long, filters_of, option, pairs_of, repeated, selected, time_option
 from limes_osc.times import Age, iso, short
 
 
-class AmountTime(FormattableColumn[int]):
+class AmountTime(Measured[int]):
     """Amount-seconds: for people in hours, such as `336 h` or `3.3 TiB h`."""
-
-    def __init__(self, seconds: int, unit: Unit) -> None:
-        super().__init__(seconds)
-        self._unit = unit
 
     def human_readable(self) -> str:
         if self._unit.value:
             return f"{rounded(round(self._value / 3600), self._unit)} h"
         return f"{self._value / 3600:,.1f}".removesuffix(".0") + " h"
-
-
-def _seconds(name: str) -> Cell:
-    return lambda entry, _: AmountTime(entry[name], unit_of(entry))
 
 
 def _time(name: str) -> Cell:
@@ -71,9 +60,9 @@ class ReportUsage(InScope, Listing):
             **IN_ZONE,
             "From": _time("from"),
             "Until": _time("until"),
-            "Used": _seconds("used"),
-            "Committed": _seconds("committed"),
-            "Beyond Commitments": _seconds("beyond_commitments"),
+            "Used": measured(AmountTime, "used"),
+            "Committed": measured(AmountTime, "committed"),
+            "Beyond Commitments": measured(AmountTime, "beyond_commitments"),
             "Unknown": lambda entry, _: Age(entry["unknown_seconds"]) if entry["unknown_seconds"] else None,
             "Smallest": amount("smallest", exactly=True),
             "Largest": amount("largest", exactly=True),

@@ -3,13 +3,11 @@
 import argparse
 from collections.abc import Iterable, Iterator
 
-from cliff.columns import FormattableColumn
-
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, rounded, unit_of
+from limes_osc.amounts import Amount, Measured, rounded, unit_of
 from limes_osc.base import InScope, Listing
 from limes_osc.client import Json
-from limes_osc.columns import Cell, Columns, Text, amount, at, is_some, value_at
+from limes_osc.columns import Columns, Text, amount, at, is_some, measured
 from limes_osc.options import add_filters, add_long, add_unit, option, selected, time_option
 
 _add_per_az = option("--per-az", action="store_true", help="Each availability zone, rather than all together")
@@ -54,26 +52,14 @@ def _per_az(args: argparse.Namespace) -> str | None:
     return "true" if args.per_az else None
 
 
-class GrowthPerDay(FormattableColumn[float]):
+class GrowthPerDay(Measured[float]):
     """Amounts per day: for people to three digits."""
-
-    def __init__(self, amount: float, unit: Unit) -> None:
-        super().__init__(amount)
-        self._unit = unit
 
     def human_readable(self) -> str:
         if abs(self._value) < 10 and not self._unit.value:
             return f"{self._value:.3g}"
         sign = "-" if self._value < 0 else ""
         return sign + rounded(abs(round(self._value)), self._unit)
-
-
-def _growth(name: str) -> Cell:
-    def cell(each: Json, _: Unit | None) -> GrowthPerDay | None:
-        growth = value_at(each, f"growth_per_day.{name}")
-        return None if growth is None else GrowthPerDay(growth, unit_of(each))
-
-    return cell
 
 
 def _limit(each: Json, wanted: Unit | None) -> Text:
@@ -90,9 +76,9 @@ class ListForecasts(InScope, Listing):
         {
             **_IN_ZONE,
             "Usage": amount("usage"),
-            "Growth per Day": _growth("expected"),
-            "Lowest": _growth("lowest"),
-            "Highest": _growth("highest"),
+            "Growth per Day": measured(GrowthPerDay, "growth_per_day.expected"),
+            "Lowest": measured(GrowthPerDay, "growth_per_day.lowest"),
+            "Highest": measured(GrowthPerDay, "growth_per_day.highest"),
             "Limit": _limit,
             "Amount": amount("amount"),
             "At": at("at"),
