@@ -52,7 +52,7 @@ def _unknown_resources(source: Source, catalog: Catalog) -> Iterator[tuple[Ref, 
     )
     key = (rows.c.service, rows.c.resource)
     sums = (fn.SUM(getattr(rows.c, name)) for name in names)
-    for service, resource, quota, usage, committed in source.tuples(
+    for service, resource, quota, usage, committed in source.engine.tuples(
         Select([rows], [*key, *sums]).group_by(*key).order_by(*key)
     ):
         if catalog.find((service, resource)) is None:
@@ -74,7 +74,7 @@ def _zones(source: Source, catalog: Catalog) -> Iterator[str]:
     usages, commitments = source.layout.usages.alias("u"), source.layout.commitments.alias("c")
     used = Select([usages], [usages.c.az]).where(usages.c.usage > 0)
     committed = Select([commitments], [commitments.c.az]).where(_is_live(commitments.c))
-    for az in sorted({az for (az,) in source.tuples(used.union(committed))} - known):
+    for az in sorted({az for (az,) in source.engine.tuples(used.union(committed))} - known):
         yield f"the availability zone {az!r} is in use there, and not in availability_zones here"
 
 
@@ -83,7 +83,7 @@ def _quota_tracking(source: Source, catalog: Catalog) -> Iterator[str]:
     quotas = source.layout.quotas.alias("q")
     key = (quotas.c.service, quotas.c.resource)
     rows: Any = _by_resource(quotas, fn.SUM(quotas.c.quota)).where(quotas.c.quota > 0)
-    for service, name, quota in source.tuples(rows.group_by(*key).order_by(*key)):
+    for service, name, quota in source.engine.tuples(rows.group_by(*key).order_by(*key)):
         resource = catalog.find((service, name))
         if resource is not None and not resource.tracks_quota:
             yield f"{service}/{name} has quota there ({quota}), and tracks none here: look at the service's params"
@@ -92,7 +92,7 @@ def _quota_tracking(source: Source, catalog: Catalog) -> Iterator[str]:
 def _units(source: Source, catalog: Catalog) -> Iterator[str]:
     """Yields resources that are measured in another unit here: amounts are copied as they are."""
     units = source.layout.units
-    for service, name, unit in source.tuples(units) if units is not None else ():
+    for service, name, unit in source.engine.tuples(units) if units is not None else ():
         resource = catalog.find((service, name))
         if resource is not None and resource.unit.value != unit:
             ours = resource.unit.value or "pieces"

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from peewee import Select, Table, fn
 
-from limes.db.engine import Engine, Row
+from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import ConfigError, StartupError
 from limes.importer.autogrow_layout import AutogrowLayout
@@ -158,9 +158,6 @@ class Source:
         rows = self.rows_of(relation).alias("x")
         query = Select([rows], [getattr(rows.c, name) for name in kind._fields])
         return self.engine.stream(query.order_by(*(getattr(rows.c, name) for name in order)), kind)
-
-    def tuples(self, query: Rows) -> list[Row]:
-        return self.engine.tuples(query)
 
     def lost(self) -> list[str]:
         """Returns a line for each kind of which some rows refer to nothing, so that the queries do not give them."""

@@ -83,11 +83,12 @@ def add_filters(parser: argparse.ArgumentParser) -> None:
 
 
 def pairs_of(values: Mapping[str, Any]) -> Pairs:
-    """Returns the query of these values. None is left out, and of a list each is named."""
+    """Returns the query of these values. None and False are left out, and of a list each is named."""
     return [
-        (name, str(value))
+        (name, "true" if value is True else str(value))
         for name, given in values.items()
-        for value in (given if isinstance(given, list) else [] if given is None else [given])
+        for value in (given if isinstance(given, list) else [given])
+        if value is not None and value is not False
     ]
 
 

@@ -77,7 +77,7 @@ class ReportUsage(InScope, Listing):
 
     def entries(self, args: argparse.Namespace) -> Iterator[Json]:
         asked = {"from": args.since, "granularity": args.granularity, "until": args.until, "as_of": args.as_of}
-        asked |= {"per_az": "true" if args.per_az or args.az else None, "availability_zone": args.az}
+        asked |= {"per_az": bool(args.per_az or args.az), "availability_zone": args.az}
         path, query = f"{self.path(args)}/usage-reports", [*filters_of(args), *pairs_of(asked)]
         return selected(args, self._entries(path, query))
 

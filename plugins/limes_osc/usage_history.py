@@ -43,13 +43,9 @@ class ShowUsageHistory(InScope, Listing):
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
         asked = {"days": args.days, "from": args.since, "until": args.until, "granularity": args.granularity}
-        found = self.query(args, f"{self.path(args)}/usage-history", **asked, per_az=_per_az(args))
+        found = self.query(args, f"{self.path(args)}/usage-history", **asked, per_az=args.per_az)
         points = f"{found['granularity']}s"
         return ({**each, **point} for each in selected(args, found["usage_history"]) for point in each[points])
-
-
-def _per_az(args: argparse.Namespace) -> str | None:
-    return "true" if args.per_az else None
 
 
 class GrowthPerDay(Measured[float]):
@@ -93,7 +89,7 @@ class ListForecasts(InScope, Listing):
 
     def entries(self, args: argparse.Namespace) -> Iterator[Json]:
         """Yields each limit, with what is known of the resource."""
-        found = self.query(args, f"{self.path(args)}/forecast", per_az=_per_az(args))
+        found = self.query(args, f"{self.path(args)}/forecast", per_az=args.per_az)
         for each in selected(args, found["forecasts"]):
             for limit in each["limits"]:
                 yield {**each, **limit, "now": found["sampled_at"]}
