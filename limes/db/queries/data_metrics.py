@@ -9,15 +9,7 @@ from typing import Literal, NamedTuple
 from peewee import fn
 
 from limes.db.compiled import any_of
-from limes.db.models import (
-    AZResource,
-    Commitment,
-    Domain,
-    DomainResource,
-    Project,
-    ProjectAZResource,
-    ProjectResource,
-)
+from limes.db.models import AZResource, Commitment, Domain, DomainResource, Project, ProjectAZResource, ProjectResource
 from limes.db.query import Node, rows, stream
 
 

@@ -8,16 +8,7 @@ from peewee import Value, fn
 from limes.core.metering.calendar import DAY
 from limes.db.compiled import any_of, lock, quotient
 from limes.db.engine import Engine
-from limes.db.models import (
-    GrowthDay,
-    GrowthHour,
-    GrowthMonth,
-    GrowthSeries,
-    GrowthState,
-    Job,
-    Resource,
-    Service,
-)
+from limes.db.models import GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthState, Job, Resource, Service
 from limes.db.query import Insert, Node, first, mapping, writes
 
 

@@ -13,15 +13,7 @@ from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
 from limes.core.commitments.commitment import Status
 from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
-from limes.db.models import (
-    Commitment,
-    Project,
-    ProjectAZQuota,
-    ProjectAZResource,
-    ProjectResource,
-    Resource,
-    Service,
-)
+from limes.db.models import Commitment, Project, ProjectAZQuota, ProjectAZResource, ProjectResource, Resource, Service
 from limes.db.query import Node, mapping, rows, tuples
 
 Level = Literal["project", "domain", "cluster"]

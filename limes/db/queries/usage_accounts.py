@@ -8,15 +8,7 @@ from peewee import fn
 from limes.core.metering.calendar import month_of, previous_month
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
-from limes.db.models import (
-    ClosedDay,
-    MeteringState,
-    Project,
-    UsageDay,
-    UsageGap,
-    UsageMonth,
-    UsageStep,
-)
+from limes.db.models import ClosedDay, MeteringState, Project, UsageDay, UsageGap, UsageMonth, UsageStep
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
 from limes.db.query import Insert, Node, exists, first, first_value, mapping, tuples, writes
 
