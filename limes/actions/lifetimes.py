@@ -7,9 +7,9 @@ from limes.actions.lookup import find_domain, find_project
 from limes.actions.scrape import Scrape
 from limes.core.lifetimes import Followed, compare, find
 from limes.db.engine import Engine
-from limes.db.queries import lifetime_reports as reports
 from limes.db.queries import lifetimes as queries
-from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
+from limes.db.queries import lifetimes as reports
+from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from limes.db.transactions import snapshot
 from limes.system import Clock
 

@@ -29,9 +29,8 @@ from limes.db.queries import temporary_quotas as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
-from limes.db.queries.domains import DomainRow
 from limes.db.queries.project_quotas import project_quotas_by_resource
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.temporary_quotas import DueRow
 from limes.errors import LimesError, NotFound
 from limes.system import Clock

@@ -29,8 +29,8 @@ from limes.composition.use_cases import (
     build_utilisation,
 )
 from limes.db.engine import Engine
-from limes.db.queries.fold_sums import fold_sums
 from limes.db.queries.kept_sums import are_kept
+from limes.db.queries.sum_upkeep import fold_sums
 from limes.metrics.counters import OutcomeCounter
 from limes.settings import Settings
 from limes.system import Clock, Jitter

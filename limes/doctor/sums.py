@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from limes.db.engine import Engine
-from limes.db.queries.compare_sums import disabled_triggers, wrong_sums
 from limes.db.queries.kept_sums import are_kept
+from limes.db.queries.sum_upkeep import disabled_triggers, wrong_sums
 from limes.doctor.finding import Context, Finding, ok, problem
 
 _REBUILD = "limes db rebuild-sums"

@@ -1,7 +1,7 @@
 """How many requests for quota wait for a decision, and for how long."""
 
 from limes.db.engine import Engine
-from limes.db.queries.open_requests import open_requests
+from limes.db.queries.quota_request_lists import open_requests
 from limes.metrics.samples import Family, Samples, shows
 from limes.system import Clock
 

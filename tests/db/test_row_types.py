@@ -21,7 +21,7 @@ from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
 from limes.db.models import Domain, DomainResource, Resource
-from limes.db.queries import lifetime_reports, mails
+from limes.db.queries import lifetimes, mails
 from limes.placement.migrations import placement_migrations
 from tests.db.column_types import Column, columns_of
 from tests.db.query_calls import Call, Recorder, Use, built_uses, calls, constant_uses, decorated_uses, unnamed_uses
@@ -51,8 +51,8 @@ def recorder(database_url_with: MigratedUrlFactory) -> Iterator[Recorder]:
 def uses_of(recorder: Recorder) -> list[Use]:
     """All queries with their row types."""
     mails.with_names(recorder, [{"project": {"id": "p"}, "domain": {"id": "d"}}])
-    filters = {name: ["x"] for name in lifetime_reports.FILTERS}
-    lifetime_reports.page(recorder, lifetime_reports.LifetimeFilter(0, 1, "d", "p", filters), 0, 1)
+    filters = {name: ["x"] for name in lifetimes.FILTERS}
+    lifetimes.page(recorder, lifetimes.LifetimeFilter(0, 1, "d", "p", filters), 0, 1)
     found: dict[Any, Use] = {}
     for use in (*decorated_uses(), *constant_uses(), *built_uses(recorder)):
         found.setdefault((use.call, id(use.query), use.kind), use)

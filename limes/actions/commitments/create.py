@@ -18,7 +18,6 @@ from limes.core.commitments.request import (
     check_times,
     expiry,
 )
-from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.projects import ProjectRow
 from limes.db.transactions import atomic
@@ -65,7 +64,7 @@ class CreateCommitment:
             )
             document = describe(made.commitment, made.ref, made.unit)
             if key is not None:
-                commitment_keys.remember(
+                queries.remember_key(
                     ledger.engine, project.id, key, request.canonical(), orjson.dumps(document).decode(), ledger.now()
                 )
             return Created(document, made.warnings)
@@ -78,7 +77,7 @@ class CreateCommitment:
             raise Conflict(f"{refusal}; {advise(plan, ledger.unit_of(request.ref))}") from refusal
 
     def _find_earlier_answer(self, project: ProjectRow, key: str, request: CommitmentRequest) -> Created | None:
-        earlier = commitment_keys.claim(self.ledger.engine, project.id, key, self.ledger.now())
+        earlier = queries.claim_key(self.ledger.engine, project.id, key, self.ledger.now())
         if earlier is None:
             return None
         if earlier.request != request.canonical():

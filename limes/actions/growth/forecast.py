@@ -11,8 +11,8 @@ from limes.core.forecast import MIN_DAYS, Exhaustion, Trend, exhaustion
 from limes.core.metering.calendar import HOUR
 from limes.core.selection import Selection
 from limes.db.engine import Engine
-from limes.db.queries import growth_samples, growth_trends
-from limes.db.queries.growth_trends import Present
+from limes.db.queries import growth_history, growth_samples
+from limes.db.queries.growth_history import Present
 from limes.db.transactions import snapshot
 from limes.system import Clock
 
@@ -67,7 +67,7 @@ class ForecastGrowth:
             return Forecasts([], None)
         now = int(self.clock.now().timestamp())
         hour = sampled_at - sampled_at % HOUR
-        rows = growth_trends.present(self.engine, where.domain or "", hour, every_az=every_az)
+        rows = growth_history.present(self.engine, where.domain or "", hour, every_az=every_az)
         found = [build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
         return Forecasts(sort_forecasts(found, list(named), self.catalog), sampled_at)
 

@@ -31,7 +31,7 @@ from limes.core.metering.calendar import DAY, Granularity, day_of
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import project_sums
-from limes.db.queries.growth_trends import Present
+from limes.db.queries.growth_history import Present
 from limes.db.queries.project_sums import Among
 from limes.db.transactions import snapshot
 from limes.system import Clock

@@ -22,8 +22,7 @@ from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.metered_units import metered_units
-from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_accounts import State, metered_units
 from limes.db.queries.usage_corrections import CorrectionRow
 from limes.db.queries.usage_sources import Meter, NameRow
 from limes.db.transactions import snapshot

@@ -19,8 +19,7 @@ from limes.core.catalog import Catalog
 from limes.core.quota_requests import EventKind, RequestStatus
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.projects import ProjectRow, projects_by_id
+from limes.db.queries.projects import DomainRow, ProjectRow, projects_by_id
 from limes.db.queries.quota_requests import EventRow, LockedRequest
 from limes.errors import Conflict, NotFound
 from limes.system import Clock

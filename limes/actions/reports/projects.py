@@ -12,7 +12,7 @@ from limes.core.selection import Page, Selection
 from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects, temporary_quotas
-from limes.db.queries.autogrow_bounds import autogrow_bounds
+from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.project_quotas import Bounds
 from limes.db.queries.project_sums import Among

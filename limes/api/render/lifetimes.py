@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from limes.core.metering.calendar import render_time
-from limes.db.queries.lifetime_reports import LifetimeRow
+from limes.db.queries.lifetimes import LifetimeRow
 
 CSV_HEADER = (
     *("domain_id", "domain_name", "project_id", "project_name", "service_type", "resource_name", "availability_zone"),

@@ -1,4 +1,5 @@
-"""What is near its limit: resources of projects by the use of their quota, and commitments that need somebody.
+"""What is near its limit: resources of projects by the use of their quota, commitments that need somebody, and
+temporary quotas that end soon, or could not begin or be given back.
 
 Each query is for the whole cluster, one domain or one project, as its `Scope` says.
 """
@@ -6,11 +7,12 @@ Each query is for the whole cluster, one domain or one project, as its `Scope` s
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from peewee import Case, fn
+from peewee import JOIN, Case, fn
 
 from limes.core.alerts import AlertRules, Kind
+from limes.core.temporary_quota import TemporaryState
 from limes.db.compiled import Select, any_of
-from limes.db.models import Commitment, Domain, Project, ProjectResource
+from limes.db.models import Commitment, Domain, DomainResource, Project, ProjectResource, TemporaryQuota
 from limes.db.queries.attention import (
     PLACE,
     PlacedRow,
@@ -22,7 +24,8 @@ from limes.db.queries.attention import (
     placed,
     renews_itself,
 )
-from limes.db.query import Node, rows
+from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TEMPORARY_KINDS, TemporaryRow
+from limes.db.query import Node, made, rows
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
@@ -184,3 +187,83 @@ def count_commitments(scope: Scope, resources: Sequence[int], times: Times) -> N
     """How many there are, by resource."""
     counts = map(count_if, (_IS_UNCONFIRMED, _HAS_FAILED, times.ends_soon(), times.ends_very_soon()))
     return _needing(scope, resources, times, _ROW.resource, *counts).group_by(_ROW.resource)
+
+
+# -- temporary quotas --------------------------------------------------------------------------------------------------
+
+
+class TemporaryAlertRow(NamedTuple):
+    """A temporary quota that is worth an alert. A domain's own has a place without a project."""
+
+    place: PlacedRow
+    kind: str
+    resource_id: int
+    present: int
+    """The quota."""
+    temporary: TemporaryRow
+
+
+class TemporaryAlertCount(NamedTuple):
+    """How many there are of a resource and kind."""
+
+    resource_id: int
+    kind: str
+    number: int
+
+
+_TEMPORARY = TemporaryQuota
+_KIND = Case(
+    _TEMPORARY.state,
+    [
+        (TemporaryState.OVER.value, Kind.TEMPORARY_QUOTA_OVER.value),
+        (TemporaryState.PLANNED.value, Kind.TEMPORARY_QUOTA_WAITS.value),
+    ],
+    Kind.TEMPORARY_QUOTA_ENDS.value,
+).alias("kind")
+
+
+def _needing_temporary(scope: Scope, resources: Sequence[int], now: float, lead: float, *columns: Any) -> Select:
+    ends_soon = (
+        (_TEMPORARY.state == TemporaryState.ACTIVE.value)
+        & (_TEMPORARY.until <= now + lead)
+        & (_TEMPORARY.until - _TEMPORARY.starts_at >= 2 * lead)
+    )
+    is_over = _TEMPORARY.state == TemporaryState.OVER.value
+    waits = (_TEMPORARY.state == TemporaryState.PLANNED.value) & (_TEMPORARY.problem != "")
+    query = (
+        _TEMPORARY.select(*columns)
+        .join(Domain)
+        .switch(_TEMPORARY)
+        .join(Project, JOIN.LEFT_OUTER, on=(_TEMPORARY.project == Project.id))
+        .where(any_of(_TEMPORARY.resource, resources), is_over | waits | ends_soon)
+    )
+    if scope.level == "cluster":
+        return query
+    return query.where((_TEMPORARY.domain if scope.level == "domain" else _TEMPORARY.project) == scope.id)
+
+
+def _alert(*row: Any) -> TemporaryAlertRow:
+    return TemporaryAlertRow(PlacedRow(*row[:4]), row[4], row[5], row[6], TemporaryRow._make(row[7:]))
+
+
+@made(_alert, str | None, str | None, str, str, str, int, int, *TEMPORARY_KINDS)
+def temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float, limit: int) -> Node:
+    """At most so many, the first to end first. Temporary quotas end soon if they end within `lead` seconds."""
+    own = (ProjectResource.project == _TEMPORARY.project) & (ProjectResource.resource == _TEMPORARY.resource)
+    above = (DomainResource.domain == _TEMPORARY.domain) & (DomainResource.resource == _TEMPORARY.resource)
+    present = Case(None, [(_TEMPORARY.project.is_null(), DomainResource.quota)], ProjectResource.quota)
+    columns = (*PLACE, _KIND, _TEMPORARY.resource, fn.COALESCE(present, 0), *TEMPORARY_COLUMNS)
+    return (
+        _needing_temporary(scope, resources, now, lead, *columns)
+        .join_from(_TEMPORARY, ProjectResource, JOIN.LEFT_OUTER, on=own)
+        .join_from(_TEMPORARY, DomainResource, JOIN.LEFT_OUTER, on=above)
+        .order_by(_TEMPORARY.until, _TEMPORARY.id)
+        .limit(limit)
+    )
+
+
+@rows(TemporaryAlertCount)
+def count_temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float) -> Node:
+    """How many there are."""
+    query = _needing_temporary(scope, resources, now, lead, _TEMPORARY.resource, _KIND, fn.COUNT(_TEMPORARY.id))
+    return query.group_by(_TEMPORARY.resource, _TEMPORARY.state)

@@ -1,14 +1,14 @@
-"""What quota that follows usage is computed from, of all projects with a resource or of some. A fixed number of
-statements."""
+"""What quota that follows usage is computed from: of all projects with a resource, of some, or of one."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import orjson
 from peewee import fn
 
-from limes.core.recent_usage import recent_range
+from limes.core.recent_usage import UsageChange, recent_range
 from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
@@ -22,8 +22,44 @@ from limes.db.models import (
     ProjectResource,
     UsageChanges,
 )
-from limes.db.queries.usage_changes import parse_changes
-from limes.db.query import Node, mapping, rows, tuples
+from limes.db.query import Insert, Node, mapping, rows, tuples
+
+
+@mapping(tuple[int, str], str)
+def _changes_of(project_id: int, resources: Collection[int]) -> Node:
+    row = UsageChanges
+    query = row.select(row.resource_id, row.az, row.changes)
+    return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
+
+
+def usage_changes(
+    engine: Engine, project_id: int, resources: Collection[int]
+) -> dict[tuple[int, str], list[UsageChange]]:
+    """A project's changes by resource id and AZ."""
+    return {place: parse_changes(changes) for place, changes in _changes_of(engine, project_id, resources).items()}
+
+
+_write = Insert(
+    tuple[int, int, str, str, float],
+    UsageChanges,
+    *(UsageChanges.project_id, UsageChanges.resource_id, UsageChanges.az),
+    *(UsageChanges.changes, UsageChanges.changed_at),
+    key=3,
+)
+
+
+def write_usage_changes(engine: Engine, project_id: int, changes: Mapping[tuple[int, str], list[UsageChange]]) -> None:
+    """Writes these changes of a project. There is at least one of each."""
+    new = [
+        (project_id, *place, orjson.dumps([*map(tuple, each)]).decode(), each[-1].at)
+        for place, each in sorted(changes.items())
+    ]
+    _write(engine, new)
+
+
+def parse_changes(text: str) -> list[UsageChange]:
+    """Reads a stored list."""
+    return list(map(UsageChange._make, orjson.loads(text)))
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -159,3 +195,61 @@ def _by_project(amounts: Iterable[tuple[int, str, int]]) -> dict[int, dict[str, 
 def raw_capacity_by_az(resource: int) -> Node:
     """The capacity of a resource in each AZ, before overcommit."""
     return AZResource.select(AZResource.az, AZResource.raw_capacity).where(AZResource.resource == resource)
+
+
+# -- what is granted whatever else bounds a quota ----------------------------------------------------------------------
+
+
+class _Amount(NamedTuple):
+    project: int
+    resource: int
+    az: str
+    amount: int
+
+
+AmountsByAZ = Mapping[tuple[int, int], Mapping[str, int]]
+"""By project id and resource id, and by AZ."""
+
+
+@tuples(tuple[str, str, int], skip_empty="names")
+def _projects_called(names: Collection[str]) -> Node:
+    return Project.select(Domain.name, Project.name, Project.id).join(Domain).where(any_of(Project.name, names))
+
+
+def projects_by_names(engine: Engine, names: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """The ids of those projects that exist, by the names of domain and project."""
+    found = _projects_called(engine, {project for _, project in names})
+    return {(domain, project): id_ for domain, project, id_ in found if (domain, project) in names}
+
+
+@rows(_Amount)
+def _usage_of(projects: Collection[int], resources: Collection[int]) -> Node:
+    row = ProjectAZResource
+    query = row.select(row.project_id, row.resource_id, row.az, row.usage)
+    return query.where(any_of(row.project_id, projects), any_of(row.resource_id, resources))
+
+
+def read_usage(engine: Engine, projects: Collection[int], resources: Collection[int]) -> AmountsByAZ:
+    """What these projects use of these resources."""
+    return _by_az(_usage_of(engine, projects, resources))
+
+
+@rows(_Amount)
+def _committed_by(projects: Collection[int], resources: Collection[int], now: float) -> Node:
+    row = Commitment
+    is_confirmed = (row.status == "confirmed", row.expires_at > now)
+    query = row.select(row.project, row.resource, row.az, fn.SUM(row.amount))
+    query = query.where(any_of(row.project, projects), any_of(row.resource, resources), *is_confirmed)
+    return query.group_by(row.project, row.resource, row.az)
+
+
+def read_committed(engine: Engine, projects: Collection[int], resources: Collection[int], now: float) -> AmountsByAZ:
+    """The confirmed commitments of these projects to these resources."""
+    return _by_az(_committed_by(engine, projects, resources, now))
+
+
+def _by_az(found: Iterable[_Amount]) -> AmountsByAZ:
+    amounts: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
+    for row in found:
+        amounts[row.project, row.resource][row.az] = row.amount
+    return amounts

@@ -1,9 +1,9 @@
-"""Commitments as rows. To change commitments to a resource, lock its row (`capacity.lock_resources`)."""
+"""Commitments as rows, and idempotency keys. To change commitments, lock their resource (`capacity.lock_resources`)."""
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import peewee
 from peewee import Select, Value, fn
@@ -12,8 +12,8 @@ from limes.core.commitments.commitment import LIVE, Commitment, Status
 from limes.db.compiled import any_of, compiled
 from limes.db.engine import Engine
 from limes.db.models import Commitment as Stored
-from limes.db.models import Project, Resource, Service
-from limes.db.query import Node, column, distinct, made, value, writes
+from limes.db.models import CommitmentKey, Project, Resource, Service
+from limes.db.query import Node, column, distinct, first, made, value, writes
 from limes.errors import Conflict, NotFound
 
 _NAMES = tuple(field.name for field in fields(Commitment))
@@ -235,3 +235,52 @@ def ended_before(time: float, limit: int) -> Node:
     has_expired = (Stored.status == "expired") & (Stored.expires_at < time)
     is_replaced = (Stored.status == "superseded") & (Stored.superseded_at < time) & ~has_successors
     return Stored.select(Stored.id).where(has_expired | is_replaced).order_by(Stored.id).limit(limit)
+
+
+# -- idempotency keys, by project --------------------------------------------------------------------------------------
+
+
+class KeyRow(NamedTuple):
+    """The request that came with a key, and the answer to it as JSON."""
+
+    request: str
+    document: str
+
+
+@writes
+def _claim(project_id: int, key: str, now: float) -> Node:
+    row = CommitmentKey
+    return row.insert(project=project_id, key=key, request="", document="", created_at=now).on_conflict_ignore()
+
+
+@first(KeyRow)
+def _by_key(project_id: int, key: str) -> Node:
+    row = CommitmentKey
+    return row.select(row.request, row.document).where(row.project == project_id, row.key == key)
+
+
+def claim_key(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | None:
+    """Returns the earlier answer under this key. None if the key is new: nobody else can use it until the transaction
+    ends.
+
+    Waits for another transaction that is using the key. After None, `remember_key` or a rollback has to follow.
+    """
+    if _claim(engine, project_id, key, now):
+        return None
+    row = _by_key(engine, project_id, key)
+    assert row is not None  # keys are deleted only long after their use
+    return row
+
+
+@writes
+def remember_key(project_id: int, key: str, request: str, document: str, now: float) -> Node:
+    """Keeps the answer."""
+    row = CommitmentKey
+    update = row.update(request=request, document=document, created_at=now)
+    return update.where(row.project == project_id, row.key == key)
+
+
+@writes
+def forget_keys_before(time: float) -> Node:
+    """Deletes keys that were used before that time."""
+    return CommitmentKey.delete().where(CommitmentKey.created_at < time)

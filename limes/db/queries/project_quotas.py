@@ -1,4 +1,4 @@
-"""Quotas of projects, and what decisions about them rest on. Locks are taken in the order of resource ids."""
+"""Quotas of projects, bursting, and what decisions rest on. Locks are taken in the order of resource ids."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -8,12 +8,12 @@ from peewee import fn
 
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
-from limes.db.compiled import Parameters, any_of, compiled_update
+from limes.db.compiled import Parameters, any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
-from limes.db.models import AZResource, Commitment, DomainResource, ProjectResource, Resource, Service
+from limes.db.models import AZResource, Commitment, DomainResource, Project, ProjectResource, Resource, Service
 from limes.db.queries.projects import Resources, rows_of_projects, these
-from limes.db.query import Node, distinct, keyed, tuples
+from limes.db.query import Node, distinct, first_value, keyed, tuples, writes
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -161,3 +161,31 @@ def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> di
     With `lock`, nobody else changes any of them until the transaction ends.
     """
     return {row[:2]: SetByPeople(*row[2:]) for row in _quotas_by_name(engine, project_id, lock=lock)}
+
+
+# -- bursting ----------------------------------------------------------------------------------------------------------
+
+
+@first_value(bool)
+def _has_bursting(project_id: int, *, lock: bool) -> Node:
+    query = Project.select(Project.has_bursting).where(Project.id == project_id)
+    # not FOR UPDATE, which would block inserts of rows that refer to the project
+    return lock_but_not_key(query) if lock else query
+
+
+def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
+    """Returns whether the project may burst. With `lock`, nobody else can change that until the transaction ends."""
+    return bool(_has_bursting(engine, project_id, lock=lock))
+
+
+@writes
+def write_bursting(project_id: int, enabled: bool) -> Node:
+    """Sets whether the project may burst."""
+    return Project.update(has_bursting=enabled).where(Project.id == project_id)
+
+
+@tuples(tuple[str, str])
+def bursted_resources(project_id: int) -> Node:
+    """Resources whose usage is above the project's quota."""
+    query = ProjectResource.select(Service.type, Resource.name).join(Resource).join(Service)
+    return query.where(ProjectResource.project == project_id, ProjectResource.usage > ProjectResource.quota)

@@ -1,4 +1,4 @@
-"""Projects, and the conditions that select their rows in other tables."""
+"""Domains and projects, and the conditions that select rows of projects in other tables."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
@@ -10,6 +10,27 @@ from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project
 from limes.db.query import Node, exists, first, keyed, made, rows
+
+
+class DomainRow(NamedTuple):
+    id: int
+    uuid: str
+    name: str
+
+
+_SELECT = Domain.select(Domain.id, Domain.uuid, Domain.name)
+
+
+@first(DomainRow)
+def domain(uuid: str) -> Node:
+    return _SELECT.where(Domain.uuid == uuid)
+
+
+@rows(DomainRow)
+def domains(limit: int | None = None, marker: str = "") -> Node:
+    """All domains, or a `Page` of them, in the order of their UUIDs."""
+    query = _SELECT.order_by(Domain.uuid)
+    return query if limit is None else query.where(Domain.uuid > marker).limit(limit)
 
 
 class ProjectRow(NamedTuple):

@@ -1,14 +1,16 @@
-"""The stored account: closed days and months, and how far closing has come (docs/adr/0032)."""
+"""The stored account: closed days and months, how far closing has come, and units (docs/adr/0032)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from peewee import fn
 
+from limes.core.catalog import Ref
 from limes.core.metering.calendar import month_of, previous_month
+from limes.core.metering.units import MonthUnits
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
-from limes.db.models import ClosedDay, MeteringState, Project, UsageDay, UsageGap, UsageMonth, UsageStep
+from limes.db.models import ClosedDay, MeteredUnit, MeteringState, Project, UsageDay, UsageGap, UsageMonth, UsageStep
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
 from limes.db.query import Insert, Node, exists, first, first_value, mapping, tuples, writes
 
@@ -197,3 +199,29 @@ def forget_from(engine: Engine, day: int, month: int) -> None:
     """Deletes this day and month, and later ones."""
     _forget_later_days(engine, day)
     _forget_later_months(engine, month)
+
+
+# -- units of resources over time --------------------------------------------------------------------------------------
+
+_COLUMNS = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
+_add = Insert(tuple[str, str, int, str], MeteredUnit, *_COLUMNS, key=3)
+
+
+@tuples(tuple[str, str, int, str])
+def _all() -> Node:
+    return MeteredUnit.select(*_COLUMNS).order_by(MeteredUnit.since)
+
+
+def metered_units(engine: Engine) -> MonthUnits:
+    """The units of all resources that were ever metered."""
+    noted: dict[Ref, list[tuple[int, str]]] = {}
+    for service, resource, since, unit in _all(engine):
+        noted.setdefault((service, resource), []).append((since, unit))
+    return MonthUnits(noted)
+
+
+def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
+    """Notes the units of resources from now on, where they have changed."""
+    noted = metered_units(engine).noted
+    changed = [(ref, unit) for ref, unit in sorted(units.items()) if ref not in noted or noted[ref][-1][1] != unit]
+    _add(engine, [(*ref, now, unit) for ref, unit in changed])

@@ -21,7 +21,7 @@ from limes.db.models import (
     UsageStep,
 )
 from limes.db.queries.project_scrapes import FAILING_SINCE
-from limes.db.query import Node, column, grouped, rows, tuples
+from limes.db.query import Insert, Node, column, grouped, rows, tuples
 
 T = TypeVar("T")
 
@@ -298,3 +298,31 @@ def project_page(
     not be that of the host that scraped them.
     """
     return _project_page(engine, begin - CLOCKS_DIFFER, end + CLOCKS_DIFFER, marker, limit, domains, projects)
+
+
+# -- when commitments were confirmed, and whose they were, as their events tell ----------------------------------------
+
+
+class CommittedRow(NamedTuple):
+    """A time in which a confirmed commitment was a project's."""
+
+    commitment_uuid: str
+    begins: int
+    ends: int
+    project_uuid: str
+    service_type: str
+    resource_name: str
+    az: str
+    amount: int
+
+
+@grouped(str, "commitment_uuid", CommittedRow)
+def committed_times(uuids: Collection[str]) -> Node:
+    """The times of these commitments, in order."""
+    row = CommittedTimeModel
+    query = row.select(*[getattr(row, name) for name in CommittedRow._fields])
+    return query.where(any_of(row.commitment_uuid, uuids)).order_by(row.begins)
+
+
+write_committed_times = Insert(CommittedRow, CommittedTimeModel, key=2)
+"""Adds or changes these times."""
