@@ -36,18 +36,19 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    overload,
 )
 
 import peewee
 
 from limes.db.compiled import Compiled, Finish, Parameters, compiled_insert
 from limes.db.engine import Engine
+from limes.db.rows import columns_of, parts_of
 
 Node = peewee.Node
 P = ParamSpec("P")
 T = TypeVar("T")
 K = TypeVar("K")
+L = TypeVar("L")
 V = TypeVar("V")
 R = TypeVar("R", bound=NamedTuple)
 Row = TypeVar("Row", bound=tuple[Any, ...])
@@ -213,15 +214,44 @@ def made(make: Callable[..., T], *columns: Any, **options: Unpack[Options]) -> C
 
 
 def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
-    """Gives the last column by the first, or by a tuple of all others: `mapping(tuple[int, str], int)`."""
-    keys = get_args(key) or tuple(getattr(key, "__annotations__", {}).values())
-    make: Callable[..., Any] = getattr(key, "_make", tuple)
+    """Gives values by keys. Either may be of several columns, and keys come first: `mapping(tuple[int, str], int)`."""
+    key_of, value_of = parts_of(key, value)
 
     def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
-        found: list[Any] = engine.tuples(query, **values)
-        return {make(row[:-1]): row[-1] for row in found} if keys else dict(found)
+        found = engine.tuples(query, **values)
+        return dict(zip(map(key_of, found), map(value_of, found), strict=True))
 
-    return lambda build: Query(build, read, (*(keys or [key]), value), **options, nothing=dict)
+    return lambda build: Query(build, read, columns_of(key, value), **options, nothing=dict)
+
+
+def collected(
+    key: type[K], value: type[V], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, list[V]]]]:
+    """As `mapping`, with all values of a key."""
+    key_of, value_of = parts_of(key, value)
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, list[V]]:
+        found: dict[K, list[V]] = {}
+        for row in engine.tuples(query, **values):
+            found.setdefault(key_of(row), []).append(value_of(row))
+        return found
+
+    return lambda build: Query(build, read, columns_of(key, value), **options, nothing=dict)
+
+
+def nested(
+    key: type[K], inner: type[L], value: type[V], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, dict[L, V]]]]:
+    """As `mapping`, by one key and then another; nothing for a key that no row has."""
+    key_of, inner_of, value_of = parts_of(key, inner, value)
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, dict[L, V]]:
+        found: dict[K, dict[L, V]] = defaultdict(dict)
+        for row in engine.tuples(query, **values):
+            found[key_of(row)][inner_of(row)] = value_of(row)
+        return found
+
+    return lambda build: Query(build, read, columns_of(key, inner, value), **options, nothing=lambda: defaultdict(dict))
 
 
 def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:
@@ -233,22 +263,13 @@ def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], 
     return lambda build: Query(build, read, (kind,), **options, nothing=set)
 
 
-@overload
-def column(
-    kind: type[T], *, null: Literal[True], **options: Unpack[Options]
-) -> Callable[[Build[P]], Query[P, list[T | None]]]: ...
-@overload
-def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]: ...
-def column(
-    kind: type[T], *, null: bool = False, **options: Unpack[Options]
-) -> Callable[[Build[P]], Query[P, list[Any]]]:
-    """Gives the values of a SELECT of one column, which may be NULL or not."""
+def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
+    """Gives the values of a SELECT of one column."""
 
-    def read(engine: Engine, query: Compiled, values: Values) -> list[Any]:
+    def read(engine: Engine, query: Compiled, values: Values) -> list[T]:
         return engine.column(query, **values)
 
-    row = (kind | None if null else kind,)
-    return lambda build: Query(build, read, row, **options)
+    return lambda build: Query(build, read, (kind,), **options)
 
 
 def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T]]:
