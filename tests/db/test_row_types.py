@@ -28,7 +28,9 @@ from tests.db.query_calls import Call, Recorder, Use, built_uses, calls, constan
 from tests.support.databases import MigratedUrlFactory
 
 NOT_ON = {
-    "sqlite": re.compile("no such function: (CLOCK_TIMESTAMP|pg_)|no such table: (suspicious_|unused_c|project_sums)"),
+    "sqlite": re.compile(
+        "no such function: (CLOCK_TIMESTAMP|pg_)|no such table: (suspicious_|unused_c|project_sums|commitment_sums)"
+    ),
     "postgresql": re.compile('relation "placement_change_counter" does not exist'),
 }
 """What only the other database has."""
