@@ -9,6 +9,7 @@ from limes.actions.quota_changes import project_tag, tag_of_project
 from limes.actions.reports.az_breakdown import AZBreakdown, read_commitments
 from limes.core.catalog import Catalog, Ref
 from limes.core.selection import Page, Selection
+from limes.core.temporary_quota import TemporaryQuota
 from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects, temporary_quotas
@@ -17,7 +18,6 @@ from limes.db.queries.catalog import all_ids
 from limes.db.queries.project_quotas import Bounds
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow, these
-from limes.db.queries.temporary_quotas import TemporaryRow
 from limes.db.transactions import snapshot
 
 CHUNK = 200
@@ -66,7 +66,7 @@ class ProjectReport:
     """Only filled if asked for."""
     growing: dict[Ref, GrowingQuota] = field(default_factory=dict)
     """Of what grows by itself. There, `azs` are filled even if not asked for."""
-    temporary: dict[Ref, TemporaryRow] = field(default_factory=dict)
+    temporary: dict[Ref, TemporaryQuota] = field(default_factory=dict)
     """Quotas that end by themselves, or that are planned."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single project."""

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from peewee import JOIN, Case, fn
 
 from limes.core.alerts import AlertRules, Kind
+from limes.core.temporary_quota import TemporaryQuota as Temporary
 from limes.core.temporary_quota import TemporaryState
 from limes.db.compiled import Select, any_of
 from limes.db.models import Commitment, Domain, DomainResource, Project, ProjectResource, TemporaryQuota
@@ -24,7 +25,7 @@ from limes.db.queries.attention import (
     placed,
     renews_itself,
 )
-from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TEMPORARY_KINDS, TemporaryRow
+from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TEMPORARY_KINDS, temporary_of
 from limes.db.query import Node, made, rows
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
@@ -200,7 +201,7 @@ class TemporaryAlertRow(NamedTuple):
     resource_id: int
     present: int
     """The quota."""
-    temporary: TemporaryRow
+    temporary: Temporary
 
 
 class TemporaryAlertCount(NamedTuple):
@@ -243,7 +244,7 @@ def _needing_temporary(scope: Scope, resources: Sequence[int], now: float, lead:
 
 
 def _alert(*row: Any) -> TemporaryAlertRow:
-    return TemporaryAlertRow(PlacedRow(*row[:4]), row[4], row[5], row[6], TemporaryRow._make(row[7:]))
+    return TemporaryAlertRow(PlacedRow(*row[:4]), row[4], row[5], row[6], temporary_of(*row[7:]))
 
 
 @made(_alert, str | None, str | None, str, str, str, int, int, *TEMPORARY_KINDS)

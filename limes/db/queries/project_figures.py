@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from peewee import JOIN
 
+from limes.core.temporary_quota import TemporaryQuota as Temporary
 from limes.db.models import (
     Domain,
     Project,
@@ -18,7 +19,7 @@ from limes.db.models import (
 )
 from limes.db.queries.project_scrapes import FAILING_SINCE
 from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
-from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TemporaryRow
+from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
 from limes.db.query import Node, made, rows
 
 
@@ -66,7 +67,7 @@ class ProjectServiceRow(NamedTuple):
     failing_since: float | None
     resource_name: str | None
     resource: ProjectResourceRow | None
-    temporary: TemporaryRow | None
+    temporary: Temporary | None
 
 
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in ProjectResourceRow._fields)
@@ -109,7 +110,7 @@ def _service_row(*row: Any) -> ProjectServiceRow:
         failing_since,
         resource_name,
         None if resource[0] is None else ProjectResourceRow._make(resource),
-        None if temporary[0] is None else TemporaryRow._make(temporary),
+        None if temporary[0] is None else temporary_of(*temporary),
     )
 
 

@@ -1,7 +1,8 @@
 """Quota for a time, by resource id. Writers hold the lock that the model names."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, get_type_hints
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 from peewee import JOIN
 
@@ -11,23 +12,6 @@ from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, TemporaryQuota
 from limes.db.query import Insert, Node, made, rows, writes_for
-
-
-class TemporaryRow(NamedTuple):
-    """What is stored of a temporary quota, without whose it is."""
-
-    state: str
-    quota: int
-    before: int | None
-    starts_at: float
-    until: float
-    due_at: float
-    problem: str
-
-    @property
-    def value(self) -> Temporary:
-        """The same in the words of `limes.core.temporary_quota`."""
-        return Temporary(TemporaryState(self.state), *self[1:])
 
 
 class DueRow(NamedTuple):
@@ -41,8 +25,9 @@ class DueRow(NamedTuple):
     state: str
 
 
-TEMPORARY_COLUMNS = tuple(getattr(TemporaryQuota, name) for name in TemporaryRow._fields)
-TEMPORARY_KINDS = tuple(get_type_hints(TemporaryRow).values())
+_NAMES = tuple(field.name for field in fields(Temporary))
+TEMPORARY_COLUMNS = tuple(getattr(TemporaryQuota, name) for name in _NAMES)
+TEMPORARY_KINDS = (str, int, int | None, float, float, float, str)
 """The types of the columns."""
 _IS_OF_DOMAIN = TemporaryQuota.project.is_null()
 
@@ -54,8 +39,13 @@ def _is_of(domain_id: int, project_id: int | None) -> Any:
     return (row.domain == domain_id) & _IS_OF_DOMAIN if project_id is None else row.project == project_id
 
 
+def temporary_of(state: str, *others: Any) -> Temporary:
+    """Returns what is stored in the columns."""
+    return Temporary(TemporaryState(state), *others)
+
+
 def _temporary(resource: int, *values: Any) -> tuple[int, Temporary]:
-    return resource, TemporaryRow._make(values).value
+    return resource, temporary_of(*values)
 
 
 @made(_temporary, int, *TEMPORARY_KINDS)
@@ -84,7 +74,7 @@ def write_temporary_quotas(
     """Replaces those of these resources; None leaves none. At most two statements."""
     _delete(engine, domain_id, project_id, changed)
     new = [
-        (domain_id, project_id, resource, *(getattr(temporary, name) for name in TemporaryRow._fields))
+        (domain_id, project_id, resource, *(getattr(temporary, name) for name in _NAMES))
         for resource, temporary in sorted(changed.items())
         if temporary is not None
     ]
@@ -93,11 +83,11 @@ def write_temporary_quotas(
 
 # -- in reports --------------------------------------------------------------------------------------------------------
 
-ByResource = dict[tuple[int, int], TemporaryRow]
+ByResource = dict[tuple[int, int], Temporary]
 
 
-def _row(owner: int, resource: int, *values: Any) -> tuple[tuple[int, int], TemporaryRow]:
-    return (owner, resource), TemporaryRow._make(values)
+def _row(owner: int, resource: int, *values: Any) -> tuple[tuple[int, int], Temporary]:
+    return (owner, resource), temporary_of(*values)
 
 
 @made(_row, int | None, int, *TEMPORARY_KINDS)
