@@ -101,7 +101,7 @@ class Desk:
         queries.lock_requester(self.engine, domain_id, project_id)
         since = self.now() - _DAY
         if project_id is None:
-            level, made = "domain", queries.count_of_domain_since(self.engine, domain_id, since)
+            level, made = "domain", queries.count_in_domain_since(self.engine, domain_id, since, only_own=True)
         else:
             level, made = "project", queries.count_of_project_since(self.engine, project_id, since)
         if made >= self.at_most_per_day:

@@ -51,8 +51,6 @@ class Sample(NamedTuple):
 
 # -- the state ---------------------------------------------------------------------------------------------------------
 
-_STATE = GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)
-
 
 @writes
 def begin() -> Node:
@@ -62,22 +60,18 @@ def begin() -> Node:
 
 
 @first(State)
-def _state() -> Node:
-    return _STATE
+def _state(*, is_locked: bool) -> Node:
+    query = GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)
+    return lock(query) if is_locked else query
 
 
 def state(engine: Engine) -> State:
-    return _state(engine) or State(0, 0)
-
-
-@first(State)
-def _lock_state() -> Node:
-    return lock(_STATE)
+    return _state(engine, is_locked=False) or State(0, 0)
 
 
 def lock_state(engine: Engine) -> State:
     """Returns the state. Until the transaction ends, nobody else takes a sample."""
-    state = _lock_state(engine)
+    state = _state(engine, is_locked=True)
     assert state is not None, "`begin` was called"
     return state
 

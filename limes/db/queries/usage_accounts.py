@@ -111,14 +111,14 @@ ROWS = 2000
 """Of one statement."""
 
 
-def _insert(model: Any, *more: Any) -> Insert[tuple[Any, ...]]:
+def _insert(model: Any) -> Insert[tuple[Any, ...]]:
     figures = (model.used, model.committed, model.beyond, model.unknown, model.smallest, model.largest, model.last)
-    fields = (*meter_columns(model), model.begins, *figures, model.version, *more)
+    counted_until = [model.counted_until] if model is UsageMonth else []
+    fields = (*meter_columns(model), model.begins, *figures, model.version, *counted_until)
     return Insert(tuple[Any, ...], model, *fields, key=5, at_once=ROWS)
 
 
-_insert_days = _insert(UsageDay)
-_insert_months = _insert(UsageMonth, UsageMonth.counted_until)
+_insert_days, _insert_months = _insert(UsageDay), _insert(UsageMonth)
 
 
 def write_days(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
@@ -162,8 +162,11 @@ def last_usages(
 # -- retention ---------------------------------------------------------------------------------------------------------
 
 
+_What = Literal["steps", "gaps", "days", "months"]
+
+
 @writes
-def _forget(what: Literal["steps", "gaps", "days", "months"], before: int) -> Node:
+def _forget(what: _What, before: int) -> Node:
     return {
         # nothing is recorded before its time, and there is an index of when it was
         "steps": UsageStep.delete().where(UsageStep.recorded_at < before, UsageStep.at < before),
@@ -175,30 +178,22 @@ def _forget(what: Literal["steps", "gaps", "days", "months"], before: int) -> No
 
 def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> Mapping[str, int]:
     """Deletes what single hours, days and months before these times are computed from. Returns how many rows."""
-    deleted = {
-        "steps": _forget(engine, "steps", hours_before),
-        "gaps": _forget(engine, "gaps", hours_before),
-        "days": _forget(engine, "days", days_before),
-    }
-    if months_before is not None:
-        deleted["months"] = _forget(engine, "months", months_before)
+    before: dict[_What, int | None] = {"steps": hours_before, "gaps": hours_before, "days": days_before}
+    before["months"] = months_before
+    return {what: _forget(engine, what, time) for what, time in before.items() if time is not None}
+
+
+@writes
+def _forget_later(of_months: bool, begin: int) -> Node:
+    model: Any = UsageMonth if of_months else UsageDay
+    deleted: Node = model.delete().where(model.begins >= begin)
     return deleted
-
-
-@writes
-def _forget_later_days(day: int) -> Node:
-    return UsageDay.delete().where(UsageDay.begins >= day)
-
-
-@writes
-def _forget_later_months(month: int) -> Node:
-    return UsageMonth.delete().where(UsageMonth.begins >= month)
 
 
 def forget_from(engine: Engine, day: int, month: int) -> None:
     """Deletes this day and month, and later ones."""
-    _forget_later_days(engine, day)
-    _forget_later_months(engine, month)
+    _forget_later(engine, False, day)
+    _forget_later(engine, True, month)
 
 
 # -- units of resources over time --------------------------------------------------------------------------------------
