@@ -24,6 +24,7 @@ from limes.db.queries.attention import (
     in_scope,
     placed,
     renews_itself,
+    was_renewed,
 )
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TEMPORARY_KINDS, temporary_of
 from limes.db.query import Node, made, rows
@@ -149,20 +150,9 @@ def _ends(when: float, term: float) -> Any:
 
 
 def _needing(scope: Scope, resources: Sequence[int], times: Times, *columns: Any) -> Select:
-    following = Commitment.alias("following")
-    is_renewed = fn.EXISTS(
-        following.select(following.id).where(
-            following.predecessor == _ROW.id, following.status.in_(["planned", "pending", "confirmed"])
-        )
-    )
-    needs_somebody = _IS_UNCONFIRMED | ((times.ends_soon() | _HAS_FAILED) & ~is_renewed)
-    query = (
-        _ROW.select(*columns)
-        .join(Project)
-        .join(Domain)
-        .where(any_of(_ROW.resource, resources), _ROW.expires_at > times.now, needs_somebody)
-    )
-    return in_scope(query, scope)
+    needs_somebody = _IS_UNCONFIRMED | ((times.ends_soon() | _HAS_FAILED) & ~was_renewed(_ROW))
+    is_wanted = (any_of(_ROW.resource, resources), _ROW.expires_at > times.now, needs_somebody)
+    return in_scope(_ROW.select(*columns).join(Project).join(Domain).where(*is_wanted), scope)
 
 
 @placed(CommitmentRow, int, str, int, str, int, str, float | None, float, str, str, int)

@@ -196,27 +196,18 @@ def renews_itself(commitment: Any) -> Any:
     return commitment.auto_renews & (commitment.renewal_error == "")
 
 
-def _ending(scope: Scope, resources: Sequence[int], now: float, until: float, *columns: Any) -> Select:
+def was_renewed(commitment: Any) -> Any:
+    """The condition that there is a live commitment that was made of it."""
     following = Commitment.alias("following")
-    is_renewed = fn.EXISTS(
-        following.select(following.id).where(
-            following.predecessor == Commitment.id, following.status.in_(["planned", "pending", "confirmed"])
-        )
-    )
-    query = (
-        Commitment.select(*columns)
-        .join(Project)
-        .join(Domain)
-        .where(
-            any_of(Commitment.resource, resources),
-            Commitment.status == "confirmed",
-            Commitment.expires_at > now,
-            Commitment.expires_at <= until,
-            ~renews_itself(Commitment),
-            ~is_renewed,
-        )
-    )
-    return in_scope(query, scope)
+    is_live = following.status.in_(["planned", "pending", "confirmed"])
+    return fn.EXISTS(following.select(following.id).where(following.predecessor == commitment.id, is_live))
+
+
+def _ending(scope: Scope, resources: Sequence[int], now: float, until: float, *columns: Any) -> Select:
+    row = Commitment
+    is_wanted = (any_of(row.resource, resources), row.status == "confirmed", ~renews_itself(row), ~was_renewed(row))
+    ends = (row.expires_at > now, row.expires_at <= until)
+    return in_scope(row.select(*columns).join(Project).join(Domain).where(*is_wanted, *ends), scope)
 
 
 @placed(EndingRow, int, str, int, str, int, str, float)

@@ -11,17 +11,8 @@ from limes.db.models import AZResource, Capacitor, Resource
 from limes.db.query import Insert, Node, column, first_value, mapping, rows, writes, writes_for
 
 
-class CapacityRow(NamedTuple):
-    """Raw capacity of a resource in one AZ. `subcapacities` is a JSON list."""
-
-    az: str
-    raw_capacity: int
-    usage: int | None
-    subcapacities: str
-
-
 class AZCapacityRow(NamedTuple):
-    """The same with its resource."""
+    """Raw capacity of a resource in one AZ. `subcapacities` is a JSON list."""
 
     resource_id: int
     az: str
@@ -98,12 +89,12 @@ def _delete_other_azs(resource: int, azs: Collection[str]) -> Node:
 _write_azs = Insert(AZCapacityRow, AZResource, key=2)
 
 
-def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[CapacityRow]]) -> None:
+def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[AZCapacityRow]]) -> None:
     """Assigns these resources to the capacitor, with exactly these AZs."""
     for resource, new in sorted(capacity.items()):
         _assign(engine, resource, capacitor_id)
         _delete_other_azs(engine, resource, [row.az for row in new])
-        _write_azs(engine, [AZCapacityRow(resource, *row) for row in new])
+        _write_azs(engine, new)
 
 
 def drop_capacity(engine: Engine, resources: Collection[int]) -> None:

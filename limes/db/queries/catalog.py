@@ -12,7 +12,7 @@ from limes.core.catalog import Ref
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource, Service
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, writes, writes_for
 
 # -- what there is -----------------------------------------------------------------------------------------------------
 
@@ -51,14 +51,10 @@ def resource_id(engine: Engine, ref: Ref) -> int:
     return id_
 
 
-@tuples(tuple[int, str, str], skip_empty="ids")
-def _refs(ids: Collection[int]) -> Node:
+@mapping(int, tuple[str, str], skip_empty="ids")
+def refs_by_id(ids: Collection[int]) -> Node:
+    """The resources with these ids, by id."""
     return Resource.select(Resource.id, Service.type, Resource.name).join(Service).where(any_of(Resource.id, ids))
-
-
-def refs_by_id(engine: Engine, ids: Collection[int]) -> dict[int, Ref]:
-    """Returns the resources with these ids, by id."""
-    return {id_: (service, name) for id_, service, name in _refs(engine, ids)}
 
 
 @mapping(str, int)

@@ -12,17 +12,8 @@ from limes.core.units import MAX_STORED
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Commitment, CommitmentUse, Project, ProjectAZResource, ProjectResource
-from limes.db.queries.attention import Scope, in_scope, renews_itself
-from limes.db.query import Node, made, rows, value, writes
-
-
-class UseRow(NamedTuple):
-    """A day of a resource in an AZ."""
-
-    resource_id: int
-    az: str
-    day: DayOfUse
-
+from limes.db.queries.attention import Scope, in_scope, renews_itself, was_renewed
+from limes.db.query import Node, collected, rows, value, writes
 
 _Use = CommitmentUse
 _KEY = (_Use.project, _Use.resource, _Use.az, _Use.day)
@@ -105,13 +96,9 @@ def forget_before(day: int) -> Node:
     return _Use.delete().where(_Use.day < day)
 
 
-def _use(resource_id: int, az: str, *figures: int) -> UseRow:
-    return UseRow(resource_id, az, DayOfUse(*figures))
-
-
-@made(_use, int, str, *[int] * 6)
+@collected(tuple[int, str], DayOfUse)
 def of_project(project_id: int, since: int) -> Node:
-    """A project's days from `since` on."""
+    """A project's days from `since` on, by resource id and AZ."""
     columns = (_Use.resource, _Use.az, _Use.day, *_FIGURES)
     return _Use.select(*columns).where(_Use.project == project_id, _Use.day >= since).order_by(_Use.day)
 
@@ -171,11 +158,8 @@ def _is_live(now: float) -> Any:
 @rows(LiveSum)
 def live_sums(scope: Scope, resources: Sequence[int], now: float, until: float) -> Node:
     """The sums of commitments that have not ended, and of what ends before `until`."""
-    row, following = Commitment, Commitment.alias()
-    is_renewed = fn.EXISTS(
-        following.select(following.id).where(following.predecessor == row.id, following.status.in_(sorted(LIVE)))
-    )
-    is_ending = (row.expires_at <= until) & ~is_renewed & ~renews_itself(row)
+    row = Commitment
+    is_ending = (row.expires_at <= until) & ~was_renewed(row) & ~renews_itself(row)
     expiring = Case(None, [(is_ending, row.amount)], 0)
     query = (
         row.select(row.resource, row.az, row.status, fn.SUM(row.amount), fn.COUNT(row.id), fn.SUM(expiring))

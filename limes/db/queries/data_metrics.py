@@ -10,31 +10,8 @@ from peewee import fn
 
 from limes.db.compiled import any_of
 from limes.db.models import AZResource, Commitment, Domain, DomainResource, Project, ProjectAZResource, ProjectResource
-from limes.db.query import Node, rows, stream
-
-
-class ProjectName(NamedTuple):
-    """A project and its domain."""
-
-    id: int
-    uuid: str
-    name: str
-    domain_uuid: str
-    domain_name: str
-
-
-class DomainName(NamedTuple):
-    """A domain."""
-
-    id: int
-    uuid: str
-    name: str
-
-
-@rows(DomainName)
-def domains() -> Node:
-    """All domains."""
-    return Domain.select(Domain.id, Domain.uuid, Domain.name)
+from limes.db.queries.attention import PLACE, PlacedRow
+from limes.db.query import Node, mapping, rows, stream
 
 
 class Figure(NamedTuple):
@@ -70,10 +47,10 @@ ProjectColumn = Literal["quota", "backend_quota", "usage", "physical_usage"]
 """What `project_figures` knows."""
 
 
-@rows(ProjectName)
+@mapping(int, PlacedRow)
 def projects() -> Node:
-    """All projects."""
-    return Project.select(Project.id, Project.uuid, Project.name, Domain.uuid, Domain.name).join(Domain)
+    """All projects, by id."""
+    return Project.select(Project.id, *PLACE).join(Domain)
 
 
 @stream(Figure)

@@ -7,7 +7,7 @@ has changed with up to three.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from peewee import JOIN, Case, fn
 
@@ -88,8 +88,20 @@ def begin_periods(engine: Engine, project_id: int, service_type: str, periods: S
 
 # -- ends without a scrape ---------------------------------------------------------------------------------------------
 
+_Which = Literal["of projects", "of other resources"]
+"""Periods of projects (by UUID), or of all resources but some (`service/resource`)."""
 
-def _note_last_scrape(condition: Any) -> Node:
+
+def _is_open(which: _Which, names: Collection[str]) -> Any:
+    period = SubresourceLifetime
+    if which == "of projects":
+        ids = LifetimeProject.select(LifetimeProject.id).where(any_of(LifetimeProject.uuid, names))
+        return period.ended_at.is_null() & any_of(period.project, ids)
+    return period.ended_at.is_null() & ~any_of(period.service_type.concat("/").concat(period.resource_name), names)
+
+
+@writes
+def _note_last_scrapes(which: _Which, names: Collection[str]) -> Node:
     """Stores when the service was last scraped in the project; null without both."""
     period = SubresourceLifetime
     last_scrape = (
@@ -99,62 +111,38 @@ def _note_last_scrape(condition: Any) -> Node:
         .join(Service, on=ProjectService.service == Service.id)
         .where(LifetimeProject.id == period.project, Service.type == period.service_type)
     )
-    return period.update(last_seen_at=last_scrape).where(period.ended_at.is_null(), condition)
+    return period.update(last_seen_at=last_scrape).where(_is_open(which, names))
 
 
-def _end(at: float, condition: Any) -> Node:
+@writes
+def _end(which: _Which, names: Collection[str], at: float) -> Node:
     period = SubresourceLifetime
-    changes = period.update(
-        ended_at=Case(None, [(period.began_at > at, period.began_at)], at),
-        last_seen_at=fn.COALESCE(period.last_seen_at, period.began_at),
-    )
-    return changes.where(period.ended_at.is_null(), condition)
+    ended_at = Case(None, [(period.began_at > at, period.began_at)], at)
+    changes = period.update(ended_at=ended_at, last_seen_at=fn.COALESCE(period.last_seen_at, period.began_at))
+    return changes.where(_is_open(which, names))
 
 
-def _is_of(projects: Collection[str]) -> Any:
-    ids = LifetimeProject.select(LifetimeProject.id)
-    return any_of(SubresourceLifetime.project, ids.where(any_of(LifetimeProject.uuid, projects)))
-
-
-@writes
-def note_last_scrapes(projects: Collection[str]) -> Node:
+def note_last_scrapes(engine: Engine, projects: Collection[str]) -> None:
     """Stores when the subresources of projects were seen last. To be called before the projects are deleted."""
-    return _note_last_scrape(_is_of(projects))
+    _note_last_scrapes(engine, "of projects", projects)
 
 
-@writes
-def end_projects(projects: Collection[str], at: float) -> Node:
+def end_projects(engine: Engine, projects: Collection[str], at: float) -> None:
     """Ends all periods of projects. To be called after they are deleted: a scrape that was still writing is over
     then, and none comes any more."""
-    return _end(at, _is_of(projects))
-
-
-def _is_other(followed: Collection[str]) -> Any:
-    ref = SubresourceLifetime.service_type.concat("/").concat(SubresourceLifetime.resource_name)
-    return ~any_of(ref, followed)
+    _end(engine, "of projects", projects, at)
 
 
 @exists
 def _any_other(followed: Collection[str]) -> Node:
-    period = SubresourceLifetime
-    return period.select(period.id).where(period.ended_at.is_null(), _is_other(followed)).limit(1)
-
-
-@writes
-def _note_last_scrapes_of_others(followed: Collection[str]) -> Node:
-    return _note_last_scrape(_is_other(followed))
-
-
-@writes
-def _end_others(followed: Collection[str], at: float) -> Node:
-    return _end(at, _is_other(followed))
+    return SubresourceLifetime.select(SubresourceLifetime.id).where(_is_open("of other resources", followed)).limit(1)
 
 
 def end_others(engine: Engine, followed: Collection[str], at: float) -> None:
     """Ends the periods of all resources but these (`service/resource`): nobody looks at them any more."""
     if _any_other(engine, followed):
-        _note_last_scrapes_of_others(engine, followed)
-        _end_others(engine, followed, at)
+        _note_last_scrapes(engine, "of other resources", followed)
+        _end(engine, "of other resources", followed, at)
 
 
 # -- what is old -------------------------------------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from limes.db.models import (
 from limes.db.queries.project_scrapes import FAILING_SINCE
 from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
-from limes.db.query import Node, made, rows
+from limes.db.query import Node, Query, R, made, rows
 
 
 class ProjectResourceRow(NamedTuple):
@@ -73,27 +73,19 @@ class ProjectServiceRow(NamedTuple):
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in ProjectResourceRow._fields)
 
 
-@rows(ProjectResourceRow, skip_empty="resources")
-def project_resources(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Quota and usage of these projects, or of all projects of a domain, in no particular order."""
-    row = ProjectResource
-    return rows_of_projects(row.select(*_COLUMNS), row.resource, row.project, resources, domain_id, project_ids)
+def _of_projects(kind: type[R], model: Any) -> Query[[Resources, int, Sequence[int] | None], list[R]]:
+    @rows(kind, skip_empty="resources")
+    def select(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+        query = model.select(*(getattr(model, name) for name in kind._fields))
+        return rows_of_projects(query, model.resource_id, model.project_id, resources, domain_id, project_ids)
+
+    return select
 
 
-@rows(ProjectAZRow, skip_empty="resources")
-def project_azs(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Usage by AZ of these projects, or of all projects of a domain, in no particular order."""
-    row = ProjectAZResource
-    query = row.select(*(getattr(row, name) for name in ProjectAZRow._fields))
-    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
-
-
-@rows(ProjectAZQuotaRow, skip_empty="resources")
-def project_az_quotas(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Quota by AZ of these projects, or of all projects of a domain, in no particular order."""
-    row = ProjectAZQuota
-    query = row.select(*(getattr(row, name) for name in ProjectAZQuotaRow._fields))
-    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
+# of these projects, or of all projects of a domain, in no particular order
+project_resources = _of_projects(ProjectResourceRow, ProjectResource)
+project_azs = _of_projects(ProjectAZRow, ProjectAZResource)
+project_az_quotas = _of_projects(ProjectAZQuotaRow, ProjectAZQuota)
 
 
 _WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)

@@ -6,14 +6,13 @@ from typing import NamedTuple
 import peewee
 from peewee import fn
 
-from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
 from limes.db.compiled import Parameters, any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Commitment, DomainResource, Project, ProjectResource, Resource, Service
 from limes.db.queries.projects import Resources, rows_of_projects, these
-from limes.db.query import Node, distinct, first_value, keyed, tuples, writes
+from limes.db.query import Node, distinct, first_value, keyed, mapping, tuples, writes
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -146,21 +145,17 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 # -- by name -----------------------------------------------------------------------------------------------------------
 
 
-@tuples(tuple[str, str, int | None, int | None, int | None, bool])
-def _quotas_by_name(project_id: int, *, lock: bool) -> Node:
+@mapping(tuple[str, str], SetByPeople)
+def project_quotas_by_name(project_id: int, *, lock: bool) -> Node:
+    """Every quota of a project and its bounds, without resources that were never scraped.
+
+    With `lock`, nobody else changes any of them until the transaction ends.
+    """
     row = ProjectResource.alias("pr")
     columns = (Service.type, Resource.name, row.quota, row.max_quota, row.min_quota, row.forbids_autogrowth)
     query = row.select(*columns).join(Resource, on=row.resource == Resource.id).join(Service)
     query = query.where(row.project == project_id).order_by(row.resource)
     return locked(query, of="pr") if lock else query
-
-
-def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, SetByPeople]:
-    """Every quota of a project and its bounds, without resources that were never scraped.
-
-    With `lock`, nobody else changes any of them until the transaction ends.
-    """
-    return {row[:2]: SetByPeople(*row[2:]) for row in _quotas_by_name(engine, project_id, lock=lock)}
 
 
 # -- bursting ----------------------------------------------------------------------------------------------------------
