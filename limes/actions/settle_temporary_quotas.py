@@ -19,9 +19,8 @@ from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import EVERYTHING, QuotaOutcome, QuotaRequest
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
-from limes.core.bounds import Judge
 from limes.core.catalog import Ref
-from limes.core.hierarchy import judge_domain, judge_project
+from limes.core.hierarchy import Judge, judge_domain, judge_project
 from limes.core.history import Reason
 from limes.core.temporary_quota import Step, TemporaryQuota, TemporaryState, take_step
 from limes.db.engine import Engine

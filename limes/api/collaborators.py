@@ -21,7 +21,7 @@ from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
 from limes.db.engine import Engine
 from limes.system import Clock, IdSource
 from limes.web.client_address import ClientAddress

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from limes.actions.quota_changes import QuotaChange
 from limes.api.bodies import ServiceBody, quota_changes
 from limes.core.catalog import Ref
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
 from limes.errors import Unprocessable
 
 

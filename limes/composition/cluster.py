@@ -24,12 +24,12 @@ from limes.composition.rules import (
     unknown_conversions,
     unknown_scaling_targets,
 )
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.core.permissions import LowPrivRules
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
+from limes.core.quota_requests import AutoApprovalRule
 from limes.errors import BackendError, ConfigError
 from limes.outgoing import keystone_session
 from limes.settings import Settings, read_yaml

@@ -16,8 +16,7 @@ from limes.actions.metering.sources import Counted, Horizon, Sources, load_sourc
 from limes.actions.metering.usage import VALID_FOR
 from limes.actions.metering.usage_query import CheckUsageQuery, UsageQuery
 from limes.core.metering.account import add, add_zones
-from limes.core.metering.calendar import Bucket, Granularity, buckets, month_of, previous_month
-from limes.core.metering.units import MonthUnits
+from limes.core.metering.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made

@@ -14,9 +14,8 @@ from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog
-from limes.core.quota_requests import EventKind, RequestStatus
+from limes.core.quota_requests import AutoApprovalRule, EventKind, RequestStatus
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.projects import DomainRow, ProjectRow, projects_by_id

@@ -22,7 +22,7 @@ from limes.api.shapes.common import (
 )
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
 from limes.core.commitments.request import committable_azs
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
 from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.system import Clock

@@ -10,9 +10,8 @@ from limes.api.render.common import unit_name, unit_of
 from limes.api.render.temporary_quota import render_temporary
 from limes.api.shapes import quota as shapes
 from limes.api.shapes.quota import RefusalStatus
-from limes.core.bounds import Bound
 from limes.core.catalog import Catalog, Ref
-from limes.core.hierarchy import DomainFigures, ProjectFigures, Refusal, RefusalKind
+from limes.core.hierarchy import Bound, DomainFigures, ProjectFigures, Refusal, RefusalKind
 from limes.core.history import What
 from limes.core.units import Unit
 from limes.db.queries.history import NumberedChange
