@@ -15,8 +15,6 @@ from limes.core.units import MAX_AMOUNT, Unit
 
 
 class Action(enum.StrEnum):
-    """What somebody can do."""
-
     COMMIT = "commit"
     KEEP_USING = "keep-using"
     RAISE_MAX_QUOTA = "raise-max-quota"

@@ -75,8 +75,6 @@ class QuotaRules:
 
 @dataclass(frozen=True, slots=True)
 class DomainFigures:
-    """The present numbers around a domain quota."""
-
     quota: int
     projects_quota: int
     other_domains_quota: int
@@ -88,8 +86,6 @@ class DomainFigures:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFigures:
-    """The present numbers around a project quota."""
-
     quota: int
     usage: int
     projects_quota: int

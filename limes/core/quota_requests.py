@@ -76,7 +76,6 @@ def missing_domain_quota(
 
 
 def names(refs: Iterable[Ref]) -> str:
-    """Returns the names of resources, for people."""
     return ", ".join(sorted("/".join(ref) for ref in refs))
 
 
@@ -114,7 +113,6 @@ class AutoApprovalRule:
     """How many seconds have to pass between two approvals of a resource for a project."""
 
     def approves(self, wish: Wish, now: float) -> bool:
-        """Returns whether all conditions hold."""
         if not self.resource.fullmatch("/".join(wish.ref)):
             return False
         if self.scope is not None and not self.scope.fullmatch(wish.scope):
@@ -130,5 +128,4 @@ class AutoApprovalRule:
 
 
 def first_match(rules: Iterable[AutoApprovalRule], wish: Wish, now: float) -> AutoApprovalRule | None:
-    """Returns the first rule that approves it."""
     return next((rule for rule in rules if rule.approves(wish, now)), None)

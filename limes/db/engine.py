@@ -146,7 +146,6 @@ class Engine:
             dispose()
 
     def close(self) -> None:
-        """Closes all connections of the pool."""
         if not self.db.is_closed():
             self.db.close()
         self.db.close_all()
@@ -243,13 +242,11 @@ class Engine:
         return list(named(kind, self._fetch(query, values)))
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
-        """Returns the first row, or None."""
         statement = self._statement(query, values)
         row = self._run(statement.sql, statement.bind(values), _fetch_one)
         return None if row is None else kind._make(row)
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:
-        """Returns all rows as plain tuples."""
         return self._fetch(query, values)
 
     def column(self, query: Query, /, **values: Any) -> list[Any]:

@@ -175,8 +175,6 @@ def grouped(
 
 
 def first(kind: type[R]) -> Callable[[Build[P]], Query[P, R | None]]:
-    """Gives the first row, or None."""
-
     def read(engine: Engine, query: Compiled, values: Values) -> R | None:
         return engine.first(query, kind, **values)
 
@@ -292,7 +290,6 @@ def first_value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]
 
 
 def exists(build: Build[P]) -> Query[P, bool]:
-    """Gives whether there is a row."""
     return Query(build, lambda engine, query, values: bool(engine.tuples(query, **values)), (Any,))
 
 
@@ -339,6 +336,5 @@ class Insert(Generic[Row]):
         self._at_once = at_once
 
     def __call__(self, engine: Engine, new: Sequence[Row]) -> int:
-        """Stores them."""
         starts = range(0, len(new), self._at_once)
         return sum(engine.write(self.compiled, rows=new[start : start + self._at_once]) for start in starts)

@@ -63,7 +63,6 @@ class ReplicatedEngine(Engine):
 
     @property
     def primary(self) -> Engine:
-        """The primary alone."""
         return self._primary
 
     @property

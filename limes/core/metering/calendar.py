@@ -42,7 +42,6 @@ def month_of(time: int) -> int:
 
 
 def next_month(month: int) -> int:
-    """Returns when the month after this one begins."""
     return month_of(month + 31 * DAY)
 
 

@@ -76,7 +76,6 @@ def most_used(scope: Scope, resources: Sequence[int], shares: Shares, limit: int
 
 @rows(UsedCount)
 def count_used(scope: Scope, resources: Sequence[int], shares: Shares) -> Node:
-    """How many there are, by resource."""
     resource = ProjectResource.resource
     counts = (fn.COUNT(resource), count_if(_QUOTA * shares.critical < _USAGE), count_if(_IS_ABOVE))
     return above_share(scope, resources, shares.warning, resource, *counts).group_by(resource)
@@ -131,16 +130,13 @@ class Times(NamedTuple):
 
     @classmethod
     def of(cls, rules: AlertRules, now: float) -> "Times":
-        """Returns those of the rules at present."""
         soon, very_soon = rules.expiry_warning, rules.expiry_critical
         return cls(now, now + soon, 2 * soon, now + very_soon, 2 * very_soon)
 
     def ends_soon(self) -> Any:
-        """The condition for it."""
         return _ends(self.warning, self.warning_term) | self.ends_very_soon()
 
     def ends_very_soon(self) -> Any:
-        """The condition for it."""
         return _ends(self.critical, self.critical_term)
 
 
@@ -175,7 +171,6 @@ def commitments(scope: Scope, resources: Sequence[int], times: Times, limit: int
 
 @rows(CommitmentCount)
 def count_commitments(scope: Scope, resources: Sequence[int], times: Times) -> Node:
-    """How many there are, by resource."""
     counts = map(count_if, (_IS_UNCONFIRMED, _HAS_FAILED, times.ends_soon(), times.ends_very_soon()))
     return _needing(scope, resources, times, _ROW.resource, *counts).group_by(_ROW.resource)
 
@@ -255,6 +250,5 @@ def temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: f
 
 @rows(TemporaryAlertCount)
 def count_temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float) -> Node:
-    """How many there are."""
     query = _needing_temporary(scope, resources, now, lead, _TEMPORARY.resource, _KIND, fn.COUNT(_TEMPORARY.id))
     return query.group_by(_TEMPORARY.resource, _TEMPORARY.state)

@@ -179,8 +179,6 @@ def count_full(scope: Scope, resources: Sequence[int], share: float) -> Node:
 
 
 class EndingRow(NamedTuple):
-    """A confirmed commitment that ends soon."""
-
     project: PlacedRow
     id: int
     uuid: str
@@ -220,5 +218,4 @@ def ending(scope: Scope, resources: Sequence[int], now: float, until: float, lim
 
 @value(int)
 def count_ending(scope: Scope, resources: Sequence[int], now: float, until: float) -> Node:
-    """How many there are."""
     return _ending(scope, resources, now, until, fn.COUNT(Commitment.id))

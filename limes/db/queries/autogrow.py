@@ -169,7 +169,6 @@ def start_from_set_quota(resource: int, az: str, changed_at: float) -> Node:
 
 @column(int)
 def projects_with_split(resource: int) -> Node:
-    """The projects that have quota by AZ."""
     query = ProjectAZQuota.select(ProjectAZQuota.project_id).where(ProjectAZQuota.resource_id == resource)
     return query.distinct().order_by(ProjectAZQuota.project_id)
 
@@ -223,5 +222,4 @@ _write_domain_quotas = Insert(
 
 
 def write_domain_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]) -> None:
-    """Sets quotas of domains, by their ids."""
     _write_domain_quotas(engine, [(domain, resource, quota) for domain, quota in quotas.items()])

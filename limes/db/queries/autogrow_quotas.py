@@ -106,8 +106,6 @@ def mark_desynced(engine: Engine, resource: int, projects: Collection[int], now:
 
 
 class AutogrowBoundsRow(NamedTuple):
-    """The bounds of one project and resource."""
-
     project_id: int
     resource_id: int
     max_quota: int | None

@@ -72,7 +72,6 @@ def lock_capacitor(id_: int) -> Node:
 
 @column(int)
 def resources_of(capacitor_id: int) -> Node:
-    """The resources whose capacity comes from this capacitor."""
     return Resource.select(Resource.id).where(Resource.capacitor == capacitor_id)
 
 
@@ -113,7 +112,6 @@ def keep_capacity(capacitor_id: int, resources: Collection[int], now: float) -> 
 
 @writes
 def record_scrape(id_: int, now: float, next_scrape_at: float, duration: float) -> Node:
-    """Records that a scrape has succeeded."""
     return Capacitor.update(
         scraped_at=now, checked_at=now, next_scrape_at=next_scrape_at, scrape_duration=duration, scrape_error=""
     ).where(Capacitor.id == id_)

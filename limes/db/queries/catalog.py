@@ -34,7 +34,6 @@ def service_ids() -> Node:
 
 @mapping(tuple[str, str], int)
 def resource_ids() -> Node:
-    """The id of each resource."""
     return Resource.select(Service.type, Resource.name, Resource.id).join(Service)
 
 
@@ -53,7 +52,6 @@ def resource_id(engine: Engine, ref: Ref) -> int:
 
 @mapping(int, tuple[str, str], skip_empty="ids")
 def refs_by_id(ids: Collection[int]) -> Node:
-    """The resources with these ids, by id."""
     return Resource.select(Resource.id, Service.type, Resource.name).join(Service).where(any_of(Resource.id, ids))
 
 

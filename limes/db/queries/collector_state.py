@@ -80,8 +80,6 @@ class AuditBacklog(NamedTuple):
 
 
 class WorkState(NamedTuple):
-    """Everything."""
-
     services: list[ServiceState]
     capacitors: list[CapacitorState]
     jobs: list[JobState]

@@ -29,7 +29,6 @@ def _holds(resource: int, now: float) -> list[Any]:
 
 @mapping(str, int)
 def _capacity(resource: int, *, is_pooled: bool) -> Node:
-    """Raw capacity by AZ."""
     row = AZResource
     query = row.select(_az(row, is_pooled), fn.COALESCE(fn.SUM(row.raw_capacity), 0)).where(row.resource == resource)
     return query.group_by(*_by_az(row, is_pooled))

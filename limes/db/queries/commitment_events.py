@@ -31,8 +31,6 @@ class EventRow(NamedTuple):
 
 
 class NumberedEvent(NamedTuple):
-    """A change with its number."""
-
     number: int
     at: float
     event: str

@@ -92,7 +92,6 @@ def add_sample(engine: Engine, resources: Collection[int], *, by_az: bool, day: 
 
 @writes
 def forget_before(day: int) -> Node:
-    """Deletes older days."""
     return _Use.delete().where(_Use.day < day)
 
 

@@ -90,7 +90,6 @@ def _by_id(id_: int) -> Node:
 
 
 def find(engine: Engine, id_: int) -> Commitment | None:
-    """Returns the commitment of that number."""
     return next(iter(_by_id(engine, id_)), None) if 0 < id_ < 2**63 else None
 
 
@@ -274,7 +273,6 @@ def claim_key(engine: Engine, project_id: int, key: str, now: float) -> KeyRow |
 
 @writes
 def remember_key(project_id: int, key: str, request: str, document: str, now: float) -> Node:
-    """Keeps the answer."""
     row = CommitmentKey
     update = row.update(request=request, document=document, created_at=now)
     return update.where(row.project == project_id, row.key == key)
@@ -282,5 +280,4 @@ def remember_key(project_id: int, key: str, request: str, document: str, now: fl
 
 @writes
 def forget_keys_before(time: float) -> Node:
-    """Deletes keys that were used before that time."""
     return CommitmentKey.delete().where(CommitmentKey.created_at < time)

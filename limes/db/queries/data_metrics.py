@@ -49,7 +49,6 @@ ProjectColumn = Literal["quota", "backend_quota", "usage", "physical_usage"]
 
 @mapping(int, PlacedRow)
 def projects() -> Node:
-    """All projects, by id."""
     return Project.select(Project.id, *PLACE).join(Domain)
 
 
@@ -62,7 +61,6 @@ def project_figures(column: ProjectColumn) -> Node:
 
 @stream(AZFigure)
 def project_az_usage() -> Node:
-    """Usage by AZ."""
     row = ProjectAZResource
     return row.select(row.project_id, row.resource_id, row.az, row.usage)
 
@@ -77,8 +75,6 @@ def committed() -> Node:
 
 
 class DomainFigure(NamedTuple):
-    """A quota of a domain."""
-
     domain_uuid: str
     domain_name: str
     resource_id: int
@@ -87,7 +83,6 @@ class DomainFigure(NamedTuple):
 
 @rows(DomainFigure)
 def domain_quotas() -> Node:
-    """All quotas of domains."""
     query = DomainResource.select(Domain.uuid, Domain.name, DomainResource.resource, DomainResource.quota)
     return query.join(Domain)
 
@@ -145,6 +140,5 @@ class CapacityFigure(NamedTuple):
 
 @rows(CapacityFigure)
 def capacities() -> Node:
-    """The capacity of all resources."""
     row = AZResource
     return row.select(row.resource, row.az, row.raw_capacity, row.usage).order_by(row.resource, row.az)

@@ -24,8 +24,6 @@ _LIVE = ("planned", "pending", "confirmed")
 
 
 class KnownProject(NamedTuple):
-    """A project as it is stored."""
-
     id: int
     uuid: str
     name: str
@@ -34,13 +32,11 @@ class KnownProject(NamedTuple):
 
 @mapping(str, int)
 def domain_ids() -> Node:
-    """The id of each domain, by UUID."""
     return Domain.select(Domain.uuid, Domain.id)
 
 
 @keyed(str, "uuid", KnownProject)
 def projects_of(domain_id: int) -> Node:
-    """The projects of a domain, by UUID."""
     query = Project.select(Project.id, Project.uuid, Project.name, Project.parent_uuid)
     return query.where(Project.domain == domain_id)
 
@@ -92,7 +88,6 @@ def add_project_services(now: float, domain_id: int | None = None) -> Node:
 
 @distinct(str, skip_empty="domain_uuids")
 def projects_of_domains(domain_uuids: Collection[str]) -> Node:
-    """The UUIDs of all projects of these domains."""
     return Project.select(Project.uuid).join(Domain).where(any_of(Domain.uuid, domain_uuids))
 
 
@@ -168,7 +163,6 @@ def _delete(model: Literal["project", "domain"], uuid: str) -> Node:
 
 
 def delete_projects(engine: Engine, uuids: Collection[str]) -> None:
-    """Deletes projects with all their data."""
     for uuid in uuids:
         _delete(engine, "project", uuid)
 

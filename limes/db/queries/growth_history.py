@@ -69,7 +69,6 @@ def _first_times() -> Node:
 
 
 def first_times(engine: Engine) -> FirstTimes:
-    """Returns when the oldest data begin."""
     ((month, day, used_on),) = _first_times(engine)
     return FirstTimes(_exact(month, day, None), None if used_on is None else used_on * DAY)
 

@@ -78,13 +78,11 @@ def lock_state(engine: Engine) -> State:
 
 @writes
 def note_sample(now: int) -> Node:
-    """Notes that a sample was taken."""
     return GrowthState.update(sampled_at=now)
 
 
 @writes
 def note_trends(now: int) -> Node:
-    """Notes that trends were computed."""
     return GrowthState.update(trends_at=now)
 
 
@@ -97,7 +95,6 @@ _ROWS = 5000
 
 @mapping(SeriesKey, int)
 def series_ids() -> Node:
-    """The ids of all that was ever sampled."""
     return GrowthSeries.select(*_KEY, GrowthSeries.id)
 
 

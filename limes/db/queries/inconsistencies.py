@@ -38,8 +38,6 @@ class SuspiciousRow(NamedTuple):
 
 
 class ScrapeErrorRow(NamedTuple):
-    """A failed scrape of one project's service."""
-
     service_type: str
     project_uuid: str
     project_name: str

@@ -86,7 +86,6 @@ def _resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
 
 
 def resource_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[ResourceSum]:
-    """Returns sums over projects for each resource."""
     find = _resource_sums if _are_kept(engine, by, among) else project_sums.resource_sums
     return find(engine, resources, by, among)
 

@@ -49,8 +49,6 @@ class MailRow(NamedTuple):
 
 
 class Backlog(NamedTuple):
-    """What waits at a sink."""
-
     sink: str
     mails: int
     since: float
@@ -150,7 +148,6 @@ def _documents(ids: Collection[str]) -> Node:
 
 
 def documents_of(engine: Engine, ids: Collection[str]) -> dict[str, list[str]]:
-    """The notifications in mails, as JSON, by mail."""
     found: dict[str, list[str]] = {id_: [] for id_ in ids}
     for id_, document in _documents(engine, ids):
         found[id_].append(document)
@@ -193,7 +190,6 @@ def forget_done(engine: Engine, sink: str, before: float, limit: int) -> None:
 
 @rows(Backlog)
 def backlogs() -> Node:
-    """What waits to be sent, by sink."""
     query = Mail.select(Mail.sink, fn.COUNT(Mail.id), fn.MIN(Mail.made_at)).where(Mail.done_at.is_null())
     return query.group_by(Mail.sink)
 

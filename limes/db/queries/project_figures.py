@@ -24,8 +24,6 @@ from limes.db.query import Node, Query, R, made, rows
 
 
 class ProjectResourceRow(NamedTuple):
-    """Quota and usage of one project and resource."""
-
     project_id: int
     resource_id: int
     quota: int | None

@@ -16,8 +16,6 @@ from limes.db.query import Node, distinct, first_value, keyed, mapping, tuples, 
 
 
 class ProjectQuotaRow(NamedTuple):
-    """Quota and usage of a project's resource."""
-
     resource_id: int
     quota: int | None
     backend_quota: int | None
@@ -132,7 +130,6 @@ _WRITE_BACKEND = compiled_update(ProjectResource.resource, ProjectResource.backe
 
 
 def write_project_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
-    """Sets a project's quotas, by resource id."""
     engine.write(_WRITE, rows=list(quotas.items()), project=project_id)
 
 
@@ -175,7 +172,6 @@ def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
 
 @writes
 def write_bursting(project_id: int, enabled: bool) -> Node:
-    """Sets whether the project may burst."""
     return Project.update(has_bursting=enabled).where(Project.id == project_id)
 
 

@@ -96,7 +96,6 @@ def _join_projects(query: Select, project: Any, by: Level, among: Among) -> Sele
 
 @rows(ResourceSum, skip_empty="resources")
 def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
-    """Sums over projects for each resource."""
     row = ProjectResource
     burst = Case(None, [(row.usage > row.quota, row.usage - row.quota)], 0)
     limited = Case(None, [(row.backend_quota > 0, row.backend_quota)], 0)
@@ -129,7 +128,6 @@ def usage_by_az(resources: Sequence[int]) -> Node:
 
 @rows(AZUsageSum)
 def az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
-    """Usage over projects for each resource and AZ."""
     query = _USAGE.select(
         _KEYS[by],
         _USAGE.resource_id,

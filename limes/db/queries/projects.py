@@ -34,8 +34,6 @@ def domains(limit: int | None = None, marker: str = "") -> Node:
 
 
 class ProjectRow(NamedTuple):
-    """A project with its domain."""
-
     id: int
     uuid: str
     name: str
@@ -92,7 +90,6 @@ def projects_everywhere(page: Page) -> Node:
 
 @keyed(int, "id", ProjectRow, skip_empty="ids")
 def projects_by_id(ids: Collection[int]) -> Node:
-    """The projects with these ids, by id."""
     return _PROJECTS.where(any_of(Project.id, ids))
 
 

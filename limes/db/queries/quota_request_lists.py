@@ -74,7 +74,6 @@ def page(engine: Engine, filters: Filters, before: int, limit: int) -> list[Requ
 
 
 def count(engine: Engine, filters: Filters) -> int:
-    """Returns how many requests there are."""
     (number,) = engine.column(_filtered(QuotaRequest.select(fn.COUNT(QuotaRequest.id)), filters))
     return int(number)
 
@@ -110,13 +109,11 @@ def expired(now: float, made_before: float = -1.0) -> Node:
 
 @first(RequestRow)
 def one(request_id: int) -> Node:
-    """The request of that number."""
     return _SELECT.where(QuotaRequest.id == request_id)
 
 
 @rows(RequestRow, skip_empty="ids")
 def by_ids(ids: Collection[int]) -> Node:
-    """Requests, in the order of their numbers."""
     return _SELECT.where(any_of(QuotaRequest.id, ids)).order_by(QuotaRequest.id)
 
 
@@ -138,7 +135,6 @@ def conversation(request_id: int, skipped: int, limit: int) -> Node:
 
 @value(int)
 def count_events(request_id: int) -> Node:
-    """The length of a conversation."""
     event = QuotaRequestEvent
     return event.select(fn.COUNT(event.number)).where(event.request == request_id)
 
@@ -202,7 +198,6 @@ def _open_requests(of_project: int, passed_on: int, number: int, oldest_at: floa
 
 @made(_open_requests, int, int, int, float)
 def open_requests() -> Node:
-    """All kinds that there are."""
     row, above = QuotaRequest, QuotaRequest.alias()
     above_is_open = (above.passed_on_from.is_null(False), above.status == RequestStatus.OPEN.value)
     passed_on = above.select(above.passed_on_from).where(*above_is_open)

@@ -37,8 +37,6 @@ class NewRequest(NamedTuple):
 
 
 class LockedRequest(NamedTuple):
-    """A request whose state is decided on."""
-
     id: int
     domain_id: int
     project_id: int | None
@@ -59,8 +57,6 @@ class LockedRequest(NamedTuple):
 
 
 class AmountRow(NamedTuple):
-    """A quota that a request asks for."""
-
     request_id: int
     service_type: str
     resource_name: str
@@ -73,7 +69,6 @@ class AmountRow(NamedTuple):
 
     @property
     def ref(self) -> Ref:
-        """The resource."""
         return self.service_type, self.resource_name
 
 
@@ -171,7 +166,6 @@ def lock_family(request_id: int) -> Node:
 
 @rows(LockedRequest)
 def lock_open_of_project(project_id: int) -> Node:
-    """The open requests of a project."""
     return lock(_LOCKED.where(QuotaRequest.project == project_id, _IS_OPEN))
 
 
@@ -222,13 +216,11 @@ def _set(request_id: int, service: str, name: str, column: Literal["granted", "r
 
 
 def write_granted(engine: Engine, request_id: int, granted: Mapping[Ref, int]) -> None:
-    """Stores how much was granted."""
     for ref, amount in granted.items():
         _set(engine, request_id, *ref, "granted", amount)
 
 
 def write_rules(engine: Engine, request_id: int, rules: Mapping[Ref, str]) -> None:
-    """Stores which rules have approved the request."""
     for ref, rule in rules.items():
         _set(engine, request_id, *ref, "rule", rule)
 

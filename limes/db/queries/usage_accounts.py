@@ -15,8 +15,6 @@ from limes.db.query import Insert, Node, exists, first, first_value, mapping, tu
 
 
 class State(NamedTuple):
-    """How far the account has come."""
-
     begun_at: int
     closed_until: int
     closed_at: int
@@ -75,13 +73,11 @@ def begin(now: int, closed_until: int) -> Node:
 
 @writes
 def set_state(new: State) -> Node:
-    """Writes how far the account has come."""
     return MeteringState.update(**new._asdict())
 
 
 @writes
 def note_closing(day: int, now: int) -> Node:
-    """Notes when a day was closed."""
     insert = ClosedDay.insert(begins=day, closed_at=now)
     return insert.on_conflict(conflict_target=[ClosedDay.begins], update={ClosedDay.closed_at: now})
 
@@ -190,7 +186,6 @@ def _forget_later(of_months: bool, begin: int) -> Node:
 
 
 def forget_from(engine: Engine, day: int, month: int) -> None:
-    """Deletes this day and month, and later ones."""
     _forget_later(engine, False, day)
     _forget_later(engine, True, month)
 

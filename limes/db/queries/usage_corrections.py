@@ -28,8 +28,6 @@ class Correction(NamedTuple):
 
 
 class CorrectionRow(NamedTuple):
-    """A stored correction."""
-
     corrected_at: int
     reason: str
     granularity: str
@@ -43,12 +41,10 @@ class CorrectionRow(NamedTuple):
 
     @property
     def meter(self) -> Meter:
-        """What it is about."""
         return Meter(self.project_uuid, self.service_type, self.resource_name, self.az)
 
     @property
     def account(self) -> Account:
-        """What was said before."""
         used, committed, beyond, *rest = orjson.loads(self.before)
         return Account(int(used), int(committed), int(beyond), *rest)
 

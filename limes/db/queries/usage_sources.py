@@ -74,7 +74,6 @@ def meter_columns(model: Any) -> list[Any]:
 
 
 def _are(columns: Iterable[Any], only: Only) -> list[Any]:
-    """The conditions on service, resource and AZ."""
     return [any_of(column, wanted) for column, wanted in zip(columns, only, strict=True) if wanted is not None]
 
 
@@ -104,13 +103,11 @@ _SCRAPE_TIMES = (
 
 @rows(ScrapeTimes)
 def scrape_times(projects: Sequence[str]) -> Node:
-    """When these projects were scraped."""
     return _SCRAPE_TIMES.where(any_of(Project.uuid, projects))
 
 
 @rows(ScrapeTimes)
 def scrape_times_of_services(services: Sequence[str]) -> Node:
-    """When these services were scraped, in all projects."""
     return _SCRAPE_TIMES.where(any_of(Service.type, services))
 
 
@@ -158,7 +155,6 @@ class MonthRow(NamedTuple):
 
     @property
     def meter(self) -> Meter:
-        """What it is about."""
         return Meter._make(self[:4])
 
     @property
@@ -283,7 +279,6 @@ class CommittedRow(NamedTuple):
 
 @grouped(str, "commitment_uuid", CommittedRow)
 def committed_times(uuids: Collection[str]) -> Node:
-    """The times of these commitments, in order."""
     row = CommittedTimeModel
     query = row.select(*[getattr(row, name) for name in CommittedRow._fields])
     return query.where(any_of(row.commitment_uuid, uuids)).order_by(row.begins)
