@@ -181,13 +181,13 @@ def first(kind: type[R]) -> Callable[[Build[P]], Query[P, R | None]]:
     return lambda build: Query(build, read, kind)
 
 
-def stream(kind: type[R]) -> Callable[[Build[P]], Query[P, Iterator[R]]]:
-    """As `rows`, fetched in chunks, so that a large result never stands in memory whole. Inside a transaction."""
+def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Iterator[T]]]:
+    """As `tuples`, fetched in chunks, so that a large result never stands in memory whole. Inside a transaction."""
 
-    def read(engine: Engine, query: Compiled, values: Values) -> Iterator[R]:
-        return engine.stream(query, kind, **values)
+    def read(engine: Engine, query: Compiled, values: Values) -> Iterator[Any]:
+        return engine.stream(query, tuple, **values)
 
-    return lambda build: Query(build, read, kind)
+    return lambda build: Query(build, read, get_args(kind))
 
 
 def tuples(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:

@@ -47,6 +47,6 @@ class CommitmentChanges(SampleCollector):
         last = queries.last_number(self._engine)
         while self._last < last:
             until = min(last, self._last + _PIECE)
-            for row in queries.count_between(self._engine, self._last, until):
-                self._counts[row.event] += row.events
+            for event, number in queries.count_between(self._engine, self._last, until).items():
+                self._counts[event] += number
             self._last = until

@@ -68,21 +68,21 @@ class ListedMetrics:
     def _entries(self, plugin: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         resources = self._resources.get(plugin, ())
         if resources:
-            for row in queries.subresources(self._engine, sorted(resources)):
-                for entry in _objects(row.subresources):
-                    yield row.project_id, entry
+            for project_id, listed in queries.subresources(self._engine, sorted(resources)):
+                for entry in _objects(listed):
+                    yield project_id, entry
 
 
 def hypervisors(engine: Engine) -> Samples:
     """Returns whether each is well-formed. It counts for several resources, but is there once."""
     shown: dict[str, bool] = {}
-    for row in queries.subcapacities(engine):
-        for entry in _objects(row.subcapacities):
+    for az, listed in queries.subcapacities(engine):
+        for entry in _objects(listed):
             if "service_host" in entry and "aggregate" in entry:
                 host = str(entry["service_host"])
                 names = {"hypervisor": host, "hostname": str(entry.get("hypervisor_hostname", host))}
-                place = {"aggregate": str(entry["aggregate"]), "az": str(entry.get("az", row.az))}
-                shown[labels({**names, **place})] = row.az != UNKNOWN_AZ
+                place = {"aggregate": str(entry["aggregate"]), "az": str(entry.get("az", az))}
+                shown[labels({**names, **place})] = az != UNKNOWN_AZ
     return ((inside, int(is_wellformed)) for inside, is_wellformed in sorted(shown.items()))
 
 

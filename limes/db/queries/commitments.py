@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import peewee
 from peewee import Select, Value, fn
@@ -85,22 +85,17 @@ def delete(engine: Engine, ids: Iterable[int]) -> None:
 
 
 @_commitments
-def _by_id(id_: int) -> Node:
-    return _SELECT.where(Stored.id == id_)
+def _with(column: Literal["id", "transfer_token"], key: int | str) -> Node:
+    return _SELECT.where(getattr(Stored, column) == key)
 
 
 def find(engine: Engine, id_: int) -> Commitment | None:
-    return next(iter(_by_id(engine, id_)), None) if 0 < id_ < 2**63 else None
-
-
-@_commitments
-def _by_token(token: str) -> Node:
-    return _SELECT.where(Stored.transfer_token == token)
+    return next(iter(_with(engine, "id", id_)), None) if 0 < id_ < 2**63 else None
 
 
 def find_by_token(engine: Engine, token: str) -> Commitment | None:
     """Returns the commitment that is marked for transfer with this token."""
-    return next(iter(_by_token(engine, token)), None)
+    return next(iter(_with(engine, "transfer_token", token)), None)
 
 
 @_commitments

@@ -14,23 +14,6 @@ from limes.db.queries.attention import PLACE, PlacedRow
 from limes.db.query import Node, mapping, rows, stream
 
 
-class Figure(NamedTuple):
-    """A value of one project and resource."""
-
-    project_id: int
-    resource_id: int
-    value: int
-
-
-class AZFigure(NamedTuple):
-    """A value of one project and resource in one AZ."""
-
-    project_id: int
-    resource_id: int
-    az: str
-    value: int
-
-
 class CommittedFigure(NamedTuple):
     """What a project has committed to, by status of the commitments."""
 
@@ -52,15 +35,16 @@ def projects() -> Node:
     return Project.select(Project.id, *PLACE).join(Domain)
 
 
-@stream(Figure)
+@stream(tuple[int, int, int])
 def project_figures(column: ProjectColumn) -> Node:
-    """A column, where it has a value."""
+    """A column where it has a value, by project and resource."""
     value = getattr(ProjectResource, column)
     return ProjectResource.select(ProjectResource.project, ProjectResource.resource, value).where(value.is_null(False))
 
 
-@stream(AZFigure)
+@stream(tuple[int, int, str, int])
 def project_az_usage() -> Node:
+    """By project, resource and AZ."""
     row = ProjectAZResource
     return row.select(row.project_id, row.resource_id, row.az, row.usage)
 
@@ -100,31 +84,17 @@ def domain_quota_sums(resources: Collection[int]) -> Node:
     )
 
 
-class Listed(NamedTuple):
-    """What a project's usage of a resource in one AZ consists of."""
-
-    project_id: int
-    subresources: str
-
-
-@stream(Listed)
+@stream(tuple[int, str])
 def subresources(resources: Collection[int]) -> Node:
-    """The subresources of these resources, as JSON lists, where there are any."""
+    """The projects and subresources of these resources, as JSON lists, where there are any."""
     row = ProjectAZResource
     query = row.select(row.project_id, row.subresources)
     return query.where(any_of(row.resource_id, resources), row.subresources != "")
 
 
-class ListedCapacity(NamedTuple):
-    """What the capacity of a resource in one AZ consists of."""
-
-    az: str
-    subcapacities: str
-
-
-@stream(ListedCapacity)
+@stream(tuple[str, str])
 def subcapacities() -> Node:
-    """All subcapacities, as JSON lists, where there are any."""
+    """All AZs with subcapacities, as JSON lists."""
     row = AZResource
     return row.select(row.az, row.subcapacities).where(row.subcapacities != "[]")
 
