@@ -80,7 +80,7 @@ def sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Cata
 
 def build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
     """Returns when present usage reaches its limits, if it goes on to grow like the trend."""
-    trend = _trend(row)
+    trend = row.trend
     amounts: dict[Limit, int | None] = {
         "capacity": row.capacity,
         "quota": row.quota,
@@ -92,14 +92,6 @@ def build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
         if amount is not None and (amount or row.usage)
     ]
     return Forecast(named, row, trend, max(MIN_DAYS - (row.days or 0), 0) if trend is None else 0, limits)
-
-
-def _trend(row: Present) -> Trend | None:
-    figures = (row.level, row.growth, row.lowest, row.highest)
-    known = [each for each in figures if each is not None]
-    if row.computed_at is None or len(known) != len(figures):
-        return None
-    return Trend(row.computed_at, *known)
 
 
 def _expected(trend: Trend | None, usage: int, amount: int, now: int) -> Exhaustion | None:

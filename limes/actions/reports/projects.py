@@ -15,7 +15,7 @@ from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects, temporary_quotas
 from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.catalog import all_ids
-from limes.db.queries.project_quotas import Bounds
+from limes.db.queries.project_quotas import Bounds, ProjectResourceRow
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow, these
 from limes.db.transactions import snapshot
@@ -56,7 +56,7 @@ class ProjectReport:
     """The figures of one project. A service that was never scraped has no time and no resources."""
 
     project: ProjectRow
-    resources: dict[Ref, queries.ProjectResourceRow] = field(default_factory=dict)
+    resources: dict[Ref, ProjectResourceRow] = field(default_factory=dict)
     scraped_at: dict[str, float | None] = field(default_factory=dict)
     failing_since: dict[str, float] = field(default_factory=dict)
     """Services whose scrapes fail."""

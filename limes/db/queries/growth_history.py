@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 from peewee import JOIN, Select, fn
 
 from limes.core.catalog import Ref
+from limes.core.forecast import Trend
 from limes.core.metering.calendar import DAY, Granularity, day_of, month_of
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthTrend, QuotaTime
-from limes.db.query import Insert, Node, column, rows, tuples
+from limes.db.query import Insert, Node, column, made, rows, tuples
 
 
 class GrowthRow(NamedTuple):
@@ -158,7 +159,7 @@ write_trends = Insert(TrendRow, GrowthTrend, key=1)
 
 
 class Present(NamedTuple):
-    """The last sample of a series, and its trend, if there is one."""
+    """The last sample of a series, and its trend."""
 
     service: str
     resource: str
@@ -169,15 +170,20 @@ class Present(NamedTuple):
     committed: int
     quota: int | None
     capacity: int | None
-    computed_at: int | None
     days: int | None
-    level: float | None
-    growth: float | None
-    lowest: float | None
-    highest: float | None
+    """From how many days a trend was computed, or tried to."""
+    trend: Trend | None
 
 
-@rows(Present)
+def _present(*row: Any) -> Present:
+    *sample, computed_at, level, growth, lowest, highest = row
+    return Present._make([*sample, None if level is None else Trend(computed_at, level, growth, lowest, highest)])
+
+
+_SAMPLE = (str, str, str, int, int, int, int | None, int | None, int | None)
+
+
+@made(_present, *_SAMPLE, int | None, *[float | None] * 4)
 def present(scope: str, hour: int, *, every_az: bool) -> Node:
     """What was sampled in this hour, of the cluster (empty) or a domain (UUID): for all AZs together, or for each
     single one."""
@@ -185,8 +191,8 @@ def present(scope: str, hour: int, *, every_az: bool) -> Node:
     return (
         series.select(
             *(series.service_type, series.resource_name, series.az, sample.begins),
-            *(sample.usage, sample.committed, sample.quota, sample.capacity),
-            *(trend.computed_at, trend.days, trend.level, trend.growth, trend.lowest, trend.highest),
+            *(sample.usage, sample.committed, sample.quota, sample.capacity, trend.days),
+            *(trend.computed_at, trend.level, trend.growth, trend.lowest, trend.highest),
         )
         .join(sample, on=sample.series == series.id)
         .join_from(series, trend, JOIN.LEFT_OUTER, on=trend.series == series.id)

@@ -17,21 +17,11 @@ from limes.db.models import (
     Service,
     TemporaryQuota,
 )
+from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.db.queries.project_scrapes import FAILING_SINCE
 from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
 from limes.db.query import Node, Query, R, made, rows
-
-
-class ProjectResourceRow(NamedTuple):
-    project_id: int
-    resource_id: int
-    quota: int | None
-    backend_quota: int | None
-    usage: int
-    physical_usage: int | None
-    max_backend_quota: int | None
-    """The largest quota that the backend accepts of the project, where it says so."""
 
 
 class ProjectAZRow(NamedTuple):

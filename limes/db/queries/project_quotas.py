@@ -15,13 +15,16 @@ from limes.db.queries.projects import Resources, rows_of_projects, these
 from limes.db.query import Node, distinct, first_value, keyed, mapping, tuples, writes
 
 
-class ProjectQuotaRow(NamedTuple):
+class ProjectResourceRow(NamedTuple):
+    """Quota and usage of a project's resource, over all AZs."""
+
+    project_id: int
     resource_id: int
     quota: int | None
     backend_quota: int | None
     """In the stored form (`limes.core.quota`)."""
     usage: int
-    """Over all AZs."""
+    physical_usage: int | None
     max_backend_quota: int | None
     """The largest quota that the backend accepts, where it says so."""
 
@@ -100,7 +103,7 @@ def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int])
 # -- by resource id ----------------------------------------------------------------------------------------------------
 
 
-@keyed(int, "resource_id", ProjectQuotaRow, skip_empty="resources")
+@keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
 def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
     """Quota and usage of a project, by resource id. Resources that were never scraped are missing.
 
@@ -108,7 +111,7 @@ def project_quotas_by_resource(project_id: int, resources: Collection[int], *, l
     `project_resources` before `project_services`.
     """
     row = ProjectResource
-    query = row.select(row.resource, row.quota, row.backend_quota, row.usage, row.max_backend_quota)
+    query = row.select(*(getattr(row, name) for name in ProjectResourceRow._fields))
     query = query.where(row.project == project_id, any_of(row.resource, resources)).order_by(row.resource)
     return locked(query) if lock else query
 
