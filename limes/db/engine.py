@@ -27,7 +27,7 @@ from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import parse_database_url
 from limes.db.batch import Batch
-from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query, compiled
+from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.pool import PostgresqlPool
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 _TRIES = 12
 _STREAM_CHUNK = 1000
 _fetch_all, _fetch_one, _row_count = methodcaller("fetchall"), methodcaller("fetchone"), attrgetter("rowcount")
-_ONE = compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
+_ONE = Compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
 
 
 class Engine:

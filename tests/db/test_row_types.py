@@ -16,7 +16,7 @@ from psycopg2 import IntegrityError
 
 from limes.db import compiled as words
 from limes.db.base import bind
-from limes.db.compiled import Compiled, CompiledForRows, Param, Parameters, Statement, compiled
+from limes.db.compiled import Compiled, CompiledForRows, Param, Parameters, Statement
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
@@ -265,7 +265,7 @@ class TooShort(NamedTuple):
 
 
 _QUOTA = DomainResource.select(DomainResource.domain, DomainResource.resource, DomainResource.quota).alias("q")
-_JOINED = compiled(
+_JOINED = Compiled(
     lambda p: (
         Domain.select(Domain.name, Resource.id, _QUOTA.c.quota, fn.COALESCE(fn.SUM(_QUOTA.c.quota), 0))
         .join(Resource, JOIN.CROSS)
@@ -273,9 +273,9 @@ _JOINED = compiled(
         .group_by(Domain.name, Resource.id, _QUOTA.c.quota)
     )
 )
-_SUM = compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)))
-_SUMS = compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)).group_by(DomainResource.resource))
-_PRESENT = compiled(lambda p: DomainResource.select(DomainResource.quota).where(DomainResource.quota > p.least))
+_SUM = Compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)))
+_SUMS = Compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)).group_by(DomainResource.resource))
+_PRESENT = Compiled(lambda p: DomainResource.select(DomainResource.quota).where(DomainResource.quota > p.least))
 
 
 class Amount(NamedTuple):

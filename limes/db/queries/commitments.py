@@ -9,7 +9,7 @@ import peewee
 from peewee import Select, Value, fn
 
 from limes.core.commitments.commitment import LIVE, Commitment, Status
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import Compiled, any_of
 from limes.db.engine import Engine
 from limes.db.models import Commitment as Stored
 from limes.db.models import CommitmentKey, Project, Resource, Service
@@ -44,10 +44,10 @@ def to_values(commitment: Commitment) -> dict[str, Any]:
     return {name: getattr(commitment, name) for name in _NAMES} | {"status": commitment.status.value}
 
 
-_INSERT = compiled(
+_INSERT = Compiled(
     lambda p: Stored.insert({column: getattr(p, column.column_name) for column in COLUMNS[1:]}).returning(Stored.id)
 )
-_UPDATE = compiled(
+_UPDATE = Compiled(
     lambda p: Stored.update({column: getattr(p, column.column_name) for column in _CAN_CHANGE}).where(Stored.id == p.id)
 )
 

@@ -9,7 +9,7 @@ from peewee import fn
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
 from limes.core.temporary_quota import Term
-from limes.db.compiled import any_of, compiled, lock, lock_but_not_key
+from limes.db.compiled import Compiled, any_of, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.query import Insert, Node, column, grouped, keyed, rows, value, writes
@@ -118,7 +118,7 @@ def count_in_domain_since(domain_id: int, since: float, *, only_own: bool = Fals
     return query.where(QuotaRequest.project.is_null()) if only_own else query
 
 
-_INSERT = compiled(
+_INSERT = Compiled(
     lambda p: QuotaRequest.insert(
         {getattr(QuotaRequest, name): getattr(p, name) for name in NewRequest._fields}
     ).returning(QuotaRequest.id)
