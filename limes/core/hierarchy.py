@@ -10,6 +10,7 @@ domain's quota in an overcommitted cluster. This is milder than the original (do
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from limes.core.constraints import Constraint
 from limes.core.permissions import LowPrivLimit, Permissions
@@ -186,53 +187,36 @@ def _against_permissions(
 ) -> Refusal | None:
     permissions = rules.permissions
     limit = rules.lowpriv_limit.evaluate(capacity, other_domains_quota)
+    quotas = f'"{rules.service_type}" quotas'
     if new_quota > old_quota:
         if permissions.can_raise or (permissions.can_raise_lowpriv and new_quota <= limit):
             return None
         if permissions.can_raise_lowpriv and limit > 0:
-            return Refusal(
-                RefusalKind.FORBIDDEN,
-                f'user is not allowed to raise "{rules.service_type}" quotas that high in this {level}',
-                maximum=limit,
-                unit=rules.unit,
-                rule=Bounding.PERMISSION,
-            )
-        return Refusal(
-            RefusalKind.FORBIDDEN,
-            f'user is not allowed to raise "{rules.service_type}" quotas in this {level}',
-            rule=Bounding.PERMISSION,
-        )
+            text = f"user is not allowed to raise {quotas} that high in this {level}"
+            return _forbidden(text, maximum=limit, unit=rules.unit)
+        return _forbidden(f"user is not allowed to raise {quotas} in this {level}")
     lowers_lowpriv = permissions.can_lower_lowpriv and rules.lowpriv_limit.also_lowers and old_quota <= limit
     if permissions.can_lower or lowers_lowpriv:
         return None
-    return Refusal(
-        RefusalKind.FORBIDDEN,
-        f'user is not allowed to lower "{rules.service_type}" quotas in this {level}',
-        rule=Bounding.PERMISSION,
-    )
+    return _forbidden(f"user is not allowed to lower {quotas} in this {level}")
+
+
+_forbidden = partial(Refusal, RefusalKind.FORBIDDEN, rule=Bounding.PERMISSION)
+_conflict = partial(Refusal, RefusalKind.CONFLICT)
 
 
 def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
     if new_quota < figures.quota:
-        if new_quota >= figures.projects_quota:
+        minimum = figures.projects_quota
+        if new_quota >= minimum:
             return None
-        return Refusal(
-            RefusalKind.CONFLICT,
-            "domain quota may not be smaller than sum of project quotas in that domain",
-            minimum=figures.projects_quota,
-            unit=rules.unit,
-            rule=Bounding.PROJECTS_QUOTA,
-        )
+        text = "domain quota may not be smaller than sum of project quotas in that domain"
+        return _conflict(text, minimum=minimum, unit=rules.unit, rule=Bounding.PROJECTS_QUOTA)
     maximum = max(0, figures.capacity - figures.other_domains_quota)
     if not figures.strict_limit or new_quota <= maximum:
         return None
-    return Refusal(
-        RefusalKind.CONFLICT,
-        "cluster capacity may not be exceeded for this resource",
-        maximum=maximum,
-        unit=rules.unit,
-        rule=Bounding.CAPACITY,
-    )
+    text = "cluster capacity may not be exceeded for this resource"
+    return _conflict(text, maximum=maximum, unit=rules.unit, rule=Bounding.CAPACITY)
 
 
 def _project_against_others(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
@@ -240,20 +224,13 @@ def _project_against_others(new_quota: int, figures: ProjectFigures, rules: Quot
         minimum = max(figures.usage, figures.committed)
         if new_quota >= minimum:
             return None
-        below_usage = new_quota < figures.usage
-        return Refusal(
-            RefusalKind.CONFLICT,
-            "quota may not be lower than current usage" if below_usage else _BELOW_COMMITMENTS,
-            minimum=minimum,
-            unit=rules.unit,
-            rule=Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE,
-        )
+        text = "quota may not be lower than current usage" if new_quota < figures.usage else _BELOW_COMMITMENTS
+        rule = Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE
+        return _conflict(text, minimum=minimum, unit=rules.unit, rule=rule)
     maximum = max(0, figures.domain_quota - (figures.projects_quota - figures.quota))
     if new_quota <= maximum:
         return None
-    return Refusal(
-        RefusalKind.CONFLICT, "domain quota exceeded", maximum=maximum, unit=rules.unit, rule=Bounding.DOMAIN_QUOTA
-    )
+    return _conflict("domain quota exceeded", maximum=maximum, unit=rules.unit, rule=Bounding.DOMAIN_QUOTA)
 
 
 def _against_backend(new_quota: int, figures: ProjectFigures) -> Refusal | None:
