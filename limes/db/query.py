@@ -140,11 +140,7 @@ def _few_values(annotation: Any) -> tuple[Any, ...]:
 
 def rows(kind: type[R], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[R]]]:
     """Gives all rows, whose columns are the fields of `kind`."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> list[R]:
-        return engine.all(query, kind, **values)
-
-    return lambda build: Query(build, read, kind, **options)
+    return lambda build: Query(build, lambda engine, query, values: engine.all(query, kind, **values), kind, **options)
 
 
 def keyed(
@@ -175,10 +171,7 @@ def grouped(
 
 
 def first(kind: type[R]) -> Callable[[Build[P]], Query[P, R | None]]:
-    def read(engine: Engine, query: Compiled, values: Values) -> R | None:
-        return engine.first(query, kind, **values)
-
-    return lambda build: Query(build, read, kind)
+    return lambda build: Query(build, lambda engine, query, values: engine.first(query, kind, **values), kind)
 
 
 def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Iterator[T]]]:
@@ -222,6 +215,18 @@ def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callabl
     return lambda build: Query(build, read, columns_of(key, value), **options, nothing=dict)
 
 
+def made_by(
+    key: type[K], make: Callable[..., V], *columns: Any, **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
+    """As `mapping`, of what `make` makes of the other columns, which are of these types."""
+    (key_of,), width = parts_of(key), len(columns_of(key))
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
+        return {key_of(row): make(*row[width:]) for row in engine.tuples(query, **values)}
+
+    return lambda build: Query(build, read, (*columns_of(key), *columns), **options, nothing=dict)
+
+
 def collected(
     key: type[K], value: type[V], **options: Unpack[Options]
 ) -> Callable[[Build[P]], Query[P, dict[K, list[V]]]]:
@@ -254,20 +259,14 @@ def nested(
 
 def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:
     """Gives the values of a SELECT of one column as a set."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> set[T]:
-        return set(engine.column(query, **values))
-
-    return lambda build: Query(build, read, (kind,), **options, nothing=set)
+    return lambda build: Query(
+        build, lambda engine, query, values: set(engine.column(query, **values)), (kind,), **options, nothing=set
+    )
 
 
 def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
     """Gives the values of a SELECT of one column."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> list[T]:
-        return engine.column(query, **values)
-
-    return lambda build: Query(build, read, (kind,), **options)
+    return lambda build: Query(build, lambda engine, query, values: engine.column(query, **values), (kind,), **options)
 
 
 def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T]]:
@@ -296,16 +295,18 @@ def exists(build: Build[P]) -> Query[P, bool]:
 # -- writes ------------------------------------------------------------------------------------------------------------
 
 
+def _write(engine: Engine, query: Compiled, values: Values) -> int:
+    return engine.write(query, **values)
+
+
 def writes(build: Build[P]) -> Query[P, int]:
     """Gives the number of rows that an INSERT, UPDATE or DELETE has touched."""
-    return Query(build, lambda engine, query, values: engine.write(query, **values), None)
+    return Query(build, _write, None)
 
 
 def writes_for(argument: str) -> Callable[[Build[P]], Query[P, int]]:
     """As `writes`. The database is not asked if the argument of this name is empty."""
-    return lambda build: Query(
-        build, lambda engine, query, values: engine.write(query, **values), None, skip_empty=argument, nothing=int
-    )
+    return lambda build: Query(build, _write, None, skip_empty=argument, nothing=int)
 
 
 class Insert(Generic[Row]):

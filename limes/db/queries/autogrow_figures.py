@@ -22,25 +22,19 @@ from limes.db.models import (
     ProjectResource,
     UsageChanges,
 )
-from limes.db.query import Insert, Node, mapping, nested, rows, tuples
+from limes.db.query import Insert, Node, made_by, mapping, nested, rows, tuples
 
 
 def _parse(text: str) -> list[UsageChange]:
     return list(map(UsageChange._make, orjson.loads(text)))
 
 
-@tuples(tuple[int, str, str])
-def _changes_of(project_id: int, resources: Collection[int]) -> Node:
+@made_by(tuple[int, str], _parse, str)
+def usage_changes(project_id: int, resources: Collection[int]) -> Node:
+    """By resource id and AZ."""
     row = UsageChanges
     query = row.select(row.resource_id, row.az, row.changes)
     return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
-
-
-def usage_changes(
-    engine: Engine, project_id: int, resources: Collection[int]
-) -> dict[tuple[int, str], list[UsageChange]]:
-    """A project's changes by resource id and AZ."""
-    return {(resource, az): _parse(text) for resource, az, text in _changes_of(engine, project_id, resources)}
 
 
 _write = Insert(

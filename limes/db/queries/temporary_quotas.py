@@ -11,7 +11,7 @@ from limes.core.temporary_quota import TemporaryState
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, TemporaryQuota
-from limes.db.query import Insert, Node, made, rows, writes_for
+from limes.db.query import Insert, Node, made_by, rows, writes_for
 
 
 class DueRow(NamedTuple):
@@ -44,18 +44,10 @@ def temporary_of(state: str, *others: Any) -> Temporary:
     return Temporary(TemporaryState(state), *others)
 
 
-def _temporary(resource: int, *values: Any) -> tuple[int, Temporary]:
-    return resource, temporary_of(*values)
-
-
-@made(_temporary, int, *TEMPORARY_KINDS)
-def _stored(domain_id: int, project_id: int | None) -> Node:
-    return TemporaryQuota.select(TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(_is_of(domain_id, project_id))
-
-
-def temporary_quotas(engine: Engine, domain_id: int, project_id: int | None) -> dict[int, Temporary]:
+@made_by(int, temporary_of, *TEMPORARY_KINDS)
+def temporary_quotas(domain_id: int, project_id: int | None) -> Node:
     """Those of a project by resource; without one, the domain's own."""
-    return dict(_stored(engine, domain_id, project_id))
+    return TemporaryQuota.select(TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(_is_of(domain_id, project_id))
 
 
 @writes_for("resources")
@@ -83,39 +75,21 @@ def write_temporary_quotas(
 
 # -- in reports --------------------------------------------------------------------------------------------------------
 
-ByResource = dict[tuple[int, int], Temporary]
 
-
-def _row(owner: int, resource: int, *values: Any) -> tuple[tuple[int, int], Temporary]:
-    return (owner, resource), temporary_of(*values)
-
-
-@made(_row, int | None, int, *TEMPORARY_KINDS)
-def _of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    row = TemporaryQuota
-    query = row.select(row.project, row.resource, *TEMPORARY_COLUMNS)
-    if project_ids is None:
-        return query.where(row.domain == domain_id, ~_IS_OF_DOMAIN)
-    return query.where(any_of(row.project, project_ids))
-
-
-def of_projects(engine: Engine, domain_id: int, project_ids: Sequence[int] | None) -> ByResource:
+@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS)
+def of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """Those of these projects, or of all projects of a domain, by project and resource."""
-    return dict(_of_projects(engine, domain_id, project_ids))
-
-
-@made(_row, int, int, *TEMPORARY_KINDS)
-def _of_domains(domain_ids: Sequence[int] | None) -> Node:
     row = TemporaryQuota
-    query = row.select(row.domain, row.resource, *TEMPORARY_COLUMNS)
-    return (
-        query.where(_IS_OF_DOMAIN) if domain_ids is None else query.where(any_of(row.domain, domain_ids), _IS_OF_DOMAIN)
-    )
+    query = row.select(row.project, row.resource, *TEMPORARY_COLUMNS).where(row.project.is_null(False))
+    return query.where(row.domain == domain_id if project_ids is None else any_of(row.project, project_ids))
 
 
-def of_domains(engine: Engine, domain_ids: Sequence[int] | None) -> ByResource:
+@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS)
+def of_domains(domain_ids: Sequence[int] | None) -> Node:
     """Those of these domains themselves, or of all domains, by domain and resource."""
-    return dict(_of_domains(engine, domain_ids))
+    row = TemporaryQuota
+    query = row.select(row.domain, row.resource, *TEMPORARY_COLUMNS).where(_IS_OF_DOMAIN)
+    return query if domain_ids is None else query.where(any_of(row.domain, domain_ids))
 
 
 # -- what is due -------------------------------------------------------------------------------------------------------
