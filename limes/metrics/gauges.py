@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
-from limes.db.queries.collector_state import CapacitorState, ServiceState, WorkState
+from limes.db.queries.attention import CapacitorScrape
+from limes.db.queries.collector_state import ServiceState, WorkState
 from limes.metrics.samples import Family, Samples, shows
 from limes.system import Clock
 
@@ -89,7 +90,7 @@ def _of_service(state: ServiceState, name: str, now: float) -> Samples:
     return ((family, (state.service, name), value) for family, value in figures.items() if value is not None)
 
 
-def _of_capacitor(state: CapacitorState, stale_before: float) -> Samples:
+def _of_capacitor(state: CapacitorScrape, stale_before: float) -> Samples:
     values = (state.name,)
     if state.scraped_at is not None:
         yield "limes_capacity_scraped_at", values, state.scraped_at

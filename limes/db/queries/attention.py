@@ -75,7 +75,13 @@ class CapacitorScrape(NamedTuple):
     name: str
     scraped_at: float | None
     checked_at: float | None
+    next_scrape_at: float
     error: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return self.scraped_at is not None and not self.error
 
 
 def count_if(condition: Any) -> peewee.Function:
@@ -105,7 +111,8 @@ def service_scrapes(scope: Scope) -> Node:
 def capacitor_scrapes() -> Node:
     """How the last scrape of each capacitor went, by name."""
     row = Capacitor
-    return row.select(row.name, row.scraped_at, row.checked_at, row.scrape_error).order_by(row.name)
+    columns = (row.name, row.scraped_at, row.checked_at, row.next_scrape_at, row.scrape_error)
+    return row.select(*columns).order_by(row.name)
 
 
 class CapacityDrop(NamedTuple):

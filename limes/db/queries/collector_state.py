@@ -8,8 +8,8 @@ from peewee import JOIN, Case, fn
 
 from limes.core.scrape_problem import PROJECT_PLACEHOLDER
 from limes.db.engine import Engine
-from limes.db.models import Capacitor, Domain, Job, OutboxEvent, Project, ProjectService, Service
-from limes.db.queries.attention import count_if
+from limes.db.models import Domain, Job, OutboxEvent, Project, ProjectService, Service
+from limes.db.queries.attention import CapacitorScrape, capacitor_scrapes, count_if
 from limes.db.queries.autogrow import JOB_PREFIX, computed_resources
 from limes.db.query import Node, rows
 
@@ -38,18 +38,6 @@ class ServiceState(NamedTuple):
     due_push_since: float | None
     drifted: int
     """Projects whose backend quota somebody else has changed."""
-
-
-class CapacitorState(NamedTuple):
-    name: str
-    scraped_at: float | None
-    next_scrape_at: float
-    error: str
-
-    @property
-    def ok(self) -> bool:
-        """Whether the last scrape succeeded."""
-        return self.scraped_at is not None and not self.error
 
 
 class JobState(NamedTuple):
@@ -81,7 +69,7 @@ class AuditBacklog(NamedTuple):
 
 class WorkState(NamedTuple):
     services: list[ServiceState]
-    capacitors: list[CapacitorState]
+    capacitors: list[CapacitorScrape]
     jobs: list[JobState]
     distributions: list[DistributionState]
     audit: list[AuditBacklog]
@@ -127,12 +115,6 @@ def _services(now: float, stale_before: float) -> Node:
     )
 
 
-@rows(CapacitorState)
-def _capacitors() -> Node:
-    row = Capacitor
-    return row.select(row.name, row.scraped_at, row.next_scrape_at, row.scrape_error).order_by(row.name)
-
-
 @rows(JobState)
 def _jobs() -> Node:
     return Job.select(Job.name, Job.ran_at, Job.next_run_at, Job.error).order_by(Job.name)
@@ -150,7 +132,7 @@ def read(engine: Engine, now: float, stale_before: float) -> WorkState:
     jobs = _jobs(engine)
     return WorkState(
         _services(engine, now, stale_before),
-        _capacitors(engine),
+        capacitor_scrapes(engine),
         [job for job in jobs if not job.name.startswith(JOB_PREFIX)],
         list(_distributions(engine, jobs)),
         _audit(engine),
