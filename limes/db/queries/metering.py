@@ -126,9 +126,9 @@ def _steps_to_zero(now: int, recorded_at: int, *conditions: Any) -> Any:
 
 @column(int)
 def _lock(of_figures: bool, uuids: Collection[str]) -> Node:
-    row: Any = (ProjectResource if of_figures else ProjectService).alias("row")
+    row: Any = (ProjectResource if of_figures else ProjectService).alias("own")
     query = row.select(row.project).join(Project, on=row.project == Project.id).where(any_of(Project.uuid, uuids))
-    return lock(query.order_by(*(row.resource, row.project) if of_figures else [row.id]), of="row")
+    return lock(query.order_by(*(row.resource, row.project) if of_figures else [row.id]), of="own")
 
 
 def end_projects(
