@@ -21,7 +21,7 @@ from limes.db.models import (
     Resource,
     Service,
 )
-from limes.db.query import Insert, Node, first, mapping, rows, tuples, writes
+from limes.db.query import Insert, Node, first, mapping, tuples, writes
 
 
 class State(NamedTuple):
@@ -218,17 +218,6 @@ def bring_forward(
 # -- quotas of projects ------------------------------------------------------------------------------------------------
 
 
-class _ChangedQuota(NamedTuple):
-    """A quota that is not what it was. `known` was noted for the time since `since`; None: there was, or is, none."""
-
-    project_uuid: str
-    service_type: str
-    resource_name: str
-    since: int | None
-    known: int | None
-    present: int | None
-
-
 class Piece(NamedTuple):
     """The projects whose UUIDs come after the one, up to the other (None: all that follow): these exist, by id."""
 
@@ -248,10 +237,13 @@ def piece_after(engine: Engine, after: str, limit: int) -> Piece:
     return Piece(after, found[-1][1] if len(found) == limit else None, [id_ for id_, _ in found])
 
 
-@rows(_ChangedQuota)
+@tuples(tuple[str, str, str, int | None, int | None, int | None])
 def _changed_quotas(piece: Piece) -> Node:
-    """Selects them by adding both sides up, which takes as long as reading them. A join would take very long where
-    the planner does not know yet how many there are."""
+    """Selects quotas that are not what they were: since when, what was noted, and what there is; None: nothing.
+
+    By adding both sides up, which takes as long as reading them. A join would take very long where the planner does
+    not know yet how many there are.
+    """
     nothing = Value(None).cast("BIGINT")
     row, quota = QuotaTime, ProjectResource
     is_in_piece = row.project_uuid > piece.after
@@ -292,8 +284,8 @@ _write = Insert(
 def note_changes(engine: Engine, now: int, piece: Piece) -> None:
     """Notes which quotas of a piece have changed since the last time."""
     changed = _changed_quotas(engine, piece)
-    _write(engine, [(*row[:4], row.known, now) for row in changed if row.known is not None])
-    _write(engine, [(*row[:3], now, row.present, None) for row in changed if row.present is not None])
+    _write(engine, [(*key, known, now) for *key, known, _ in changed if known is not None])
+    _write(engine, [(*key, now, present, None) for *key, _, _, present in changed if present is not None])
 
 
 @writes

@@ -12,7 +12,7 @@ from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.queries.quota_requests import EventRow
-from limes.db.query import Node, first, made, mapping, rows, value
+from limes.db.query import Node, first, made, mapping, nested, rows, value
 
 
 class RequestRow(NamedTuple):
@@ -151,15 +151,9 @@ def passed_on_as(ids: Collection[int]) -> Node:
     )
 
 
-class _Approval(NamedTuple):
-    service_type: str
-    resource_name: str
-    rule: str
-    at: float
-
-
-@rows(_Approval)
-def _approvals(project_id: int) -> Node:
+@nested(tuple[str, str], str, float)
+def approvals_by_rules(project_id: int) -> Node:
+    """When rules have last approved resources of a project, by resource and by the name of the rule."""
     amount = QuotaRequestAmount
     what = (amount.service_type, amount.resource_name, amount.rule)
     return (
@@ -168,14 +162,6 @@ def _approvals(project_id: int) -> Node:
         .where(QuotaRequest.project == project_id, QuotaRequest.decided_at.is_null(False), amount.rule.is_null(False))
         .group_by(*what)
     )
-
-
-def approvals_by_rules(engine: Engine, project_id: int) -> dict[Ref, dict[str, float]]:
-    """Returns when rules have last approved resources of a project, by resource and by the name of the rule."""
-    found: dict[Ref, dict[str, float]] = {}
-    for row in _approvals(engine, project_id):
-        found.setdefault((row.service_type, row.resource_name), {})[row.rule] = row.at
-    return found
 
 
 # -- how many wait for a decision, and for how long --------------------------------------------------------------------

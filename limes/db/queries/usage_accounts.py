@@ -11,7 +11,7 @@ from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import ClosedDay, MeteredUnit, MeteringState, Project, UsageDay, UsageGap, UsageMonth, UsageStep
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
-from limes.db.query import Insert, Node, exists, first, first_value, mapping, tuples, writes
+from limes.db.query import Insert, Node, collected, exists, first, first_value, mapping, tuples, writes
 
 
 class State(NamedTuple):
@@ -196,17 +196,14 @@ _COLUMNS = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.sin
 _add = Insert(tuple[str, str, int, str], MeteredUnit, *_COLUMNS, key=3)
 
 
-@tuples(tuple[str, str, int, str])
-def _all() -> Node:
+@collected(tuple[str, str], tuple[int, str])
+def _noted() -> Node:
     return MeteredUnit.select(*_COLUMNS).order_by(MeteredUnit.since)
 
 
 def metered_units(engine: Engine) -> MonthUnits:
     """The units of all resources that were ever metered."""
-    noted: dict[Ref, list[tuple[int, str]]] = {}
-    for service, resource, since, unit in _all(engine):
-        noted.setdefault((service, resource), []).append((since, unit))
-    return MonthUnits(noted)
+    return MonthUnits(_noted(engine))
 
 
 def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
