@@ -14,7 +14,7 @@ from limes.core.constraints import ConstraintSet
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import domain_quotas as queries
-from limes.db.queries.domains import domains
+from limes.db.queries.projects import domains
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from limes.actions.scrape import Scrape
 from limes.core.catalog import Catalog
 from limes.core.lifetimes import Followed, LifetimeRule, compare, find, followed_resources
 from limes.db.engine import Engine
-from limes.db.queries import lifetime_reports as reports
 from limes.db.queries import lifetimes as queries
-from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
+from limes.db.queries import lifetimes as reports
+from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from limes.db.transactions import snapshot
 from limes.settings import Settings
 from limes.system import Clock

@@ -38,8 +38,8 @@ def status(options: argparse.Namespace) -> int:
 def rebuild(options: argparse.Namespace) -> int:
     """Computes the kept sums anew. The services may run: those that write wait for it."""
     from limes.composition.common import load_settings, open_checked_engine
-    from limes.db.queries.compare_sums import rebuild_sums
     from limes.db.queries.kept_sums import are_kept
+    from limes.db.queries.sum_upkeep import rebuild_sums
 
     engine = open_checked_engine(load_settings(), "limes-db")
     rebuild_sums(engine)

@@ -9,7 +9,7 @@ from limes.actions.growth.early_sample import JOB as GROWTH
 from limes.actions.lifetimes import CleanUpLifetimes, followed_by
 from limes.actions.quota_history import ForgetHistory
 from limes.composition import use_cases
-from limes.db.queries.fold_sums import fold_sums
+from limes.db.queries.sum_upkeep import fold_sums
 from limes.settings import Settings
 
 _HOUR = 3600.0

@@ -11,10 +11,10 @@ from limes.composition.identity import open_cloud
 from limes.core.catalog import Catalog
 from limes.core.commitments.request import az_aware_refs
 from limes.db.engine import Engine
-from limes.db.queries.compare_sums import disabled_triggers, wrong_sums
 from limes.db.queries.kept_sums import are_kept
 from limes.db.queries.project_sums import unplaced_usage
 from limes.db.queries.projects import project_scopes
+from limes.db.queries.sum_upkeep import disabled_triggers, wrong_sums
 from limes.doctor.finding import Context, Finding, ok, problem, warning
 from limes.errors import LimesError
 

@@ -9,7 +9,7 @@ from limes.actions.scrape_usage import ScrapeUsage
 from limes.api.answers.lifetimes import seconds_within
 from limes.backends import AZUsage
 from limes.core.lifetimes import Followed
-from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
+from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from tests.collector.lab import Lab
 
 FOLLOWED: Followed = {("compute", "cores"): ("flavor", "size"), ("volume", "capacity"): ("size",)}

@@ -11,8 +11,8 @@ from limes.core.forecast import MIN_DAYS, Exhaustion, Trend, exhaustion
 from limes.core.metering.calendar import HOUR
 from limes.core.selection import Selection
 from limes.db.engine import Engine
-from limes.db.queries import growth_samples, growth_trends
-from limes.db.queries.growth_trends import Present
+from limes.db.queries import growth_history, growth_samples
+from limes.db.queries.growth_history import Present
 from limes.db.transactions import snapshot
 from limes.system import Clock
 
@@ -66,7 +66,7 @@ class ForecastGrowth:
             return Forecasts([], None)
         now = int(self.clock.now().timestamp())
         hour = sampled_at - sampled_at % HOUR
-        rows = growth_trends.present(self.engine, where.domain or "", hour, every_az=every_az)
+        rows = growth_history.present(self.engine, where.domain or "", hour, every_az=every_az)
         found = [build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
         return Forecasts(sort_forecasts(found, list(named), self.catalog), sampled_at)
 
@@ -79,7 +79,7 @@ def sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Cata
 
 def build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
     """Returns when present usage reaches its limits, if it goes on to grow like the trend."""
-    trend = _trend(row)
+    trend = row.trend
     amounts: dict[Limit, int | None] = {
         "capacity": row.capacity,
         "quota": row.quota,
@@ -91,14 +91,6 @@ def build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
         if amount is not None and (amount or row.usage)
     ]
     return Forecast(named, row, trend, max(MIN_DAYS - (row.days or 0), 0) if trend is None else 0, limits)
-
-
-def _trend(row: Present) -> Trend | None:
-    figures = (row.level, row.growth, row.lowest, row.highest)
-    known = [each for each in figures if each is not None]
-    if row.computed_at is None or len(known) != len(figures):
-        return None
-    return Trend(row.computed_at, *known)
 
 
 def _expected(trend: Trend | None, usage: int, amount: int, now: int) -> Exhaustion | None:

@@ -31,7 +31,7 @@ from limes.core.metering.calendar import DAY, Granularity, day_of
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import project_sums
-from limes.db.queries.growth_trends import Present
+from limes.db.queries.growth_history import Present
 from limes.db.queries.project_sums import Among
 from limes.db.transactions import snapshot
 from limes.system import Clock
@@ -122,8 +122,6 @@ def _is_something(point: Point | None) -> bool:
 
 def _present(ref: Ref, az: str, now: _Now, days: Sequence[Point], today: int) -> Present:
     """Returns the present figures with their trend, as the collector's job stores it for a domain."""
-    row = Present(*ref, az, today, now.usage, now.committed, now.quota, None, None, len(days), None, None, None, None)
-    if len(days) < MIN_DAYS:
-        return row
-    trend = trend_of(today, [(point.begins, float(point.used)) for point in days])
-    return row._replace(**trend._asdict())
+    usage = [(point.begins, float(point.used)) for point in days]
+    trend = trend_of(today, usage) if len(days) >= MIN_DAYS else None
+    return Present(*ref, az, today, now.usage, now.committed, now.quota, None, len(days), trend)

@@ -20,14 +20,14 @@ from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.core.units import MAX_STORED
 from limes.db.engine import Engine
 from limes.db.queries import growth_samples as queries
-from limes.db.queries import kept_sums, quota_times
+from limes.db.queries import kept_sums
 from limes.db.queries.capacity import capacities
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
-from limes.db.queries.domains import domains
 from limes.db.queries.growth_history import first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey
 from limes.db.queries.project_sums import Among, Level
+from limes.db.queries.projects import domains
 from limes.errors import Unavailable
 from limes.system import Clock
 
@@ -94,7 +94,7 @@ class SampleGrowth:
         if state.sampled_at > now:
             self._check_clock(now)
             queries.forget_future(engine, now)
-            quota_times.forget_future_quotas(engine, now)
+            queries.forget_future_quotas(engine, now)
         known = queries.series_ids(engine)
         figures = self._read(now, known)
         unknown = [key for key, found in figures.items() if key not in known and not found.is_nothing]
@@ -120,7 +120,7 @@ class SampleGrowth:
         months_before = None if keep.months is None else month_of(now) - keep.months * 31 * DAY
         days_before = today - keep.days * DAY
         queries.forget(self.engine, today - keep.hours * DAY, days_before, months_before)
-        quota_times.forget_quotas(self.engine, days_before if months_before is None else months_before)
+        queries.forget_quotas(self.engine, days_before if months_before is None else months_before)
 
     def _read(self, now: int, known: Collection[SeriesKey]) -> dict[SeriesKey, _Figures]:
         """Returns the figures of this moment, in ten queries: zeros where nothing is found any more of what is
@@ -207,6 +207,6 @@ class NoteQuotas:
     def _note_piece(self, after: str) -> str | None:
         """Returns the last project of the piece, None after the last piece."""
         now = queries.lock_state(self.engine).sampled_at
-        piece = quota_times.piece_after(self.engine, after, self.projects)
-        quota_times.note_changes(self.engine, now, piece)
+        piece = queries.piece_after(self.engine, after, self.projects)
+        queries.note_changes(self.engine, now, piece)
         return piece.last

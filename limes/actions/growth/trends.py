@@ -10,8 +10,8 @@ from functools import partial
 from limes.core.forecast import DAY, LOOK_BACK, MIN_DAYS, trend_of
 from limes.core.metering.calendar import day_of
 from limes.db.engine import Engine
-from limes.db.queries import growth_samples, growth_trends
-from limes.db.queries.growth_trends import DayOfSeries, TrendRow
+from limes.db.queries import growth_history, growth_samples
+from limes.db.queries.growth_history import DayOfSeries, TrendRow
 
 _SERIES = 200
 """Read and written together: their days take about 5 MiB."""
@@ -23,7 +23,7 @@ def compute_trends_if_due(engine: Engine, now: int) -> None:
     if day_of(state.trends_at) == day_of(now):
         return
     last = 0
-    while ids := engine.snapshot(partial(growth_trends.series_after, engine, last, _SERIES)):
+    while ids := engine.snapshot(partial(growth_history.series_after, engine, last, _SERIES)):
         _compute(engine, ids, day_of(now))
         last = ids[-1]
     engine.atomic(lambda: growth_samples.note_trends(engine, now))
@@ -31,10 +31,10 @@ def compute_trends_if_due(engine: Engine, now: int) -> None:
 
 def _compute(engine: Engine, ids: Sequence[int], today: int) -> None:
     days: dict[int, list[DayOfSeries]] = {id_: [] for id_ in ids}
-    for row in engine.snapshot(lambda: growth_trends.days_of(engine, ids, today - LOOK_BACK * DAY, today)):
+    for row in engine.snapshot(lambda: growth_history.days_of(engine, ids, today - LOOK_BACK * DAY, today)):
         days[row.series_id].append(row)
     rows = [_trend(id_, today, days[id_]) for id_ in ids]
-    engine.atomic(lambda: growth_trends.write_trends(engine, rows))
+    engine.atomic(lambda: growth_history.write_trends(engine, rows))
 
 
 def _trend(id_: int, today: int, days: Sequence[DayOfSeries]) -> TrendRow:

@@ -16,14 +16,12 @@ from limes.actions.metering.sources import Counted, Horizon, Sources, load_sourc
 from limes.actions.metering.usage import VALID_FOR
 from limes.actions.metering.usage_query import CheckUsageQuery, UsageQuery
 from limes.core.metering.account import add, add_zones
-from limes.core.metering.calendar import Bucket, Granularity, buckets, month_of, previous_month
-from limes.core.metering.units import MonthUnits
+from limes.core.metering.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.metered_units import metered_units
-from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_accounts import State, metered_units
 from limes.db.queries.usage_corrections import CorrectionRow
 from limes.db.queries.usage_sources import Meter, NameRow
 from limes.db.transactions import snapshot
