@@ -13,8 +13,7 @@ from limes.core.notifications import PREFIX, TEMPORARY_QUOTA_ENDED
 from limes.core.temporary_quota import Step, TemporaryQuota
 from limes.db.engine import Engine
 from limes.db.queries import outbox
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.system import IdSource
 
 _REMEDY = "Nothing has to be done."

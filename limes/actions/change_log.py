@@ -23,8 +23,7 @@ from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import history, outbox
 from limes.db.queries.discovery import quotas_of_vanished
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_pushes import mark_desynced
 from limes.db.queries.tasks import ProjectTask
 from limes.system import Clock, IdSource

@@ -17,8 +17,7 @@ from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.units import MAX_AMOUNT
 from limes.db.engine import Engine
-from limes.db.queries import autogrow
-from limes.db.queries import distribution_models as queries
+from limes.db.queries import autogrow as queries
 from limes.db.queries.autogrow_figures import SET_BY_PEOPLE
 from limes.db.queries.autogrow_quotas import mark_desynced
 from limes.db.queries.catalog import resource_ids
@@ -53,7 +52,7 @@ class ChangeModel:
     def _start_growth(self, id_: int, ref: Ref) -> None:
         queries.forget_growth(self.engine, id_)
         queries.start_from_set_quota(self.engine, id_, ANY_AZ, SET_BY_PEOPLE)
-        autogrow.set_due(self.engine, id_, self.clock.now().timestamp())
+        queries.set_due(self.engine, id_, self.clock.now().timestamp())
         self._log("quota of %s follows usage and commitments from now on (model autogrow)", ref)
 
     def _end_growth(self, id_: int, ref: Ref) -> None:
@@ -63,8 +62,8 @@ class ChangeModel:
             projects = queries.projects_with_split(self.engine, id_)
             mark_desynced(self.engine, id_, projects, self.clock.now().timestamp())
         queries.forget_growth(self.engine, id_)
-        autogrow.set_due(self.engine, id_, None)
-        autogrow.forget_outcomes(self.engine, ["/".join(ref)])
+        queries.set_due(self.engine, id_, None)
+        queries.forget_outcomes(self.engine, ["/".join(ref)])
         sums = [row for row in queries.domain_sums(self.engine, id_) if row.quota != row.projects_quota]
         quotas = {row.id: min(int(row.projects_quota), MAX_AMOUNT) for row in sums}
         if quotas:

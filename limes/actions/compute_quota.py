@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from limes.core.allocation_words import describe_allocation
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az, distribute
+from limes.core.autogrow_advice import describe_allocation
 from limes.core.autogrow_bounds import AutogrowBounds, Limits, find_bounds
 from limes.core.capacity import effective
 from limes.core.catalog import AutogrowRule, Catalog, Ref

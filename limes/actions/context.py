@@ -8,13 +8,13 @@ from limes.actions.change_log import ChangeLog
 from limes.actions.project_tasks import SILENT, Telemetry
 from limes.audit.initiator import LIMES, Initiator
 from limes.backends.loader import Backends
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
 from limes.core.history import Reason
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.permissions import LowPrivRules
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
+from limes.core.quota_requests import AutoApprovalRule
 from limes.db.engine import Engine
 from limes.settings import Settings
 from limes.system import Clock, IdSource, Jitter, RandomJitter, SystemClock, SystemIds

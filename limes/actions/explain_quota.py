@@ -14,16 +14,18 @@ from limes.actions.quota_changes import PermissionSource
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.core.autogrow_advice import Advice, Adviser
-from limes.core.bounds import Bounds, Judge, bounds
 from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref
 from limes.core.commitments.request import beyond_quota, committable_azs
 from limes.core.hierarchy import (
     DOMAIN_QUOTA_GROWS,
     PROJECT_QUOTA_GROWS,
+    Bounds,
     DomainFigures,
+    Judge,
     ProjectFigures,
     QuotaRules,
     Refusal,
+    bounds,
     judge_domain,
     judge_project,
 )

@@ -10,7 +10,7 @@ from limes.actions.scrape import Scrape
 from limes.core.autogrow import quota_az
 from limes.core.catalog import AutogrowRule, Catalog
 from limes.core.recent_usage import add_change
-from limes.db.queries import usage_changes
+from limes.db.queries import autogrow_figures
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.autogrow_quotas import quotas_of_project
 from limes.db.queries.scrapes import Figures
@@ -42,12 +42,12 @@ def _remember(scrape: Scrape, rules: Mapping[int, AutogrowRule]) -> None:
     if not changed:
         return
     project = scrape.task.project_id
-    known = usage_changes.usage_changes(scrape.engine, project, sorted({resource for resource, _ in changed}))
+    known = autogrow_figures.usage_changes(scrape.engine, project, sorted({resource for resource, _ in changed}))
     written = {
         place: add_change(known.get(place, ()), scrape.now, before, after, rules[place[0]].retention)
         for place, (before, after) in changed.items()
     }
-    usage_changes.write_usage_changes(scrape.engine, project, written)
+    autogrow_figures.write_usage_changes(scrape.engine, project, written)
 
 
 def _grant(scrape: Scrape, rules: Collection[int], catalog: Catalog, change_log: ChangeLog) -> None:

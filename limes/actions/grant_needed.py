@@ -10,8 +10,8 @@ from collections.abc import Collection
 from limes.actions.change_log import ChangeLog
 from limes.actions.compute_quota import autogrow_rule
 from limes.audit.cadf import Scope
-from limes.core.allocation_words import describe_demand
 from limes.core.autogrow import demand_by_az
+from limes.core.autogrow_advice import describe_demand
 from limes.core.catalog import Catalog, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import cover

@@ -7,9 +7,8 @@ from limes.actions.lookup import find_domain, find_project
 from limes.actions.scrape import Scrape
 from limes.core.catalog import Catalog
 from limes.core.lifetimes import Followed, LifetimeRule, compare, find, followed_resources
-from limes.db.queries import lifetime_reports as reports
 from limes.db.queries import lifetimes as queries
-from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
+from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from limes.db.transactions import snapshot
 from limes.settings import Settings
 
@@ -59,11 +58,11 @@ def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
 def show_lifetimes(limes: Limes, wanted: LifetimeFilter, after: int, limit: int) -> Sequence[LifetimeRow]:
     """Returns a page of periods. Raises `NotFound` for a domain or project that is not there and never had any."""
     domain, project = wanted.domain_uuid, wanted.project_uuid
-    if domain is not None and not reports.was_there(limes.engine, domain, project):
+    if domain is not None and not queries.was_there(limes.engine, domain, project):
         find_domain(limes.engine, domain)
         if project is not None:
             find_project(limes.engine, domain, project)
-    return reports.page(limes.engine, wanted, after, limit)
+    return queries.page(limes.engine, wanted, after, limit)
 
 
 def clean_up_lifetimes(limes: Limes) -> None:

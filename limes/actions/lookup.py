@@ -6,8 +6,7 @@ from limes.core.catalog import Ref
 from limes.core.scrape_problem import no_report
 from limes.db.engine import Engine
 from limes.db.queries import project_scrapes as scrape_queries
-from limes.db.queries.domains import DomainRow, domain
-from limes.db.queries.projects import ProjectRow, project, project_exists
+from limes.db.queries.projects import DomainRow, ProjectRow, domain, project, project_exists
 from limes.errors import NotFound, NotReady
 
 

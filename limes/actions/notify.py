@@ -19,9 +19,9 @@ from limes.core.recipients import REQUEST_WAITING
 from limes.core.temporary_quota import TemporaryState
 from limes.db.queries import commitment_events, outbox
 from limes.db.queries import notifications as queries
+from limes.db.queries.alerts import TemporaryAlertRow
 from limes.db.queries.attention import PlacedRow
 from limes.db.queries.quota_request_lists import waiting as open_requests
-from limes.db.queries.temporary_alerts import TemporaryAlertRow
 from limes.db.transactions import atomic
 
 _DAY = 86400.0

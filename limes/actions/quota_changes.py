@@ -10,9 +10,8 @@ from limes.core.quota import quota_tag
 from limes.core.temporary_quota import ALWAYS, Step, TemporaryQuota, Term, check_term
 from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
-from limes.db.queries.bursting import lock_project
 from limes.db.queries.domain_quotas import domain_quotas_by_name
-from limes.db.queries.project_quotas import Bounds, project_quotas_by_name
+from limes.db.queries.project_quotas import Bounds, lock_project, project_quotas_by_name
 from limes.errors import PreconditionFailed
 
 

@@ -86,13 +86,13 @@ def _record_failure(limes: Limes, task: CapacitorTask, message: str) -> None:
 def _record(limes: Limes, task: CapacitorTask, report: CapacityReport, duration: float) -> None:
     ids = catalog_queries.resource_ids(limes.engine)
     rows = {
-        ids[service, name]: [
-            queries.CapacityRow(az, item.capacity, item.usage, orjson.dumps(item.subcapacities).decode())
+        id_: [
+            queries.AZCapacityRow(id_, az, item.capacity, item.usage, orjson.dumps(item.subcapacities).decode())
             for az, item in per_az.items()
         ]
         for service, resources in report.services.items()
         for name, per_az in resources.items()
-        if (service, name) in ids
+        if (id_ := ids.get((service, name)))
     }
     concerned = {*rows, *queries.resources_of(limes.engine, task.id)}
     # capacity limits what may be granted: nobody decides on these resources meanwhile
@@ -117,7 +117,7 @@ def _doubtful(
     limes: Limes,
     task: CapacitorTask,
     concerned: Collection[int],
-    rows: Mapping[int, Sequence[queries.CapacityRow]],
+    rows: Mapping[int, Sequence[queries.AZCapacityRow]],
     refs: Mapping[int, Ref],
 ) -> set[int]:
     """Returns the resources of which the answer has much less than is kept, and the last answer had not."""

@@ -25,10 +25,10 @@ from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.units import UnitError
 from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
-from limes.db.queries.autogrow_bounds import AutogrowBoundsRow, autogrow_bounds, write_autogrow_bounds
-from limes.db.queries.bursting import lock_project
+from limes.db.queries.autogrow_quotas import AutogrowBoundsRow, autogrow_bounds, write_autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
+from limes.db.queries.project_quotas import lock_project
 from limes.db.queries.projects import ProjectRow, projects_of_domain
 from limes.db.transactions import atomic
 from limes.system import Clock

@@ -13,7 +13,7 @@ from limes.actions.quota_changes import TellBackends, Unchanged, project_tag
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog, Ref
 from limes.db.engine import Engine
-from limes.db.queries import bursting as queries
+from limes.db.queries import project_quotas as queries
 from limes.db.queries.projects import ProjectRow
 from limes.db.transactions import atomic
 from limes.errors import BadRequest, Conflict

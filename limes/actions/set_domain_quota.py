@@ -32,8 +32,8 @@ from limes.db.engine import Engine
 from limes.db.queries import domain_quotas as queries
 from limes.db.queries.capacity import lock_resources, raw_capacities
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.domains import DomainRow
 from limes.db.queries.project_quotas import project_quota_sums
+from limes.db.queries.projects import DomainRow
 from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas
 
 

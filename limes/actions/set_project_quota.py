@@ -34,9 +34,9 @@ from limes.core.hierarchy import PROJECT_QUOTA_GROWS, ProjectFigures, QuotaRules
 from limes.core.permissions import LowPrivRules, Permissions
 from limes.db.engine import Engine
 from limes.db.queries import project_quotas as queries
-from limes.db.queries.bursting import lock_project
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
+from limes.db.queries.project_quotas import lock_project
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas
 from limes.system import Clock

@@ -19,9 +19,8 @@ from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import EVERYTHING, QuotaOutcome, QuotaRequest
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
-from limes.core.bounds import Judge
 from limes.core.catalog import Ref
-from limes.core.hierarchy import judge_domain, judge_project
+from limes.core.hierarchy import Judge, judge_domain, judge_project
 from limes.core.history import Reason
 from limes.core.temporary_quota import Step, TemporaryQuota, TemporaryState, take_step
 from limes.db.engine import Engine
@@ -29,9 +28,8 @@ from limes.db.queries import temporary_quotas as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
-from limes.db.queries.domains import DomainRow
 from limes.db.queries.project_quotas import project_quotas_by_resource
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.temporary_quotas import DueRow
 from limes.errors import LimesError, NotFound
 from limes.system import Clock

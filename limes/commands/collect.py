@@ -3,36 +3,23 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from limes.commands.terminal import (
-    Commands,
-    add_config_option,
-    add_exit_codes,
-    add_json_option,
-    print_json,
-    print_table,
-    progress_console,
-    result_console,
-    warn,
-)
+from limes.commands import terminal
 
 if TYPE_CHECKING:
     from limes.collector.run_once import Outcome
     from limes.settings import Settings
 
 
-def add_to(commands: Commands) -> None:
-    parser = commands.add_parser(
-        "collect", help="discover projects, scrape usage and capacity, write quota into backends"
+def add_to(commands: terminal.Commands) -> None:
+    terminal.add_command(
+        commands,
+        "collect",
+        run,
+        "discover projects, scrape usage and capacity, write quota into backends",
+        terminal.argument("--once", action="store_true", help="do what is due and what follows from it, then end"),
+        *(terminal.add_json_option, terminal.add_config_option),
+        codes={0: "stopped by a signal, or done", 1: "with --once: a task has failed, or an error"},
     )
-    parser.add_argument(
-        "--once",
-        action="store_true",
-        help="do what is due and what follows from it, then end",
-    )
-    add_json_option(parser)
-    add_config_option(parser)
-    add_exit_codes(parser, {0: "stopped by a signal, or done", 1: "with --once: a task has failed, or an error"})
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,14 +43,14 @@ def run(options: argparse.Namespace) -> int:
         return 0
     outcomes = _run_rounds(settings)
     if options.json:
-        print_json({"outcomes": outcomes})
+        terminal.print_json({"outcomes": outcomes})
     else:
         rows = [
-            (outcome.task, outcome.about, outcome.succeeded, warn(outcome.failed, bool(outcome.failed)))
+            (outcome.task, outcome.about, outcome.succeeded, terminal.warn(outcome.failed, bool(outcome.failed)))
             for outcome in outcomes
         ]
         names = ("task", "of", "succeeded>", "failed>")
-        print_table(result_console(), "Done", names, rows, empty="nothing was due")
+        terminal.print_table(terminal.result_console(), "Done", names, rows, empty="nothing was due")
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 
 
@@ -75,7 +62,7 @@ def _run_rounds(settings: "Settings") -> "list[Outcome]":
     from limes.composition.collector import open_collector
     from limes.composition.common import set_up_logs
 
-    console = progress_console()
+    console = terminal.progress_console()
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
         set_up_logs(settings)  # within, so that log lines stand above the bar

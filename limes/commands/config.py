@@ -1,40 +1,115 @@
-"""`limes config`: checks the configuration file, and shows settings and policy rules."""
+"""`limes config`: writes or checks the configuration file, and shows settings and policy rules."""
 
 import argparse
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from limes.commands import config_init, config_policy
-from limes.commands.terminal import (
-    Commands,
-    add_actions,
-    add_config_option,
-    add_exit_codes,
-    add_json_option,
-    print_json,
-)
-from limes.errors import ConfigError
+from limes.commands import terminal
+from limes.errors import ConfigError, StartupError
+
+if TYPE_CHECKING:
+    from limes.auth.policy import Rule
+
+_START = Path(__file__).with_name("start.yaml")
+_MODE = 0o640
+"""Passwords may come into the file."""
 
 
-def add_to(commands: Commands) -> None:
-    """Adds `config init`, `config check`, `config options` and `config policy`."""
+def add_to(commands: terminal.Commands) -> None:
     parser = commands.add_parser("config", help="write or check the configuration; show settings and policy rules")
-    actions = add_actions(parser)
-    config_init.add_to(actions)
-    action = actions.add_parser("check", help="report everything that is wrong with the configuration at once")
-    add_json_option(action)
-    add_config_option(action)
-    action.add_argument(
-        "--against-database",
-        action="store_true",
-        help="also say which services, resources and availability zones of the database it drops, and what they hold;"
-        " and whose distribution model it changes",
+    actions = terminal.add_actions(parser)
+    terminal.add_command(
+        actions,
+        "init",
+        init,
+        "write a commented configuration to start from; existing files are left alone",
+        terminal.argument(
+            "file", nargs="?", default="limes.yaml", metavar="FILE", help="where to (default: limes.yaml)"
+        ),
+        terminal.argument(
+            "--sample", action="store_true", help="the sample cloud of `limes serve` instead, with its sample data"
+        ),
+        description="Writes a commented configuration to start from. It never overwrites a file.",
+        codes={1: "a file is there already, or cannot be written"},
     )
-    add_exit_codes(action, {1: "something is wrong with it", 3: "it would drop something of the database"})
-    action.set_defaults(run=check)
-    action = actions.add_parser("options", help="print every setting with its default and what it means, as Markdown")
-    add_json_option(action)
-    add_exit_codes(action)
-    action.set_defaults(run=options_page)
-    config_policy.add_to(actions)
+    terminal.add_command(
+        actions,
+        "check",
+        check,
+        "report everything that is wrong with the configuration at once",
+        *(terminal.add_json_option, terminal.add_config_option),
+        terminal.argument(
+            "--against-database",
+            action="store_true",
+            help="also say which services, resources and availability zones of the database it drops, and what they"
+            " hold; and whose distribution model it changes",
+        ),
+        codes={1: "something is wrong with it", 3: "it would drop something of the database"},
+    )
+    text = "print every setting with its default and what it means, as Markdown"
+    terminal.add_command(actions, "options", options_page, text, terminal.add_json_option)
+    terminal.add_command(
+        actions,
+        "policy",
+        print_policy,
+        "print every policy rule with its default and what it is for",
+        terminal.argument("api", nargs="?", choices=("limes", "placement"), default="limes", help="of which API"),
+        terminal.file_argument(
+            "--config", help="print the rules that are in force with this configuration file, instead of the defaults"
+        ),
+        terminal.add_json_option,
+        description="Prints a policy file. Without --config it has the shipped rules, as comments. With it, it also has"
+        " the rules of the configuration's policy file, which are in force.",
+    )
+
+
+def init(options: argparse.Namespace) -> int:
+    """Writes the file, and says how to go on."""
+    from limes.commands.serve import QUICKSTART, SAMPLE_DATA
+
+    path = Path(options.file)
+    sources = {path: _START}
+    if options.sample:
+        sources = {path: QUICKSTART, path.with_name(SAMPLE_DATA.name): SAMPLE_DATA}
+    for target in sources:
+        if target.exists():
+            raise StartupError(f"{target} is there already, and is left as it is; name another file")
+    for target, source in sources.items():
+        _write(target, source.read_text(encoding="utf-8"))
+        print(f"Wrote {target}")
+    config = "" if options.file == "limes.yaml" else f" --config {options.file}"
+    print("\n".join(["", "Next:", "", *(_sample_steps(config) if options.sample else _steps(path, config))]))
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    """Raises `StartupError` if the file is there, or cannot be made."""
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise StartupError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _steps(path: Path, config: str) -> list[str]:
+    return [
+        f"  1. Edit {path}: the lines marked with `change this` are examples.",
+        "  2. export LIMES_IDENTITY_PASSWORD=...       the password of Limes's user in Keystone",
+        f"  3. {f'limes config check{config}':42} says what is wrong with the file",
+        f"  4. {f'limes db upgrade{config}':42} makes the tables",
+        f"  5. {f'limes doctor{config}':42} says whether Keystone, database and backends work",
+        f"  6. {f'limes serve{config}':42} runs everything; for production see docs/install.md",
+    ]
+
+
+def _sample_steps(config: str) -> list[str]:
+    return [
+        f"  {f'limes serve{config}':44} runs the sample cloud",
+        f"  {f'limes serve{config} --fresh':44} runs it with new data",
+    ]
 
 
 def check(options: argparse.Namespace) -> int:
@@ -50,13 +125,13 @@ def check(options: argparse.Namespace) -> int:
     except ConfigError as error:
         if not options.json:
             raise
-        print_json({"problems": error.problems})
+        terminal.print_json({"problems": error.problems})
         return 1
     if options.json:
         document: dict[str, object] = {"problems": [], "services": checked.services, "resources": checked.resources}
         document |= {"warnings": list(checked.warnings)} if checked.warnings else {}
         document |= {"models": models} if models else {}
-        print_json(document | ({"dropped": comparison} if comparison else {}))
+        terminal.print_json(document | ({"dropped": comparison} if comparison else {}))
     elif not checked.services:
         print("The configuration is fine, for `limes placement` alone: it has no services.")
     else:
@@ -76,7 +151,58 @@ def options_page(options: argparse.Namespace) -> int:
     from limes.settings.document import all_rows, render_page
 
     if options.json:
-        print_json([row._asdict() for row in all_rows()])
+        terminal.print_json(list(all_rows()))
     else:
         print(render_page(), end="")
     return 0
+
+
+def print_policy(options: argparse.Namespace) -> int:
+    """Prints rules as a policy file, or as JSON. Raises `ConfigError` for a file that cannot be used."""
+    from limes.api.routes import DOCUMENTED_RULES
+    from limes.auth.policy import Policy
+    from limes.composition.common import load_any_settings
+    from limes.placement.routes import documented_rules
+    from limes.settings import read_yaml
+
+    new_defaults, path = True, None
+    if options.config:
+        settings = load_any_settings()
+        new_defaults = settings.placement.enforce_new_defaults
+        path = (settings.api if options.api == "limes" else settings.placement).policy_file
+    rules = DOCUMENTED_RULES if options.api == "limes" else documented_rules(new_defaults)
+    overrides: dict[str, Any] = {}
+    if path is not None:
+        Policy(rules, path)  # raises for what is no policy file
+        overrides = read_yaml(path) or {}
+    if options.json:
+        in_force = [{"in_force": str(overrides.get(rule.name, rule.check))} if options.config else {} for rule in rules]
+        terminal.print_json([asdict(rule) | extra for rule, extra in zip(rules, in_force, strict=True)])
+        return 0
+    if options.config:
+        print(f"# {_origin(options.api, path)}\n")
+    print("\n".join(_lines(rules, overrides)))
+    return 0
+
+
+def _origin(api: str, path: Path | None) -> str:
+    setting = "api.policy_file" if api == "limes" else "placement.policy_file"
+    if path is None:
+        return f"{setting} is not set: the shipped rules are in force"
+    return f"{setting} is {path}: its rules are in force, and the shipped ones (in comments) for everything else"
+
+
+def _lines(rules: Sequence["Rule"], overrides: Mapping[str, Any]) -> Iterator[str]:
+    """Yields a policy file with the effect of the overrides."""
+    for rule in rules:
+        yield f"# {rule.description}"
+        yield from (f"# {method} {path}" for method, path in rule.operations)
+        if rule.name in overrides:
+            yield f'# default: "{rule.check}"'
+            yield f'"{rule.name}": "{overrides[rule.name]}"\n'
+        else:
+            yield f'#"{rule.name}": "{rule.check}"\n'
+    others = overrides.keys() - {rule.name for rule in rules}
+    for name in sorted(others):
+        yield "# Not one of our rules: it is for others to refer to, or nothing uses it (limes doctor knows)."
+        yield f'"{name}": "{overrides[name]}"\n'

@@ -4,45 +4,27 @@ import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from limes.commands.terminal import (
-    Commands,
-    add_actions,
-    add_config_option,
-    add_exit_codes,
-    add_json_option,
-    print_json,
-    print_table,
-    progress_console,
-    result_console,
-)
+from limes.commands import terminal
 
 if TYPE_CHECKING:
     from limes.composition.common import Database
 
 
-def add_to(commands: Commands) -> None:
-    """Adds `db upgrade`, `db status` and `db rebuild-sums`."""
+def add_to(commands: terminal.Commands) -> None:
     parser = commands.add_parser("db", help="bring the database schema up to this release")
-    actions = add_actions(parser)
+    actions = terminal.add_actions(parser)
     for name, run, text, codes in (
         ("upgrade", upgrade, "apply all pending migrations", {}),
         ("status", status, "list pending migrations", {1: "there are pending ones, or an error"}),
+        ("rebuild-sums", rebuild, "compute the sums over projects anew, which PostgreSQL keeps", {}),
     ):
-        action = actions.add_parser(name, help=text)
-        add_json_option(action)
-        add_config_option(action)
-        add_exit_codes(action, codes)
-        action.set_defaults(run=run)
-    action = actions.add_parser("rebuild-sums", help="compute the sums over projects anew, which PostgreSQL keeps")
-    add_json_option(action)
-    add_config_option(action)
-    add_exit_codes(action, {})
-    action.set_defaults(run=rebuild)
+        options = (terminal.add_json_option, terminal.add_config_option)
+        terminal.add_command(actions, name, run, text, *options, codes=codes)
 
 
 def upgrade(options: argparse.Namespace) -> int:
     """Applies the pending migrations of both halves. Any number of processes may do so at once."""
-    tell = progress_console().print
+    tell = terminal.progress_console().print
     _report(options, "applied", "nothing to do", lambda database: database.migrations.upgrade(database.engine, tell))
     return 0
 
@@ -56,16 +38,16 @@ def status(options: argparse.Namespace) -> int:
 def rebuild(options: argparse.Namespace) -> int:
     """Computes the kept sums anew. The services may run: those that write wait for it."""
     from limes.composition.common import load_settings, open_checked_engine
-    from limes.db.queries.compare_sums import rebuild_sums
     from limes.db.queries.kept_sums import are_kept
+    from limes.db.queries.sum_upkeep import rebuild_sums
 
     engine = open_checked_engine(load_settings(), "limes-db")
     rebuild_sums(engine)
     kept = "computed anew" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
     if options.json:
-        print_json({"sums": {"location": engine.location, "rebuilt": are_kept(engine)}})
+        terminal.print_json({"sums": {"location": engine.location, "rebuilt": are_kept(engine)}})
     else:
-        result_console().print(f"sums over projects: {kept}")
+        terminal.result_console().print(f"sums over projects: {kept}")
     engine.close()
     return 0
 
@@ -74,15 +56,15 @@ def _report(options: argparse.Namespace, key: str, nothing: str, names_of: "Call
     """Shows the names that each half gives, and returns how many there are."""
     from limes.composition.common import all_databases
 
-    with progress_console().status("looking at migrations ..."):
+    with terminal.progress_console().status("looking at migrations ..."):
         names_by_half = [
             (database.migrations.name, database.engine.location, names_of(database)) for database in all_databases()
         ]
     if options.json:
-        print_json(
+        terminal.print_json(
             {"databases": [{"half": half, "location": where, key: names} for half, where, names in names_by_half]}
         )
     else:
         rows = [(half, where, ", ".join(names) or nothing) for half, where, names in names_by_half]
-        print_table(result_console(), "Migrations", ("half", "database", key), rows)
+        terminal.print_table(terminal.result_console(), "Migrations", ("half", "database", key), rows)
     return sum(len(names) for _, _, names in names_by_half)

@@ -4,25 +4,13 @@ import argparse
 import math
 from typing import TYPE_CHECKING
 
-from limes.commands.terminal import (
-    Commands,
-    add_config_option,
-    add_exit_codes,
-    add_json_option,
-    print_json,
-    print_table,
-    progress_console,
-    result_console,
-)
+from limes.commands import terminal
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from limes.doctor.examination import Diagnosis
     from limes.doctor.finding import Finding
-
-CHECKS = ("configuration", "policy", "database", "keystone", "backends", "audit", "notifications", "metrics")
-"""The names of `limes.doctor.examination.CHECKS`, which is slow to import."""
 
 _EXIT_CODES = {"ok": 0, "warning": 1, "problem": 2}
 _STYLES = {"ok": "green", "skipped": "dim", "warning": "bold yellow", "problem": "bold red"}
@@ -39,38 +27,37 @@ SECTIONS = {
     "metrics": "metrics-are-missing",
 }
 """The section of docs/troubleshooting.md on what each check finds."""
+CHECKS = tuple(SECTIONS)
+"""The names of `limes.doctor.examination.CHECKS`, which is slow to import."""
 
 
-def add_to(commands: Commands) -> None:
-    parser = commands.add_parser(
+def add_to(commands: terminal.Commands) -> None:
+    terminal.add_command(
+        commands,
         "doctor",
-        help="look for what is wrong, and say how to fix it",
-        description=(
-            "Looks at configuration, policy, database, Keystone, backends, audit, notifications, metrics and clocks;"
-            " changes nothing."
+        run,
+        "look for what is wrong, and say how to fix it",
+        terminal.argument("--project", metavar="ID", help="the project to ask backends about (default: the first)"),
+        terminal.argument(
+            "--timeout",
+            metavar="SECONDS",
+            type=_seconds,
+            default=15.0,
+            help="how long each may take to answer (default: 15)",
         ),
+        terminal.argument(
+            "--only",
+            metavar="CHECK",
+            action="append",
+            choices=CHECKS,
+            help=f"leave out all others; may be repeated: {', '.join(CHECKS)}",
+        ),
+        *(terminal.add_json_option, terminal.add_config_option),
+        description="Looks at configuration, policy, database, Keystone, backends, audit, notifications, metrics and"
+        " clocks; changes nothing.",
+        codes={0: "all is well", 1: "there are warnings", 2: "there are problems, or the command line is wrong"},
+        failure_code=2,
     )
-    parser.add_argument("--project", metavar="ID", help="the project to ask backends about (default: the first)")
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=_seconds,
-        default=15.0,
-        help="how long each may take to answer (default: 15)",
-    )
-    parser.add_argument(
-        "--only",
-        metavar="CHECK",
-        action="append",
-        choices=CHECKS,
-        help=f"leave out all others; may be repeated: {', '.join(CHECKS)}",
-    )
-    add_json_option(parser)
-    add_config_option(parser)
-    add_exit_codes(
-        parser, {0: "all is well", 1: "there are warnings", 2: "there are problems, or the command line is wrong"}
-    )
-    parser.set_defaults(run=run, failure_code=2)
 
 
 def _seconds(text: str) -> float:
@@ -85,12 +72,11 @@ def _seconds(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints what was found."""
     from limes import logs
     from limes.doctor.examination import examine
 
     logs.set_up(level="CRITICAL")  # what libraries and our own parts would log is in the findings
-    with progress_console().status("looking ...") as status:
+    with terminal.progress_console().status("looking ...") as status:
         diagnosis = examine(
             project=options.project,
             timeout=options.timeout,
@@ -98,24 +84,21 @@ def run(options: argparse.Namespace) -> int:
             on_check=lambda name: status.update(f"looking at {name} ..."),
         )
     if options.json:
-        print_json({"worst": diagnosis.worst, **_document(diagnosis)})
+        found = {"version": diagnosis.version, "config": diagnosis.config, "findings": diagnosis.findings}
+        terminal.print_json({"worst": diagnosis.worst, **found})
     else:
         _print(diagnosis)
     return _EXIT_CODES[diagnosis.worst.value]
 
 
-def _document(diagnosis: "Diagnosis") -> dict[str, object]:
-    return {"version": diagnosis.version, "config": diagnosis.config, "findings": diagnosis.findings}
-
-
 def _print(diagnosis: "Diagnosis") -> None:
-    console = result_console()
+    console = terminal.result_console()
     file = f"with {diagnosis.config}" if diagnosis.config else "without a configuration file"
     rows = [(_level(finding), finding.check, finding.message) for finding in diagnosis.findings]
-    print_table(console, f"Limes {diagnosis.version} {file}", ("", "check", "finding"), rows)
+    terminal.print_table(console, f"Limes {diagnosis.version} {file}", ("", "check", "finding"), rows)
     to_mend = [finding for finding in diagnosis.findings if finding.mend]
     rows = [(_level(finding), finding.check, finding.mend) for finding in to_mend]
-    print_table(console, "What to do", ("", "check", "do this"), rows, empty="nothing")
+    terminal.print_table(console, "What to do", ("", "check", "do this"), rows, empty="nothing")
     for check, section in SECTIONS.items():
         if any(finding.check.partition(".")[0] == check for finding in to_mend):
             console.print(f"More on {check}: docs/troubleshooting.md#{section}")

@@ -4,8 +4,7 @@ import argparse
 import os
 import sys
 
-from limes.commands import placement_audit, placement_import
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes
+from limes.commands import placement_audit, placement_import, terminal
 from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
 
 _APPS = {
@@ -18,30 +17,27 @@ _APPS = {
 _CODES = {0: "stopped by a signal", 1: "it could not start; standard error says why"}
 
 
-def add_to(commands: Commands) -> None:
+def add_to(commands: terminal.Commands) -> None:
     """Adds `api`, and `placement` with its sub-commands: without one of them, it serves; and `liquid`."""
-    texts = {"api": "serve the Limes Resource API", "placement": "serve the Placement API; audit or import"}
-    for name, text in texts.items():
-        parser = commands.add_parser(name, help=text)
-        add_config_option(parser)
-        add_exit_codes(parser, _CODES)
-        parser.set_defaults(run=run, process=name)
-        if name == "placement":
-            _add_placement_actions(parser)
-    parser = commands.add_parser("liquid", help="serve the LIQUID protocol for one of the configured services")
-    parser.add_argument("service_type", metavar="SERVICE_TYPE", help="one of services[].service_type")
-    parser.add_argument("--listen", metavar="HOST:PORT", help="instead of the configured liquid.listen")
-    add_config_option(parser)
-    add_exit_codes(parser, _CODES)
-    parser.set_defaults(run=run_liquid, process="liquid")
-
-
-def _add_placement_actions(parser: argparse.ArgumentParser) -> None:
-    """Adds `placement audit` and `placement import`, which tend a Placement instead of serving it."""
+    config = terminal.add_config_option
+    terminal.add_command(commands, "api", run, "serve the Limes Resource API", config, codes=_CODES, process="api")
+    text = "serve the Placement API; audit or import"
+    parser = terminal.add_command(commands, "placement", run, text, config, codes=_CODES, process="placement")
     parser.usage = "%(prog)s [-h] [--config FILE] [ACTION ...]"  # argparse shows ACTION as required, which it is not
     actions = parser.add_subparsers(metavar="ACTION", required=False, prog=parser.prog)
     placement_audit.add_to(actions)
     placement_import.add_to(actions)
+    terminal.add_command(
+        commands,
+        "liquid",
+        run_liquid,
+        "serve the LIQUID protocol for one of the configured services",
+        terminal.argument("service_type", metavar="SERVICE_TYPE", help="one of services[].service_type"),
+        terminal.argument("--listen", metavar="HOST:PORT", help="instead of the configured liquid.listen"),
+        config,
+        codes=_CODES,
+        process="liquid",
+    )
 
 
 def run_liquid(options: argparse.Namespace) -> int:
@@ -53,7 +49,6 @@ def run_liquid(options: argparse.Namespace) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Becomes gunicorn."""
     os.environ["LIMES_PROCESS"] = options.process
     arguments = gunicorn_command(options.process)
     os.execv(arguments[0], arguments)  # noqa: S606 - no shell, and a fixed program

@@ -6,17 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from limes.commands.terminal import (
-    Commands,
-    add_config_option,
-    add_exit_codes,
-    add_file_option,
-    add_json_option,
-    print_json,
-    print_table,
-    progress,
-    result_console,
-)
+from limes.commands import terminal
 from limes.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -26,18 +16,34 @@ if TYPE_CHECKING:
 _URL_VARIABLE = "LIMES_IMPORT_DATABASE_URL"
 
 
-def add_to(commands: Commands) -> None:
-    parser = commands.add_parser(
+def add_to(commands: terminal.Commands) -> None:
+    terminal.add_command(
+        commands,
         "import-limes",
-        help="move here from the Go Limes: convert its configuration, copy its database",
-        description=(
-            "With --config-from, prints our configuration file for one of the Go Limes. With --database, copies its"
-            " PostgreSQL database into the configured one, which has to be empty: everything is written, read again,"
-            " compared, and without --apply taken back."
+        run,
+        "move here from the Go Limes: convert its configuration, copy its database",
+        _add_source,
+        terminal.file_argument("--output", help="with --config-from: write there, and not over anything"),
+        terminal.argument("--apply", action="store_true", help="with --database: keep what was written"),
+        terminal.argument(
+            "--skip-unknown",
+            action="store_true",
+            help="with --database: leave resources behind that are not configured",
         ),
+        *(terminal.add_json_option, terminal.add_config_option),
+        description="With --config-from, prints our configuration file for one of the Go Limes. With --database, copies"
+        " its PostgreSQL database into the configured one, which has to be empty: everything is written, read again,"
+        " compared, and without --apply taken back.",
+        codes={
+            0: "converted, or everything is here (or would be)",
+            1: "the result cannot be used as it stands, or nothing was imported, or an error",
+        },
     )
+
+
+def _add_source(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
-    add_file_option(source, "--config-from", help="the YAML or JSON file of the Go Limes")
+    terminal.file_argument("--config-from", help="the YAML or JSON file of the Go Limes")(source)
     source.add_argument(
         "--database",
         metavar="URL",
@@ -46,19 +52,6 @@ def add_to(commands: Commands) -> None:
         help=f"postgresql://user@host/name of the Go Limes (default: ${_URL_VARIABLE}; the password from ~/.pgpass or"
         " $PGPASSWORD)",
     )
-    add_file_option(parser, "--output", help="with --config-from: write there, and not over anything")
-    parser.add_argument("--apply", action="store_true", help="with --database: keep what was written")
-    parser.add_argument(
-        "--skip-unknown", action="store_true", help="with --database: leave resources behind that are not configured"
-    )
-    add_json_option(parser)
-    add_config_option(parser)
-    codes = {
-        0: "converted, or everything is here (or would be)",
-        1: "the result cannot be used as it stands, or nothing was imported, or an error",
-    }
-    add_exit_codes(parser, codes)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -88,7 +81,7 @@ def _configuration(options: argparse.Namespace) -> int:
     if options.output:
         _write_new(Path(options.output), text)
     if options.json:
-        print_json(converted)
+        terminal.print_json(converted)
     else:
         if not options.output:
             print(text)
@@ -106,11 +99,11 @@ def _write_new(path: Path, text: str) -> None:
 
 def _print_notes(converted: "Converted", *, stderr: bool) -> None:
     """Prints notes beside the document, or instead of it if that goes into a file."""
-    console = result_console(stderr=stderr)
+    console = terminal.result_console(stderr=stderr)
     rows = [(note.kind.value, note.path, note.text) for note in converted.notes]
-    print_table(console, "What is not the same", ("", "where", "what"), rows, empty="nothing")
+    terminal.print_table(console, "What is not the same", ("", "where", "what"), rows, empty="nothing")
     problems = [(problem,) for problem in converted.problems]
-    print_table(console, "What is wrong with the result as it stands", ("problem",), problems, empty="nothing")
+    terminal.print_table(console, "What is wrong with the result as it stands", ("problem",), problems, empty="nothing")
 
 
 def _database(options: argparse.Namespace) -> int:
@@ -119,27 +112,27 @@ def _database(options: argparse.Namespace) -> int:
     url = options.database or os.environ.get(_URL_VARIABLE)
     if not url:
         raise ConfigError([f"--database: give the URL, or ${_URL_VARIABLE}"])
-    outcome = open_import(url, progress).run(apply=options.apply, skip_unknown=options.skip_unknown)
+    outcome = open_import(url, terminal.progress).run(apply=options.apply, skip_unknown=options.skip_unknown)
     if options.json:
-        print_json(outcome)
+        terminal.print_json(outcome)
     else:
         _print_outcome(outcome)
     return 0 if outcome.is_good else 1
 
 
 def _print_outcome(outcome: "Outcome") -> None:
-    console = result_console()
+    console = terminal.result_console()
     counts: list[tuple[Any, ...]] = [(kind.replace("_", " "), count) for kind, count in outcome.counts.items()]
-    print_table(console, f"In the source (schema version {outcome.version})", ("what", "rows>"), counts)
+    terminal.print_table(console, f"In the source (schema version {outcome.version})", ("what", "rows>"), counts)
     dropped = [(name, count) for name, count in outcome.dropped.items()]
-    print_table(console, "Has no place here", ("what", "rows>"), dropped, empty="nothing")
+    terminal.print_table(console, "Has no place here", ("what", "rows>"), dropped, empty="nothing")
     for title, lines in (
         ("Worth knowing", outcome.notes),
         ("In the way", outcome.problems),
         ("Differences", outcome.differences),
     ):
         if lines:
-            print_table(console, title, ("",), [(line,) for line in lines])
+            terminal.print_table(console, title, ("",), [(line,) for line in lines])
     console.print(_verdict(outcome))
 
 

@@ -2,19 +2,20 @@
 
 import argparse
 
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes
+from limes.commands import terminal
 
 
-def add_to(commands: Commands) -> None:
-    parser = commands.add_parser(
+def add_to(commands: terminal.Commands) -> None:
+    terminal.add_command(
+        commands,
         "metrics",
-        help="serve quota, usage, capacity and commitments as metrics",
+        run,
+        "serve quota, usage, capacity and commitments as metrics",
+        terminal.add_config_option,
         description="Serves the figures of the cloud on `metrics.listen`, whether or not collectors run. Any number of"
         " such processes may run: each has all figures.",
+        codes={0: "stopped by a signal"},
     )
-    add_config_option(parser)
-    add_exit_codes(parser, {0: "stopped by a signal"})
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes, print_table, result_console
+from limes.commands import terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,26 +45,27 @@ class Report:
         )
 
 
-def add_to(actions: Commands) -> None:
-    parser = actions.add_parser(
+def add_to(actions: terminal.Commands) -> None:
+    terminal.add_command(
+        actions,
         "audit",
-        help="report allocations of vanished projects, providers over capacity, consumers without allocations",
+        run,
+        "report allocations of vanished projects, providers over capacity, consumers without allocations",
+        terminal.argument(
+            "--repair",
+            action="store_true",
+            help="delete the allocations of vanished projects, and consumers without allocations (never anything else)",
+        ),
+        terminal.argument("--json", action="store_true", help="print one JSON document instead of tables"),
+        terminal.add_config_option_below,
         description="Changes nothing without --repair.",
+        codes={
+            0: "nothing is left to report",
+            1: "something is",
+            FAILED: "the audit could not be done, or the command line is wrong",
+        },
+        failure_code=FAILED,
     )
-    parser.add_argument(
-        "--repair",
-        action="store_true",
-        help="delete the allocations of vanished projects, and consumers without allocations (never anything else)",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
-    add_config_option(parser, below_another=True)
-    codes = {
-        0: "nothing is left to report",
-        1: "something is",
-        FAILED: "the audit could not be done, or the command line is wrong",
-    }
-    add_exit_codes(parser, codes)
-    parser.set_defaults(run=run, failure_code=FAILED)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -84,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json(report))
     else:
-        print_report(result_console(), report)
+        print_report(terminal.result_console(), report)
     if not options.repair and report.outcomes:
         print('Nothing was changed. With --repair, what is "deletable" is deleted.', file=sys.stderr)
     return 1 if report.left else 0
@@ -135,14 +136,14 @@ def print_report(console: "Console", report: Report) -> None:
             if orphan.project_id == project
         ]
         columns = ("Consumer", "Type", "Resources", "Outcome")
-        print_table(console, f"Consumers of the vanished project {project}", columns, rows)
+        terminal.print_table(console, f"Consumers of the vanished project {project}", columns, rows)
     if findings.idle:
         idle = [(uuid, _shown(outcomes[uuid])) for uuid in findings.idle]
-        print_table(console, "Consumers without allocations", ("Consumer", "Outcome"), idle)
+        terminal.print_table(console, "Consumers without allocations", ("Consumer", "Outcome"), idle)
     if findings.excesses:
         excesses = [(each.provider_name, each.class_name, each.used, each.capacity) for each in findings.excesses]
         columns = ("Provider", "Class", "Used>", "Capacity>")
-        print_table(console, "Inventories over capacity", columns, excesses)
+        terminal.print_table(console, "Inventories over capacity", columns, excesses)
     console.print(
         f"{counted(len(findings.orphans), 'consumer')} of {counted(len(projects), 'vanished project')},"
         f" {counted(len(findings.idle), 'consumer')} without allocations,"

@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes, add_json_option, print_json, progress
+from limes.commands import terminal
+from limes.commands.terminal import progress
 
 if TYPE_CHECKING:
     from limes.placement.transfer.api import RemoteApi
@@ -17,30 +18,30 @@ _STATE = "placement-import.state"
 _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
 
 
-def add_to(actions: Commands) -> None:
-    parser = actions.add_parser(
+def add_to(actions: terminal.Commands) -> None:
+    terminal.add_command(
+        actions,
         "import",
-        help="copy a running OpenStack Placement into this one, and compare the two",
+        run,
+        "copy a running OpenStack Placement into this one, and compare the two",
+        terminal.argument("--from", dest="source", metavar="URL", required=True, help="the Placement to copy from"),
+        terminal.argument(
+            "--token",
+            help=f"the token to read it with (better: in ${_TOKEN_VARIABLE}); without, the configured login is used",
+        ),
+        terminal.argument("--prune", action="store_true", help="delete here what the source does not have"),
+        terminal.argument("--verify-only", action="store_true", help="write nothing, only compare"),
+        terminal.argument(
+            "--state",
+            metavar="FILE",
+            default=_STATE,
+            help="where to keep what was read, so that the next run goes on if this one fails (default: %(default)s)",
+        ),
+        terminal.argument("--fresh", action="store_true", help="read everything anew, whatever the state file has"),
+        *(terminal.add_json_option, terminal.add_config_option_below),
         description="Writes what differs, so it may be interrupted and repeated: it goes on where it was.",
+        codes={0: "both are the same", 1: "both differ at last, or an error"},
     )
-    parser.add_argument("--from", dest="source", metavar="URL", required=True, help="the Placement to copy from")
-    parser.add_argument(
-        "--token",
-        help=f"the token to read it with (better: in ${_TOKEN_VARIABLE}); without, the configured login is used",
-    )
-    parser.add_argument("--prune", action="store_true", help="delete here what the source does not have")
-    parser.add_argument("--verify-only", action="store_true", help="write nothing, only compare")
-    parser.add_argument(
-        "--state",
-        metavar="FILE",
-        default=_STATE,
-        help="where to keep what was read, so that the next run goes on if this one fails (default: %(default)s)",
-    )
-    parser.add_argument("--fresh", action="store_true", help="read everything anew, whatever the state file has")
-    add_json_option(parser)
-    add_config_option(parser, below_another=True)
-    add_exit_codes(parser, {0: "both are the same", 1: "both differ at last, or an error"})
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -59,18 +60,18 @@ def run(options: argparse.Namespace) -> int:
     ours: Contents | None = None
     deviations: list[str] = []
     if options.verify_only or journal.comparing:  # or it failed when all was written already
-        theirs, ours = read(journal, "comparing there", progress), read(local, "comparing here", progress)
+        theirs, ours = (read(journal, "comparing there", progress), read(local, "comparing here", progress))
         deviations = list(differences(theirs, ours))
     if theirs is None or ours is None or (deviations and not options.verify_only):
         if theirs is None or ours is None:
-            theirs, ours = read(journal, "reading there", progress), read(local, "reading here", progress)
+            theirs, ours = (read(journal, "reading there", progress), read(local, "reading here", progress))
         writer = Writer(local, theirs, ours, progress, prune=options.prune)
         writer.run()
         refused = list(writer.problems)
         for problem in refused:
             print(f"refused: {problem}", file=sys.stderr)
         journal.restart(comparing=True)
-        theirs, ours = read(journal, "comparing there", progress), read(local, "comparing here", progress)
+        theirs, ours = (read(journal, "comparing there", progress), read(local, "comparing here", progress))
         deviations = list(differences(theirs, ours))
     journal.remove()
     return _print(options, theirs, ours, refused, deviations)
@@ -101,7 +102,7 @@ def _print(
             name: {"providers": len(side.providers), "consumers": len(side.consumers)}
             for name, side in (("there", theirs), ("here", ours))
         }
-        print_json({**counts, "refused": refused, "differences": deviations})
+        terminal.print_json({**counts, "refused": refused, "differences": deviations})
         return 1 if deviations else 0
     for line in deviations:
         print(line)

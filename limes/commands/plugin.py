@@ -4,17 +4,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING, Any
 
-from limes.commands.terminal import (
-    Commands,
-    add_actions,
-    add_config_option,
-    add_exit_codes,
-    add_json_option,
-    print_json,
-    print_table,
-    progress_console,
-    result_console,
-)
+from limes.commands import terminal
 from limes.errors import ConfigError, NotFound
 
 if TYPE_CHECKING:
@@ -22,53 +12,46 @@ if TYPE_CHECKING:
     from limes.backends.loader import Plugins
 
 
-def add_to(commands: Commands) -> None:
-    """Adds `plugin list`, `test`, `get-usage`, `set-quota` and `scan-capacity`."""
+_SERVICE = terminal.argument("service", help="a configured service type")
+_PROJECT = terminal.argument("project", help="the project's UUID")
+
+
+def add_to(commands: terminal.Commands) -> None:
     parser = commands.add_parser("plugin", help="list plugins; try out the configured backends")
-    actions = add_actions(parser)
-    action = actions.add_parser("list", help="list installed plugins")
-    add_json_option(action)
-    add_exit_codes(action)
-    action.set_defaults(run=list_plugins)
-    _add_test(actions)
-    action = _add_backend_action(actions, "get-usage", get_usage, "print what a backend reports for a project")
-    action.add_argument("service", help="a configured service type")
-    action.add_argument("project", help="the project's UUID")
-    add_json_option(action)
-    action = _add_backend_action(
-        actions, "set-quota", set_quota, "write a project's quota into a backend, past the database"
+    actions = terminal.add_actions(parser)
+    terminal.add_command(actions, "list", list_plugins, "list installed plugins", terminal.add_json_option)
+    terminal.add_command(
+        actions,
+        "test",
+        scrape_once,
+        "scrape a project once and show the report; nothing is stored",
+        *(_SERVICE, terminal.argument("--project", metavar="ID", required=True, help="the project's UUID")),
+        *(terminal.add_json_option, terminal.add_config_option),
+        description="Asks the backend as the collector would, checks the report, and stores nothing.",
+        codes={1: "the backend does not answer, or answers something that is no valid report"},
     )
-    action.add_argument("service", help="a configured service type")
-    action.add_argument("project", help="the project's UUID")
-    action.add_argument("quotas", nargs="+", metavar="RESOURCE=AMOUNT", help="every resource of the service")
-    action = _add_backend_action(actions, "scan-capacity", scan_capacity, "print what a capacitor reports")
-    action.add_argument("capacitor", help="the id of a configured capacitor")
-    add_json_option(action)
-
-
-def _add_backend_action(actions: Commands, name: str, run: Any, text: str) -> argparse.ArgumentParser:
-    """Adds an action that asks a backend, and returns its parser."""
-    action: argparse.ArgumentParser = actions.add_parser(name, help=text)
-    add_config_option(action)
-    add_exit_codes(action, {1: "the backend does not answer, or not as it should, or another error"})
-    action.set_defaults(run=run)
-    return action
+    quotas = terminal.argument("quotas", nargs="+", metavar="RESOURCE=AMOUNT", help="every resource of the service")
+    capacitor = terminal.argument("capacitor", help="the id of a configured capacitor")
+    of_project = (terminal.add_config_option, _SERVICE, _PROJECT)
+    codes = {1: "the backend does not answer, or not as it should, or another error"}
+    text = "print what a backend reports for a project"
+    terminal.add_command(actions, "get-usage", get_usage, text, *of_project, terminal.add_json_option, codes=codes)
+    text = "write a project's quota into a backend, past the database"
+    terminal.add_command(actions, "set-quota", set_quota, text, *of_project, quotas, codes=codes)
+    options, text = (terminal.add_config_option, capacitor, terminal.add_json_option), "print what a capacitor reports"
+    terminal.add_command(actions, "scan-capacity", scan_capacity, text, *options, codes=codes)
 
 
 def list_plugins(options: argparse.Namespace) -> int:
-    """Prints each plugin with what it offers."""
     from limes.backends.loader import Plugins
 
     plugins = Plugins()
     descriptions = [_describe(plugins, name) for name in plugins.names]
     if options.json:
-        print_json({"plugins": descriptions})
+        terminal.print_json({"plugins": descriptions})
     else:
-        rows = [
-            (description["name"], ", ".join(description["offers"]), description["description"])
-            for description in descriptions
-        ]
-        print_table(result_console(), "Plugins", ("name", "offers", "description"), rows)
+        rows = [(each["name"], ", ".join(each["offers"]), each["description"]) for each in descriptions]
+        terminal.print_table(terminal.result_console(), "Plugins", ("name", "offers", "description"), rows)
     return 0
 
 
@@ -82,14 +65,9 @@ def _describe(plugins: "Plugins", name: str) -> dict[str, Any]:
 
 
 def get_usage(options: argparse.Namespace) -> int:
-    """Prints a validated usage report."""
-    from limes.backends import calls
-
-    with progress_console().status(f"asking {options.service} ..."):
-        backend, service, project, catalog = _find(options.service, options.project)
-        report = calls.report_usage(backend, service, project, catalog)
+    service, project, report, _ = _ask(options)
     if options.json:
-        print_json(report)
+        terminal.print_json(report)
     else:
         print_report(service, project, report)
     return 0
@@ -115,16 +93,15 @@ def set_quota(options: argparse.Namespace) -> int:
 
 
 def scan_capacity(options: argparse.Namespace) -> int:
-    """Prints a validated capacity report."""
     from limes.backends import calls
 
     cluster = _cluster()
     if options.capacitor not in cluster.backends.capacity:
         raise NotFound(f"no capacitor {options.capacitor!r}; there are: {', '.join(cluster.backends.capacity)}")
-    with progress_console().status(f"asking {options.capacitor} ..."):
+    with terminal.progress_console().status(f"asking {options.capacitor} ..."):
         report = calls.report_capacity(cluster.backends.capacity[options.capacitor], options.capacitor, cluster.catalog)
     if options.json:
-        print_json(report)
+        terminal.print_json(report)
         return 0
     rows = [
         (service, resource, az, zone.capacity, zone.usage, len(zone.subcapacities) or None)
@@ -133,7 +110,7 @@ def scan_capacity(options: argparse.Namespace) -> int:
         for az, zone in zones.items()
     ]
     names = ("service", "resource", "AZ", "capacity>", "usage>", "items>")
-    print_table(result_console(), f"Capacity by {options.capacitor}", names, rows)
+    terminal.print_table(terminal.result_console(), f"Capacity by {options.capacitor}", names, rows)
     return 0
 
 
@@ -146,10 +123,17 @@ def _cluster() -> Any:
     return build_cluster(settings, open_cloud(settings))
 
 
-def _find(service_type: str, project: str) -> tuple[Any, Any, Any, Any]:
-    cluster = _cluster()
-    service = _service(cluster, service_type)
-    return cluster.backends.quota[service.type], service, _project(cluster, project), cluster.catalog
+def _ask(options: argparse.Namespace) -> "tuple[ServiceDef, ProjectInfo, UsageReport, float]":
+    """Asks a backend for a project's usage. Returns the report, and how long it has taken."""
+    from limes.backends import calls
+
+    with terminal.progress_console().status(f"asking {options.service} ..."):
+        cluster = _cluster()
+        service = _service(cluster, options.service)
+        project = _project(cluster, options.project)
+        started = time.monotonic()
+        report = calls.report_usage(cluster.backends.quota[service.type], service, project, cluster.catalog)
+        return service, project, report, time.monotonic() - started
 
 
 def _service(cluster: Any, service_type: str) -> Any:
@@ -169,55 +153,28 @@ def _project(cluster: Any, uuid: str) -> Any:
     raise NotFound(f"discovery finds no project {uuid}")
 
 
-def _add_test(actions: Commands) -> None:
-    action = actions.add_parser(
-        "test",
-        help="scrape a project once and show the report; nothing is stored",
-        description="Asks the backend as the collector would, checks the report, and stores nothing.",
-    )
-    action.add_argument("service", help="a configured service type")
-    action.add_argument("--project", metavar="ID", required=True, help="the project's UUID")
-    add_json_option(action)
-    add_config_option(action)
-    add_exit_codes(action, {1: "the backend does not answer, or answers something that is no valid report"})
-    action.set_defaults(run=scrape_once)
-
-
 def scrape_once(options: argparse.Namespace) -> int:
-    """Prints the report."""
     from limes import logs
-    from limes.backends import calls
 
     logs.set_up(level="ERROR")  # libraries warn of each request that they repeat
-    with progress_console().status(f"asking {options.service} ..."):
-        backend, service, project, catalog = _find(options.service, options.project)
-        started = time.monotonic()
-        report = calls.report_usage(backend, service, project, catalog)
-        seconds = time.monotonic() - started
+    service, project, report, seconds = _ask(options)
     if options.json:
-        print_json(
-            {"project": project, "service": service.type, "seconds": round(seconds, 3), **_usage_document(report)}
-        )
+        resources = {
+            name: {"per_az": dict(usage.per_az), "quota": _quota(usage), **_bounds(usage)}
+            for name, usage in report.resources.items()
+        }
+        document = {"project": project, "service": service.type, "seconds": round(seconds, 3), "resources": resources}
+        terminal.print_json(document)
         return 0
     print_report(service, project, report)
-    result_console().print(f"Answered in {seconds:.2f} s. Nothing was stored.")
+    terminal.result_console().print(f"Answered in {seconds:.2f} s. Nothing was stored.")
     return 0
 
 
 def print_report(service: "ServiceDef", project: "ProjectInfo", report: "UsageReport") -> None:
-    """Prints a usage report as a table."""
     title = f"{service.type} in {project.domain.name}/{project.name}"
     names = ("resource", "unit", "AZ", "usage>", "physical>", "items>", "backend quota>")
-    print_table(result_console(), title, names, list(_usage_rows(service, report)))
-
-
-def _usage_document(report: "UsageReport") -> dict[str, Any]:
-    return {
-        "resources": {
-            name: {"per_az": dict(usage.per_az), "quota": _quota(usage), **_bounds(usage)}
-            for name, usage in report.resources.items()
-        }
-    }
+    terminal.print_table(terminal.result_console(), title, names, list(_usage_rows(service, report)))
 
 
 def _quota(usage: "ResourceUsage") -> str | int | None:

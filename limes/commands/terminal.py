@@ -4,21 +4,19 @@ Results are tables for people, or JSON for programs. `NO_COLOR` is honoured.
 """
 
 import argparse
-import dataclasses
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from enum import Enum
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
-
-from limes.core.metering.calendar import render_time
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Commands = Any
 """What `argparse.ArgumentParser.add_subparsers` returns: its type is private."""
+Add = Callable[[Any], Any]
+"""Adds options to a parser, or to a group of them."""
 
 _EXIT_CODES = {0: "done", 1: "an error, explained on standard error", 2: "a wrong command line", 130: "interrupted"}
 
@@ -29,62 +27,70 @@ COMPLETE_FILES = {"bash": "_shtab_compgen_files", "zsh": "_files", "fish": "(__f
 """From `shtab.FILE`: all commands would import shtab for it, which took a quarter of `limes --help`."""
 
 
+def argument(*names: str, **settings: Any) -> Add:
+    """Returns a function that adds an option or argument to a parser."""
+    return lambda parser: parser.add_argument(*names, **settings)
+
+
+def file_argument(name: str, **settings: Any) -> Add:
+    """Returns the same for an option that names a file, which shells can complete."""
+
+    def add(parser: Any) -> None:
+        parser.add_argument(name, metavar="FILE", **settings).complete = COMPLETE_FILES
+
+    return add
+
+
+CONFIG = "the configuration file (default: $LIMES_CONFIG, /etc/limes/limes.yaml, or limes.yaml in this folder)"
+add_json_option = argument("--json", action="store_true", help="print JSON instead of tables")
+add_config_option = file_argument("--config", help=CONFIG)
+add_config_option_below = file_argument("--config", default=argparse.SUPPRESS, help=CONFIG)
+"""Of a command below another that has the option itself: it stands for that one's."""
+
+
 def add_actions(parser: argparse.ArgumentParser) -> Commands:
     """Makes a command a group of actions. Without one of them it prints its help."""
     parser.set_defaults(group=parser)
     return parser.add_subparsers(metavar="ACTION", required=False)
 
 
-def add_config_option(parser: argparse.ArgumentParser, *, below_another: bool = False) -> None:
-    """Adds `--config FILE`. Below a command that has the option itself, it stands for that command's."""
-    add_file_option(
-        parser,
-        "--config",
-        default=argparse.SUPPRESS if below_another else None,
-        help="the configuration file (default: $LIMES_CONFIG, /etc/limes/limes.yaml, or limes.yaml in this folder)",
-    )
-
-
-def add_file_option(parser: Any, name: str, **options: Any) -> None:
-    """Adds an option that names a file, which shells can complete."""
-    parser.add_argument(name, metavar="FILE", **options).complete = COMPLETE_FILES
-
-
-def add_exit_codes(parser: argparse.ArgumentParser, meanings: Mapping[int, str] | None = None) -> None:
-    """Says in the command's help what its exit codes mean; `meanings` are those that are not as everywhere."""
-    codes = {**_EXIT_CODES, **(meanings or {})}
-    parser.epilog = f"Exit codes: {'; '.join(f'{code}: {codes[code]}' for code in sorted(codes))}."
-
-
-def add_json_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
+def add_command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace], int],
+    text: str,
+    *options: Add,
+    description: str | None = None,
+    codes: Mapping[int, str] | None = None,
+    **defaults: Any,
+) -> argparse.ArgumentParser:
+    """Adds a command, and returns its parser. `codes` are the exit codes that do not mean what they mean everywhere."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=description)
+    for add in options:
+        add(parser)
+    meanings = {**_EXIT_CODES, **(codes or {})}
+    parser.epilog = f"Exit codes: {'; '.join(f'{code}: {meanings[code]}' for code in sorted(meanings))}."
+    parser.set_defaults(run=run, **defaults)
+    return parser
 
 
 def print_json(document: Any) -> None:
     """Prints a document; dataclasses and named tuples become objects."""
 
     def default(value: Any) -> Any:
-        if isinstance(value, tuple) and hasattr(value, "_asdict"):
-            return value._asdict()
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return dataclasses.asdict(value)
-        return value.value if isinstance(value, Enum) else str(value)
+        return value._asdict() if hasattr(value, "_asdict") else str(value)
 
     print(orjson.dumps(document, default=default, option=orjson.OPT_INDENT_2).decode())
+
+
+def progress_console() -> "Console":
+    """Returns where progress goes: standard error."""
+    return result_console(stderr=True)
 
 
 def result_console(*, stderr: bool = False) -> "Console":
     """Returns where results go: standard output, or, beside a document there, standard error. Colours only on a
     terminal, and without `NO_COLOR`."""
-    return _console(stderr=stderr)
-
-
-def progress_console() -> "Console":
-    """Returns where progress goes: standard error."""
-    return _console(stderr=True)
-
-
-def _console(*, stderr: bool) -> "Console":
     from rich.console import Console
 
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
@@ -152,8 +158,3 @@ def duration(seconds: float | None) -> str | None:
         if amount:
             parts.append(f"{amount}{unit}")
     return " ".join(parts[:2]) or "0s"
-
-
-def moment(seconds: float | None) -> str | None:
-    """Returns a time, given in seconds since the epoch: `2026-01-01T00:00:00Z`."""
-    return None if seconds is None else render_time(seconds)

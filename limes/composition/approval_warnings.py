@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, Ref
+from limes.core.quota_requests import AutoApprovalRule
 
 
 def approval_warnings(rules: Sequence[AutoApprovalRule], catalog: Catalog) -> Iterator[str]:

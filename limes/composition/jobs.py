@@ -12,7 +12,7 @@ from limes.actions.lifetimes import clean_up_lifetimes
 from limes.actions.metering.close import close_days
 from limes.actions.quota_history import ForgetHistory
 from limes.composition import use_cases
-from limes.db.queries.fold_sums import fold_sums
+from limes.db.queries.sum_upkeep import fold_sums
 from limes.settings import Settings
 
 _HOUR = 3600.0

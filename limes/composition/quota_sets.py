@@ -4,7 +4,7 @@ import re
 
 from limes.composition.references import Names
 from limes.core.catalog import Ref
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, parse_value
 from limes.settings import Settings
 from limes.settings.quota_sets import QuotaSetSettings

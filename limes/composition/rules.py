@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from limes.composition.references import Names
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import AutogrowRule, BehaviorRule, Catalog, DistributionRule, Ref
 from limes.core.commitments.duration import DurationError, parse_duration
 from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
+from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import UnitError, parse_value
 from limes.settings import Settings
 from limes.settings.cluster import QuotaDistributionSettings

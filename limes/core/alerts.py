@@ -98,7 +98,6 @@ class ThresholdRule(Section):
 
     @property
     def thresholds(self) -> UsageThresholds:
-        """Both of them."""
         return UsageThresholds(self.warning, self.critical)
 
     @model_validator(mode="after")

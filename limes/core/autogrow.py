@@ -130,7 +130,6 @@ class Allocation:
 
     @property
     def quotas(self) -> dict[str, int]:
-        """Returns the quota by AZ."""
         quotas: dict[str, int] = defaultdict(int)
         for by_az in self.granted.values():
             for az, amount in by_az.items():
@@ -139,7 +138,6 @@ class Allocation:
 
     @property
     def quota(self) -> int:
-        """Returns the quota over all AZs."""
         return sum(sum(by_az.values()) for by_az in self.granted.values())
 
 
@@ -202,7 +200,6 @@ class _Distribution:
         """The AZs where wishes are granted beyond the capacity."""
 
     def run(self) -> dict[int, Allocation]:
-        """Returns the result, by project id."""
         for index, project in enumerate(self._projects):
             for az, demand in project.azs.items():
                 self._grant(index, Step.NEEDED, az, demand.needed)

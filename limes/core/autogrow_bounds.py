@@ -54,7 +54,6 @@ _UNBOUNDED = AutogrowBounds()
 
 
 def find_bounds(limits: Limits) -> AutogrowBounds:
-    """Returns the bounds that count."""
     if limits.override is not None:
         source = BoundSource.OVERRIDE
         return AutogrowBounds(ProjectBounds(limits.override, limits.override), source, source)

@@ -227,12 +227,7 @@ class Catalog:
         return self.distribution(ref).autogrow
 
     def behavior(self, ref: Ref, scope: str = "") -> Behavior:
-        """Merges the entries that match. With an empty scope (cluster level) scopes are ignored.
-
-        Of several matches the smallest burst multiplier counts, the last overcommit factor and scaling, the largest
-        minimum quota, all durations, the latest date, AZ awareness if any says so, and the last value of each
-        annotation.
-        """
+        """Merges the entries that match (`BehaviorRule`). With an empty scope (cluster level) scopes are ignored."""
         return self._everywhere.get(ref) or self._scoped(ref, scope)
 
     def display_name(self, ref: Ref) -> str | None:

@@ -8,11 +8,13 @@ domain's quota in an overcommitted cluster. This is milder than the original (do
 """
 
 import enum
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 from limes.core.constraints import Constraint
 from limes.core.permissions import LowPrivLimit, Permissions
-from limes.core.units import Unit
+from limes.core.units import MAX_AMOUNT, Unit
 
 _BELOW_COMMITMENTS = "quota may not be lower than confirmed commitments, which guarantee that their amount can be used"
 
@@ -74,8 +76,6 @@ class QuotaRules:
 
 @dataclass(frozen=True, slots=True)
 class DomainFigures:
-    """The present numbers around a domain quota."""
-
     quota: int
     projects_quota: int
     other_domains_quota: int
@@ -87,8 +87,6 @@ class DomainFigures:
 
 @dataclass(frozen=True, slots=True)
 class ProjectFigures:
-    """The present numbers around a project quota."""
-
     quota: int
     usage: int
     projects_quota: int
@@ -189,53 +187,36 @@ def _against_permissions(
 ) -> Refusal | None:
     permissions = rules.permissions
     limit = rules.lowpriv_limit.evaluate(capacity, other_domains_quota)
+    quotas = f'"{rules.service_type}" quotas'
     if new_quota > old_quota:
         if permissions.can_raise or (permissions.can_raise_lowpriv and new_quota <= limit):
             return None
         if permissions.can_raise_lowpriv and limit > 0:
-            return Refusal(
-                RefusalKind.FORBIDDEN,
-                f'user is not allowed to raise "{rules.service_type}" quotas that high in this {level}',
-                maximum=limit,
-                unit=rules.unit,
-                rule=Bounding.PERMISSION,
-            )
-        return Refusal(
-            RefusalKind.FORBIDDEN,
-            f'user is not allowed to raise "{rules.service_type}" quotas in this {level}',
-            rule=Bounding.PERMISSION,
-        )
+            text = f"user is not allowed to raise {quotas} that high in this {level}"
+            return _forbidden(text, maximum=limit, unit=rules.unit)
+        return _forbidden(f"user is not allowed to raise {quotas} in this {level}")
     lowers_lowpriv = permissions.can_lower_lowpriv and rules.lowpriv_limit.also_lowers and old_quota <= limit
     if permissions.can_lower or lowers_lowpriv:
         return None
-    return Refusal(
-        RefusalKind.FORBIDDEN,
-        f'user is not allowed to lower "{rules.service_type}" quotas in this {level}',
-        rule=Bounding.PERMISSION,
-    )
+    return _forbidden(f"user is not allowed to lower {quotas} in this {level}")
+
+
+_forbidden = partial(Refusal, RefusalKind.FORBIDDEN, rule=Bounding.PERMISSION)
+_conflict = partial(Refusal, RefusalKind.CONFLICT)
 
 
 def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
     if new_quota < figures.quota:
-        if new_quota >= figures.projects_quota:
+        minimum = figures.projects_quota
+        if new_quota >= minimum:
             return None
-        return Refusal(
-            RefusalKind.CONFLICT,
-            "domain quota may not be smaller than sum of project quotas in that domain",
-            minimum=figures.projects_quota,
-            unit=rules.unit,
-            rule=Bounding.PROJECTS_QUOTA,
-        )
+        text = "domain quota may not be smaller than sum of project quotas in that domain"
+        return _conflict(text, minimum=minimum, unit=rules.unit, rule=Bounding.PROJECTS_QUOTA)
     maximum = max(0, figures.capacity - figures.other_domains_quota)
     if not figures.strict_limit or new_quota <= maximum:
         return None
-    return Refusal(
-        RefusalKind.CONFLICT,
-        "cluster capacity may not be exceeded for this resource",
-        maximum=maximum,
-        unit=rules.unit,
-        rule=Bounding.CAPACITY,
-    )
+    text = "cluster capacity may not be exceeded for this resource"
+    return _conflict(text, maximum=maximum, unit=rules.unit, rule=Bounding.CAPACITY)
 
 
 def _project_against_others(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
@@ -243,20 +224,13 @@ def _project_against_others(new_quota: int, figures: ProjectFigures, rules: Quot
         minimum = max(figures.usage, figures.committed)
         if new_quota >= minimum:
             return None
-        below_usage = new_quota < figures.usage
-        return Refusal(
-            RefusalKind.CONFLICT,
-            "quota may not be lower than current usage" if below_usage else _BELOW_COMMITMENTS,
-            minimum=minimum,
-            unit=rules.unit,
-            rule=Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE,
-        )
+        text = "quota may not be lower than current usage" if new_quota < figures.usage else _BELOW_COMMITMENTS
+        rule = Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE
+        return _conflict(text, minimum=minimum, unit=rules.unit, rule=rule)
     maximum = max(0, figures.domain_quota - (figures.projects_quota - figures.quota))
     if new_quota <= maximum:
         return None
-    return Refusal(
-        RefusalKind.CONFLICT, "domain quota exceeded", maximum=maximum, unit=rules.unit, rule=Bounding.DOMAIN_QUOTA
-    )
+    return _conflict("domain quota exceeded", maximum=maximum, unit=rules.unit, rule=Bounding.DOMAIN_QUOTA)
 
 
 def _against_backend(new_quota: int, figures: ProjectFigures) -> Refusal | None:
@@ -264,3 +238,63 @@ def _against_backend(new_quota: int, figures: ProjectFigures) -> Refusal | None:
     if (low is None or new_quota >= low) and (high is None or new_quota <= high):
         return None
     return Refusal(RefusalKind.INVALID, "not acceptable for this project", low, high, rule=Bounding.BACKEND)
+
+
+# -- which quotas would be acceptable: the decision itself is asked, so the two cannot disagree ------------------------
+
+Judge = Callable[[int], Refusal | None]
+"""`judge_project` or `judge_domain` with everything but the quota filled in."""
+
+NO_LESS = Refusal(RefusalKind.INVALID, "there is no quota below zero", minimum=0, rule=Bounding.AMOUNT)
+NO_MORE = Refusal(RefusalKind.INVALID, "this is the largest amount there is", maximum=MAX_AMOUNT, rule=Bounding.AMOUNT)
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The smallest or largest acceptable quota, and the refusal of the next one beyond it."""
+
+    quota: int
+    because: Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The range of acceptable quotas. The present quota is always one of them."""
+
+    minimum: Bound
+    maximum: Bound
+
+
+def bounds(present: int, judge: Judge) -> Bounds:
+    """Returns the smallest and the largest acceptable quota. Not everything in between needs to be acceptable."""
+    smallest, largest = lowest(0, present, judge), _highest(present, judge)
+    return Bounds(
+        Bound(smallest, (judge(smallest - 1) if smallest > 0 else None) or NO_LESS),
+        Bound(largest, (judge(largest + 1) if largest < MAX_AMOUNT else None) or NO_MORE),
+    )
+
+
+def _highest(present: int, judge: Judge) -> int:
+    """Goes down from the largest amount, from each refusal to the maximum that it names."""
+    candidate = MAX_AMOUNT
+    while candidate > present:
+        refusal = judge(candidate)
+        if refusal is None:
+            return candidate
+        if refusal.maximum is None or refusal.maximum >= candidate:  # nothing above the present quota is acceptable
+            break
+        candidate = refusal.maximum
+    return present
+
+
+def lowest(start: int, present: int, judge: Judge) -> int:
+    """Returns the smallest acceptable quota from `start` on; the present quota if nothing below it is."""
+    candidate = start
+    while candidate < present:
+        refusal = judge(candidate)
+        if refusal is None:
+            return candidate
+        if refusal.minimum is None or refusal.minimum <= candidate:
+            break
+        candidate = refusal.minimum
+    return present

@@ -77,8 +77,6 @@ class NewPeriod(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What a scrape makes of the periods."""
-
     ended: list[int]
     begun: list[NewPeriod]
 

@@ -1,8 +1,9 @@
-"""Quota: what a backend enforces, what a project may use with bursting, and the tag of all quotas together."""
+"""Quota: what a backend enforces, what a project may use with bursting, the tag of all quotas, and preset sizes."""
 
 import enum
 import hashlib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 
 import orjson
@@ -85,3 +86,16 @@ def quota_tag(
     values: list[object] = [bursting, *([*ref, quotas[ref]] for ref in sorted(quotas))]
     values += [[*ref, *found] for ref, found in sorted((bounds or {}).items())]
     return hashlib.blake2b(orjson.dumps(values), digest_size=12).hexdigest()
+
+
+# -- preset sizes ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaSet:
+    """One size. Domains and projects have the same ones."""
+
+    name: str
+    description: str
+    quotas: Mapping[Ref, int]
+    """In the units of the resources."""

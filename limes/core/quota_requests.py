@@ -1,7 +1,10 @@
-"""Requests for more quota: their states, and what a decision makes of them. Pure functions of numbers."""
+"""Requests for more quota: their states, what a decision makes of them, and rules that decide. Pure functions."""
 
 import enum
+import re
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
 
 from limes.core.catalog import Ref
 
@@ -73,5 +76,56 @@ def missing_domain_quota(
 
 
 def names(refs: Iterable[Ref]) -> str:
-    """Returns the names of resources, for people."""
     return ", ".join(sorted("/".join(ref) for ref in refs))
+
+
+# -- rules by which requests are approved without anybody looking at them ----------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a project asks for of one resource, and what is known of it."""
+
+    ref: Ref
+    scope: str
+    """`domain/project`."""
+    present: int
+    wanted: int
+    usage: int
+    approved_at: Mapping[str, float] = field(default_factory=dict)
+    """When a rule, by its name, has last approved the same resource for this project."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoApprovalRule:
+    """A rule. What is None does not matter."""
+
+    name: str
+    resource: re.Pattern[str]
+    scope: re.Pattern[str] | None = None
+    up_to: Mapping[Ref, int] | None = None
+    """The largest quota, by resource, in its unit."""
+    up_to_percent: float | None = None
+    """The largest quota, as a part of the present one."""
+    used_above: float | None = None
+    """How many percent of the present quota have to be exceeded by usage."""
+    every: float | None = None
+    """How many seconds have to pass between two approvals of a resource for a project."""
+
+    def approves(self, wish: Wish, now: float) -> bool:
+        if not self.resource.fullmatch("/".join(wish.ref)):
+            return False
+        if self.scope is not None and not self.scope.fullmatch(wish.scope):
+            return False
+        if self.up_to is not None and wish.wanted > self.up_to.get(wish.ref, 0):
+            return False
+        if self.up_to_percent is not None and wish.wanted * 100 > Fraction(str(self.up_to_percent)) * wish.present:
+            return False
+        if self.used_above is not None and wish.usage * 100 <= Fraction(str(self.used_above)) * wish.present:
+            return False
+        last = wish.approved_at.get(self.name)
+        return self.every is None or last is None or now >= last + self.every
+
+
+def first_match(rules: Iterable[AutoApprovalRule], wish: Wish, now: float) -> AutoApprovalRule | None:
+    return next((rule for rule in rules if rule.approves(wish, now)), None)

@@ -22,11 +22,9 @@ class Selection:
 
     @property
     def refs(self) -> list[Ref]:
-        """All resources to show."""
         return [(service, resource.name) for service, (_, resources) in self.services.items() for resource in resources]
 
     def is_whole(self, catalog: Catalog) -> bool:
-        """Returns whether nothing is left out."""
         return len(self.refs) == len(catalog.refs())
 
 

@@ -7,8 +7,7 @@ import enum
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from limes.core.bounds import Judge, lowest
-from limes.core.hierarchy import Bounding, Refusal, RefusalKind, invalid_value
+from limes.core.hierarchy import Bounding, Judge, Refusal, RefusalKind, invalid_value, lowest
 from limes.core.units import Unit
 
 LONGEST = 10 * 365 * 86400.0

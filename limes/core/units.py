@@ -47,7 +47,6 @@ _MULTIPLIERS = {unit: 1 if index == 0 else 1024 ** (index - 1) for index, unit i
 
 
 def find_unit(name: str) -> Unit | None:
-    """Returns the unit of that name, or None."""
     try:
         return Unit(name)
     except ValueError:

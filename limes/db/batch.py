@@ -17,7 +17,6 @@ class Batch(threading.local):
         self._statements: list[tuple[str, Sequence[Any]]] = []
 
     def add(self, text: str, values: Sequence[Any]) -> None:
-        """Notes a statement with its values."""
         self._statements.append((text, values))
 
     @contextlib.contextmanager
@@ -33,7 +32,6 @@ class Batch(threading.local):
             self.is_open, self._statements = False, []
 
     def flush(self) -> None:
-        """Writes what was noted so far."""
         statements, self._statements = self._statements, []
         if self._joins and statements:
             texts = ";\n".join(text for text, _ in statements)

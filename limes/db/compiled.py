@@ -3,7 +3,7 @@
 Building a small query with peewee takes 0.1 to 0.4 ms, which is more than many of them run. So a query that is asked
 often is written as a function of its parameters, and built with the first use on each kind of database:
 
-    _TRAITS_BY_NAME = compiled(lambda p: Trait.select(Trait.id).where(any_of(Trait.name, p.names)))
+    _TRAITS_BY_NAME = Compiled(lambda p: Trait.select(Trait.id).where(any_of(Trait.name, p.names)))
     engine.all(_TRAITS_BY_NAME, TraitRow, names=["HW_CPU_X86_AVX"])
 
 `p.names` stands for the value that is given by this name when the query runs. A list is one parameter (`any_of`), so
@@ -127,8 +127,10 @@ class Compiled:
     __slots__ = ("_build", "_statements", "prepare")
 
     def __init__(self, build: Build, *, prepare: bool = False) -> None:
+        """`build` must not depend on anything but its parameters."""
         self.prepare = prepare
-        """Whether PostgreSQL plans it only once for each connection. For SELECTs outside of transactions."""
+        """Whether PostgreSQL plans it only once for each connection: for SELECTs that are asked often outside of
+        transactions."""
         self._build = build
         self._statements: dict[str, Statement] = {}
 
@@ -220,14 +222,6 @@ def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition
         return query
 
     return CompiledForRows(build)
-
-
-def compiled(build: Build, *, prepare: bool = False) -> Compiled:
-    """Returns a query that is built once. `build` must not depend on anything but its parameters.
-
-    `prepare` is for SELECTs that are asked often outside of transactions: PostgreSQL plans them only once.
-    """
-    return Compiled(build, prepare=prepare)
 
 
 def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -> Statement:

@@ -8,7 +8,6 @@ import psycopg2.extensions
 
 from limes.db.address import DatabaseAddress
 from limes.db.pool import PostgresqlPool, SqlitePool
-from limes.db.saturating_sum import SaturatingSum
 from limes.db.session import Pooler, SessionSettings
 from limes.db.watch import Patience, Watch
 
@@ -30,6 +29,7 @@ _PATIENCE = {
     "keepalives_count": 3,
 }
 
+_LARGEST = 2**63 - 1
 _LONGER = 10.0
 """Seconds after `statement_timeout` until a statement ends on our side. PostgreSQL has no limit for a commit that waits
 for a standby, and cannot end a statement that waits for a disk."""
@@ -37,6 +37,27 @@ _RESTING = 8.0
 """Seconds that a transaction of ours may do nothing. If its host is frozen, others wait so long for what it has locked,
 which is shorter than their `lock_timeout`. We only compute between statements: backends are asked without a
 transaction, and what is sent to clients has a limit of its own."""
+
+
+class SaturatingSum:
+    """SQLite's `SUM`, except that it stops at the largest integer of the database.
+
+    With its own, a statement fails if a sum does not fit into 64 bits. PostgreSQL's is NUMERIC and has no limit.
+    """
+
+    def __init__(self) -> None:
+        self._total: int | float | None = None
+
+    def step(self, value: int | float | None) -> None:
+        """Adds a value; nulls do not count."""
+        if value is not None:
+            self._total = value if self._total is None else self._total + value
+
+    def finalize(self) -> int | float | None:
+        """Returns the sum; null where there was no value."""
+        if isinstance(self._total, int):
+            return max(-_LARGEST, min(self._total, _LARGEST))
+        return self._total
 
 
 def make_pool(

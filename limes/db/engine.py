@@ -27,7 +27,7 @@ from playhouse.pool import MaxConnectionsExceeded
 
 from limes.db.address import parse_database_url
 from limes.db.batch import Batch
-from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query, compiled
+from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query
 from limes.db.connections import make_pool
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.pool import PostgresqlPool
@@ -47,7 +47,7 @@ log = logging.getLogger(__name__)
 _TRIES = 12
 _STREAM_CHUNK = 1000
 _fetch_all, _fetch_one, _row_count = methodcaller("fetchall"), methodcaller("fetchone"), attrgetter("rowcount")
-_ONE = compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
+_ONE = Compiled(lambda p: peewee.Select(columns=[peewee.Value(1)]))
 
 
 class Engine:
@@ -146,7 +146,6 @@ class Engine:
             dispose()
 
     def close(self) -> None:
-        """Closes all connections of the pool."""
         if not self.db.is_closed():
             self.db.close()
         self.db.close_all()
@@ -243,13 +242,11 @@ class Engine:
         return list(named(kind, self._fetch(query, values)))
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
-        """Returns the first row, or None."""
         statement = self._statement(query, values)
         row = self._run(statement.sql, statement.bind(values), _fetch_one)
         return None if row is None else kind._make(row)
 
     def tuples(self, query: Query, /, **values: Any) -> list[Row]:
-        """Returns all rows as plain tuples."""
         return self._fetch(query, values)
 
     def column(self, query: Query, /, **values: Any) -> list[Any]:

@@ -138,7 +138,6 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self._settings_query = self.get_sql_context().sql(settings.as_query()).query()
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
-        """As peewee's."""
         run = super().execute_sql
 
         def statement() -> Any:
@@ -149,7 +148,6 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         return self._first(statement, harmless=sql.startswith(_READS))
 
     def begin(self, isolation_level: Any = None) -> None:
-        """As peewee's."""
         run, run_sql = super().begin, super().execute_sql
 
         def statement() -> None:

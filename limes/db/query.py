@@ -36,18 +36,19 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    overload,
 )
 
 import peewee
 
 from limes.db.compiled import Compiled, Finish, Parameters, compiled_insert
 from limes.db.engine import Engine
+from limes.db.rows import columns_of, parts_of
 
 Node = peewee.Node
 P = ParamSpec("P")
 T = TypeVar("T")
 K = TypeVar("K")
+L = TypeVar("L")
 V = TypeVar("V")
 R = TypeVar("R", bound=NamedTuple)
 Row = TypeVar("Row", bound=tuple[Any, ...])
@@ -139,11 +140,7 @@ def _few_values(annotation: Any) -> tuple[Any, ...]:
 
 def rows(kind: type[R], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[R]]]:
     """Gives all rows, whose columns are the fields of `kind`."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> list[R]:
-        return engine.all(query, kind, **values)
-
-    return lambda build: Query(build, read, kind, **options)
+    return lambda build: Query(build, lambda engine, query, values: engine.all(query, kind, **values), kind, **options)
 
 
 def keyed(
@@ -174,21 +171,16 @@ def grouped(
 
 
 def first(kind: type[R]) -> Callable[[Build[P]], Query[P, R | None]]:
-    """Gives the first row, or None."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> R | None:
-        return engine.first(query, kind, **values)
-
-    return lambda build: Query(build, read, kind)
+    return lambda build: Query(build, lambda engine, query, values: engine.first(query, kind, **values), kind)
 
 
-def stream(kind: type[R]) -> Callable[[Build[P]], Query[P, Iterator[R]]]:
-    """As `rows`, fetched in chunks, so that a large result never stands in memory whole. Inside a transaction."""
+def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Iterator[T]]]:
+    """As `tuples`, fetched in chunks, so that a large result never stands in memory whole. Inside a transaction."""
 
-    def read(engine: Engine, query: Compiled, values: Values) -> Iterator[R]:
-        return engine.stream(query, kind, **values)
+    def read(engine: Engine, query: Compiled, values: Values) -> Iterator[Any]:
+        return engine.stream(query, tuple, **values)
 
-    return lambda build: Query(build, read, kind)
+    return lambda build: Query(build, read, get_args(kind))
 
 
 def tuples(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
@@ -213,42 +205,68 @@ def made(make: Callable[..., T], *columns: Any, **options: Unpack[Options]) -> C
 
 
 def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
-    """Gives the last column by the first, or by a tuple of all others: `mapping(tuple[int, str], int)`."""
-    keys = get_args(key) or tuple(getattr(key, "__annotations__", {}).values())
-    make: Callable[..., Any] = getattr(key, "_make", tuple)
+    """Gives values by keys. Either may be of several columns, and keys come first: `mapping(tuple[int, str], int)`."""
+    key_of, value_of = parts_of(key, value)
 
     def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
-        found: list[Any] = engine.tuples(query, **values)
-        return {make(row[:-1]): row[-1] for row in found} if keys else dict(found)
+        found = engine.tuples(query, **values)
+        return dict(zip(map(key_of, found), map(value_of, found), strict=True))
 
-    return lambda build: Query(build, read, (*(keys or [key]), value), **options, nothing=dict)
+    return lambda build: Query(build, read, columns_of(key, value), **options, nothing=dict)
+
+
+def made_by(
+    key: type[K], make: Callable[..., V], *columns: Any, **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
+    """As `mapping`, of what `make` makes of the other columns, which are of these types."""
+    (key_of,), width = parts_of(key), len(columns_of(key))
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
+        return {key_of(row): make(*row[width:]) for row in engine.tuples(query, **values)}
+
+    return lambda build: Query(build, read, (*columns_of(key), *columns), **options, nothing=dict)
+
+
+def collected(
+    key: type[K], value: type[V], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, list[V]]]]:
+    """As `mapping`, with all values of a key."""
+    key_of, value_of = parts_of(key, value)
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, list[V]]:
+        found: dict[K, list[V]] = {}
+        for row in engine.tuples(query, **values):
+            found.setdefault(key_of(row), []).append(value_of(row))
+        return found
+
+    return lambda build: Query(build, read, columns_of(key, value), **options, nothing=dict)
+
+
+def nested(
+    key: type[K], inner: type[L], value: type[V], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, dict[L, V]]]]:
+    """As `mapping`, by one key and then another; nothing for a key that no row has."""
+    key_of, inner_of, value_of = parts_of(key, inner, value)
+
+    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, dict[L, V]]:
+        found: dict[K, dict[L, V]] = defaultdict(dict)
+        for row in engine.tuples(query, **values):
+            found[key_of(row)][inner_of(row)] = value_of(row)
+        return found
+
+    return lambda build: Query(build, read, columns_of(key, inner, value), **options, nothing=lambda: defaultdict(dict))
 
 
 def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:
     """Gives the values of a SELECT of one column as a set."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> set[T]:
-        return set(engine.column(query, **values))
-
-    return lambda build: Query(build, read, (kind,), **options, nothing=set)
+    return lambda build: Query(
+        build, lambda engine, query, values: set(engine.column(query, **values)), (kind,), **options, nothing=set
+    )
 
 
-@overload
-def column(
-    kind: type[T], *, null: Literal[True], **options: Unpack[Options]
-) -> Callable[[Build[P]], Query[P, list[T | None]]]: ...
-@overload
-def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]: ...
-def column(
-    kind: type[T], *, null: bool = False, **options: Unpack[Options]
-) -> Callable[[Build[P]], Query[P, list[Any]]]:
-    """Gives the values of a SELECT of one column, which may be NULL or not."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> list[Any]:
-        return engine.column(query, **values)
-
-    row = (kind | None if null else kind,)
-    return lambda build: Query(build, read, row, **options)
+def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
+    """Gives the values of a SELECT of one column."""
+    return lambda build: Query(build, lambda engine, query, values: engine.column(query, **values), (kind,), **options)
 
 
 def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T]]:
@@ -271,23 +289,24 @@ def first_value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]
 
 
 def exists(build: Build[P]) -> Query[P, bool]:
-    """Gives whether there is a row."""
     return Query(build, lambda engine, query, values: bool(engine.tuples(query, **values)), (Any,))
 
 
 # -- writes ------------------------------------------------------------------------------------------------------------
 
 
+def _write(engine: Engine, query: Compiled, values: Values) -> int:
+    return engine.write(query, **values)
+
+
 def writes(build: Build[P]) -> Query[P, int]:
     """Gives the number of rows that an INSERT, UPDATE or DELETE has touched."""
-    return Query(build, lambda engine, query, values: engine.write(query, **values), None)
+    return Query(build, _write, None)
 
 
 def writes_for(argument: str) -> Callable[[Build[P]], Query[P, int]]:
     """As `writes`. The database is not asked if the argument of this name is empty."""
-    return lambda build: Query(
-        build, lambda engine, query, values: engine.write(query, **values), None, skip_empty=argument, nothing=int
-    )
+    return lambda build: Query(build, _write, None, skip_empty=argument, nothing=int)
 
 
 class Insert(Generic[Row]):
@@ -318,6 +337,5 @@ class Insert(Generic[Row]):
         self._at_once = at_once
 
     def __call__(self, engine: Engine, new: Sequence[Row]) -> int:
-        """Stores them."""
         starts = range(0, len(new), self._at_once)
         return sum(engine.write(self.compiled, rows=new[start : start + self._at_once]) for start in starts)

@@ -20,13 +20,29 @@ import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any, TypeVar
 
-from limes.db import replica_metrics as metrics
+from prometheus_client import Counter, Gauge
+
 from limes.db.engine import Engine, Query, R, Row
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line
 from limes.db.standbys import PrimaryPositions, Standby
 from limes.errors import Unavailable
 
 T = TypeVar("T")
+
+READS = Counter(
+    "limes_database_reads", "Requests that only read, by the server that they were begun on", ["db_name", "server"]
+)
+PASSED_OVER = Counter(
+    "limes_replica_passed_over",
+    "How often a standby was not used, or left: behind, late, unreachable, conflict, no standby",
+    ["db_name", "server", "reason"],
+)
+LAG = Gauge(
+    "limes_replica_lag_seconds",
+    "The oldest state that the standby may show, when it was last chosen or passed over",
+    ["db_name", "server"],
+    multiprocess_mode="livemax",
+)
 
 log = logging.getLogger(__name__)
 
@@ -63,7 +79,6 @@ class ReplicatedEngine(Engine):
 
     @property
     def primary(self) -> Engine:
-        """The primary alone."""
         return self._primary
 
     @property
@@ -110,7 +125,7 @@ class ReplicatedEngine(Engine):
             local.standby = self._choose(max(wanted, self._written), local.held)
             if local.standby is None:
                 local.held.enter_context(self._primary.connection())
-            metrics.READS.labels(self._label, local.standby.name if local.standby else "primary").inc()
+            READS.labels(self._label, local.standby.name if local.standby else "primary").inc()
         return local.standby
 
     def _choose(self, wanted: int, held: contextlib.ExitStack) -> Standby | None:
@@ -147,14 +162,14 @@ class ReplicatedEngine(Engine):
         if seen is None:
             return "no standby"
         age = standby.age(seen, positions)
-        metrics.LAG.labels(self._label, standby.name).set(age)
+        LAG.labels(self._label, standby.name).set(age)
         if age > self._max_lag:
             return "late"
         return "behind" if seen.position < wanted else None
 
     def _pass_over(self, standby: Standby, reason: str) -> None:
         """It has the rest that its problem calls for. One that just lacks a position is good for other reads."""
-        metrics.PASSED_OVER.labels(self._label, standby.name, reason).inc()
+        PASSED_OVER.labels(self._label, standby.name, reason).inc()
         if reason != "behind":
             standby.rest(min(self._max_lag / 8, _PAUSE) if reason == "late" else _PAUSE)
 
@@ -182,7 +197,7 @@ class ReplicatedEngine(Engine):
             text = first_line(error)
         log.warning("the standby %s: %s; the primary answers instead", standby.name, text)
         self._local.standby = None
-        metrics.PASSED_OVER.labels(self._label, standby.name, reason).inc()
+        PASSED_OVER.labels(self._label, standby.name, reason).inc()
         if reason == "unreachable":
             standby.rest(_PAUSE)
         return read(self._primary)

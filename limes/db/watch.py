@@ -63,7 +63,6 @@ class WatchedConnection(psycopg2.extensions.connection):
         self._release = weakref.finalize(self, os.close, self._socket)
 
     def close(self) -> None:
-        """As psycopg2's."""
         super().close()
         if self._socket is not None:
             self._release()
@@ -102,7 +101,6 @@ class WatchedCursor(psycopg2.extensions.cursor):
     connection: WatchedConnection
 
     def execute(self, query: Any, vars: Any = None) -> None:
-        """As psycopg2's."""
         connection = self.connection
         connection.busy_since = time.monotonic()
         try:

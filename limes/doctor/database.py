@@ -6,33 +6,21 @@ from pathlib import Path
 
 from peewee import Table
 
-from limes.composition.cluster import build_cluster
 from limes.composition.common import open_engine, open_placement_engine
-from limes.composition.identity import open_cloud
-from limes.core.commitments.request import az_aware_refs
 from limes.db.advice import FREE_SPACE, advise_on_connection, advise_on_schema, reason_of, try_connection
 from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
-from limes.db.queries.project_sums import unplaced_usage
-from limes.doctor.approvals import check_approvals
-from limes.doctor.catalog import check_catalog
-from limes.doctor.connections import check_connections
+from limes.doctor.connections import check_connections, check_pooler
+from limes.doctor.contents import check_contents
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
-from limes.doctor.overrides import check_overrides
-from limes.doctor.pooler import check_pooler
 from limes.doctor.replicas import check_standbys
-from limes.doctor.sums import check_sums
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings
 
 _UPGRADE = "limes db upgrade"
-
-_REPORT_ZONES = (
-    "let the backend report usage by zone (docs/adr/0014), or set commitment_is_az_aware: false for the resource"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +71,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
     if not any(finding.mend for finding in pending):
         yield _writable(database)
         if limes_migrations in database.migrations:
-            yield from check_zones(name, engine, context.settings)
-            yield from check_catalog(name, context, engine)
-            yield from check_sums(name, context, engine)
-            yield from check_overrides(name, context, engine)
-            yield from check_approvals(name, context, engine)
+            yield from check_contents(name, context, engine)
     if engine.dialect == "postgresql":
         try:
             ahead = ahead_of_database(engine, context.now)
@@ -199,18 +183,3 @@ def _tables_without_rights(engine: Engine, known: str) -> list[str]:
         [known],
     )
     return [name for (name,) in rows]
-
-
-def check_zones(name: str, engine: Engine, settings: Settings) -> Iterator[Finding]:
-    """What is used in unknown zones. It is never sold, so that less can be committed to than there is room."""
-    try:
-        catalog = build_cluster(settings, open_cloud(settings)).catalog
-    except LimesError:
-        return  # the check of the configuration says why
-    wanted = set(az_aware_refs(catalog))
-    for ref, (usage, projects) in sorted(unplaced_usage(engine).items()):
-        resource = catalog.find(ref)
-        if ref in wanted and resource is not None:
-            used = f"{resource.unit.render(usage)} of {'/'.join(ref)} used in unknown zones"
-            text = f"{used} (projects: {projects}); commitments are for one zone, so this much is never sold"
-            yield warning(f"{name}.zones", text, _REPORT_ZONES)

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from limes import __version__
 from limes.composition.checks import load_checkable_settings
 from limes.composition.common import find_config
-from limes.doctor import backends, configuration, database, delivery, keystone, notifications, policy
+from limes.doctor import backends, configuration, database, delivery, keystone, policy
 from limes.doctor.finding import Context, Finding, Level, problem, skipped
 from limes.errors import ConfigError, LimesError
 from limes.redaction import HIDDEN, TELLING_KEY, pattern_of, redact, secrets_of
@@ -26,8 +26,8 @@ CHECKS: Mapping[str, Check] = {
     "database": database.check,
     "keystone": keystone.check,
     "backends": backends.check,
-    "audit": delivery.check_sinks,
-    "notifications": notifications.check,
+    "audit": delivery.check_audit,
+    "notifications": delivery.check_notifications,
     "metrics": delivery.check_metrics_folder,
 }
 
@@ -84,10 +84,11 @@ def examine(
     try:
         settings = load_checkable_settings(environ)
     except ConfigError as error:
-        findings = [
-            *configuration.unusable(str(file), error.problems),
-            *(_skip(name) for name in names if name != "configuration"),
-        ]
+        text, others = (
+            "the configuration has to be corrected first",
+            [name for name in names if name != "configuration"],
+        )
+        findings = [*configuration.unusable(str(file), error.problems), *(skipped(name, text) for name in others)]
         return _diagnosis(path, findings, Redactor(None, environ))
     context = Context(settings, clock or SystemClock(), timeout, project, environ)
     findings = []
@@ -107,10 +108,6 @@ def _run(name: str, check: Check, context: Context) -> list[Finding]:
         log.debug("the check %s has failed", name, exc_info=True)
         findings.append(problem(name, f"this check has failed: {type(error).__name__}", "tell the developers of Limes"))
     return findings
-
-
-def _skip(name: str) -> Finding:
-    return skipped(name, "the configuration has to be corrected first")
 
 
 def _diagnosis(path: str | None, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:

@@ -37,29 +37,23 @@ class Finding:
 
 
 def ok(check: str, message: str) -> Finding:
-    """All is well."""
     return Finding(check, Level.OK, message)
 
 
 def skipped(check: str, message: str) -> Finding:
-    """Could not be checked."""
     return Finding(check, Level.SKIPPED, message)
 
 
 def warning(check: str, message: str, mend: str) -> Finding:
-    """Should be fixed."""
     return Finding(check, Level.WARNING, message, mend)
 
 
 def problem(check: str, message: str, mend: str) -> Finding:
-    """Must be fixed."""
     return Finding(check, Level.PROBLEM, message, mend)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """One examination."""
-
     settings: Settings
     clock: Clock = field(default_factory=SystemClock)
     timeout: float = 15.0

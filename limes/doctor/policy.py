@@ -1,7 +1,7 @@
 """The policy files: usable, without rules that nothing uses, and without rules that let everybody in."""
 
 import difflib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,26 +26,8 @@ class PolicyFile:
     def __init__(self, path: Path) -> None:
         """Raises `ConfigError` if it is not YAML."""
         self.path = path
-        self._texts: dict[str, Any] = read_yaml(path) or {}
-        self._checks = dict(oslo.Rules.load(path.read_text(encoding="utf-8")))
-
-    @property
-    def names(self) -> list[str]:
-        """The rules in it."""
-        return sorted(self._texts)
-
-    def unused(self, known: Collection[str]) -> list[str]:
-        """Returns those that are none of the known ones, and that no other rule in the file refers to."""
-        used = {name for check in self._checks.values() for name in _referenced_rules(check)}
-        return [name for name in self.names if name not in known and name not in used]
-
-    def garbled(self) -> list[str]:
-        """Returns those that oslo.policy does not understand: it then lets nobody pass, and says so only in a log."""
-        return [
-            name
-            for name in self.names
-            if type(self._checks[name]).__name__ == "FalseCheck" and str(self._texts[name]).strip() != _DENIAL
-        ]
+        self.texts: dict[str, Any] = read_yaml(path) or {}
+        self.checks = dict(oslo.Rules.load(path.read_text(encoding="utf-8")))
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -77,22 +59,26 @@ def _file(name: str, path: Path, rules: tuple[Rule, ...]) -> Iterator[Finding]:
         return
     file = PolicyFile(path)
     findings = [*_unused(name, file, rules), *_garbled(name, file), *_unguarded(name, file, policy, rules)]
-    yield from findings or [ok(name, f"{path}: {len(file.names)} rules")]
+    yield from findings or [ok(name, f"{path}: {len(file.texts)} rules")]
 
 
 def _unused(name: str, file: PolicyFile, rules: Iterable[Rule]) -> Iterator[Finding]:
     """A rule that is neither ours nor a helper of another one is a slip, and what it was meant for is not in force."""
     known = [rule.name for rule in rules]
-    for rule in file.unused(known):
+    used = {name for check in file.checks.values() for name in _referenced_rules(check)}
+    for rule in sorted(file.texts.keys() - {*known, *used}):
         near = difflib.get_close_matches(rule, known, n=1)
         mend = f"did you mean {near[0]}?" if near else "remove it; `limes config policy` lists all rules"
         yield warning(name, f"{file.path}: nothing asks for the rule {rule!r}", mend)
 
 
 def _garbled(name: str, file: PolicyFile) -> Iterator[Finding]:
-    for rule in file.garbled():
-        text = f"{file.path}: the check of {rule!r} cannot be understood, so nobody passes it"
-        yield problem(name, text, "write it as `limes config policy` shows: role:NAME, rule:NAME, and, or, not, @, !")
+    """Rules that oslo.policy does not understand: it then lets nobody pass, and says so only in a log."""
+    for rule, text in sorted(file.texts.items()):
+        if type(file.checks[rule]).__name__ == "FalseCheck" and str(text).strip() != _DENIAL:
+            text = f"{file.path}: the check of {rule!r} cannot be understood, so nobody passes it"
+            mend = "write it as `limes config policy` shows: role:NAME, rule:NAME, and, or, not, @, !"
+            yield problem(name, text, mend)
 
 
 def _unguarded(name: str, file: PolicyFile, policy: Policy, rules: Iterable[Rule]) -> Iterator[Finding]:

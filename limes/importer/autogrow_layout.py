@@ -1,6 +1,5 @@
 """What the Go Limes keeps for its model `autogrow`, as queries that always give the same columns (`Layout`)."""
 
-from dataclasses import dataclass
 from typing import Any
 
 from peewee import JOIN, Select, Table, Value, fn
@@ -9,23 +8,20 @@ from limes.core.catalog import ANY_AZ
 from limes.importer.layout import TOTAL_AZ, Layout, Rows
 
 
-@dataclass(frozen=True, slots=True)
-class AutogrowLayout:
-    """The same version of the schema."""
-
-    layout: Layout
+class AutogrowLayout(Layout):
+    """One version of the schema, with these queries besides."""
 
     @property
     def bounds(self) -> Rows:
         """project, service, resource, max_quota, forbids_autogrowth: where projects have bounded their quota."""
-        row = self.layout.quotas.alias("q")
+        row = self.quotas.alias("q")
         columns = (row.c.project, row.c.service, row.c.resource, row.c.max_quota, row.c.forbids_autogrowth)
         return Select([row], columns).where(row.c.max_quota.is_null(False) | row.c.forbids_autogrowth)
 
     @property
     def overrides(self) -> Rows:
         """domain, project (by name), service, resource, override."""
-        row = self.layout.quotas.alias("q")
+        row = self.quotas.alias("q")
         project: Any = Table("projects")
         domain: Any = Table("domains")
         names = (domain.c.name.alias("domain"), project.c.name.alias("project"))
@@ -42,7 +38,7 @@ class AutogrowLayout:
 
         Where the quotas by AZ do not add up to the project's quota, that is in no particular AZ, and not split.
         """
-        part, other, whole = self._parts().alias("p"), self._parts().alias("o"), self.layout.quotas.alias("w")
+        part, other, whole = self._parts().alias("p"), self._parts().alias("o"), self.quotas.alias("w")
         key = (part.c.project, part.c.service, part.c.resource)
         split = Select([part], [*key, part.c.az, part.c.quota, Value(True).alias("is_split")]).where(part.c.adds_up)
         other_key = (other.c.project, other.c.service, other.c.resource)
@@ -56,8 +52,8 @@ class AutogrowLayout:
     def _parts(self) -> Rows:
         """Returns the quotas by AZ, and whether they add up."""
         row: Any = Table("project_az_resources")
-        parts = self.layout.with_place(row, row, row.c.quota).where(row.c.quota.is_null(False))
-        parts, whole = self._without_total(parts).alias("p"), self.layout.quotas.alias("w")
+        parts = self.with_place(row, row, row.c.quota).where(row.c.quota.is_null(False))
+        parts, whole = self._without_total(parts).alias("p"), self.quotas.alias("w")
         key = (parts.c.project, parts.c.service, parts.c.resource)
         adds_up = whole.c.quota == fn.SUM(parts.c.quota).over(partition_by=key)
         columns = [*key, parts.c.az, parts.c.quota, adds_up.alias("adds_up")]
@@ -67,24 +63,21 @@ class AutogrowLayout:
     def usage_histories(self) -> Rows:
         """project, service, resource, az, usage, history."""
         row: Any = Table("project_az_resources")
-        query = self.layout.with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
+        query = self.with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
         return self._without_total(query.where(row.c.historical_usage.not_in(["", "{}"])))
 
     def _without_total(self, query: Rows) -> Rows:
-        if self.layout.is_by_name:
+        if self.is_by_name:
             return query
-        az, _, _ = self.layout.cluster_tables()
+        az, _, _ = self.cluster_tables()
         return query.where(az.c.az != TOTAL_AZ)
 
     @property
-    def dropped(self) -> dict[str, Rows]:
-        """What is not imported, by a text that says so."""
+    def dropped_quotas(self) -> dict[str, Rows]:
+        """More of what is not imported."""
         part = self._parts().alias("p")
         text = "quotas by AZ that do not add up to the project's quota"
         return {text: Select([part], [Value(1).alias("one")]).where(~part.c.adds_up)}
-
-
-RELATIONS = ("bounds", "overrides", "az_quotas", "usage_histories")
 
 
 def _is_same(one: Any, other: Any) -> Any:

@@ -4,7 +4,6 @@ The latter compares counts and sums by service and resource, read from both data
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from peewee import Case, Select, Value, fn
@@ -12,19 +11,8 @@ from peewee import Case, Select, Value, fn
 from limes.actions.compute_quota import growing_resources
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
 from limes.core.overrides import QuotaOverrides
+from limes.db import models
 from limes.db.engine import Engine
-from limes.db.models import (
-    AZResource,
-    Commitment,
-    Domain,
-    DomainResource,
-    Project,
-    ProjectAZQuota,
-    ProjectAZResource,
-    ProjectResource,
-    Resource,
-    Service,
-)
 from limes.importer.layout import Rows
 from limes.importer.source import OverrideRow, Source
 
@@ -33,16 +21,11 @@ _SHOWN = 5
 # -- before ------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
-    """What prevents an import (`problems`), and what is only worth knowing."""
-
-    problems: tuple[str, ...]
-    notes: tuple[str, ...]
-
-
-def survey(source: Source, catalog: Catalog, overrides: QuotaOverrides, *, skip_unknown: bool) -> Survey:
-    """Surveys the source. With `skip_unknown`, resources that are not configured here are no problem."""
+def survey(
+    source: Source, catalog: Catalog, overrides: QuotaOverrides, *, skip_unknown: bool
+) -> tuple[list[str], list[str]]:
+    """Returns what prevents an import, and what is only worth knowing. With `skip_unknown`, resources that are not
+    configured here are no problem."""
     unknown = dict(_unknown_resources(source, catalog))
     empty = [f"{'/'.join(ref)} is not configured here; nothing of it is in use" for ref in unknown if not unknown[ref]]
     used = [f"{'/'.join(ref)} is not configured here: {holdings}" for ref, holdings in unknown.items() if holdings]
@@ -50,7 +33,7 @@ def survey(source: Source, catalog: Catalog, overrides: QuotaOverrides, *, skip_
     if not skip_unknown:
         problems += [f"{text} (configure it, or leave it behind with --skip-unknown)" for text in used]
     notes = [*empty, *(used if skip_unknown else ()), *_overrides(source, catalog, overrides)]
-    return Survey(tuple(problems), tuple(notes))
+    return problems, notes
 
 
 def _unknown_resources(source: Source, catalog: Catalog) -> Iterator[tuple[Ref, str]]:
@@ -69,7 +52,7 @@ def _unknown_resources(source: Source, catalog: Catalog) -> Iterator[tuple[Ref, 
     )
     key = (rows.c.service, rows.c.resource)
     sums = (fn.SUM(getattr(rows.c, name)) for name in names)
-    for service, resource, quota, usage, committed in source.tuples(
+    for service, resource, quota, usage, committed in source.engine.tuples(
         Select([rows], [*key, *sums]).group_by(*key).order_by(*key)
     ):
         if catalog.find((service, resource)) is None:
@@ -91,7 +74,7 @@ def _zones(source: Source, catalog: Catalog) -> Iterator[str]:
     usages, commitments = source.layout.usages.alias("u"), source.layout.commitments.alias("c")
     used = Select([usages], [usages.c.az]).where(usages.c.usage > 0)
     committed = Select([commitments], [commitments.c.az]).where(_is_live(commitments.c))
-    for az in sorted({az for (az,) in source.tuples(used.union(committed))} - known):
+    for az in sorted({az for (az,) in source.engine.tuples(used.union(committed))} - known):
         yield f"the availability zone {az!r} is in use there, and not in availability_zones here"
 
 
@@ -100,7 +83,7 @@ def _quota_tracking(source: Source, catalog: Catalog) -> Iterator[str]:
     quotas = source.layout.quotas.alias("q")
     key = (quotas.c.service, quotas.c.resource)
     rows: Any = _by_resource(quotas, fn.SUM(quotas.c.quota)).where(quotas.c.quota > 0)
-    for service, name, quota in source.tuples(rows.group_by(*key).order_by(*key)):
+    for service, name, quota in source.engine.tuples(rows.group_by(*key).order_by(*key)):
         resource = catalog.find((service, name))
         if resource is not None and not resource.tracks_quota:
             yield f"{service}/{name} has quota there ({quota}), and tracks none here: look at the service's params"
@@ -109,7 +92,7 @@ def _quota_tracking(source: Source, catalog: Catalog) -> Iterator[str]:
 def _units(source: Source, catalog: Catalog) -> Iterator[str]:
     """Yields resources that are measured in another unit here: amounts are copied as they are."""
     units = source.layout.units
-    for service, name, unit in source.tuples(units) if units is not None else ():
+    for service, name, unit in source.engine.tuples(units) if units is not None else ():
         resource = catalog.find((service, name))
         if resource is not None and resource.unit.value != unit:
             ours = resource.unit.value or "pieces"
@@ -171,22 +154,26 @@ _NAMES = {
 def _of_resource(*columns: Any) -> Rows:
     """Returns these columns of a table that refers to resources, with the names of service and resource."""
     table = columns[0].model
-    query = table.select(Service.type.alias("service"), Resource.name.alias("resource"), *columns)
+    query = table.select(models.Service.type.alias("service"), models.Resource.name.alias("resource"), *columns)
     link = table.resource if hasattr(table, "resource") else table.resource_id
-    return query.join(Resource, on=link == Resource.id).join(Service)
+    return query.join(models.Resource, on=link == models.Resource.id).join(models.Service)
 
 
 _OURS: dict[str, Rows] = {
-    "projects": Project.select(Project.uuid, Domain.uuid.alias("domain")).join(Domain),
-    "capacity": _of_resource(AZResource.az, AZResource.raw_capacity, AZResource.usage),
-    "domain_quotas": _of_resource(DomainResource.quota),
-    "quotas": _of_resource(ProjectResource.quota, ProjectResource.backend_quota),
-    "usages": _of_resource(ProjectAZResource.az, ProjectAZResource.usage, ProjectAZResource.physical_usage),
-    "bounds": _of_resource(ProjectResource.max_quota, ProjectResource.forbids_autogrowth).where(
-        ProjectResource.max_quota.is_null(False) | ProjectResource.forbids_autogrowth
+    "projects": models.Project.select(models.Project.uuid, models.Domain.uuid.alias("domain")).join(models.Domain),
+    "capacity": _of_resource(models.AZResource.az, models.AZResource.raw_capacity, models.AZResource.usage),
+    "domain_quotas": _of_resource(models.DomainResource.quota),
+    "quotas": _of_resource(models.ProjectResource.quota, models.ProjectResource.backend_quota),
+    "usages": _of_resource(
+        models.ProjectAZResource.az, models.ProjectAZResource.usage, models.ProjectAZResource.physical_usage
     ),
-    "az_quotas": _of_resource(ProjectAZQuota.az, ProjectAZQuota.quota),
-    "commitments": _of_resource(Commitment.az, Commitment.amount, Commitment.confirmed_at, Commitment.superseded_at),
+    "bounds": _of_resource(models.ProjectResource.max_quota, models.ProjectResource.forbids_autogrowth).where(
+        models.ProjectResource.max_quota.is_null(False) | models.ProjectResource.forbids_autogrowth
+    ),
+    "az_quotas": _of_resource(models.ProjectAZQuota.az, models.ProjectAZQuota.quota),
+    "commitments": _of_resource(
+        models.Commitment.az, models.Commitment.amount, models.Commitment.confirmed_at, models.Commitment.superseded_at
+    ),
 }
 
 

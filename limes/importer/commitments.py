@@ -2,7 +2,6 @@
 
 import uuid
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from limes.core.commitments.commitment import Commitment, Status
 from limes.core.commitments.duration import DurationError, parse_duration
@@ -13,17 +12,11 @@ from limes.system import IdSource
 _ENDED = (Status.SUPERSEDED, Status.EXPIRED)
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
-    """Whose commitment it is here, and to which resource."""
-
-    project_id: int
-    project_uuid: str
-    resource_id: int
-
-
-def convert(row: CommitmentRow, owner: Owner, known: Collection[int], now: float, ids: IdSource) -> Commitment:
-    """Returns the same commitment under the same number. `known` are the numbers imported before it.
+def convert(
+    row: CommitmentRow, project: tuple[int, str], resource_id: int, known: Collection[int], now: float, ids: IdSource
+) -> Commitment:
+    """Returns the same commitment under the same number. `project` is our id and the UUID of its project, `known` are
+    the numbers imported before it.
 
     A commitment without a UUID, as in early releases, gets one that is the same in each import. Raises `ConfigError` if
     it cannot be stored as it is.
@@ -42,9 +35,9 @@ def convert(row: CommitmentRow, owner: Owner, known: Collection[int], now: float
         raise ConfigError([f"commitment {row.id}: its amount is not above zero, or it ends before it begins"])
     return Commitment(
         id=row.id,
-        uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{owner.project_uuid}:{row.id}")),
-        project_id=owner.project_id,
-        resource_id=owner.resource_id,
+        uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{project[1]}:{row.id}")),
+        project_id=project[0],
+        resource_id=resource_id,
         az=row.az,
         amount=row.amount,
         duration=duration,

@@ -15,6 +15,7 @@ from limes.importer.plugin_params import CAPACITY, NO_COUNTERPART, QUOTA, Conver
 from limes.settings import parse, read_yaml
 
 _DATABASE = "postgresql://limes@localhost/limes_new"
+_RATES = "kept, but nothing shows or applies it: the Resource API has no rates"
 _BEHAVIOR = (
     *("resource", "scope", "max_burst_multiplier", "overcommit_factor", "scales_with", "scaling_factor"),
     *("min_nonzero_project_quota", "commitment_durations", "commitment_is_az_aware", "commitment_min_confirm_date"),
@@ -53,7 +54,8 @@ def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[
     """
     source, notes = copy.deepcopy(mapping(original)), Notes()
     if "services" in source:
-        document = _of_2024(source, notes)
+        kept = notes.keep("", source, list(_SECTIONS))
+        document = {key: change(kept[key], notes) for key, change in _SECTIONS.items() if key in kept}
     elif "liquids" in source:
         document = _of_2025(source, notes)
     else:
@@ -66,11 +68,6 @@ def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[
     document["database"] = {"url": _DATABASE}
     notes.to_do("database.url", "a new, empty database: the original's has tables of the same names. Mind LIMES_DB_*")
     return Converted(document, tuple(notes.notes), (*_problems(document, folder), *backend_problems(document)))
-
-
-def _of_2024(original: dict[str, Any], notes: Notes) -> dict[str, Any]:
-    source = notes.keep("", original, list(_SECTIONS))
-    return {key: change(source[key], notes) for key, change in _SECTIONS.items() if key in source}
 
 
 def _of_2025(original: dict[str, Any], notes: Notes) -> dict[str, Any]:
@@ -102,34 +99,25 @@ def _problems(document: dict[str, Any], folder: Path) -> list[str]:
     return []
 
 
-def _unchanged(value: Any, notes: Notes) -> Any:
-    return value
+def _keep(section: str, *known: str) -> Callable[[Any, Notes], Any]:
+    return lambda value, notes: notes.keep(section, mapping(value), known)
 
 
-def _discovery(value: Any, notes: Notes) -> Any:
-    return notes.keep("discovery", mapping(value), ("method", "except_domains", "only_domains", "params"))
+def _plugged(section: str, known: Mapping[str, Converter], *keys: str) -> Callable[[Any, Notes], Any]:
+    """For entries that name plugins. Those whose plugin has no counterpart are left out."""
 
+    def convert_all(value: Any, notes: Notes) -> Any:
+        entries = []
+        for index, entry in mappings(value):
+            path = f"{section}[{index}]"
+            kept = notes.keep(path, entry, keys)
+            if kept.get("rate_limits"):
+                notes.to_do(f"{path}.rate_limits", _RATES)
+            if _convert_params(path, kept, known, notes):
+                entries.append(kept)
+        return entries
 
-def _services(value: Any, notes: Notes) -> Any:
-    services = []
-    for index, entry in mappings(value):
-        path = f"services[{index}]"
-        kept = notes.keep(path, entry, ("service_type", "type", "params", "rate_limits"))
-        if kept.get("rate_limits"):
-            notes.to_do(f"{path}.rate_limits", "kept, but nothing shows or applies it: the Resource API has no rates")
-        if _convert_params(path, kept, QUOTA, notes):
-            services.append(kept)
-    return services
-
-
-def _capacitors(value: Any, notes: Notes) -> Any:
-    capacitors = []
-    for index, entry in mappings(value):
-        path = f"capacitors[{index}]"
-        kept = notes.keep(path, entry, ("id", "type", "params"))
-        if _convert_params(path, kept, CAPACITY, notes):
-            capacitors.append(kept)
-    return capacitors
+    return convert_all
 
 
 def _convert_params(path: str, entry: dict[str, Any], known: Mapping[str, Converter], notes: Notes) -> bool:
@@ -173,19 +161,15 @@ def _lowpriv(value: Any, notes: Notes) -> Any:
     return kept
 
 
-def _bursting(value: Any, notes: Notes) -> Any:
-    return notes.keep("bursting", mapping(value), ("max_multiplier",))
-
-
 _SECTIONS: Mapping[str, Callable[[Any, Notes], Any]] = {
-    "availability_zones": _unchanged,
-    "catalog_url": _unchanged,
-    "discovery": _discovery,
-    "services": _services,
-    "capacitors": _capacitors,
+    "availability_zones": lambda value, notes: value,
+    "catalog_url": lambda value, notes: value,
+    "discovery": _keep("discovery", "method", "except_domains", "only_domains", "params"),
+    "services": _plugged("services", QUOTA, "service_type", "type", "params", "rate_limits"),
+    "capacitors": _plugged("capacitors", CAPACITY, "id", "type", "params"),
     "lowpriv_raise": _lowpriv,
     "resource_behavior": _behaviors,
-    "bursting": _bursting,
+    "bursting": _keep("bursting", "max_multiplier"),
     "quota_distribution_configs": _distributions,
 }
 """The original's sections, in the order in which ours are written."""

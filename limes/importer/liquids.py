@@ -81,8 +81,7 @@ def _commitment_behaviors(
         earlier.append(key)
         yield from _by_domain(resource, behavior)
         if behavior.get("until_percent") is not None:
-            text = "commitments may use the whole capacity here"
-            notes.dropped(f"{here}.value.until_percent", text)
+            notes.dropped(f"{here}.value.until_percent", "commitments may use the whole capacity here")
         if rule := mapping(behavior.get("conversion_rule")):
             _add_to_group(f"{here}.value.conversion_rule", service, key, rule, groups, notes)
 

@@ -33,15 +33,12 @@ class Notes:
     notes: list[Note] = field(default_factory=list)
 
     def dropped(self, path: str, reason: str) -> None:
-        """Notes an option without a counterpart."""
         self.notes.append(Note(Kind.DROPPED, path, reason))
 
     def changed(self, path: str, text: str) -> None:
-        """Notes an option that is written in another way here."""
         self.notes.append(Note(Kind.CHANGED, path, text))
 
     def to_do(self, path: str, text: str) -> None:
-        """Notes something that the operator has to decide, or to look up."""
         self.notes.append(Note(Kind.TO_DO, path, text))
 
     def keep(self, path: str, section: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:

@@ -104,17 +104,13 @@ def _excluded_traits(path: str, selection: Params, notes: Notes) -> None:
             notes.changed(f"{path}.excluded_traits", "required_traits, with a ! before each")
 
 
-def _volumev2(path: str, params: Params, notes: Notes) -> Params:
-    return notes.keep(path, params, ("volume_types", "with_volume_subresources", "with_snapshot_subresources"))
-
-
 QUOTA: Mapping[str, Converter] = {
     "compute": _compute,
     "dns": _keep(),
     "network": _network,
     "object-store": _keep(),
     "sharev2": _sharev2,
-    "volumev2": _volumev2,
+    "volumev2": _keep("volume_types", "with_volume_subresources", "with_snapshot_subresources"),
 }
 """Plugins of services."""
 

@@ -13,7 +13,7 @@ from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.errors import StartupError
-from limes.importer import source as rows
+from limes.importer import source as shapes
 from limes.importer.checks import differences, survey
 from limes.importer.source import Source
 from limes.importer.target import Target
@@ -25,8 +25,6 @@ Progress = Callable[[str, Iterable[Any], int], Iterable[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an import."""
-
     version: int
     """The version of the source's schema."""
     counts: dict[str, int] = field(default_factory=dict)
@@ -78,13 +76,13 @@ class Import:
             raise StartupError(f"nothing was imported: {first_line(error)}") from error
 
     def _run(self, source: Source, apply: bool, skip_unknown: bool) -> Outcome:
-        surveyed = survey(source, self.catalog, self.overrides, skip_unknown=skip_unknown)
+        problems, notes = survey(source, self.catalog, self.overrides, skip_unknown=skip_unknown)
         outcome = Outcome(
             source.layout.version,
             {kind: source.count(kind) for kind in KINDS},
             source.dropped(),
-            surveyed.notes,
-            surveyed.problems,
+            tuple(notes),
+            tuple(problems),
         )
         if outcome.problems:
             return outcome
@@ -95,11 +93,13 @@ class Import:
 
     def _write(self, source: Source, outcome: Outcome, apply: bool) -> Outcome:
         sync_catalog(self.limes)
-        target = Target(self.target, self.catalog, self.limes.now())
+        target = Target(self.target, self.catalog, self.limes.now(), self.ids)
         if not target.is_empty():
             raise _RollBack(self._compare_only(source, outcome))
         for kind in KINDS:
-            self._write_kind(kind, source, target, outcome.counts[kind])
+            row_type, order = _SHAPES[kind]
+            rows = source.stream(kind, row_type, order.split())
+            getattr(target, f"write_{kind}")(self.progress(kind.replace("_", " "), rows, outcome.counts[kind]))
         outcome = replace(outcome, dropped={**outcome.dropped, **target.skipped})
         sync_catalog(self.limes)  # services that projects do not have there
         outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog)))
@@ -114,27 +114,19 @@ class Import:
         text = f"the {self.target.location} has data of its own: import into an empty one, before any collector has run"
         return replace(outcome, problems=(text,), differences=differing)
 
-    def _write_kind(self, kind: str, source: Source, target: Target, total: int) -> None:
-        row_type, order = _SHAPES[kind]
-        shown = self.progress(kind.replace("_", " "), source.stream(kind, row_type, order.split()), total)
-        if kind == "commitments":
-            target.write_commitments(shown, self.ids)
-        else:
-            getattr(target, f"write_{kind}")(shown)
-
 
 _SHAPES: dict[str, tuple[Any, str]] = {
-    "capacitors": (rows.CapacitorRow, "name"),
-    "capacity": (rows.CapacityRow, "service resource az"),
-    "domains": (rows.DomainRow, "uuid"),
-    "domain_quotas": (rows.DomainQuotaRow, "domain service resource"),
-    "projects": (rows.ProjectRow, "uuid"),
-    "services": (rows.ServiceRow, "project service"),
-    "quotas": (rows.QuotaRow, "project service resource"),
-    "usages": (rows.UsageRow, "project service resource az"),
-    "az_quotas": (rows.AZQuotaRow, "project service resource az"),
-    "usage_histories": (rows.UsageHistoryRow, "project service resource az"),
-    "commitments": (rows.CommitmentRow, "id"),
+    "capacitors": (shapes.CapacitorRow, "name"),
+    "capacity": (shapes.CapacityRow, "service resource az"),
+    "domains": (shapes.DomainRow, "uuid"),
+    "domain_quotas": (shapes.DomainQuotaRow, "domain service resource"),
+    "projects": (shapes.ProjectRow, "uuid"),
+    "services": (shapes.ServiceRow, "project service"),
+    "quotas": (shapes.QuotaRow, "project service resource"),
+    "usages": (shapes.UsageRow, "project service resource az"),
+    "az_quotas": (shapes.AZQuotaRow, "project service resource az"),
+    "usage_histories": (shapes.UsageHistoryRow, "project service resource az"),
+    "commitments": (shapes.CommitmentRow, "id"),
 }
 """The type of the rows of each kind, and their order."""
 

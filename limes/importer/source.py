@@ -5,11 +5,11 @@ from typing import Any, NamedTuple, TypeVar
 
 from peewee import Select, Table, fn
 
-from limes.db.engine import Engine, Row
+from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import ConfigError, StartupError
-from limes.importer.autogrow_layout import RELATIONS, AutogrowLayout
-from limes.importer.layout import Layout, Rows
+from limes.importer.autogrow_layout import AutogrowLayout
+from limes.importer.layout import Rows
 
 R = TypeVar("R", bound=NamedTuple)
 
@@ -20,8 +20,6 @@ class DomainRow(NamedTuple):
 
 
 class DomainQuotaRow(NamedTuple):
-    """A domain's quota."""
-
     domain: str
     service: str
     resource: str
@@ -29,8 +27,6 @@ class DomainQuotaRow(NamedTuple):
 
 
 class CapacityRow(NamedTuple):
-    """Capacity of a resource in an AZ."""
-
     service: str
     resource: str
     capacitor: str
@@ -59,8 +55,6 @@ class ProjectRow(NamedTuple):
 
 
 class ServiceRow(NamedTuple):
-    """A project's service."""
-
     project: int
     service: str
     scraped_at: float | None
@@ -71,8 +65,6 @@ class ServiceRow(NamedTuple):
 
 
 class QuotaRow(NamedTuple):
-    """A project's quota."""
-
     project: int
     service: str
     resource: str
@@ -115,8 +107,6 @@ class UsageHistoryRow(NamedTuple):
 
 
 class UsageRow(NamedTuple):
-    """A project's usage in an AZ."""
-
     project: int
     service: str
     resource: str
@@ -154,14 +144,13 @@ class Source:
     def __init__(self, engine: Engine) -> None:
         """Raises `ConfigError` if it is not a database of the Go Limes, or its version is not known."""
         self.engine = engine
-        self.layout = Layout(_version(engine))
+        self.layout = AutogrowLayout(_version(engine))
 
     def rows_of(self, relation: str) -> Rows:
         """Returns the query for all rows of a kind."""
-        return getattr(AutogrowLayout(self.layout) if relation in RELATIONS else self.layout, relation)
+        return getattr(self.layout, relation)
 
     def count(self, relation: str) -> int:
-        """Returns how many rows of a kind there are."""
         return self._count(self.rows_of(relation))
 
     def stream(self, relation: str, kind: type[R], order: Collection[str]) -> Iterator[R]:
@@ -169,10 +158,6 @@ class Source:
         rows = self.rows_of(relation).alias("x")
         query = Select([rows], [getattr(rows.c, name) for name in kind._fields])
         return self.engine.stream(query.order_by(*(getattr(rows.c, name) for name in order)), kind)
-
-    def tuples(self, query: Rows) -> list[Row]:
-        """Returns the rows of a SELECT."""
-        return self.engine.tuples(query)
 
     def lost(self) -> list[str]:
         """Returns a line for each kind of which some rows refer to nothing, so that the queries do not give them."""
@@ -184,7 +169,7 @@ class Source:
 
     def dropped(self) -> dict[str, int]:
         """Returns what is not imported, and how much of it there is."""
-        dropped = self.layout.dropped | AutogrowLayout(self.layout).dropped
+        dropped = self.layout.dropped | self.layout.dropped_quotas
         counted = {name: self._count(rows) for name, rows in dropped.items()}
         return {name: count for name, count in counted.items() if count}
 

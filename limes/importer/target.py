@@ -15,42 +15,25 @@ from limes.core.recent_usage import UsageChange
 from limes.db import models
 from limes.db.compiled import any_of, compiled_insert
 from limes.db.engine import Engine
-from limes.db.models import (
-    AZResource,
-    Capacitor,
-    Domain,
-    DomainResource,
-    Project,
-    ProjectAZQuota,
-    ProjectAZResource,
-    ProjectResource,
-    ProjectService,
-    Resource,
-    UsageChanges,
-)
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
 from limes.db.queries import commitments as commitment_queries
-from limes.importer import usage_history
-from limes.importer.commitments import Owner, convert
-from limes.importer.source import (
-    AZQuotaRow,
-    CapacitorRow,
-    CapacityRow,
-    CommitmentRow,
-    DomainQuotaRow,
-    DomainRow,
-    ProjectRow,
-    QuotaRow,
-    ServiceRow,
-    UsageHistoryRow,
-    UsageRow,
-)
+from limes.importer import source, usage_history
+from limes.importer.commitments import convert
 from limes.system import IdSource
 
-T = TypeVar("T", CapacityRow, DomainQuotaRow, QuotaRow, UsageRow, AZQuotaRow, UsageHistoryRow, CommitmentRow)
+T = TypeVar(
+    "T",
+    source.CapacityRow,
+    source.DomainQuotaRow,
+    source.QuotaRow,
+    source.UsageRow,
+    source.AZQuotaRow,
+    source.UsageHistoryRow,
+    source.CommitmentRow,
+)
 
-_DATA = (Domain, Project, models.Commitment, models.CommitmentEvent, models.QuotaHistory)
+_DATA = (models.Domain, models.Project, models.Commitment, models.CommitmentEvent, models.QuotaHistory)
 _VALUES = 15_000
 """The most parameters of one statement; SQLite takes 32 766."""
 
@@ -61,10 +44,10 @@ class Target:
     Services, resources and capacitors have to exist already (`sync_catalog`). What concerns others is left out.
     """
 
-    def __init__(self, engine: Engine, catalog: Catalog, now: float) -> None:
+    def __init__(self, engine: Engine, catalog: Catalog, now: float, ids: IdSource) -> None:
         self.engine = engine
         self._catalog = catalog
-        self._now = now
+        self._now, self._ids = now, ids
         self._resources = {ref: id_ for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
         self._services = catalog_queries.service_ids(engine)
         self._domains: dict[str, int] = {}
@@ -79,14 +62,18 @@ class Target:
         """Returns whether it has no data of domains and projects yet."""
         return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
-    def write_capacitors(self, rows: Iterable[CapacitorRow]) -> None:
+    def write_capacitors(self, rows: Iterable[source.CapacitorRow]) -> None:
         """Sets when the configured capacitors were scraped. Each is due at once."""
         for row in rows:
-            self.engine.write(Capacitor.update(scraped_at=row.scraped_at).where(Capacitor.name == row.name))
+            self.engine.write(
+                models.Capacitor.update(scraped_at=row.scraped_at).where(models.Capacitor.name == row.name)
+            )
 
-    def write_capacity(self, rows: Iterable[CapacityRow]) -> None:
+    def write_capacity(self, rows: Iterable[source.CapacityRow]) -> None:
         """Writes capacity, and the capacitor that reported it, if that is configured here."""
-        capacitors: dict[str, int] = dict(self.engine.tuples(Capacitor.select(Capacitor.name, Capacitor.id)))
+        capacitors: dict[str, int] = dict(
+            self.engine.tuples(models.Capacitor.select(models.Capacitor.name, models.Capacitor.id))
+        )
         owners: dict[int, int] = {}
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -96,16 +83,16 @@ class Target:
                     owners[id_] = capacitors[row.capacitor]
                 yield id_, row.az, row.raw_capacity, row.usage, row.subcapacities or "[]"
 
-        table = AZResource
+        table = models.AZResource
         self._insert((table.resource, table.az, table.raw_capacity, table.usage, table.subcapacities), values())
         for id_, capacitor in owners.items():
-            self.engine.write(Resource.update(capacitor=capacitor).where(Resource.id == id_))
+            self.engine.write(models.Resource.update(capacitor=capacitor).where(models.Resource.id == id_))
 
-    def write_domains(self, rows: Iterable[DomainRow]) -> None:
-        self._insert((Domain.uuid, Domain.name), rows)
-        self._domains = dict(self.engine.tuples(Domain.select(Domain.uuid, Domain.id)))
+    def write_domains(self, rows: Iterable[source.DomainRow]) -> None:
+        self._insert((models.Domain.uuid, models.Domain.name), rows)
+        self._domains = dict(self.engine.tuples(models.Domain.select(models.Domain.uuid, models.Domain.id)))
 
-    def write_domain_quotas(self, rows: Iterable[DomainQuotaRow]) -> None:
+    def write_domain_quotas(self, rows: Iterable[source.DomainQuotaRow]) -> None:
         """Writes quotas of domains; 0 where the source has none."""
         given = {
             (self._domains[row.domain], self._resources[row.service, row.resource]): row.quota
@@ -117,9 +104,11 @@ class Target:
             id_ for (type_, name), id_ in self._resources.items() if services[type_].resources[name].tracks_quota
         )
         values = ((d, r, given.get((d, r), 0)) for d in self._domains.values() for r in tracked)
-        self._insert((DomainResource.domain, DomainResource.resource, DomainResource.quota), values)
+        self._insert(
+            (models.DomainResource.domain, models.DomainResource.resource, models.DomainResource.quota), values
+        )
 
-    def write_projects(self, rows: Iterable[ProjectRow]) -> None:
+    def write_projects(self, rows: Iterable[source.ProjectRow]) -> None:
         known: dict[str, tuple[int, str]] = {}
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -127,13 +116,13 @@ class Target:
                 known[row.uuid] = (row.id, row.domain)
                 yield row.uuid, row.name, row.parent_uuid or row.domain, self._domains[row.domain], row.has_bursting
 
-        table = Project
+        table = models.Project
         self._insert((table.uuid, table.name, table.parent_uuid, table.domain, table.has_bursting), values())
         for uuid, id_ in self.engine.tuples(table.select(table.uuid, table.id)):
             source_id, domain = known[uuid]
             self._projects[source_id] = (id_, uuid, domain)
 
-    def write_services(self, rows: Iterable[ServiceRow]) -> None:
+    def write_services(self, rows: Iterable[source.ServiceRow]) -> None:
         """Writes when services were scraped. All are due at once, so that differences to the backends show soon."""
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -145,7 +134,7 @@ class Target:
                         *(scraped_at, row.checked_at, self._now, row.stale, row.duration, row.error, 0, "", 0),
                     )
 
-        table = ProjectService
+        table = models.ProjectService
         self._insert(
             (
                 *(table.project, table.service, table.scraped_at, table.checked_at, table.next_scrape_at),
@@ -155,7 +144,7 @@ class Target:
             values(),
         )
 
-    def write_quotas(self, rows: Iterable[QuotaRow]) -> None:
+    def write_quotas(self, rows: Iterable[source.QuotaRow]) -> None:
         """Writes quotas of projects, and what the backends enforce."""
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -168,19 +157,19 @@ class Target:
                     backend_quota = None if row.backend_quota is None else max(-1, row.backend_quota)
                 yield (*pair, quota, backend_quota, 0, *self._bounds(row))
 
-        table = ProjectResource
+        table = models.ProjectResource
         amounts = (table.quota, table.backend_quota, table.usage)
         bounds = (table.max_quota, table.forbids_autogrowth)
         self._insert((table.project, table.resource, *amounts, *bounds), values())
 
-    def _bounds(self, row: QuotaRow) -> tuple[int | None, bool]:
+    def _bounds(self, row: source.QuotaRow) -> tuple[int | None, bool]:
         if self._grows(row):
             return row.max_quota, row.forbids_autogrowth
         if row.max_quota is not None or row.forbids_autogrowth:
             self.skipped["max_quota and forbid_autogrowth where people set quota here"] += 1
         return None, False
 
-    def write_az_quotas(self, rows: Iterable[AZQuotaRow]) -> None:
+    def write_az_quotas(self, rows: Iterable[source.AZQuotaRow]) -> None:
         """Writes quotas by AZ, of resources whose quota grows by itself. It is computed as soon as a collector runs."""
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -192,11 +181,11 @@ class Target:
                     self.skipped["quotas by AZ where people set quota here"] += 1
 
         growing = [id_ for ref, id_ in self._resources.items() if autogrow_rule(self._catalog, ref)]
-        self.engine.write(Resource.update(quota_due_at=self._now).where(any_of(Resource.id, growing)))
-        table = ProjectAZQuota
+        self.engine.write(models.Resource.update(quota_due_at=self._now).where(any_of(models.Resource.id, growing)))
+        table = models.ProjectAZQuota
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
 
-    def write_usage_histories(self, rows: Iterable[UsageHistoryRow]) -> None:
+    def write_usage_histories(self, rows: Iterable[source.UsageHistoryRow]) -> None:
         """Writes how usage has changed of late, of resources whose quota grows by itself."""
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -206,10 +195,10 @@ class Target:
                     pair = self._projects[row.project][0], self._resources[row.service, row.resource]
                     yield (*pair, row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
 
-        table = UsageChanges
+        table = models.UsageChanges
         self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values())
 
-    def _changes(self, row: UsageHistoryRow) -> list[UsageChange]:
+    def _changes(self, row: source.UsageHistoryRow) -> list[UsageChange]:
         rule = autogrow_rule(self._catalog, (row.service, row.resource))
         if rule is None:
             self.skipped["historical usage where people set quota here"] += 1
@@ -220,7 +209,7 @@ class Target:
             self.skipped["historical usage that cannot be read"] += 1
             return []
 
-    def write_usages(self, rows: Iterable[UsageRow]) -> None:
+    def write_usages(self, rows: Iterable[source.UsageRow]) -> None:
         """Writes usage by AZ, and the totals from it."""
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -229,7 +218,7 @@ class Target:
                 if pair in self._pairs:
                     yield (*pair, row.az, row.usage, row.physical_usage, row.subresources)
 
-        zone, total = ProjectAZResource, ProjectResource
+        zone, total = models.ProjectAZResource, models.ProjectResource
         key = (zone.project_id, zone.resource_id)
         self._insert((*key, zone.az, zone.usage, zone.physical_usage, zone.subresources), values())
         physical = Case(
@@ -243,7 +232,7 @@ class Target:
             .where(total.project == sums.c.project_id, total.resource == sums.c.resource_id)
         )
 
-    def write_commitments(self, rows: Iterable[CommitmentRow], ids: IdSource) -> None:
+    def write_commitments(self, rows: Iterable[source.CommitmentRow]) -> None:
         """Writes commitments under their numbers, with an event `created` for each live one, for those who bill.
 
         Raises `ConfigError` for one that cannot be stored.
@@ -255,8 +244,7 @@ class Target:
             for row in self._of_known_resources(rows):
                 project_id, project_uuid, domain_uuid = self._projects[row.project]
                 resource_id = self._resources[row.service, row.resource]
-                owner = Owner(project_id, project_uuid, resource_id)
-                commitment = convert(row, owner, known, self._now, ids)
+                commitment = convert(row, (project_id, project_uuid), resource_id, known, self._now, self._ids)
                 known.add(commitment.id)
                 if commitment.is_live:
                     events.append(self._event(commitment, (row.service, row.resource), project_uuid, domain_uuid))
@@ -284,8 +272,8 @@ class Target:
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
 
-    def _tracks(self, row: DomainQuotaRow | QuotaRow) -> bool:
+    def _tracks(self, row: source.DomainQuotaRow | source.QuotaRow) -> bool:
         return self._catalog.services[row.service].resources[row.resource].tracks_quota
 
-    def _grows(self, row: QuotaRow | AZQuotaRow | UsageHistoryRow) -> bool:
+    def _grows(self, row: source.QuotaRow | source.AZQuotaRow | source.UsageHistoryRow) -> bool:
         return autogrow_rule(self._catalog, (row.service, row.resource)) is not None

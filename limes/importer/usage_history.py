@@ -4,7 +4,6 @@ There it is a JSON document with times `t` (seconds since the epoch) and values 
 time until the next one.
 """
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -36,10 +35,7 @@ def _points(document: str) -> list[tuple[float, int]]:
         points = [(float(time), value) for time, value in zip(times, values, strict=True)]
     except (ValueError, TypeError, AttributeError) as error:
         raise UnreadableHistory(str(error)) from None
-    if not _are_amounts(values) or any(earlier[0] >= later[0] for earlier, later in pairwise(points)):
+    are_amounts = all(type(value) is int and 0 <= value < 2**63 for value in values)
+    if not are_amounts or any(earlier[0] >= later[0] for earlier, later in pairwise(points)):
         raise UnreadableHistory("times have to go up, and values have to be amounts")
     return points
-
-
-def _are_amounts(values: Sequence[object]) -> bool:
-    return all(type(value) is int and 0 <= value < 2**63 for value in values)

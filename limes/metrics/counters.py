@@ -100,8 +100,8 @@ class CommitmentChanges(Counts):
             last = queries.last_number(self._engine)
             while self._last < last:  # in pieces, as the first look may be at the history of many years
                 until = min(last, self._last + _PIECE)
-                for row in queries.count_between(self._engine, self._last, until):
-                    self.add(_CHANGES.name, (row.event,), row.events)
+                for event, number in queries.count_between(self._engine, self._last, until).items():
+                    self.add(_CHANGES.name, (event,), number)
                 self._last = until
         return super()._samples()
 

@@ -16,6 +16,7 @@ from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import data_metrics as queries
+from limes.db.queries.projects import domains as domain_rows
 from limes.db.transactions import snapshot
 from limes.metrics import configured, domains, subresources
 from limes.metrics.configured import of_resource
@@ -123,7 +124,7 @@ class _Snapshot:
         known = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
         self._refs: dict[int, Ref] = known
         self._resources = {id_: of_resource(ref) for id_, ref in known.items()}
-        self._names = {row.id: row for row in queries.projects(engine)}
+        self._names = queries.projects(engine)
         self._projects = {
             id_: labels(
                 {"domain": row.domain_name, "domain_id": row.domain_uuid, "project": row.name, "project_id": row.uuid}
@@ -163,7 +164,7 @@ class _Snapshot:
 
     def domains(self, now: float) -> Iterator[tuple[str, Samples]]:
         """Yields sums over the projects of each domain."""
-        names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in queries.domains(self._engine)}
+        names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in domain_rows(self._engine)}
         return domains.samples(self._engine, names, self._resources, now)
 
     def of_projects(self, column: queries.ProjectColumn) -> Samples:

@@ -8,8 +8,9 @@ from limes.core.overrides import QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
 from limes.db.queries import mails
-from limes.db.queries.collector_state import CapacitorState, ServiceState, WorkState
-from limes.db.queries.open_requests import open_requests
+from limes.db.queries.attention import CapacitorScrape
+from limes.db.queries.collector_state import ServiceState, WorkState
+from limes.db.queries.quota_request_lists import open_requests
 from limes.metrics.samples import Family, Samples, shows
 from limes.system import Clock
 
@@ -96,7 +97,7 @@ def _of_service(state: ServiceState, name: str, now: float) -> Samples:
     return ((family, (state.service, name), value) for family, value in figures.items() if value is not None)
 
 
-def _of_capacitor(state: CapacitorState, stale_before: float) -> Samples:
+def _of_capacitor(state: CapacitorScrape, stale_before: float) -> Samples:
     values = (state.name,)
     if state.scraped_at is not None:
         yield "limes_capacity_scraped_at", values, state.scraped_at

@@ -39,9 +39,9 @@ def samples(
 
     def entries(plugin: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if ids := resources.get(plugin):
-            for row in queries.subresources(engine, sorted(ids)):
-                for entry in _objects(row.subresources):
-                    yield row.project_id, entry
+            for project_id, listed in queries.subresources(engine, sorted(ids)):
+                for entry in _objects(listed):
+                    yield project_id, entry
 
     def containers(attribute: str) -> Samples:
         for project_id, entry in entries("object-store"):
@@ -66,13 +66,13 @@ def samples(
 def hypervisors(engine: Engine) -> Samples:
     """Returns whether each is well-formed. It counts for several resources, but is there once."""
     shown: dict[str, bool] = {}
-    for row in queries.subcapacities(engine):
-        for entry in _objects(row.subcapacities):
+    for az, listed in queries.subcapacities(engine):
+        for entry in _objects(listed):
             if "service_host" in entry and "aggregate" in entry:
                 host = str(entry["service_host"])
                 names = {"hypervisor": host, "hostname": str(entry.get("hypervisor_hostname", host))}
-                place = {"aggregate": str(entry["aggregate"]), "az": str(entry.get("az", row.az))}
-                shown[labels({**names, **place})] = row.az != UNKNOWN_AZ
+                place = {"aggregate": str(entry["aggregate"]), "az": str(entry.get("az", az))}
+                shown[labels({**names, **place})] = az != UNKNOWN_AZ
     return ((inside, int(is_wellformed)) for inside, is_wellformed in sorted(shown.items()))
 
 

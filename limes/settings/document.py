@@ -87,7 +87,7 @@ def render_page() -> str:
 
 def all_rows() -> Iterator[Row]:
     """What there is to say of each setting, with its section, without marks of Markdown in key, type and default."""
-    for row in _rows(Settings, ""):
+    for row in rows_of_model(Settings):
         key, kind, default, meaning = (text.replace("\\|", "|") for text in row)
         yield Row(key.strip("`"), kind.replace("`", ""), default.strip("`"), meaning)
 
@@ -102,12 +102,8 @@ def _describe(field: FieldInfo) -> list[str]:
     return [f"{text} Type: {say_type(field)}; {default}.", ""]
 
 
-def rows_of_model(model: type[BaseModel]) -> list[Row]:
-    """One row for each key, with those of the models within."""
-    return list(_rows(model, ""))
-
-
-def _rows(model: type[BaseModel], prefix: str) -> Iterator[Row]:
+def rows_of_model(model: type[BaseModel], prefix: str = "") -> Iterator[Row]:
+    """Yields one row for each key, with those of the models within."""
     for name, field in documented_fields(model).items():
         key = f"{prefix}{field.alias or name}"
         inner = _model_of(field.annotation)
@@ -115,7 +111,8 @@ def _rows(model: type[BaseModel], prefix: str) -> Iterator[Row]:
         default = "" if inner and not field.is_required() else _default(field)
         yield Row(f"`{key}`", say_type(field), default, text)
         if inner is not None:
-            yield from _rows(inner, f"{key}{'[]' if _is_list(field.annotation) else ''}.")
+            mark = "[]" if typing.get_origin(field.annotation) is tuple else ""
+            yield from rows_of_model(inner, f"{key}{mark}.")
 
 
 def _model_of(annotation: Any) -> type[BaseModel] | None:
@@ -123,10 +120,6 @@ def _model_of(annotation: Any) -> type[BaseModel] | None:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
     return next((model for part in typing.get_args(annotation) if (model := _model_of(part))), None)
-
-
-def _is_list(annotation: Any) -> bool:
-    return typing.get_origin(annotation) is tuple
 
 
 def _default(field: FieldInfo) -> str:

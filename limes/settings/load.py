@@ -32,16 +32,15 @@ def _mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _mapping)
 
 
+_TRUE = ("1", "true", "yes", "on")
+
+
 def _boolean(text: str) -> bool:
-    if text.lower() in ("1", "true", "yes", "on"):
+    if text.lower() in _TRUE:
         return True
     if text.lower() in ("", "0", "false", "no", "off"):
         return False
     raise ValueError("expected true or false")
-
-
-def _rabbitmq_or_none(text: str) -> list[str]:
-    return ["rabbitmq"] if _boolean(text) else []
 
 
 OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
@@ -57,7 +56,7 @@ OVERRIDES: Mapping[str, tuple[tuple[str, ...], Callable[[str], Any]]] = {
     "LIMES_COLLECTOR_DATA_METRICS_SKIP_ZERO": (("collector", "data_metrics", "skip_zero"), _boolean),
     "LIMES_CONSTRAINTS_PATH": (("constraints_path",), str),
     "LIMES_QUOTA_OVERRIDES_PATH": (("quota_overrides_path",), str),
-    "LIMES_AUDIT_ENABLE": (("audit", "sinks"), _rabbitmq_or_none),
+    "LIMES_AUDIT_ENABLE": (("audit", "sinks"), lambda text: ["rabbitmq"] if _boolean(text) else []),
     "LIMES_AUDIT_RABBITMQ_URL": (("audit", "rabbitmq", "url"), str),
     "LIMES_AUDIT_RABBITMQ_PASSWORD": (("audit", "rabbitmq", "password"), str),
     "LIMES_NOTIFICATIONS_WEBHOOK_SECRET": (("notifications", "webhook", "secret"), str),
@@ -133,7 +132,7 @@ def override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list
     """Puts what the environment says into the document. Returns the problems, and the variable of each setting that
     came from one."""
     problems, sources = [], {}
-    if _boolean_or_false(environ.get("LIMES_DEBUG", "")):
+    if environ.get("LIMES_DEBUG", "").lower() in _TRUE:
         document.setdefault("logging", {})["level"] = "DEBUG"
     url = _original_database_url(environ)
     if url is not None:
@@ -154,13 +153,6 @@ def override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list
         except ValueError as error:
             problems.append(f"environment variable {variable}: {error}, not {environ[variable]!r}")
     return problems, sources
-
-
-def _boolean_or_false(text: str) -> bool:
-    try:
-        return _boolean(text)
-    except ValueError:
-        return False
 
 
 def _original_database_url(environ: Mapping[str, str]) -> str | None:

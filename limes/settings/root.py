@@ -7,31 +7,13 @@ from pydantic import Field, model_validator
 from limes.core.alerts import AlertRules
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
+from limes.settings import cluster, processes
 from limes.settings.audit import AuditSettings
-from limes.settings.cluster import (
-    BurstingSettings,
-    CapacitorSettings,
-    DiscoverySettings,
-    LowPrivRaiseSettings,
-    QuotaDistributionSettings,
-    ServiceSettings,
-)
 from limes.settings.http import AnswerSettings, ProxySettings
 from limes.settings.identity import IdentitySettings
 from limes.settings.metering import MeteringSettings, SubresourceLifetimeSettings
 from limes.settings.notifications import NotificationSettings
 from limes.settings.placement import PlacementSettings
-from limes.settings.processes import (
-    ApiSettings,
-    CircuitBreakerSettings,
-    CollectorSettings,
-    DatabaseSettings,
-    LiquidSettings,
-    LoggingSettings,
-    MetricsSettings,
-    ServeSettings,
-    UiSettings,
-)
 from limes.settings.quota_requests import QuotaRequestSettings
 from limes.settings.quota_sets import QuotaSetSettings
 from limes.validation.sections import ConfigPath, Name, Section
@@ -45,13 +27,13 @@ class Settings(Section):
     A file that has a section `placement` may leave out both these and `services`: it is for `limes placement` alone."""
     catalog_url: str = ""
     """What clients see as this API's address in version documents (without `/v1`)."""
-    discovery: DiscoverySettings = DiscoverySettings()
-    services: tuple[ServiceSettings, ...]
-    capacitors: tuple[CapacitorSettings, ...] = ()
-    lowpriv_raise: LowPrivRaiseSettings = LowPrivRaiseSettings()
-    bursting: BurstingSettings = BurstingSettings()
+    discovery: cluster.DiscoverySettings = cluster.DiscoverySettings()
+    services: tuple[cluster.ServiceSettings, ...]
+    capacitors: tuple[cluster.CapacitorSettings, ...] = ()
+    lowpriv_raise: cluster.LowPrivRaiseSettings = cluster.LowPrivRaiseSettings()
+    bursting: cluster.BurstingSettings = cluster.BurstingSettings()
     resource_behavior: tuple[BehaviorRule, ...] = ()
-    quota_distribution_configs: tuple[QuotaDistributionSettings, ...] = ()
+    quota_distribution_configs: tuple[cluster.QuotaDistributionSettings, ...] = ()
     commitments: CommitmentRules = CommitmentRules()
     quota_requests: QuotaRequestSettings = QuotaRequestSettings()
     quota_sets: dict[Name, QuotaSetSettings] = Field(default_factory=dict)
@@ -66,21 +48,21 @@ class Settings(Section):
     -> project name -> service -> resource -> `10` or `10 GiB`. Read again when it changes. Environment:
     `LIMES_QUOTA_OVERRIDES_PATH`."""
 
-    database: DatabaseSettings = DatabaseSettings()
-    api: ApiSettings = ApiSettings()
-    ui: UiSettings = UiSettings()
-    collector: CollectorSettings = CollectorSettings()
-    metrics: MetricsSettings = MetricsSettings()
+    database: processes.DatabaseSettings = processes.DatabaseSettings()
+    api: processes.ApiSettings = processes.ApiSettings()
+    ui: processes.UiSettings = processes.UiSettings()
+    collector: processes.CollectorSettings = processes.CollectorSettings()
+    metrics: processes.MetricsSettings = processes.MetricsSettings()
     metering: MeteringSettings = MeteringSettings()
-    circuit_breaker: CircuitBreakerSettings = CircuitBreakerSettings()
+    circuit_breaker: processes.CircuitBreakerSettings = processes.CircuitBreakerSettings()
     answers: AnswerSettings = AnswerSettings()
     audit: AuditSettings = AuditSettings()
     placement: PlacementSettings = PlacementSettings()
-    liquid: LiquidSettings = LiquidSettings()
+    liquid: processes.LiquidSettings = processes.LiquidSettings()
     proxies: ProxySettings = ProxySettings()
     identity: IdentitySettings = IdentitySettings()
-    logging: LoggingSettings = LoggingSettings()
-    serve: ServeSettings = ServeSettings()
+    logging: processes.LoggingSettings = processes.LoggingSettings()
+    serve: processes.ServeSettings = processes.ServeSettings()
 
     @property
     def for_placement_alone(self) -> bool:

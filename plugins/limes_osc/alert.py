@@ -1,17 +1,15 @@
 """What is near its limit, ends soon or fails: `limes alert list`."""
 
 import argparse
-from typing import ClassVar
+from collections.abc import Iterable
 
-from limes_osc.amounts import Amount, shown_unit, unit_of
-from limes_osc.base import LimesLister, Options, Table
-from limes_osc.cells import Text
+from limes.core.units import Unit
+from limes_osc.amounts import Amount, unit_of
+from limes_osc.base import InScope, Listing
 from limes_osc.client import Json
-from limes_osc.columns import Columns, Row
-from limes_osc.options import add_filters, add_long, add_unit, filters_of, selects
-from limes_osc.targets import InScope
-from limes_osc.temporary import Temporary
-from limes_osc.times import moment
+from limes_osc.columns import Columns, Text, amount, at
+from limes_osc.options import add_filters, add_long, add_unit, option
+from limes_osc.temporary import temporary_quota
 
 _WORDS = {
     "backend_unreachable": "does not answer",
@@ -31,74 +29,59 @@ _WORDS = {
 """What an alert says to people, with the names of its figures."""
 
 
-def _add_limit(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--limit", metavar="<number>", type=int, help="At most this many (default: 100)")
+def _kind(alert: Json, wanted: Unit | None) -> Text:
+    words, kind = {**alert, **alert.get("commitment", {})}, alert["kind"]
+    for name in ("quota", "usage", "amount"):
+        if words.get(name) is not None:
+            words[name] = Amount(words[name], unit_of(alert), wanted, exactly=True).human_readable()
+    if end := temporary_quota(alert):
+        words["end"] = end.human_readable()
+    return Text(kind, _WORDS[kind].format_map(words) if kind in _WORDS else None)
 
 
-class ListAlerts(InScope, LimesLister):
+class ListAlerts(InScope, Listing):
     """List what is near its limit, ends soon or fails, in a project, a domain or the whole cloud"""
 
     nothing = "No alerts."
-    options: ClassVar[Options] = (_add_limit, add_filters, add_long, add_unit)
-    _columns = Columns(
-        [
-            "Severity",
-            "Kind",
-            "Domain Name",
-            "Project ID",
-            "Project Name",
-            "Service",
-            "Resource",
-            "Capacitor",
-            "Since",
-            "Until",
-            "Quota",
-            "Usage",
-            "Commitment",
-            "Amount",
-            "Message",
-        ],
+    options = [
+        option("--limit", metavar="<number>", type=int, help="At most this many (default: 100)"),
+        *(add_filters, add_long, add_unit),
+    ]
+    columns = Columns(
+        {
+            "Severity": "severity",
+            "Kind": _kind,
+            "Domain Name": "domain.name",
+            "Project ID": "project.id",
+            "Project Name": "project.name",
+            "Service": "service",
+            "Resource": "resource",
+            "Capacitor": "capacitor",
+            "Since": at("since"),
+            "Until": at("until"),
+            "Quota": amount("quota", exactly=True),
+            "Usage": amount("usage", exactly=True),
+            "Commitment": "commitment.id",
+            "Amount": amount("commitment.amount", exactly=True),
+            "Message": lambda alert, _: Text(alert["message"]) if alert["message"] else None,
+        },
         optional={"Project ID", "Project Name", "Domain Name", "Service", "Resource", "Capacitor", "Since", "Until"}
         | {"Quota", "Usage", "Commitment", "Amount", "Message"},
         hidden={"Project ID", "Domain Name", "Since", "Quota", "Usage", "Commitment", "Amount", "Message"},
     )
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each alert, the critical ones first."""
-        limit = [("limit", str(parsed_args.limit))] if parsed_args.limit is not None else []
-        found = self.limes.get(f"{self.path(parsed_args)}/alerts", [*filters_of(parsed_args), *limit])
-        rows = (
-            _row(alert, parsed_args)
-            for alert in found["alerts"]
-            if "resource" not in alert or selects(parsed_args, alert["service"], alert["resource"])
-        )
-        return self.table(parsed_args, self._columns, rows)
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        return map(_with_times, self.found(args, f"{self.path(args)}/alerts", "alerts", limit=args.limit))
 
 
-def _row(alert: Json, args: argparse.Namespace) -> Row:
-    unit, project, commitment = unit_of(alert), alert.get("project", {}), alert.get("commitment", {})
-    amounts = {"quota": alert.get("quota"), "usage": alert.get("usage"), "amount": commitment.get("amount")}
-    figures = {
-        name: Amount(value, unit, args.unit, exactly=True) for name, value in amounts.items() if value is not None
-    }
-    words = {**alert, **commitment, **{name: amount.human_readable() for name, amount in figures.items()}}
-    kind, message = alert["kind"], commitment.get("auto_renew_error")
-    if temporary := alert.get("temporary_quota"):
-        words["end"] = "\n".join(Temporary(temporary, unit).lines())
-        message = temporary.get("problem")
+def _with_times(alert: Json) -> Json:
+    """Returns an alert with the times and the message of what it is about."""
+    commitment, temporary = alert.get("commitment", {}), alert.get("temporary_quota", {})
+    confirm_by = commitment.get("confirm_by") if "unconfirmed" in alert["kind"] else None
     return {
-        "Severity": alert["severity"],
-        "Kind": Text(kind, _WORDS[kind].format_map(words) if kind in _WORDS else None),
-        "Domain Name": project.get("domain", alert.get("domain", {})).get("name"),
-        "Project ID": project.get("id"),
-        "Project Name": project.get("name"),
-        "Service": alert.get("service"),
-        "Resource": alert.get("resource"),
-        "Capacitor": alert.get("capacitor"),
-        "Since": moment(alert.get("since") or (commitment.get("confirm_by") if "unconfirmed" in kind else None)),
-        "Until": moment(commitment.get("expires_at", (temporary or {}).get("until"))),
-        **{name.title(): amount for name, amount in figures.items()},
-        "Commitment": commitment.get("id"),
-        "Message": Text(message) if message else None,
-        "Unit": shown_unit(alert, args.unit),
+        **alert,
+        "domain": alert.get("project", alert).get("domain"),
+        "since": alert.get("since") or confirm_by,
+        "until": commitment.get("expires_at", temporary.get("until")),
+        "message": temporary.get("problem") if temporary else commitment.get("auto_renew_error"),
     }

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from cliff.columns import FormattableColumn
+from osc_lib.exceptions import CommandError
 
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, find_unit
 
+T = TypeVar("T")
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*\Z")
 _UNITS = [unit for unit in Unit if unit.is_measured]
 
@@ -17,7 +19,7 @@ NO_LIMIT = "no limit"
 """What people see instead of the largest amount that there is, or sums with it."""
 
 
-class AmountError(ValueError):
+class AmountError(CommandError):
     """Not an amount of the resource. The message says what would be."""
 
 
@@ -142,6 +144,14 @@ def shown_unit(document: Mapping[str, Any], wanted: Unit | None) -> str:
     return display_unit(unit_of(document), wanted).value
 
 
+class Measured(FormattableColumn[T]):
+    """A value that people see with a unit."""
+
+    def __init__(self, value: T, unit: Unit) -> None:
+        super().__init__(value)
+        self._unit = unit
+
+
 class Amount(FormattableColumn[int | float]):
     """An amount: for people with a unit that suits its size, for programs a number of the unit in the column `Unit`."""
 
@@ -155,7 +165,6 @@ class Amount(FormattableColumn[int | float]):
             self._text = exact(amount, unit) if exactly else rounded(amount, unit)
 
     def human_readable(self) -> str:
-        """Such as `200 GiB`."""
         return self._text
 
     def __lt__(self, other: object) -> bool:

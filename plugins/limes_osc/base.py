@@ -1,35 +1,32 @@
-"""What all commands share: options, the client, and tables without empty columns."""
+"""What all commands share: options, the client, what a command is about, and tables without empty columns."""
 
+import abc
 import argparse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from osc_lib.command import command
+from osc_lib.exceptions import CommandError
 
-from limes_osc.cells import without_formula
-from limes_osc.client import Json, LimesClient
-from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows
+from limes_osc import options as shared
+from limes_osc.client import Json, LimesClient, document_of
+from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows, without_formula
 from limes_osc.examples import add_examples
-from limes_osc.filters import check_filters
-from limes_osc.scope import Scopes
+from limes_osc.names import check_filters
+from limes_osc.scope import Scopes, domain_path
 from limes_osc.times import Moment
 
 Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """What cliff's formatters of lists take."""
-Options = Sequence[Callable[[argparse.ArgumentParser], None]]
-"""Functions that add options to a parser."""
 Fields = tuple[Sequence[str], Sequence[Any]]
 """What cliff's formatters of one thing take."""
 
 
 class LimesCommand(command.Command):
-    """A command that talks to Limes."""
-
-    options: ClassVar[Options] = ()
+    options: ClassVar[shared.Options] = ()
     """What a class adds to the parser; those of its base classes come first."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """cliff's parser with our options."""
         parser = super().get_parser(prog_name)
         for kind in reversed(type(self).__mro__):
             for add in vars(kind).get("options", ()):
@@ -39,13 +36,11 @@ class LimesCommand(command.Command):
 
     @property
     def limes(self) -> LimesClient:
-        """The client."""
         client: LimesClient = self.app.client_manager.limes  # type: ignore[attr-defined]  # named by plugin.API_NAME
         return client
 
     @property
     def scopes(self) -> Scopes:
-        """Finds domains and projects by name or id."""
         return Scopes(self.app.client_manager, self.limes)
 
     def say(self, text: str) -> None:
@@ -61,6 +56,10 @@ class LimesCommand(command.Command):
         for text in document.get("warnings", ()):
             self.warn(f"warning: {text}")
         return document
+
+    def send(self, method: str, path: str, body: Any = None, **settings: Any) -> Json:
+        """Returns the answer to a request, after its warnings. Raises `Refused`."""
+        return self.warned(document_of(self.limes.request(method, path, (), body, **settings)))
 
 
 class LimesLister(LimesCommand, command.Lister):
@@ -82,6 +81,10 @@ class LimesLister(LimesCommand, command.Lister):
         if not rows and parsed_args.formatter == "table" and not parsed_args.print_empty:
             return 0
         return int(super().produce_output(parsed_args, column_names, rows))
+
+    def query(self, args: argparse.Namespace, path: str, *, secret: bool = False, **values: Any) -> Json:
+        """Returns the document at a path, with the filters of the user and further values."""
+        return self.limes.get(path, [*shared.filters_of(args), *shared.pairs_of(values)], secret=secret)
 
     def table(self, args: argparse.Namespace, columns: Columns, rows: Iterable[Row]) -> Table:
         """Returns what cliff's formatters take. Raises `CommandError` for filters and columns that do not exist."""
@@ -116,18 +119,100 @@ def _readable(row: Row, title: str, titles: Sequence[str], long: bool) -> Any:
     return cell.to_the_second() if long and isinstance(cell, Moment) else cell
 
 
-class LimesShowOne(LimesCommand, command.ShowOne):
-    """A command that shows one thing."""
+class Listing(LimesLister):
+    """Lists documents of the API, one row for each."""
 
-    def fields(self, args: argparse.Namespace, row: Row) -> Fields:
+    columns: ClassVar[Columns]
+
+    @abc.abstractmethod
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        """Returns the documents that the rows are made of. Raises `CommandError`."""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+        columns, unit = self.columns_for(parsed_args), getattr(parsed_args, "unit", None)
+        return self.table(parsed_args, columns, (columns.row(entry, unit) for entry in self.entries(parsed_args)))
+
+    def found(self, args: argparse.Namespace, path: str, key: str, **values: Any) -> Iterable[Json]:
+        """Returns the entries of an answer that the filters mean."""
+        return shared.selected(args, self.query(args, path, **values)[key])
+
+    def columns_for(self, args: argparse.Namespace) -> Columns:
+        """Returns the columns, where they depend on options."""
+        return self.columns
+
+
+class LimesShowOne(LimesCommand, command.ShowOne):
+    @abc.abstractmethod
+    def row(self, args: argparse.Namespace) -> Row:
+        """Returns the fields. Raises `CommandError`."""
+
+    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
         """Returns what cliff's formatters take. People are spared empty fields, and the unit that is behind each
         amount. Raises `CommandError` for fields that do not exist."""
-        people = args.formatter == "table"
-        if args.columns:
-            row = {title: row[title] for title in find_titles(args.columns, row)}
-            args.columns = []
+        row, people = self.row(parsed_args), parsed_args.formatter == "table"
+        if parsed_args.columns:
+            row = {title: row[title] for title in find_titles(parsed_args.columns, row)}
+            parsed_args.columns = []
         elif people:
             row = {title: cell for title, cell in row.items() if title != "Unit" and cell is not None and str(cell)}
         if people:
             return list(row), [cell.in_full() if isinstance(cell, Moment) else cell for cell in row.values()]
-        return [key_of(title) if args.formatter in KEYED else title for title in row], list(row.values())
+        return [key_of(title) if parsed_args.formatter in KEYED else title for title in row], list(row.values())
+
+
+class Targeted(LimesCommand):
+    """A command about a domain or project."""
+
+    level: ClassVar[str] = "project"
+    """`domain` or `project`."""
+
+    @abc.abstractmethod
+    def path(self, args: argparse.Namespace) -> str:
+        """Of the domain or project, below `/v1`. Raises `CommandError`."""
+
+
+class OfDomain(Targeted):
+    """About the domain that the first argument names."""
+
+    level = "domain"
+    options = [shared.add_domain]
+
+    def path(self, args: argparse.Namespace) -> str:
+        return domain_path(self.scopes.domain(args.domain, "the argument <domain>"))
+
+
+class OfProject(Targeted):
+    """About the project that the first argument names."""
+
+    options = [shared.add_project, shared.add_domain_option]
+
+    def path(self, args: argparse.Namespace) -> str:
+        return self.scopes.project(args.project, args.domain, "the argument <project>").path
+
+
+class InProject(Targeted):
+    """About something in the project that `--project` names."""
+
+    options = [shared.add_project_option, shared.add_domain_option]
+
+    def path(self, args: argparse.Namespace) -> str:
+        return self.scopes.project(args.project, args.domain, "--project").path
+
+
+class InScope(LimesCommand):
+    """About things in the project or domain that options name, or in the whole cloud; by default in what the token is
+    for."""
+
+    options = shared.SCOPE
+
+    def path(self, args: argparse.Namespace) -> str:
+        """Returns the path of the project or domain; "" for the whole cloud. Raises `CommandError`."""
+        if args.all_domains:
+            if args.domain or args.project:
+                raise CommandError("--all-domains goes with neither --domain nor --project")
+            return ""
+        scopes = self.scopes
+        is_of_domain = args.domain or (scopes.has_own_domain and not scopes.has_own_project)
+        if is_of_domain and not args.project:
+            return domain_path(scopes.domain(args.domain))
+        return scopes.project(args.project, args.domain, "--project").path

@@ -71,10 +71,10 @@ class LimesClient:
         tag = answer.headers.get("ETag")
         return document_of(answer), {} if tag is None else {"If-Match": tag.removeprefix("W/")}
 
-    def discover(self, path: str, key: str) -> list[str]:
-        """Looks for new domains or projects: the ids of those that were found."""
+    def discover(self, path: str, key: str) -> list[Json]:
+        """Looks for new domains or projects, and returns those that were found, with their ids."""
         answer = self.request("POST", path)
-        return [entry["id"] for entry in document_of(answer)[key]] if answer.status_code == 202 else []
+        return list(document_of(answer)[key]) if answer.status_code == 202 else []
 
     def request(
         self,

@@ -6,25 +6,22 @@ gets the same bound, so there is nothing to compare with.
 """
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
 from limes_osc.amounts import AmountError, exact, parse_amount, unit_of
 from limes_osc.client import Json, LimesClient
-from limes_osc.filters import Inventory, read_inventory
-from limes_osc.options import read_pair
-from limes_osc.quota_changes import Ref, read_wanted_quotas, why_missing
+from limes_osc.options import read_pair, repeated
+from limes_osc.quota_changes import Ref, by_service, query_of, read_wanted_quotas, resources_of, why_missing
 
 _NONE = "none"
 """What takes a limit away."""
 
 
 def add_growth_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options of bounds."""
     group = parser.add_argument_group(
         "quota that grows by itself", "One of these, not together with --set. Each may be repeated."
     )
@@ -46,16 +43,13 @@ def add_growth_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
-def add_grant_option(parser: argparse.ArgumentParser) -> None:
-    """Adds what cloud admins grant a project."""
-    parser.add_argument(
-        "--min-quota",
-        metavar="<service>/<resource>=<amount>",
-        action="append",
-        default=[],
-        help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
-        " it back; may be repeated",
-    )
+add_grant_option = repeated(
+    "--min-quota",
+    metavar="<service>/<resource>=<amount>",
+    help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
+    " it back; may be repeated",
+)
+"""What cloud admins grant a project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,22 +84,17 @@ class BoundsChange:
     def __init__(self, limes: LimesClient, level: str, path: str, args: argparse.Namespace) -> None:
         """Reads the present bounds. `level` is `domain` or `project`. Raises `CommandError`."""
         self._limes, self._level, self._path = limes, level, path
-        texts, switches = _wanted(limes, args)
-        self._field = "forbid_autogrowth"
-        if texts:
-            self._field = "max_quota" if args.max_quota else "min_quota"
-        refs = [*texts, *switches]
-        query = sorted({("service", service) for service, _ in refs} | {("resource", name) for _, name in refs})
-        report, self._condition = limes.get_with_condition(path, query)
-        known = _find(refs, report[level], partial(read_inventory, limes))
-        self.bounds = [self._bound(ref, known[ref], texts, switches) for ref in refs]
+        self._field, wanted = _wanted(limes, args)
+        report, self._condition = limes.get_with_condition(path, query_of(wanted))
+        known = _find(limes, wanted, report[level])
+        self.bounds = [self._bound(ref, known[ref], new) for ref, new in wanted.items()]
 
-    def _bound(self, ref: Ref, resource: Json, texts: Mapping[Ref, str], switches: Mapping[Ref, bool]) -> Bound:
+    def _bound(self, ref: Ref, resource: Json, new: str | bool) -> Bound:
         unit, is_domain = unit_of(resource), self._level == "domain"
-        if ref in switches:
-            return Bound(ref, unit, resource.get("forbid_autogrowth", False), switches[ref], is_domain)
-        wanted = _limit(ref, texts[ref], unit)
-        return Bound(ref, unit, resource.get(self._field), wanted, is_domain, self._field.replace("_", " "))
+        if isinstance(new, bool):
+            return Bound(ref, unit, resource.get(self._field, False), new, is_domain)
+        what = self._field.replace("_", " ")
+        return Bound(ref, unit, resource.get(self._field), _limit(ref, new, unit), is_domain, what)
 
     @property
     def is_empty(self) -> bool:
@@ -113,18 +102,16 @@ class BoundsChange:
         return all(bound.new == bound.old and not bound.is_domain for bound in self.bounds)
 
     def render(self) -> str:
-        """One line for each bound."""
         return "\n".join(bound.render() for bound in self.bounds)
 
     def write(self) -> str:
         """Changes the bounds. Returns what the user should know. Raises `Refused`."""
-        services: dict[str, list[Json]] = {}
+        resources = []
         for bound in self.bounds:
-            document: Json = {"name": bound.ref[1], self._field: bound.new}
-            if bound.unit.is_measured and bound.new is not None and not isinstance(bound.new, bool):
-                document["unit"] = bound.unit.value
-            services.setdefault(bound.ref[0], []).append(document)
-        body = {self._level: {"services": [{"type": type_, "resources": each} for type_, each in services.items()]}}
+            is_amount = bound.new is not None and not isinstance(bound.new, bool)
+            unit = {"unit": bound.unit.value} if bound.unit.is_measured and is_amount else {}
+            resources.append((bound.ref[0], {"name": bound.ref[1], self._field: bound.new, **unit}))
+        body = {self._level: by_service(resources)}
         path = f"{self._path}/{self._field.replace('_', '-')}"
         condition = {} if self._level == "domain" else self._condition
         return self._limes.request("PUT", path, (), body, condition).text.strip()
@@ -140,35 +127,32 @@ def _grants(args: argparse.Namespace) -> list[str]:
     return list(getattr(args, "min_quota", []))
 
 
-def _wanted(limes: LimesClient, args: argparse.Namespace) -> tuple[dict[Ref, str], dict[Ref, bool]]:
-    """Returns the wanted limits as texts, or whether growth is to be forbidden. Raises `CommandError`."""
+def _wanted(limes: LimesClient, args: argparse.Namespace) -> tuple[str, Mapping[Ref, str | bool]]:
+    """Returns the field of the bounds, with the limits as texts, or whether growth is to be forbidden. Raises
+    `CommandError`."""
     grants = _grants(args)
     if (args.max_quota or grants) and (args.forbid_autogrowth or args.allow_autogrowth):
         raise CommandError("limits are not set in the same request as whether quota grows: use two commands")
     if args.max_quota and grants:
         raise CommandError("limits and grants are not set in the same request: use two commands")
     if args.max_quota:
-        return read_wanted_quotas(limes, args.max_quota, "--max-quota"), {}
+        return "max_quota", read_wanted_quotas(limes, args.max_quota, "--max-quota")
     if grants:
-        return read_wanted_quotas(limes, grants, "--min-quota"), {}
+        return "min_quota", read_wanted_quotas(limes, grants, "--min-quota")
     switches: dict[Ref, bool] = {}
     for refs, value in ((args.forbid_autogrowth, True), (args.allow_autogrowth, False)):
         for ref in refs:
             if switches.setdefault(ref, value) != value:
                 raise CommandError(f"{'/'.join(ref)}: growth cannot be both forbidden and allowed")
-    return {}, switches
+    return "forbid_autogrowth", switches
 
 
-def _find(refs: Iterable[Ref], report: Json, inventory: Callable[[], Inventory | None]) -> dict[Ref, Json]:
-    """Returns these resources of a report. Raises `CommandError` with all that is wrong."""
-    known = {
-        (service["type"], resource["name"]): resource
-        for service in report["services"]
-        for resource in service["resources"]
-    }
-    missing = [ref for ref in refs if ref not in known]
+def _find(limes: LimesClient, refs: Iterable[Ref], report: Json) -> dict[Ref, Json]:
+    """Returns the resources of a report. Raises `CommandError` if some of these are not among them."""
+    known = resources_of(report)
+    missing = [f"{'/'.join(ref)}: {why_missing(limes, *ref, report)}" for ref in refs if ref not in known]
     if missing:
-        raise CommandError("\n".join(f"{'/'.join(ref)}: {why_missing(*ref, report, inventory)}" for ref in missing))
+        raise CommandError("\n".join(missing))
     return known
 
 

@@ -1,21 +1,19 @@
 """`limes project`."""
 
 import argparse
-from typing import ClassVar
+from collections.abc import Iterable
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import LimesCommand, LimesLister, Options, Table
+from limes_osc.base import LimesCommand, Listing, OfProject, Table
 from limes_osc.client import Json
-from limes_osc.columns import Columns, Row
-from limes_osc.domain import identity_cells
+from limes_osc.columns import Cell, Columns
 from limes_osc.growth import add_grant_option, wants_bounds
-from limes_osc.options import add_domain_option, add_paging, add_report_options, paging_of, report_query
+from limes_osc.options import PAGING, add_domain_option
 from limes_osc.quota import SetQuotas, SimulateQuotas, confirm
-from limes_osc.reports import columns_of, headers_of, rows_of
+from limes_osc.reports import REPORT, LimesReport
 from limes_osc.scope import domain_path
 from limes_osc.show import ShowReport
-from limes_osc.targets import OfProject
 from limes_osc.temporary import read_term
 
 
@@ -25,32 +23,21 @@ def _add_whose(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--all-domains", action="store_true", help="Projects of all domains")
 
 
-class ListProjects(LimesLister):
+class ListProjects(LimesReport):
     """List quota and usage of a domain's projects"""
 
-    options: ClassVar[Options] = (_add_whose, add_report_options, add_paging)
+    options = [_add_whose, *REPORT, *PAGING]
 
     def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each project and resource."""
-        everywhere = parsed_args.all_domains
-        path = "/projects" if everywhere else f"{domain_path(self._domain(parsed_args))}/projects"
-        query = [*report_query(parsed_args), *paging_of(parsed_args)]
-        projects = self.limes.get(path, query, headers_of(parsed_args))["projects"]
-        rows = (
-            row for project in projects for row in rows_of("project", project, parsed_args, _identity_cells(project))
-        )
-        titles = [*(["Domain ID", "Domain Name"] if everywhere else []), "Project ID", "Project Name"]
-        return self.table(parsed_args, columns_of("project", parsed_args, *titles), rows)
-
-    def _domain(self, args: argparse.Namespace) -> str:
-        return self.scopes.domain(args.domain, "--domain, list all projects with --all-domains")
-
-
-def _identity_cells(project: Json) -> Row:
-    """Returns the cells with id and name of a project, and of its domain in lists over all domains."""
-    return (identity_cells("Domain", project["domain"]) if "domain" in project else {}) | identity_cells(
-        "Project", project
-    )
+        path, whose = "/projects", dict[str, Cell]()
+        if parsed_args.all_domains:
+            whose = {"Domain ID": "report.domain.id", "Domain Name": "report.domain.name"}
+        else:
+            hint = "--domain, list all projects with --all-domains"
+            path = f"{domain_path(self.scopes.domain(parsed_args.domain, hint))}/projects"
+        whose |= {"Project ID": "report.id", "Project Name": "report.name"}
+        projects = self.read(parsed_args, path, limit=parsed_args.limit, marker=parsed_args.marker)["projects"]
+        return self.report(parsed_args, "project", projects, whose)
 
 
 class ShowProject(OfProject, ShowReport):
@@ -72,7 +59,7 @@ def _add_bursting(parser: argparse.ArgumentParser) -> None:
 class SetProject(OfProject, SetQuotas):
     """Set quotas of a project, or how far they may grow by themselves, or switch its bursting"""
 
-    options: ClassVar[Options] = (add_grant_option, _add_bursting)
+    options = [add_grant_option, _add_bursting]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
@@ -108,21 +95,16 @@ class SyncProject(OfProject, LimesCommand):
     """Ask Limes to update a project's usage as soon as possible"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
-        """Says nothing."""
         self.limes.request("POST", f"{self.path(parsed_args)}/sync")
 
 
-class DiscoverProjects(LimesLister):
+class DiscoverProjects(Listing):
     """Look for new projects of a domain in Keystone, and list those that were found"""
 
     nothing = "No new projects."
+    options = [add_domain_option]
+    columns = Columns({"Project ID": "id"}, unit=False)
 
-    options: ClassVar[Options] = (add_domain_option,)
-
-    def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each new project."""
-        path = f"{domain_path(self.scopes.domain(parsed_args.domain))}/projects/discover"
-        project_ids = self.limes.discover(path, "new_projects")
-        return self.table(
-            parsed_args, Columns(["Project ID"], unit=False), ({"Project ID": project_id} for project_id in project_ids)
-        )
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        path = f"{domain_path(self.scopes.domain(args.domain))}/projects/discover"
+        return self.limes.discover(path, "new_projects")

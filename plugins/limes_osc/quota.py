@@ -7,47 +7,32 @@ the present quotas (`+10%`) and what the user has agreed to never overwrites wha
 import argparse
 import sys
 from collections.abc import Iterable, Mapping
-from functools import partial
-from types import MappingProxyType
-from typing import ClassVar
+from dataclasses import asdict
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.amounts import Amount, display_unit, unit_of
-from limes_osc.base import LimesLister, Options, Table
-from limes_osc.cells import Text
+from limes_osc.amounts import unit_of
+from limes_osc.base import Listing, Targeted
 from limes_osc.client import Json, LimesClient, document_of
-from limes_osc.columns import Columns, Row
-from limes_osc.filters import read_inventory
+from limes_osc.columns import Columns, Text, amount
 from limes_osc.growth import BoundsChange, add_growth_options, wants_bounds
-from limes_osc.options import add_unit
-from limes_osc.quota_changes import Change, Ref, Refusal, body_of, plan, read_refusals
+from limes_osc.options import add_unit, option, repeated
+from limes_osc.quota_changes import Change, Ref, Refusal, plan, query_of, read_refusals, services_of
 from limes_osc.quota_sets import add_quota_set_option, wanted_quotas
-from limes_osc.targets import Targeted
 from limes_osc.temporary import Temporary, add_term_options, read_term
 
-_NO_ENDS: Mapping[Ref, Temporary] = MappingProxyType({})
 _SIMULATED = (403, 409, 422)
 """The statuses of simulate-put that go with a document."""
 
-
-def add_set_option(parser: argparse.ArgumentParser) -> None:
-    """`--set`."""
-    parser.add_argument(
-        "--set",
-        metavar="<service>/<resource>=<amount>",
-        action="append",
-        default=[],
-        help="New quota, such as compute/ram=200GiB or compute/cores=20, or a change of it: +5, -5, +10%%, -10%%"
-        " (may be repeated)",
-    )
-
-
-def add_yes_option(parser: argparse.ArgumentParser) -> None:
-    """`--yes`."""
-    parser.add_argument(
-        "--yes", "-y", action="store_true", help="Do not ask for confirmation (which happens on a terminal only)"
-    )
+add_set_option = repeated(
+    "--set",
+    metavar="<service>/<resource>=<amount>",
+    help="New quota, such as compute/ram=200GiB or compute/cores=20, or a change of it: +5, -5, +10%%, -10%%"
+    " (may be repeated)",
+)
+add_yes_option = option(
+    "--yes", "-y", action="store_true", help="Do not ask for confirmation (which happens on a terminal only)"
+)
 
 
 class QuotaChange:
@@ -57,10 +42,9 @@ class QuotaChange:
         """Reads the present quotas. `level` is `domain` or `project`, `term` says for how long they are wanted. Raises
         `CommandError`."""
         self._limes, self._path, self._term = limes, path, term
-        query = sorted({("service", service) for service, _ in wanted} | {("resource", name) for _, name in wanted})
-        report, self._condition = limes.get_with_condition(path, query)
-        self.changes = plan(wanted, report[level], partial(read_inventory, limes))
-        self._body = body_of(level, self.changes, term)
+        report, self._condition = limes.get_with_condition(path, query_of(wanted))
+        self.changes = plan(limes, wanted, report[level])
+        self._body = {level: services_of(self.changes, term)}
         self.answer: Json = {}
         """What the simulation has answered."""
 
@@ -85,20 +69,19 @@ class QuotaChange:
         self.answer = document_of(answer)
         return read_refusals(self.answer)
 
+    def render(self, refusals: Mapping[Ref, Refusal]) -> str:
+        """Returns one line for each change, with its end, or with what is wrong with it."""
+        lines, ends = [], {} if refusals else self.ends
+        for change in self.changes:
+            refusal, end = refusals.get(change.ref), ends.get(change.ref)
+            text = change.render() + (f", {end.in_words()}" if end else "")
+            lines.append(text + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
+        return "\n".join(lines)
+
     def write(self) -> str:
         """Changes the quotas. Returns what is still to be done, if a backend could not be told yet."""
         text = self._limes.request("PUT", self._path, (), self._body, self._condition).text.strip()
         return text.partition("quotas have been accepted, with a warning:")[0].strip()  # that was said already
-
-
-def render(changes: Iterable[Change], refusals: dict[Ref, Refusal], ends: Mapping[Ref, Temporary] = _NO_ENDS) -> str:
-    """Returns one line for each change, with its end, and with what is wrong with it."""
-    lines = []
-    for change in changes:
-        refusal, end = refusals.get(change.ref), ends.get(change.ref)
-        text = change.render() + (f", {end.in_words()}" if end else "")
-        lines.append(text + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
-    return "\n".join(lines)
 
 
 def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
@@ -114,13 +97,7 @@ def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
 class SetQuotas(Targeted):
     """Sets quotas: shows the changes, asks, and makes them."""
 
-    options: ClassVar[Options] = (
-        add_set_option,
-        add_quota_set_option,
-        add_term_options,
-        add_growth_options,
-        add_yes_option,
-    )
+    options = [add_set_option, add_quota_set_option, add_term_options, add_growth_options, add_yes_option]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
@@ -130,8 +107,8 @@ class SetQuotas(Targeted):
         wanted = _wanted(self, parsed_args)
         refusals = wanted.simulate()
         if refusals:
-            raise CommandError(f"nothing was changed:\n{render(wanted.changes, refusals)}")
-        self.say(render(wanted.changes, {}, wanted.ends))
+            raise CommandError(f"nothing was changed:\n{wanted.render(refusals)}")
+        self.say(wanted.render({}))
         self.warned(wanted.answer)
         if not wanted.is_empty:
             confirm(parsed_args)
@@ -149,22 +126,20 @@ class SetQuotas(Targeted):
             self.warn(warning)
 
 
-class SimulateQuotas(Targeted, LimesLister):
-    """Shows what setting quotas would do."""
-
-    options: ClassVar[Options] = (add_set_option, add_quota_set_option, add_term_options, add_unit)
-    _columns = Columns(
-        [
-            "Service",
-            "Resource",
-            "Old Quota",
-            "New Quota",
-            "Acceptable",
-            "Min Acceptable",
-            "Max Acceptable",
-            "Message",
-            "Temporary",
-        ],
+class SimulateQuotas(Targeted, Listing):
+    options = [add_set_option, add_quota_set_option, add_term_options, add_unit]
+    columns = Columns(
+        {
+            "Service": "service",
+            "Resource": "resource",
+            "Old Quota": amount("old", exactly=True),
+            "New Quota": amount("new", exactly=True),
+            "Acceptable": lambda change, _: Text(change["acceptable"], change["verdict"]),
+            "Min Acceptable": amount("minimum", exactly=True),
+            "Max Acceptable": amount("maximum", exactly=True),
+            "Message": "message",
+            "Temporary": "temporary",
+        },
         optional={"Temporary"},
         notable=dict.fromkeys(("Min Acceptable", "Max Acceptable", "Message"), lambda _: False),  # all in "Acceptable"
     )
@@ -174,15 +149,13 @@ class SimulateQuotas(Targeted, LimesLister):
         """The exit code is 1 if something would be refused."""
         return super().run(parsed_args) or int(self._refused)
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each change."""
-        wanted = _wanted(self, parsed_args)
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        wanted = _wanted(self, args)
         refusals = wanted.simulate()
         self._refused = bool(refusals)
         self.warned(wanted.answer)
         ends = wanted.ends
-        rows = (_row(change, refusals.get(change.ref), ends.get(change.ref), parsed_args) for change in wanted.changes)
-        return self.table(parsed_args, self._columns, rows)
+        return (_entry(change, refusals.get(change.ref), ends.get(change.ref)) for change in wanted.changes)
 
 
 def _wanted(command: Targeted, args: argparse.Namespace) -> QuotaChange:
@@ -190,19 +163,12 @@ def _wanted(command: Targeted, args: argparse.Namespace) -> QuotaChange:
     return QuotaChange(command.limes, command.level, command.path(args), wanted, read_term(args))
 
 
-def _row(change: Change, refusal: Refusal | None, end: Temporary | None, args: argparse.Namespace) -> Row:
-    def amount(value: int | None) -> Amount | None:
-        return None if value is None else Amount(value, change.unit, args.unit, exactly=True)
-
+def _entry(change: Change, refusal: Refusal | None, end: Temporary | None) -> Json:
     return {
-        "Service": change.service,
-        "Resource": change.resource,
-        "Old Quota": amount(change.old),
-        "New Quota": amount(change.new),
-        "Acceptable": Text(refusal is None, "yes" if refusal is None else refusal.verdict(change.unit)),
-        "Min Acceptable": amount(refusal.minimum) if refusal else None,
-        "Max Acceptable": amount(refusal.maximum) if refusal else None,
-        "Message": refusal.message if refusal else None,
-        "Temporary": end,
-        "Unit": display_unit(change.unit, args.unit).value,
+        **asdict(change),
+        "unit": change.unit.value,
+        "acceptable": refusal is None,
+        "verdict": "yes" if refusal is None else refusal.verdict(change.unit),
+        **({} if refusal is None else asdict(refusal)),
+        "temporary": end,
     }

@@ -1,8 +1,7 @@
 """Changes of quotas: what `--set` asks for, as numbers and as text, and why a change would be refused."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from osc_lib.exceptions import CommandError
@@ -10,12 +9,23 @@ from osc_lib.exceptions import CommandError
 from limes.core.units import Unit
 from limes_osc.amounts import AmountError, apply_change, exact, unit_of
 from limes_osc.client import Json, LimesClient
-from limes_osc.filters import Inventory, read_inventory
+from limes_osc.names import read_inventory
 
 Ref = tuple[str, str]
 """Service type and resource name."""
 
-_ALWAYS: Mapping[str, Any] = MappingProxyType({})
+
+def query_of(refs: Iterable[Ref]) -> list[tuple[str, str]]:
+    """Returns the query for a report with these quotas."""
+    return sorted({("service", service) for service, _ in refs} | {("resource", name) for _, name in refs})
+
+
+def resources_of(report: Json) -> dict[Ref, Json]:
+    return {
+        (service["type"], resource["name"]): resource
+        for service in report["services"]
+        for resource in service["resources"]
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +40,6 @@ class Change:
 
     @property
     def ref(self) -> Ref:
-        """Which quota."""
         return self.service, self.resource
 
     def render(self) -> str:
@@ -98,27 +107,21 @@ def read_wanted_quotas(limes: LimesClient, texts: Iterable[str], option: str = "
     return wanted
 
 
-def plan(wanted: dict[Ref, str], report: Json, read: Callable[[], Inventory | None]) -> list[Change]:
-    """Returns the changes that lead to the wanted quotas, from the report of a domain or project. `read` is called
-    if something is not in it. Raises `CommandError`."""
-    known = {
-        (service["type"], resource["name"]): resource
-        for service in report["services"]
-        for resource in service["resources"]
-    }
+def plan(limes: LimesClient, wanted: dict[Ref, str], report: Json) -> list[Change]:
+    """Returns the changes that lead to the wanted quotas, from the report of a domain or project. Raises
+    `CommandError`."""
+    known = resources_of(report)
     changes, problems = [], []
     for (service, name), text in wanted.items():
         resource = known.get((service, name))
         if resource is None:
-            problems.append(f"{service}/{name}: {why_missing(service, name, report, read)}")
+            problems.append(f"{service}/{name}: {why_missing(limes, service, name, report)}")
         elif "quota" not in resource:
             problems.append(f"{service}/{name}: it has no quota")
         else:
-            unit = unit_of(resource)
+            unit, old = unit_of(resource), resource["quota"]
             try:
-                changes.append(
-                    Change(service, name, unit, resource["quota"], apply_change(text, resource["quota"], unit))
-                )
+                changes.append(Change(service, name, unit, old, apply_change(text, old, unit)))
             except AmountError as error:
                 problems.append(f"{service}/{name}: {error}")
     if problems:
@@ -126,9 +129,9 @@ def plan(wanted: dict[Ref, str], report: Json, read: Callable[[], Inventory | No
     return changes
 
 
-def why_missing(service: str, resource: str, report: Json, read: Callable[[], Inventory | None]) -> str:
+def why_missing(limes: LimesClient, service: str, resource: str, report: Json) -> str:
     """Returns why a resource is not in a report: there is none, or the project was not scraped yet."""
-    inventory = read()
+    inventory = read_inventory(limes)
     if inventory is not None and (problem := inventory.why_unknown(service, resource)):
         return problem
     for entry in report["services"]:
@@ -138,12 +141,18 @@ def why_missing(service: str, resource: str, report: Json, read: Callable[[], In
     return "there is no such resource here"
 
 
-def body_of(level: str, changes: Sequence[Change], term: Mapping[str, Any] = _ALWAYS) -> Json:
-    """Returns the document for PUT and simulate-put. `term` are the fields that each quota gets besides."""
-    services: dict[str, list[Json]] = {}
+def services_of(changes: Iterable[Change], term: Mapping[str, Any]) -> Json:
+    """Returns the part of a body with the new quotas. `term` are the fields that each gets besides."""
+    resources = []
     for change in changes:
-        quota: Json = {"name": change.resource, "quota": change.new, **term}
-        if change.unit.is_measured:
-            quota["unit"] = change.unit.value
-        services.setdefault(change.service, []).append(quota)
-    return {level: {"services": [{"type": type_, "resources": quotas} for type_, quotas in services.items()]}}
+        unit = {"unit": change.unit.value} if change.unit.is_measured else {}
+        resources.append((change.service, {"name": change.resource, "quota": change.new, **term, **unit}))
+    return by_service(resources)
+
+
+def by_service(resources: Iterable[tuple[str, Json]]) -> Json:
+    """Returns the part of a body with resources, each given with its service."""
+    services: dict[str, list[Json]] = {}
+    for service, resource in resources:
+        services.setdefault(service, []).append(resource)
+    return {"services": [{"type": type_, "resources": each} for type_, each in services.items()]}

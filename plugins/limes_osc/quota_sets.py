@@ -1,27 +1,23 @@
 """Preset sizes of quota: `limes quota-set list`, and `--quota-set` where quotas are set."""
 
 import argparse
-from collections.abc import Iterable
-from typing import ClassVar
+from collections.abc import Iterable, Iterator
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.amounts import Amount, display_unit, exact, unit_of
-from limes_osc.base import LimesLister, Options, Table
+from limes_osc.amounts import exact, unit_of
+from limes_osc.base import Listing
 from limes_osc.client import Json, LimesClient
-from limes_osc.columns import Columns
-from limes_osc.options import add_unit
+from limes_osc.columns import Columns, amount
+from limes_osc.names import suggest
+from limes_osc.options import add_unit, option
 from limes_osc.quota_changes import Ref, read_wanted_quotas
-from limes_osc.suggestion import suggest
 
-
-def add_quota_set_option(parser: argparse.ArgumentParser) -> None:
-    """`--quota-set`."""
-    parser.add_argument(
-        "--quota-set",
-        metavar="<name>",
-        help="Preset size, as limes quota-set list shows them; what --set names wins over it",
-    )
+add_quota_set_option = option(
+    "--quota-set",
+    metavar="<name>",
+    help="Preset size, as limes quota-set list shows them; what --set names wins over it",
+)
 
 
 def read_quota_sets(limes: LimesClient) -> list[Json]:
@@ -50,26 +46,25 @@ def _quotas_of(limes: LimesClient, name: str) -> dict[Ref, str]:
     }
 
 
-class ListQuotaSets(LimesLister):
+class ListQuotaSets(Listing):
     """List the preset sizes of quota"""
 
     nothing = "This cloud has no preset sizes."
-    options: ClassVar[Options] = (add_unit,)
-    _columns = Columns(["Quota Set", "Description", "Service", "Resource", "Quota"], optional={"Description"})
+    options = [add_unit]
+    columns = Columns(
+        {
+            "Quota Set": "set",
+            "Description": lambda quota, _: quota["description"] or None,
+            "Service": "service",
+            "Resource": "name",
+            "Quota": amount("quota", exactly=True),
+        },
+        optional={"Description"},
+    )
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each quota of a set."""
-        rows = [
-            {
-                "Quota Set": each["name"],
-                "Description": each["description"] or None,
-                "Service": service["type"],
-                "Resource": resource["name"],
-                "Quota": Amount(resource["quota"], unit_of(resource), parsed_args.unit, exactly=True),
-                "Unit": display_unit(unit_of(resource), parsed_args.unit).value,
-            }
-            for each in read_quota_sets(self.limes)
-            for service in each["services"]
-            for resource in service["resources"]
-        ]
-        return self.table(parsed_args, self._columns, rows)
+    def entries(self, args: argparse.Namespace) -> Iterator[Json]:
+        for each in read_quota_sets(self.limes):
+            for service in each["services"]:
+                for resource in service["resources"]:
+                    description = each["description"]
+                    yield {**resource, "set": each["name"], "description": description, "service": service["type"]}

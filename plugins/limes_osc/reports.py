@@ -1,29 +1,29 @@
-"""Reports of the cluster, of domains and of projects as rows: one for each resource, or for each of its AZs."""
+"""Reports of the cluster, of domains and of projects: a row for each resource, or for each of its AZs."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
-from limes_osc.amounts import Amount, shown_unit, unit_of
-from limes_osc.cells import ByDuration, Listed, Text
-from limes_osc.client import Json
-from limes_osc.columns import Columns, Row
-from limes_osc.options import selects
-from limes_osc.temporary import Temporary
-from limes_osc.times import Age, moment
+from cliff.columns import FormattableColumn
 
-PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
+from limes.core.units import Unit
+from limes_osc.amounts import Amount, unit_of
+from limes_osc.base import LimesLister, Table
+from limes_osc.client import Json
+from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, at, shown, value_at
+from limes_osc.options import Options, add_filters, add_long, add_unit, filters_of, option, pairs_of, selects
+from limes_osc.temporary import temporary_quota
+from limes_osc.times import Age
+
+_NOBODY: Mapping[str, Cell] = MappingProxyType({})
+_PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
 """The header that asks for the breakdown."""
 
 _SEEN = {"Usage": "usage", "Burst Usage": "burst_usage", "Physical Usage": "physical_usage"}
 _FIGURES = {
-    "cluster": {
-        "Capacity": "capacity",
-        "Raw Capacity": "raw_capacity",
-        "Domains Quota": "domains_quota",
-        **_SEEN,
-    },
+    "cluster": {"Capacity": "capacity", "Raw Capacity": "raw_capacity", "Domains Quota": "domains_quota", **_SEEN},
     "domain": {"Quota": "quota", "Projects Quota": "projects_quota", **_SEEN, "Backend Quota": "backend_quota"},
     "project": {
         "Quota": "quota",
@@ -55,22 +55,116 @@ _HIDDEN = {"Raw Capacity", "Burst Usage", "Physical Usage", "Projects Usage", "U
 _HIDDEN_IN_LISTS = {"Usable Quota", "Backend Quota", "Domain ID", "Project ID"}
 _COMPARED = {"domain": "Projects Quota", "project": "Quota"}
 """What a backend should enforce."""
-_DESCRIPTION = ("Area", "Category", "Contained In", "Model", "Durations", "Scraped At", "Stale For", "Problem")
 _PARTS = {"cluster": "subcapacities", "project": "subresources"}
 
 
-def columns_of(level: str, args: argparse.Namespace, *whose: str) -> Columns:
-    """Returns the columns of a level (`cluster`, `domain` or `project`), with `whose` in front of them."""
-    figures = [
-        *(_AZ_FIGURES if args.per_az else _FIGURES)[level],
-        *(_BY_DURATION if args.per_az else ()),
-        *(["Temporary"] if level != "cluster" and not args.per_az else []),
-        *(["Autogrowth"] if level == "project" and not args.per_az else []),
-        *([_PARTS[level].title()] if args.detail and level in _PARTS else []),
-    ]
-    head = [*whose, "Service", "Resource", *(["AZ"] if args.per_az else [])]
+class ByDuration(FormattableColumn[dict[str, int | float]]):
+    """Amounts of commitments by duration: a line for each, such as `10 (1 year)`; for programs an object."""
+
+    def __init__(self, amounts: Mapping[str, Amount]) -> None:
+        super().__init__({duration: amount.machine_readable() for duration, amount in amounts.items()})
+        self._amounts = dict(amounts)
+
+    def human_readable(self) -> str:
+        return "\n".join(f"{amount.human_readable()} ({duration})" for duration, amount in self._amounts.items())
+
+
+def _by_duration(key: str) -> Cell:
+    def cell(entry: Json, wanted: Unit | None) -> ByDuration | None:
+        amounts, unit = entry["figures"].get(key), unit_of(entry)
+        if amounts is None:
+            return None
+        return ByDuration({duration: Amount(figure, unit, wanted) for duration, figure in amounts.items()})
+
+    return cell
+
+
+def _usable_quota(entry: Json, wanted: Unit | None) -> Amount | None:
+    """Returns nothing where nothing bursts."""
+    figures = entry["figures"]
+    usable = figures.get("usable_quota")
+    return None if usable in (None, figures.get("quota")) else Amount(usable, unit_of(entry), wanted)
+
+
+def _backend_quota(entry: Json, wanted: Unit | None) -> Amount | None:
+    figures = entry["figures"]
+    quota = -1 if figures.get("infinite_backend_quota") else figures.get("backend_quota")
+    return None if quota is None else Amount(quota, unit_of(entry), wanted)
+
+
+def _durations(entry: Json, _: Unit | None) -> str | None:
+    return ", ".join(value_at(entry, "resource.commitment_config.durations") or ()) or None
+
+
+_DESCRIPTION: dict[str, Cell] = {
+    "Area": "service.area",
+    "Category": "resource.category",
+    "Contained In": "resource.contained_in",
+    "Model": "resource.quota_distribution_model",
+    "Durations": _durations,
+    "Scraped At": at("scraped_at"),
+    "Stale For": shown(Age, "service.age_seconds"),
+    "Problem": shown(Text, "service.scrape_problem.message"),
+}
+
+
+REPORT: Options = (
+    *(add_filters, add_unit, add_long),
+    option("--per-az", action="store_true", help="One row for each availability zone"),
+    option("--detail", action="store_true", help="Show what backends report on single objects"),
+)
+
+
+class LimesReport(LimesLister):
+    """Lists resources of reports."""
+
+    def read(self, args: argparse.Namespace, path: str, **values: Any) -> Json:
+        query = [*filters_of(args), *pairs_of({"detail": "" if args.detail else None, **values})]
+        return self.limes.get(path, query, _PER_AZ if args.per_az else {})
+
+    def report(
+        self, args: argparse.Namespace, level: str, reports: Iterable[Json], whose: Mapping[str, Cell] = _NOBODY
+    ) -> Table:
+        """Returns the rows of reports of a level (`cluster`, `domain` or `project`), with `whose` in front of each."""
+        columns = columns_of(level, args, whose)
+        entries = (entry for report in reports for entry in _entries(report, args))
+        return self.table(args, columns, (columns.row(entry, args.unit) for entry in entries))
+
+
+def _entries(report: Json, args: argparse.Namespace) -> Iterator[Json]:
+    """Yields what a row each is made of: the report, a service, a resource, and figures of this or of an AZ."""
+    for service in report["services"]:
+        scraped_at = service.get("scraped_at", service.get("min_scraped_at"))
+        for resource in service["resources"]:
+            if selects(args, service["type"], resource["name"]):
+                entry = {"report": report, "service": service, "resource": resource, "scraped_at": scraped_at}
+                entry["unit"] = resource.get("unit", "")
+                if args.per_az:
+                    for az, figures in resource.get("per_az", {}).items():
+                        yield {**entry, "az": az, "figures": figures}
+                else:
+                    yield {**entry, "figures": resource}
+
+
+def columns_of(level: str, args: argparse.Namespace, whose: Mapping[str, Cell]) -> Columns:
+    """Returns the columns of a level, with `whose` in front of them."""
+    known = (_AZ_FIGURES if args.per_az else _FIGURES)[level]
+    figures: dict[str, Cell] = {title: amount(f"figures.{key}") for title, key in known.items()}
+    if args.per_az:
+        figures |= {title: _by_duration(key) for title, key in _BY_DURATION.items()}
+    else:
+        special: dict[str, Cell] = {"Usable Quota": _usable_quota, "Backend Quota": _backend_quota}
+        figures |= {title: cell for title, cell in special.items() if title in figures}
+        if level != "cluster":
+            figures["Temporary"] = lambda entry, _: temporary_quota(entry["resource"])
+        if level == "project":
+            figures["Autogrowth"] = lambda entry, _: "forbidden" if entry["resource"].get("forbid_autogrowth") else None
+    if args.detail and level in _PARTS:
+        key = _PARTS[level]
+        figures[key.title()] = lambda entry, _: Listed(parts) if (parts := entry["figures"].get(key)) else None
+    head = {**whose, "Service": "service.type", "Resource": "resource.name", **({"AZ": "az"} if args.per_az else {})}
     return Columns(
-        [*head, *figures],
+        {**head, **figures, **_DESCRIPTION},
         # few resources have a quota for each AZ
         optional={*figures, *_DESCRIPTION} - (_MAIN - {"Quota"} if args.per_az else _MAIN),
         hidden=_HIDDEN | (_HIDDEN_IN_LISTS if whose else set()),
@@ -85,60 +179,3 @@ def _is_other_in_backend(compared: str, row: Row) -> bool:
     if backend is None or wanted is None:
         return False
     return bool(backend.machine_readable() != wanted.machine_readable())
-
-
-def headers_of(args: argparse.Namespace) -> Mapping[str, str]:
-    """Returns the headers that the options need."""
-    return PER_AZ if args.per_az else {}
-
-
-def rows_of(level: str, report: Json, args: argparse.Namespace, whose: Row | None = None) -> Iterator[Row]:
-    """Yields the rows of one report, each with the cells of `whose`."""
-    for service in report["services"]:
-        for resource in service["resources"]:
-            if selects(args, service["type"], resource["name"]):
-                head = {**(whose or {}), **_description(service, resource), "Unit": shown_unit(resource, args.unit)}
-                if args.per_az:
-                    for az, figures in resource.get("per_az", {}).items():
-                        yield {**head, "AZ": az, **_cells(level, _AZ_FIGURES[level], resource, figures, args)}
-                else:
-                    yield head | _cells(level, _FIGURES[level], resource, resource, args)
-
-
-def _cells(level: str, titles: Mapping[str, str], resource: Json, figures: Json, args: argparse.Namespace) -> Row:
-    """Returns the figures of a resource, or of one of its AZs, by title."""
-    unit = unit_of(resource)
-    row: Row = {title: Amount(figures[key], unit, args.unit) for title, key in titles.items() if key in figures}
-    if figures.get("usable_quota") == figures.get("quota"):  # nothing bursts here
-        row.pop("Usable Quota", None)
-    if figures.get("infinite_backend_quota"):
-        row["Backend Quota"] = Amount(-1, unit, args.unit)
-    if "temporary_quota" in figures:
-        row["Temporary"] = Temporary(figures["temporary_quota"], unit)
-    if figures.get("forbid_autogrowth"):
-        row["Autogrowth"] = "forbidden"
-    for title, key in _BY_DURATION.items():
-        if key in figures:
-            row[title] = ByDuration(
-                {figure: Amount(amount, unit, args.unit) for figure, amount in figures[key].items()}
-            )
-    if parts := figures.get(_PARTS.get(level, "")):
-        row[_PARTS[level].title()] = Listed(parts)
-    return row
-
-
-def _description(service: Json, resource: Json) -> Row:
-    commitments: Any = resource.get("commitment_config", {})
-    problem, age = service.get("scrape_problem", {}).get("message"), service.get("age_seconds")
-    return {
-        "Service": service["type"],
-        "Resource": resource["name"],
-        "Area": service["area"],
-        "Category": resource.get("category"),
-        "Contained In": resource.get("contained_in"),
-        "Model": resource.get("quota_distribution_model"),
-        "Durations": ", ".join(commitments.get("durations", ())) or None,
-        "Scraped At": moment(service.get("scraped_at", service.get("min_scraped_at"))),
-        "Stale For": None if age is None else Age(age),
-        "Problem": None if problem is None else Text(problem),
-    }

@@ -15,7 +15,7 @@ from openstack.exceptions import DuplicateResource, ForbiddenException, SDKExcep
 from osc_lib.exceptions import CommandError
 
 from limes_osc.client import Json, LimesClient, Query, Refused
-from limes_osc.suggestion import suggest
+from limes_osc.names import suggest
 
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f-]{36}|default")
 """What Keystone's ids look like."""
@@ -80,11 +80,14 @@ class Scopes:
 
     def _own_in_limes(self) -> Own:
         try:
-            return _own_of(self._limes.get("/identity")["identity"]["scope"] or {})
+            scope = self._limes.get("/identity")["identity"]["scope"] or {}
         except Refused as refused:
             if refused.status == 404:  # an older Limes, or the original
                 return Own()
             raise
+        project = scope.get("project", {})
+        domain = project.get("domain") or scope.get("domain", {})
+        return Own(domain.get("id"), domain.get("name"), project.get("id"), project.get("name"))
 
     @property
     def has_own_domain(self) -> bool:
@@ -109,13 +112,18 @@ class Scopes:
                 f"which domain? The token is for none: name one with {option}, or set OS_LIMES_DOMAIN"
                 f" ({_DOMAINS} shows them)"
             )
-        return self._domain_in_keystone(given) or self._domain_in_limes(given)
+        found = self._in_keystone("domain", given)
+        if found is not None:
+            return str(found.id)
+        listed = self._listed("/domains", "domains")
+        return self._assume_id("domain", given) if listed is None else str(_pick("domain", given, listed)["id"])
 
     def project(self, wanted: str | None, domain: str | None, option: str) -> Project:
         """Returns the project. `domain` (name or id) says where to look; `option` names the project, in errors. Raises
         `CommandError` as above."""
         given = wanted or self._options.get("limes_project")
-        own, place = self._own, self._search_domain(domain)
+        named = domain or self._options.get("limes_domain")  # where to look
+        own, place = self._own, self.domain(named) if named else None
         is_own = given in (None, own.project_id, own.project_name) and place in (None, own.domain_id)
         if is_own and own.project_id and own.domain_id:
             self._advise("project", own.project_name or own.project_id, given, _PROJECTS, option)
@@ -126,7 +134,10 @@ class Scopes:
                 f"which project? The token is for none: name one with {option}, or set OS_LIMES_PROJECT"
                 f" ({listing} shows them)"
             )
-        return self._project_in_keystone(given, place) or self._project_in_limes(given, place)
+        found = self._in_keystone("project", given, **({"domain_id": place} if place else {}))
+        if found is None:
+            return self._project_in_limes(given, place)
+        return Project(str(found.domain_id), str(found.id))
 
     def _advise(self, kind: str, name: str, given: str | None, listing: str, option: str) -> None:
         """Has errors say what to do if Limes does not know the project or domain of the token, which nobody named."""
@@ -136,43 +147,18 @@ class Scopes:
                 f" set OS_LIMES_{kind.upper()} ({listing} shows them)."
             )
 
-    def _search_domain(self, domain: str | None) -> str | None:
-        """Returns the id of the domain to look in, if anything says which."""
-        named = domain or self._options.get("limes_domain")
-        return self.domain(named) if named else None
-
-    def _domain_in_keystone(self, name_or_id: str) -> str | None:
-        """Returns None if Keystone cannot be asked, or does not show it to this user."""
+    def _in_keystone(self, kind: str, name_or_id: str, **within: str) -> Any:
+        """Returns a domain or project; None if Keystone cannot be asked, or does not show it to this user."""
         if self._access is None:
             return None
         try:
-            domain = self._manager.sdk_connection.identity.find_domain(name_or_id)
-        except ForbiddenException:
-            return None
-        except SDKException as error:
-            raise CommandError(f"Keystone cannot be asked for domain {name_or_id!r}: {error}") from None
-        return None if domain is None else str(domain.id)
-
-    def _project_in_keystone(self, name_or_id: str, domain_id: str | None) -> Project | None:
-        """Returns None if Keystone cannot be asked, or does not show it to this user."""
-        if self._access is None:
-            return None
-        identity = self._manager.sdk_connection.identity
-        try:
-            project = identity.find_project(name_or_id, **({"domain_id": domain_id} if domain_id else {}))
+            return getattr(self._manager.sdk_connection.identity, f"find_{kind}")(name_or_id, **within)
         except ForbiddenException:
             return None
         except DuplicateResource:
-            raise CommandError(f"there are several projects {name_or_id!r}: name a domain with --domain") from None
+            raise CommandError(f"there are several {kind}s {name_or_id!r}: name a domain with --domain") from None
         except SDKException as error:
-            raise CommandError(f"Keystone cannot be asked for project {name_or_id!r}: {error}") from None
-        return None if project is None else Project(str(project.domain_id), str(project.id))
-
-    def _domain_in_limes(self, name_or_id: str) -> str:
-        listed = self._listed("/domains", "domains")
-        if listed is None:
-            return self._assume_id("domain", name_or_id)
-        return str(_pick("domain", name_or_id, listed)["id"])
+            raise CommandError(f"Keystone cannot be asked for {kind} {name_or_id!r}: {error}") from None
 
     def _project_in_limes(self, name_or_id: str, domain_id: str | None) -> Project:
         if domain_id is None:
@@ -201,13 +187,6 @@ class Scopes:
                 return None
             raise
         return entries
-
-
-def _own_of(scope: Json) -> Own:
-    """From the `scope` that Limes shows."""
-    project = scope.get("project", {})
-    domain = project.get("domain") or scope.get("domain", {})
-    return Own(domain.get("id"), domain.get("name"), project.get("id"), project.get("name"))
 
 
 def _pick(kind: str, name_or_id: str, listed: list[Json]) -> Json:

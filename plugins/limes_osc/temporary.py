@@ -3,17 +3,15 @@
 import argparse
 from typing import Any
 
-from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import exact
+from limes_osc.amounts import Measured, exact, unit_of
 from limes_osc.client import Json
 from limes_osc.times import read_time, short
 
 
 def add_term_options(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say for how long quotas are wanted."""
     group = parser.add_argument_group("quota for a time", "These go with --set. Times are ISO 8601 or UNIX times.")
     group.add_argument("--until", metavar="<time>", type=read_time, help="Let the quotas go back by themselves then")
     group.add_argument(
@@ -46,27 +44,23 @@ def read_term(args: argparse.Namespace) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-class Temporary(FormattableColumn[dict[str, Any]]):
+class Temporary(Measured[dict[str, Any]]):
     """The end of a quota: `until 2027-01-31, then 20`; for programs an object as in the API."""
 
-    def __init__(self, document: Json, unit: Unit) -> None:
-        super().__init__(document)
-        self._unit = unit
-
     def human_readable(self) -> str:
-        """See above."""
-        return "\n".join(self.lines())
+        document, until = self._value, short(self._value["until"])
+        if document["state"] == "planned":
+            return f"{exact(document['quota'], self._unit)} from {short(document['from'])}\nuntil {until}"
+        if document["state"] == "over":
+            return f"over by {exact(document['over_by'], self._unit)}\nsince {until}"
+        return f"until {until},\nthen {exact(document['quota_before'], self._unit)}"
 
     def in_words(self) -> str:
         """Returns the same in one line."""
-        return " ".join(self.lines())
+        return self.human_readable().replace("\n", " ")
 
-    def lines(self) -> list[str]:
-        """Returns the same in lines that fit tables."""
-        document, until = self._value, short(self._value["until"])
-        if document["state"] == "planned":
-            quota = exact(document["quota"], self._unit)
-            return [f"{quota} from {short(document['from'])}", f"until {until}"]
-        if document["state"] == "over":
-            return [f"over by {exact(document['over_by'], self._unit)}", f"since {until}"]
-        return [f"until {until},", f"then {exact(document['quota_before'], self._unit)}"]
+
+def temporary_quota(document: Json, _: Unit | None = None) -> Temporary | None:
+    """Returns the cell of a document with a quota, if this ends."""
+    end = document.get("temporary_quota")
+    return None if end is None else Temporary(end, unit_of(document))

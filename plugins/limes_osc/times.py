@@ -68,7 +68,6 @@ class Moment(FormattableColumn[str]):
         self._seconds = seconds
 
     def human_readable(self) -> str:
-        """See above."""
         return self.at_glance(time.time())
 
     def at_glance(self, now: float) -> str:
@@ -84,14 +83,8 @@ class Moment(FormattableColumn[str]):
         return f"{self._value[:10]} {self._value[11:19]} UTC"
 
 
-def moment(seconds: float | None) -> Moment | None:
-    """Returns the cell for a time that may be missing."""
-    return None if seconds is None else Moment(seconds)
-
-
 class Age(FormattableColumn[float]):
     """A duration in seconds; for people `2h 5m`."""
 
     def human_readable(self) -> str:
-        """See above."""
         return duration(self._value)

@@ -22,7 +22,6 @@ class UnknownCommand(command.Command):
     auth_required = False
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Takes anything."""
         parser = super().get_parser(prog_name)
         parser.add_argument("command", metavar="<command>", nargs=argparse.REMAINDER, help="See limes --help")
         if self.app is not None:

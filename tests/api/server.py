@@ -13,7 +13,7 @@ from gunicorn.app.base import BaseApplication
 
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
 from limes.db.engine import Engine
 from tests.api.commitments import BEHAVIORS
 from tests.api.growing import GROWING_CORES, fill_growing

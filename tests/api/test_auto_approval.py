@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.auto_approval import AutoApprovalRule, Wish, first_match
+from limes.core.quota_requests import AutoApprovalRule, Wish, first_match
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, show, status
 from tests.api.test_audit import events, payload
 from tests.api.world import World

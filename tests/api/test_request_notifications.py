@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limes.core.auto_approval import AutoApprovalRule
+from limes.core.quota_requests import AutoApprovalRule
 from limes.mail.samples import sample
 from limes.mail.templates import Around, Templates
 from tests.api.quota_requests import PATHS, act, ask, asked, services

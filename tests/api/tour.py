@@ -14,7 +14,7 @@ from limes.api import parameters as p
 from limes.api.routes import ROUTES, SECTIONS
 from limes.core.catalog import DistributionRule
 from limes.core.commitments.rules import CommitmentRules
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
 from limes.web.operation import operations_of
 from tests.api.answers import Answers
 from tests.api.commitments import BEHAVIORS, CORES

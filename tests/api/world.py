@@ -30,13 +30,13 @@ from limes.auth.policy import Policy
 from limes.backends.loader import Backends
 from limes.composition.use_cases import build_request_expiry, build_temporary_quotas, use_cases_of_api
 from limes.core.alerts import AlertRules
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.permissions import LowPrivRules
-from limes.core.quota_sets import QuotaSet
+from limes.core.quota import QuotaSet
+from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable

@@ -10,7 +10,7 @@ from limes.actions.lifetimes import clean_up_lifetimes, record_lifetimes, show_l
 from limes.api.answers.lifetimes import seconds_within
 from limes.backends import AZUsage
 from limes.core.lifetimes import Followed
-from limes.db.queries.lifetime_reports import LifetimeFilter, LifetimeRow
+from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from limes.settings.metering import FollowedResourceSettings, SubresourceLifetimeSettings
 from tests.collector.lab import Lab
 

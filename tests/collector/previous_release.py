@@ -14,8 +14,8 @@ from limes.core.metering.account import Account, Gap, Zone, integrate
 from limes.core.metering.calendar import DAY, Bucket, Granularity, month_of
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.late_usage import take_pending
 from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_corrections import take_pending
 from limes.db.queries.usage_sources import StoredAccount
 from limes.db.transactions import atomic
 from tests.collector.lab import Lab

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
-from limes.db.queries.fold_sums import fold_sums
+from limes.db.queries.sum_upkeep import fold_sums
 from limes.errors import Unavailable
 from tests.collector.commitments import add
 from tests.collector.growth import HOURS, SUMMARIES, set_capacity, set_domain_quota, stored, take_sample, use

@@ -9,7 +9,7 @@ from limes.actions.growth import sample as growth
 from limes.actions.growth.sample import note_quotas
 from limes.backends import ProjectInfo
 from limes.core.metering.calendar import HOUR
-from limes.db.queries import quota_times
+from limes.db.queries import growth_samples
 from tests.collector.growth import take_sample
 from tests.collector.lab import GERMANY, Lab
 from tests.support.databases import ON_POSTGRESQL
@@ -75,7 +75,7 @@ class Killed(BaseException):
 @pytest.mark.parametrize("pieces", range(5))
 def test_what_a_killed_process_has_not_noted_is_noted_next(lab: Lab, pieces: int) -> None:
     first = set_quotas(lab, 5)
-    left, note = iter(range(pieces)), quota_times.note_changes
+    left, note = iter(range(pieces)), growth_samples.note_changes
 
     def note_or_die(*arguments: Any) -> None:
         note(*arguments)  # what it wrote in this piece is lost
@@ -83,7 +83,7 @@ def test_what_a_killed_process_has_not_noted_is_noted_next(lab: Lab, pieces: int
             raise Killed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quota_times, "note_changes", note_or_die)
+        patch.setattr(growth_samples, "note_changes", note_or_die)
         with pytest.raises(Killed):
             sample(lab)
     done = min(2 * pieces, PROJECTS)

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import AutogrowRule, DistributionRule
+from limes.core.quota_requests import AutoApprovalRule
 from limes.db import engine as engines
 from limes.db.engine import Engine
 from limes.db.failures import Failure

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.auto_approval import AutoApprovalRule
+from limes.core.quota_requests import AutoApprovalRule
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.quota_requests import AmountRow, NewRequest

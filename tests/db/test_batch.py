@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from limes.db.compiled import compiled
+from limes.db.compiled import Compiled
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
@@ -15,8 +15,8 @@ class Name(NamedTuple):
     name: str
 
 
-_ADD = compiled(lambda p: Job.insert(name=p.name, next_run_at=p.at, error=""))
-_NAMES = compiled(lambda p: Job.select(Job.name).order_by(Job.next_run_at))
+_ADD = Compiled(lambda p: Job.insert(name=p.name, next_run_at=p.at, error=""))
+_NAMES = Compiled(lambda p: Job.select(Job.name).order_by(Job.next_run_at))
 
 
 @pytest.fixture

@@ -5,14 +5,14 @@ import threading
 import pytest
 
 from limes.db import connections
-from limes.db.compiled import compiled, lock
+from limes.db.compiled import Compiled, lock
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from tests.db.accounts import ACCOUNTS, add, amounts, in_threads
 from tests.support.pgbouncer import needs_sessions
 
 pytestmark = pytest.mark.usefixtures("accounts")
-LOCK = compiled(lambda _: lock(ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == 1)))
+LOCK = Compiled(lambda _: lock(ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == 1)))
 
 on_postgresql = pytest.mark.parametrize(
     "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
@@ -150,7 +150,7 @@ def test_slow_statements_end(engine: Engine, database_url: str) -> None:
 
 @on_postgresql
 def test_rows_are_skipped_that_others_have_locked(engine: Engine) -> None:
-    query = compiled(lambda _: lock(ACCOUNTS.select(ACCOUNTS.id).order_by(ACCOUNTS.id).limit(1), skip_locked=True))
+    query = Compiled(lambda _: lock(ACCOUNTS.select(ACCOUNTS.id).order_by(ACCOUNTS.id).limit(1), skip_locked=True))
 
     def work() -> None:
         assert engine.column(query) == [1]

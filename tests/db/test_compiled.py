@@ -8,7 +8,7 @@ from peewee import fn
 
 from limes.core.units import MAX_STORED
 from limes.db.base import bind
-from limes.db.compiled import any_of, compiled, compiled_insert, keep, lock
+from limes.db.compiled import Compiled, any_of, compiled_insert, keep, lock
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.models import Domain, Project, ProjectResource, Resource, Service
@@ -21,9 +21,9 @@ class Row(NamedTuple):
     name: str
 
 
-INSERT = compiled(lambda p: Trait.insert(id=p.id, name=p.name, updated=0.0))
-BY_IDS = compiled(lambda p: Trait.select(Trait.id, Trait.name).where(any_of(Trait.id, p.ids)).order_by(Trait.id))
-BY_NAMES = compiled(
+INSERT = Compiled(lambda p: Trait.insert(id=p.id, name=p.name, updated=0.0))
+BY_IDS = Compiled(lambda p: Trait.select(Trait.id, Trait.name).where(any_of(Trait.id, p.ids)).order_by(Trait.id))
+BY_NAMES = Compiled(
     lambda p: Trait.select(Trait.id).where(any_of(Trait.name, p.names)).order_by(Trait.id), prepare=True
 )
 
@@ -79,7 +79,7 @@ def test_rows_may_lack_values_and_get_defaults(database_url_with: Any) -> None:
 
 def test_the_query_is_built_once(traits: Engine) -> None:
     built = []
-    query = compiled(lambda p: built.append(p) or Trait.select(Trait.id, Trait.name).where(Trait.id == p.id))
+    query = Compiled(lambda p: built.append(p) or Trait.select(Trait.id, Trait.name).where(Trait.id == p.id))
     assert traits.first(query, Row, id=2) == Row(2, "B")
     assert traits.first(query, Row, id=9) is None
     assert len(built) == 1
@@ -90,7 +90,7 @@ def test_an_insert_depends_on_its_own_database_alone(traits: Engine, postgres_ur
     """And not on the one that the models happen to be bound to."""
     other = Engine(postgres_url_factory())
     bind(other.db)
-    query = compiled(lambda p: Trait.insert(id=p.id, name=p.name, updated=0.0).on_conflict_ignore())
+    query = Compiled(lambda p: Trait.insert(id=p.id, name=p.name, updated=0.0).on_conflict_ignore())
     assert [traits.write(query, id=number, name="new") for number in (7, 8)] == [1, 0]
     other.close()
 
@@ -112,7 +112,7 @@ def test_fields_that_rows_do_not_have_get_the_default_of_the_model(traits: Engin
 
 
 def test_values_that_are_part_of_the_query_stay(traits: Engine) -> None:
-    query = compiled(lambda p: Trait.select(Trait.id).where(any_of(Trait.name, ["A", "B"]), Trait.id > p.above))
+    query = Compiled(lambda p: Trait.select(Trait.id).where(any_of(Trait.name, ["A", "B"]), Trait.id > p.above))
     assert traits.column(query, above=1) == [2]
     assert traits.column(Trait.select(fn.COUNT(Trait.id)).where(Trait.name == "it's 100 % C")) == [1]
 
@@ -125,8 +125,8 @@ def test_a_value_that_is_not_given_is_an_error(traits: Engine) -> None:
 @pytest.mark.parametrize("words", [lock, keep])
 def test_rows_are_locked_until_the_transaction_ends(traits: Engine, words: Any) -> None:
     """PostgreSQL leaves out rows that others have locked; on SQLite a writer is alone, so there is nothing to lock."""
-    held = compiled(lambda p: words(Trait.select(Trait.id).where(Trait.id == p.id)))
-    free = compiled(lambda p: lock(Trait.select(Trait.id).order_by(Trait.id), of="t1", skip_locked=True))
+    held = Compiled(lambda p: words(Trait.select(Trait.id).where(Trait.id == p.id)))
+    free = Compiled(lambda p: lock(Trait.select(Trait.id).order_by(Trait.id), of="t1", skip_locked=True))
 
     def while_held() -> list[int]:
         assert traits.column(held, id=2) == [2]

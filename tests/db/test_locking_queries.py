@@ -24,7 +24,7 @@ import limes
 from limes.db import compiled as words
 from limes.db import models as m
 from limes.db.base import BaseModel
-from limes.db.compiled import Compiled, Parameters, Statement, any_of, compiled, lock
+from limes.db.compiled import Compiled, Parameters, Statement, any_of, lock
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.upgrade import Upgrade
@@ -219,10 +219,10 @@ def test_each_locking_query_gives_all_its_rows_when_these_change_meanwhile(world
 
 @ON_POSTGRESQL
 def test_the_form_that_is_refused_loses_rows(world: Engine) -> None:
-    statement = compiled(wrong).statement(world.dialect, world.db, {})
+    statement = Compiled(wrong).statement(world.dialect, world.db, {})
     assert lost_rows(world, Statement(f"{statement.sql} FOR UPDATE", statement.values, world.dialect))
     with pytest.raises(ValueError, match="any_of"):
-        world.tuples(compiled(lambda p: lock(wrong(p))), uuids=["n1"], consumers=[1])
+        world.tuples(Compiled(lambda p: lock(wrong(p))), uuids=["n1"], consumers=[1])
 
 
 def test_no_lock_hides_from_these_tests(monkeypatch: pytest.MonkeyPatch) -> None:

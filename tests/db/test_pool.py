@@ -10,7 +10,7 @@ import pytest
 from peewee import Table, fn
 
 from limes.db import pool
-from limes.db.compiled import compiled
+from limes.db.compiled import Compiled
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from tests.support.databases import UrlFactory
@@ -174,21 +174,21 @@ def test_prepared_reads_answer_as_plain_ones(engine: Engine) -> None:
     engine.execute("CREATE TABLE words (id INTEGER, word TEXT)")
     engine.execute("INSERT INTO words VALUES (1, 'a'), (2, 'b')")
     words = Table("words", ["id", "word"])
-    some = compiled(
+    some = Compiled(
         lambda p: words.select(words.word).where((words.id == p.id) | (words.word == p.word)).order_by(words.id),
         prepare=True,
     )
     for _ in range(8):
         assert engine.column(some, id=1, word="b") == ["a", "b"]
         assert engine.atomic(lambda: engine.column(some, id=2, word="x")) == ["b"]
-    like_a = compiled(lambda p: words.select(fn.COUNT(words.id)).where(words.word ** "%a%"), prepare=True)
+    like_a = Compiled(lambda p: words.select(fn.COUNT(words.id)).where(words.word ** "%a%"), prepare=True)
     assert engine.column(like_a) == [1]
 
 
 def test_prepared_reads_survive_cuts_and_poolers_that_forget(postgres_url_factory: UrlFactory) -> None:
     url = postgres_url_factory()
     engine = Engine(url)
-    next_number = compiled(lambda p: peewee.Select(columns=[p.number.cast("INTEGER") + 1]), prepare=True)
+    next_number = Compiled(lambda p: peewee.Select(columns=[p.number.cast("INTEGER") + 1]), prepare=True)
     for _ in range(3):
         assert engine.column(next_number, number=1) == [2]
         end_all_connections(url)

@@ -11,7 +11,7 @@ import pytest
 from peewee import Table
 
 from limes.db.advice import require_answer
-from limes.db.compiled import compiled
+from limes.db.compiled import Compiled
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.errors import StartupError, Unavailable
@@ -117,7 +117,7 @@ def test_there_is_none(postgres: PostgresServer, database: str) -> None:
 
 def test_round_trips_are_the_same(engine: Engine, postgres: PostgresServer, database: str) -> None:
     direct = Engine(postgres.own_url(database))
-    query = compiled(lambda p: ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == p.id))
+    query = Compiled(lambda p: ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == p.id))
 
     def count(one: Engine) -> tuple[int, int]:
         def write() -> None:
@@ -199,7 +199,7 @@ def test_a_transaction_that_rests_too_long(engine: Engine, make_engine: Callable
 
 def test_nothing_is_prepared_on_the_servers_side(engine: Engine, make_engine: Callable[..., Engine]) -> None:
     """Two processes would meet each other's statements there."""
-    query = compiled(lambda p: ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == p.id), prepare=True)
+    query = Compiled(lambda p: ACCOUNTS.select(ACCOUNTS.amount).where(ACCOUNTS.id == p.id), prepare=True)
     for one in (engine, make_engine(), make_engine()):
         assert [one.column(query, id=number) for number in (1, 2)] == [[100], [100]]
     assert engine.rows("SELECT COUNT(*) FROM pg_prepared_statements") == [(0,)]
@@ -210,7 +210,7 @@ def test_prepared_statements_of_others_are_not_mistaken_for_ours(make_engine: Ca
     engines = [make_engine("?target_session_attrs=any", pooler="transaction") for _ in range(2)]
     for number, engine in enumerate(engines):
         engine.db.behind_pooler = False  # type: ignore[union-attr]  # as if it had not been found
-        query = compiled(
+        query = Compiled(
             lambda p, number=number: peewee.Select(columns=[p.number.cast("INTEGER") + number]), prepare=True
         )
         assert [engine.column(query, number=10) for _ in range(3)] == [[10 + number]] * 3
@@ -218,7 +218,7 @@ def test_prepared_statements_of_others_are_not_mistaken_for_ours(make_engine: Ca
 
 def test_a_stream_takes_one_connection_and_leaves_no_cursor(engine: Engine, pooler: PgBouncer) -> None:
     numbers = Table("accounts", ["id", "amount"])
-    query = compiled(lambda p: numbers.select(numbers.id).order_by(numbers.id))
+    query = Compiled(lambda p: numbers.select(numbers.id).order_by(numbers.id))
 
     def read() -> Iterator[Number]:
         return engine.stream(query, Number)

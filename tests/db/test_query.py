@@ -7,7 +7,7 @@ import pytest
 
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, distinct, made, mapping, rows, writes_for
+from limes.db.query import Insert, Node, collected, distinct, made, mapping, nested, rows, writes_for
 from limes.placement.migrations import placement_migrations
 from limes.placement.models import Trait
 
@@ -42,6 +42,16 @@ def within(ids: Range) -> Node:
 @made(lambda id_, name: f"{id_}: {name}", int, str)
 def texts() -> Node:
     return Trait.select(Trait.id, Trait.name).order_by(Trait.id)
+
+
+@collected(float, Row)
+def by_time() -> Node:
+    return Trait.select(Trait.updated, Trait.id, Trait.name).order_by(Trait.id)
+
+
+@nested(float, tuple[int, str], int)
+def nested_by_time() -> Node:
+    return Trait.select(Trait.updated, Trait.id, Trait.name, Trait.id)
 
 
 @distinct(float)
@@ -80,6 +90,9 @@ def test_the_fields_of_a_tuple_are_arguments(traits: Engine) -> None:
 def test_what_rows_become(traits: Engine) -> None:
     assert texts(traits) == ["1: A", "2: B", "3: C"]
     assert times(traits) == {1.0, 2.0}
+    assert by_time(traits) == {1.0: [(1, "A"), (2, "B")], 2.0: [(3, "C")]}
+    assert by_time(traits)[2.0][0].name == "C"
+    assert nested_by_time(traits) == {1.0: {(1, "A"): 1, (2, "B"): 2}, 2.0: {(3, "C"): 3}}
 
 
 def test_rows_are_kept_or_replaced(traits: Engine) -> None:

@@ -9,8 +9,7 @@ import pytest
 
 from limes.db import replicas
 from limes.db.engine import Engine
-from limes.db.replica_metrics import PASSED_OVER
-from limes.db.replicas import ReplicatedEngine
+from limes.db.replicas import PASSED_OVER, ReplicatedEngine
 from limes.db.standbys import Standby
 from tests.setup.needs import POSTGRESQL
 from tests.support.machine import require

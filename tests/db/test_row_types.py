@@ -16,19 +16,21 @@ from psycopg2 import IntegrityError
 
 from limes.db import compiled as words
 from limes.db.base import bind
-from limes.db.compiled import Compiled, CompiledForRows, Param, Parameters, Statement, compiled
+from limes.db.compiled import Compiled, CompiledForRows, Param, Parameters, Statement
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
 from limes.db.migrate import limes_migrations
 from limes.db.models import Domain, DomainResource, Resource
-from limes.db.queries import lifetime_reports, mails
+from limes.db.queries import lifetimes, mails
 from limes.placement.migrations import placement_migrations
 from tests.db.column_types import Column, columns_of
 from tests.db.query_calls import Call, Recorder, Use, built_uses, calls, constant_uses, decorated_uses, unnamed_uses
 from tests.support.databases import MigratedUrlFactory
 
 NOT_ON = {
-    "sqlite": re.compile("no such function: (CLOCK_TIMESTAMP|pg_)|no such table: (suspicious_|unused_c|project_sums)"),
+    "sqlite": re.compile(
+        "no such function: (CLOCK_TIMESTAMP|pg_)|no such table: (suspicious_|unused_c|project_sums|commitment_sums)"
+    ),
     "postgresql": re.compile('relation "placement_change_counter" does not exist'),
 }
 """What only the other database has."""
@@ -51,8 +53,8 @@ def recorder(database_url_with: MigratedUrlFactory) -> Iterator[Recorder]:
 def uses_of(recorder: Recorder) -> list[Use]:
     """All queries with their row types."""
     mails.with_names(recorder, [{"project": {"id": "p"}, "domain": {"id": "d"}}])
-    filters = {name: ["x"] for name in lifetime_reports.FILTERS}
-    lifetime_reports.page(recorder, lifetime_reports.LifetimeFilter(0, 1, "d", "p", filters), 0, 1)
+    filters = {name: ["x"] for name in lifetimes.FILTERS}
+    lifetimes.page(recorder, lifetimes.LifetimeFilter(0, 1, "d", "p", filters), 0, 1)
     found: dict[Any, Use] = {}
     for use in (*decorated_uses(), *constant_uses(), *built_uses(recorder)):
         found.setdefault((use.call, id(use.query), use.kind), use)
@@ -263,7 +265,7 @@ class TooShort(NamedTuple):
 
 
 _QUOTA = DomainResource.select(DomainResource.domain, DomainResource.resource, DomainResource.quota).alias("q")
-_JOINED = compiled(
+_JOINED = Compiled(
     lambda p: (
         Domain.select(Domain.name, Resource.id, _QUOTA.c.quota, fn.COALESCE(fn.SUM(_QUOTA.c.quota), 0))
         .join(Resource, JOIN.CROSS)
@@ -271,9 +273,9 @@ _JOINED = compiled(
         .group_by(Domain.name, Resource.id, _QUOTA.c.quota)
     )
 )
-_SUM = compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)))
-_SUMS = compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)).group_by(DomainResource.resource))
-_PRESENT = compiled(lambda p: DomainResource.select(DomainResource.quota).where(DomainResource.quota > p.least))
+_SUM = Compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)))
+_SUMS = Compiled(lambda p: DomainResource.select(fn.SUM(DomainResource.domain)).group_by(DomainResource.resource))
+_PRESENT = Compiled(lambda p: DomainResource.select(DomainResource.quota).where(DomainResource.quota > p.least))
 
 
 class Amount(NamedTuple):

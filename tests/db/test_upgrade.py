@@ -14,7 +14,7 @@ from limes.db import models
 from limes.db.base import bind
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, limes_migrations
-from limes.db.queries.compare_sums import wrong_sums
+from limes.db.queries.sum_upkeep import wrong_sums
 from limes.db.upgrade import Upgrade
 from limes.errors import StartupError
 from tests.db.old_database import CONVERTER, wait_for

@@ -7,13 +7,13 @@ from typing import Any
 
 from peewee import Table
 
-from limes.db.compiled import compiled, lock
+from limes.db.compiled import Compiled, lock
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations
 from limes.errors import LimesError
 
 _COUNTERS = Table("counters", ["id", "value"])
-_LOCK = compiled(lambda _: lock(_COUNTERS.select(_COUNTERS.value).where(_COUNTERS.id == 1)))
+_LOCK = Compiled(lambda _: lock(_COUNTERS.select(_COUNTERS.value).where(_COUNTERS.id == 1)))
 
 
 def run_in_processes(count: int, work: Callable[..., Any], *arguments: Any) -> list[Any]:

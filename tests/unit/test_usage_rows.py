@@ -10,8 +10,7 @@ from limes.actions.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up
 from limes.api.answers.usage import UsageWriter
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.metering.account import Account, add, add_zones, constant
-from limes.core.metering.calendar import DAY
-from limes.core.metering.units import MonthUnits
+from limes.core.metering.calendar import DAY, MonthUnits
 from limes.core.units import Unit
 from limes.db.queries.usage_sources import Meter, MonthRow, NameRow
 from tests.support.usage import entries_of

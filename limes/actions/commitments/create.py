@@ -19,7 +19,6 @@ from limes.core.commitments.request import (
     check_times,
     expiry,
 )
-from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.projects import ProjectRow
 from limes.db.transactions import atomic
@@ -67,9 +66,7 @@ class CreateCommitment:
             )
             shown = CommitmentDocument.of(made.commitment, made.ref, made.unit)
             if key is not None:
-                commitment_keys.remember(
-                    ledger.engine, project.id, key, request.canonical(), shown.as_json(), ledger.now()
-                )
+                queries.remember_key(ledger.engine, project.id, key, request.canonical(), shown.as_json(), ledger.now())
             return Created(shown, made.warnings)
 
         try:
@@ -80,7 +77,7 @@ class CreateCommitment:
             raise Conflict(f"{refusal}; {advise(plan, ledger.unit_of(request.ref))}") from refusal
 
     def _find_earlier_answer(self, project: ProjectRow, key: str, request: CommitmentRequest) -> Created | None:
-        earlier = commitment_keys.claim(self.ledger.engine, project.id, key, self.ledger.now())
+        earlier = queries.claim_key(self.ledger.engine, project.id, key, self.ledger.now())
         if earlier is None:
             return None
         if earlier.request != request.canonical():

@@ -9,7 +9,6 @@ from limes.actions.commitments.ledger import Change, Ledger
 from limes.actions.context import Limes
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, advance
-from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.capacity import lock_resources
 from limes.errors import LimesError
@@ -82,7 +81,7 @@ class SettleCommitments:
     def _forget(self, before: float) -> int:
         ended = queries.ended_before(self.ledger.engine, before, _BATCH)
         queries.delete(self.ledger.engine, ended)
-        commitment_keys.forget_before(self.ledger.engine, before)
+        queries.forget_keys_before(self.ledger.engine, before)
         return len(ended)
 
 

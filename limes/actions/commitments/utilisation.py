@@ -1,6 +1,5 @@
 """How much of their commitments projects use, over time."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -61,9 +60,10 @@ class MeasureUtilisation(LedgerUser):
         today = int(ledger.now() // _DAY)
         project = find_project(ledger.engine, domain_uuid, project_uuid)
         refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(ledger.engine).items()}
-        days_by_place: dict[tuple[Ref, str], dict[int, DayOfUse]] = defaultdict(dict)
-        for row in queries.of_project(ledger.engine, project.id, today - days + 1):
-            days_by_place[refs[row.resource_id], row.az][row.day.day] = row.day
+        days_by_place = {
+            (refs[resource_id], az): {day.day: day for day in found}
+            for (resource_id, az), found in queries.of_project(ledger.engine, project.id, today - days + 1).items()
+        }
         wanted = set(selection.refs)
         forbidden = self._forbidden(project.id, refs)
         return [

@@ -29,8 +29,8 @@ from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, Exhaustion, Trend, exhaustion, trend_of
 from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of
 from limes.core.selection import Selection
-from limes.db.queries import growth_samples, growth_trends, project_sums
-from limes.db.queries.growth_trends import Present
+from limes.db.queries import growth_history, growth_samples, project_sums
+from limes.db.queries.growth_history import Present
 from limes.db.queries.project_sums import Among
 from limes.db.transactions import snapshot
 
@@ -76,7 +76,7 @@ def forecast_growth(limes: Limes, where: Where, selection: Selection, *, every_a
         return Forecasts([], None)
     now = int(limes.now())
     hour = sampled_at - sampled_at % HOUR
-    rows = growth_trends.present(limes.engine, where.domain or "", hour, every_az=every_az)
+    rows = growth_history.present(limes.engine, where.domain or "", hour, every_az=every_az)
     found = [_build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
     return Forecasts(_sort_forecasts(found, list(named), limes.catalog), sampled_at)
 
@@ -89,7 +89,7 @@ def _sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Cat
 
 def _build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
     """Returns when present usage reaches its limits, if it goes on to grow like the trend."""
-    trend = _trend(row)
+    trend = row.trend
     amounts: dict[Limit, int | None] = {
         "capacity": row.capacity,
         "quota": row.quota,
@@ -101,14 +101,6 @@ def _build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
         if amount is not None and (amount or row.usage)
     ]
     return Forecast(named, row, trend, max(MIN_DAYS - (row.days or 0), 0) if trend is None else 0, limits)
-
-
-def _trend(row: Present) -> Trend | None:
-    figures = (row.level, row.growth, row.lowest, row.highest)
-    known = [each for each in figures if each is not None]
-    if row.computed_at is None or len(known) != len(figures):
-        return None
-    return Trend(row.computed_at, *known)
 
 
 def _expected(trend: Trend | None, usage: int, amount: int, now: int) -> Exhaustion | None:
@@ -207,8 +199,6 @@ def _is_something(point: Point | None) -> bool:
 
 def _present(ref: Ref, az: str, now: _Now, days: Sequence[Point], today: int) -> Present:
     """Returns the present figures with their trend, as the collector's job stores it for a domain."""
-    row = Present(*ref, az, today, now.usage, now.committed, now.quota, None, None, len(days), None, None, None, None)
-    if len(days) < MIN_DAYS:
-        return row
-    trend = trend_of(today, [(point.begins, float(point.used)) for point in days])
-    return row._replace(**trend._asdict())
+    usage = [(point.begins, float(point.used)) for point in days]
+    trend = trend_of(today, usage) if len(days) >= MIN_DAYS else None
+    return Present(*ref, az, today, now.usage, now.committed, now.quota, None, len(days), trend)

@@ -19,12 +19,12 @@ from limes.core.forecast import LOOK_BACK, MIN_DAYS, trend_of
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month, render_time
 from limes.core.units import MAX_STORED
 from limes.db.queries import growth_samples as queries
-from limes.db.queries import growth_trends, kept_sums, quota_times
+from limes.db.queries import growth_history, kept_sums
 from limes.db.queries.capacity import capacities
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
-from limes.db.queries.domains import domains
-from limes.db.queries.growth_history import first_times
+from limes.db.queries.projects import domains
+from limes.db.queries.growth_history import DayOfSeries, TrendRow, first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey
 from limes.db.queries.growth_trends import DayOfSeries, TrendRow
 from limes.db.queries.project_sums import Among, Level
@@ -87,7 +87,7 @@ def _take_sample(limes: Limes) -> None:
     if state.sampled_at > now:
         _check_clock(limes, now)
         queries.forget_future(engine, now)
-        quota_times.forget_future_quotas(engine, now)
+        queries.forget_future_quotas(engine, now)
     known = queries.series_ids(engine)
     figures = _read(limes, now, known)
     unknown = [key for key, found in figures.items() if key not in known and not found.is_nothing]
@@ -115,7 +115,7 @@ def _forget(limes: Limes, now: int) -> None:
     months_before = None if keep.keep_months is None else month_of(now) - keep.keep_months * 31 * DAY
     days_before = today - keep.keep_days * DAY
     queries.forget(limes.engine, today - keep.keep_hours * DAY, days_before, months_before)
-    quota_times.forget_quotas(limes.engine, days_before if months_before is None else months_before)
+    queries.forget_quotas(limes.engine, days_before if months_before is None else months_before)
 
 
 def _read(limes: Limes, now: int, known: Collection[SeriesKey]) -> dict[SeriesKey, _Figures]:
@@ -206,8 +206,8 @@ def note_quotas(limes: Limes) -> None:
 def _note_piece(limes: Limes, after: str) -> str | None:
     """Returns the last project of the piece, None after the last piece."""
     now = queries.lock_state(limes.engine).sampled_at
-    piece = quota_times.piece_after(limes.engine, after, _PROJECTS)
-    quota_times.note_changes(limes.engine, now, piece)
+    piece = queries.piece_after(limes.engine, after, _PROJECTS)
+    queries.note_changes(limes.engine, now, piece)
     return piece.last
 
 
@@ -225,7 +225,7 @@ def _compute_trends_if_due(limes: Limes) -> None:
     if day_of(state.trends_at) == day_of(now):
         return
     last = 0
-    while ids := engine.snapshot(partial(growth_trends.series_after, engine, last, _SERIES)):
+    while ids := engine.snapshot(partial(growth_history.series_after, engine, last, _SERIES)):
         _compute_trends(limes, ids, day_of(now))
         last = ids[-1]
     engine.atomic(partial(queries.note_trends, engine, now))
@@ -234,10 +234,10 @@ def _compute_trends_if_due(limes: Limes) -> None:
 def _compute_trends(limes: Limes, ids: Sequence[int], today: int) -> None:
     engine = limes.engine
     days: dict[int, list[DayOfSeries]] = {id_: [] for id_ in ids}
-    for row in engine.snapshot(partial(growth_trends.days_of, engine, ids, today - LOOK_BACK * DAY, today)):
+    for row in engine.snapshot(partial(growth_history.days_of, engine, ids, today - LOOK_BACK * DAY, today)):
         days[row.series_id].append(row)
     rows = [_trend(id_, today, days[id_]) for id_ in ids]
-    engine.atomic(partial(growth_trends.write_trends, engine, rows))
+    engine.atomic(partial(growth_history.write_trends, engine, rows))
 
 
 def _trend(id_: int, today: int, days: Sequence[DayOfSeries]) -> TrendRow:

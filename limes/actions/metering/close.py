@@ -37,12 +37,9 @@ from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.committed_times import committed_times, write_committed_times
-from limes.db.queries.late_usage import late_projects, take_pending
-from limes.db.queries.metered_units import note_units
-from limes.db.queries.usage_accounts import State
-from limes.db.queries.usage_corrections import CheckedCorrections, Correction
-from limes.db.queries.usage_sources import Meter, StoredAccount
+from limes.db.queries.usage_accounts import State, note_units
+from limes.db.queries.usage_corrections import CheckedCorrections, Correction, late_projects, take_pending
+from limes.db.queries.usage_sources import Meter, StoredAccount, committed_times, write_committed_times
 from limes.db.transactions import atomic, snapshot
 from limes.errors import Unavailable
 

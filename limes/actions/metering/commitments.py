@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from limes.db.queries.commitment_events import NumberedEvent
-from limes.db.queries.committed_times import CommittedRow
+from limes.db.queries.usage_sources import CommittedRow
 
 
 def apply_events(

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from limes.core.metering.account import Account
-from limes.core.metering.units import MonthUnits
+from limes.core.metering.calendar import MonthUnits
 from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow
 
 ALL_AZS = ""

@@ -13,13 +13,11 @@ from limes.actions.metering.entries import ALL_AZS, ClosedMonths, UsageEntry, ad
 from limes.actions.metering.sources import Sources, VersionedAccount, load_sources, window_at
 from limes.actions.metering.usage_query import UsageQuery, times_of
 from limes.core.metering.account import add, add_zones
-from limes.core.metering.calendar import Bucket, Granularity, buckets, month_of, previous_month
-from limes.core.metering.units import MonthUnits
+from limes.core.metering.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.metered_units import metered_units
-from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_accounts import State, metered_units
 from limes.db.queries.usage_corrections import CorrectionRow
 from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow, StoredAccount
 from limes.db.transactions import snapshot

@@ -11,10 +11,9 @@ from limes.actions.quota_changes import EVERYTHING, QuotaOutcome
 from limes.actions.quota_requests.desk import Desk
 from limes.actions.quota_requests.grant import GrantQuota, Rights
 from limes.audit.initiator import of_job
-from limes.core.auto_approval import AutoApprovalRule, Wish, first_match
 from limes.core.catalog import Ref
 from limes.core.history import What
-from limes.core.quota_requests import EventKind, RequestStatus
+from limes.core.quota_requests import AutoApprovalRule, EventKind, RequestStatus, Wish, first_match
 from limes.core.temporary_quota import Term
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.catalog import resource_ids

@@ -16,8 +16,7 @@ from limes.core.catalog import Ref
 from limes.core.quota_requests import EventKind, RequestStatus, names, status_after
 from limes.core.units import UnitError
 from limes.db.queries import quota_requests as queries
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_requests import AmountRow
 from limes.errors import Unprocessable
 

@@ -14,13 +14,11 @@ from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
-from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog
-from limes.core.quota_requests import EventKind, RequestStatus
+from limes.core.quota_requests import AutoApprovalRule, EventKind, RequestStatus
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.projects import ProjectRow, projects_by_id
+from limes.db.queries.projects import DomainRow, ProjectRow, projects_by_id
 from limes.db.queries.quota_requests import EventRow, LockedRequest
 from limes.errors import Conflict, NotFound
 from limes.system import Clock
@@ -102,7 +100,7 @@ class Desk:
         queries.lock_requester(self.engine, domain_id, project_id)
         since = self.now() - _DAY
         if project_id is None:
-            level, made = "domain", queries.count_of_domain_since(self.engine, domain_id, since)
+            level, made = "domain", queries.count_in_domain_since(self.engine, domain_id, since, only_own=True)
         else:
             level, made = "project", queries.count_of_project_since(self.engine, project_id, since)
         if made >= self.at_most_per_day:

@@ -12,12 +12,11 @@ from limes.core.catalog import Ref
 from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
 from limes.core.temporary_quota import ALWAYS, Term
-from limes.db.queries.autogrow_bounds import autogrow_bounds
+from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_requests import AmountRow
 
 _BOUNDS = (What.MAX_QUOTA, What.MIN_QUOTA)

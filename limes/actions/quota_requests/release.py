@@ -19,8 +19,7 @@ from limes.db.queries import quota_requests as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
-from limes.db.queries.domains import DomainRow
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_requests import AmountRow, LockedRequest
 
 

@@ -12,7 +12,7 @@ from limes.actions.quota_requests.read import ReadRequests
 from limes.actions.set_autogrow_bounds import SetAutogrowBounds
 from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
-from limes.core.auto_approval import AutoApprovalRule
+from limes.core.quota_requests import AutoApprovalRule
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,15 @@ from limes.core.alerts import Kind, Severity, UsageThresholds
 from limes.core.selection import Selection, select
 from limes.db.queries import alerts as queries
 from limes.db.queries import project_scrapes
-from limes.db.queries.alerts import CommitmentRow, Shares, Times, UsedRow
+from limes.db.queries.alerts import (
+    CommitmentRow,
+    Shares,
+    TemporaryAlertRow,
+    Times,
+    UsedRow,
+    count_temporary_alerts,
+    temporary_alerts,
+)
 from limes.db.queries.attention import (
     EVERYWHERE,
     PlacedRow,
@@ -21,7 +29,6 @@ from limes.db.queries.attention import (
     capacity_drops,
     service_scrapes,
 )
-from limes.db.queries.temporary_alerts import TemporaryAlertRow, count_temporary_alerts, temporary_alerts
 from limes.db.transactions import snapshot
 
 _ALL = 1_000_000

@@ -11,7 +11,7 @@ from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import kept_sums
 from limes.db.queries.attention import EVERYWHERE, Scope
-from limes.db.queries.commitment_summary import LiveSum, UseSum, live_sums, use_sums
+from limes.db.queries.commitment_use import LiveSum, UseSum, live_sums, use_sums
 from limes.db.queries.project_sums import Among
 from limes.db.transactions import snapshot
 

@@ -8,13 +8,14 @@ from limes.actions.quota_changes import domain_tag, tag_of_domain
 from limes.actions.reports.az_breakdown import AZBreakdown, read_totals
 from limes.core.catalog import Ref
 from limes.core.selection import Page, Selection
+from limes.core.temporary_quota import TemporaryQuota
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
-from limes.db.queries.domains import DomainRow, domains
 from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_scrapes import domain_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
-from limes.db.queries.temporary_quotas import TemporaryRow, of_domains
+from limes.db.queries.projects import DomainRow, domains
+from limes.db.queries.temporary_quotas import of_domains
 from limes.db.transactions import snapshot
 
 
@@ -29,7 +30,7 @@ class DomainReport:
     service_scraped_at: dict[str, tuple[float | None, float | None]]
     azs: AZBreakdown
     """Only filled if asked for."""
-    temporary: dict[Ref, TemporaryRow] = field(default_factory=dict)
+    temporary: dict[Ref, TemporaryQuota] = field(default_factory=dict)
     """Quotas that end by themselves, or that are planned."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single domain."""

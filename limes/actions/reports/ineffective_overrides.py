@@ -10,7 +10,7 @@ from limes.core.catalog import Catalog, Ref
 from limes.core.overrides import QuotaOverride, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries.needed_quota import projects_by_names, read_committed, read_usage
+from limes.db.queries.autogrow_figures import projects_by_names, read_committed, read_usage
 from limes.system import Clock
 
 

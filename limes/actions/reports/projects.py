@@ -10,14 +10,14 @@ from limes.actions.quota_changes import project_tag, tag_of_project
 from limes.actions.reports.az_breakdown import AZBreakdown, read_commitments
 from limes.core.catalog import Ref
 from limes.core.selection import Page, Selection
+from limes.core.temporary_quota import TemporaryQuota
 from limes.db.queries import project_figures as queries
 from limes.db.queries import project_scrapes, projects, temporary_quotas
-from limes.db.queries.autogrow_bounds import autogrow_bounds
+from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.catalog import all_ids
-from limes.db.queries.project_quotas import Bounds
+from limes.db.queries.project_quotas import Bounds, ProjectResourceRow
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow, these
-from limes.db.queries.temporary_quotas import TemporaryRow
 from limes.db.transactions import snapshot
 
 CHUNK = 200
@@ -56,7 +56,7 @@ class ProjectReport:
     """The figures of one project. A service that was never scraped has no time and no resources."""
 
     project: ProjectRow
-    resources: dict[Ref, queries.ProjectResourceRow] = field(default_factory=dict)
+    resources: dict[Ref, ProjectResourceRow] = field(default_factory=dict)
     scraped_at: dict[str, float | None] = field(default_factory=dict)
     failing_since: dict[str, float] = field(default_factory=dict)
     """Services whose scrapes fail."""
@@ -66,7 +66,7 @@ class ProjectReport:
     """Only filled if asked for."""
     growing: dict[Ref, GrowingQuota] = field(default_factory=dict)
     """Of what grows by itself. There, `azs` are filled even if not asked for."""
-    temporary: dict[Ref, TemporaryRow] = field(default_factory=dict)
+    temporary: dict[Ref, TemporaryQuota] = field(default_factory=dict)
     """Quotas that end by themselves, or that are planned."""
     tag: str = ""
     """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single project."""

@@ -8,7 +8,6 @@ from pydantic import Field
 from limes.core import temporary_quota
 from limes.core.catalog import Catalog, Ref
 from limes.db.queries.attention import PlacedRow
-from limes.db.queries.temporary_quotas import TemporaryRow
 from limes.validation.shape import Amount, Shape, Time, one_of
 
 Count = Annotated[int, Field(ge=0)]
@@ -64,11 +63,11 @@ class TemporaryQuota(Shape):
     problem: Annotated[str, Field(description="why it could not begin, or not be given back")] | None = None
 
 
-def render_temporary(temporary: temporary_quota.TemporaryQuota | TemporaryRow, present: int) -> TemporaryQuota:
+def render_temporary(temporary: temporary_quota.TemporaryQuota, present: int) -> TemporaryQuota:
     """`present` is the quota that there is now."""
-    before, is_over = temporary.before, temporary.state == temporary_quota.TemporaryState.OVER
+    before, is_over = temporary.before, temporary.state is temporary_quota.TemporaryState.OVER
     return TemporaryQuota(
-        state=temporary.state,
+        state=temporary.state.value,
         quota=temporary.quota,
         starts_at=int(temporary.starts_at),
         until=int(temporary.until),

@@ -11,9 +11,8 @@ from limes.api.answers.quota import Change, render_change
 from limes.core import autogrow
 from limes.core.autogrow_advice import Action
 from limes.core.autogrow_bounds import BoundSource
-from limes.core.bounds import Bound
 from limes.core.catalog import Catalog
-from limes.core.hierarchy import Bounding, DomainFigures, ProjectFigures
+from limes.core.hierarchy import Bound, Bounding, DomainFigures, ProjectFigures
 from limes.validation.shape import Amount, Shape, Unit, one_of
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from limes.api.answers.common import Link, Named, PlacedNamed
 from limes.core.metering.calendar import render_time
-from limes.db.queries.lifetime_reports import LifetimeRow
+from limes.db.queries.lifetimes import LifetimeRow
 from limes.validation.shape import Shape, Time, seconds, stored
 
 CSV_HEADER = (

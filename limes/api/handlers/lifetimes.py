@@ -5,7 +5,7 @@ from limes.api import parameters
 from limes.api.answers.lifetimes import CSV_HEADER, LifetimesAnswer, csv_rows, render_lifetime
 from limes.api.call import Call
 from limes.core.metering.calendar import render_time
-from limes.db.queries.lifetime_reports import FILTERS, LifetimeFilter
+from limes.db.queries.lifetimes import FILTERS, LifetimeFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
 from limes.web.csv import CSV, prefers_csv, write_csv

@@ -4,32 +4,28 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from limes.commands.terminal import Commands, add_config_option, add_exit_codes
+from limes.commands import terminal
 from limes.errors import StartupError
-
-if TYPE_CHECKING:
-    from limes.commands.serve.banner import Source
 
 QUICKSTART = Path(__file__).with_name("quickstart.yaml")
 """The sample cloud that runs where nothing is configured."""
 SAMPLE_DATA = Path(__file__).with_name("sample-data.yaml")
 
 
-def add_to(commands: Commands) -> None:
-    """Adds `serve`."""
-    parser = commands.add_parser(
+def add_to(commands: terminal.Commands) -> None:
+    terminal.add_command(
+        commands,
         "serve",
-        help="run both APIs and the collector in one command, for a first look or a small lab",
+        run,
+        "run both APIs and the collector in one command, for a first look or a small lab",
+        terminal.argument(
+            "--fresh", action="store_true", help="delete the data of a sample cloud first, and start with new ones"
+        ),
+        terminal.add_config_option,
         description="Runs both APIs and the collector. Without any configuration, it runs a sample cloud.",
+        codes={0: "stopped by a signal", 1: "it could not start, or one of the processes has ended"},
     )
-    parser.add_argument(
-        "--fresh", action="store_true", help="delete the data of a sample cloud first, and start with new ones"
-    )
-    add_config_option(parser)
-    add_exit_codes(parser, {0: "stopped by a signal", 1: "it could not start, or one of the processes has ended"})
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -39,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from limes.commands.serve.sample_data import SampleData
     from limes.commands.serve.supervisor import Supervisor
 
-    source = _choose_config()
+    config, built_in = _choose_config()
     settings, log_folder = prepare(fresh=options.fresh)
     with Supervisor(log_folder) as supervisor:
         try:
@@ -57,18 +53,17 @@ def run(options: argparse.Namespace) -> int:
             print(f"limes serve: {error}", file=sys.stderr)
             return 1
         if not supervisor.stopped:
-            print(banner(settings, log_folder, source), flush=True)
+            print(banner(settings, log_folder, config, built_in=built_in), flush=True)
         return supervisor.wait()
 
 
-def _choose_config() -> "Source":
-    """Returns the file that is used, and names it to the processes that we start."""
-    from limes.commands.serve.banner import Source
+def _choose_config() -> tuple[Path, bool]:
+    """Returns the file that is used, and whether it is built in. Names that to the processes that we start."""
     from limes.composition.common import find_config
 
     path = find_config()
     if os.environ.get("LIMES_CONFIG") or path.is_file():
-        return Source(path.absolute())
+        return path.absolute(), False
     os.environ["LIMES_CONFIG"] = str(QUICKSTART)
     print("There is no configuration file, so this is a sample cloud.", flush=True)
-    return Source(QUICKSTART, built_in=True)
+    return QUICKSTART, True

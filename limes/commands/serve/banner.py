@@ -1,6 +1,5 @@
 """What `limes serve` prints once everything runs."""
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from limes.auth.without_keystone import SampleIdentities
@@ -9,16 +8,9 @@ from limes.settings import Settings
 from limes.validation.sections import reachable
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """Where the configuration comes from."""
-
-    path: Path
-    built_in: bool = False
-
-
-def banner(settings: Settings, log_folder: Path, source: Source) -> str:
-    """Returns the text. Sample tokens are shown, since everybody who reads it started this cloud; others never are."""
+def banner(settings: Settings, log_folder: Path, config: Path, *, built_in: bool) -> str:
+    """Returns the text; `built_in` says that nobody has configured anything. Sample tokens are shown, since everybody
+    who reads it started this cloud; others never are."""
     api, placement = f"http://{reachable(settings.api.listen)}", f"http://{reachable(settings.placement.listen)}"
     collector = f"http://{reachable(settings.collector.listen)}"
     lines = [
@@ -29,11 +21,11 @@ def banner(settings: Settings, log_folder: Path, source: Source) -> str:
         f"  Limes API       {api}/v1/",
         f"  Placement API   {placement}/",
         f"  Metrics         {api}/metrics   {placement}/metrics   {collector}/metrics",
-        f"  Configuration   {'built in: ' if source.built_in else ''}{source.path}",
+        f"  Configuration   {'built in: ' if built_in else ''}{config}",
         f"  Data            {_database(settings)}",
         f"  Logs            {log_folder.absolute()}/*.log",
         "",
-        *_next_steps(settings, source),
+        *_next_steps(settings, config, built_in),
     ]
     if settings.identity.method == "sample" and settings.identity.sample.tokens:
         lines += ["", *_tokens(settings), "", *_commands(settings, api, placement)]
@@ -45,13 +37,13 @@ def _database(settings: Settings) -> str:
     return str(Path(address.name).absolute()) if address.dialect == "sqlite" else address.location
 
 
-def _next_steps(settings: Settings, source: Source) -> list[str]:
+def _next_steps(settings: Settings, config: Path, built_in: bool) -> list[str]:
     lines = []
     if settings.identity.method == "sample":
         lines.append("`limes serve --fresh` starts again with new data.")
-    if source.built_in:
+    if built_in:
         lines += [
-            f"Other commands need the same configuration: export LIMES_CONFIG={source.path}",
+            f"Other commands need the same configuration: export LIMES_CONFIG={config}",
             "`limes config init` writes a configuration for your own cloud.",
         ]
     return lines or ["`limes doctor` says whether anything is wrong."]

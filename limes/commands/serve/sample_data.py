@@ -1,7 +1,7 @@
 """Fills an empty Placement with sample providers, and an empty Limes with sample quotas, through their public APIs."""
 
 import time
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -88,22 +88,12 @@ class SampleData:
     def _following(self) -> set[tuple[str, str]]:
         """Returns the resources whose quota follows usage, and cannot be set."""
         services = self._limes.must("GET", "/v1/clusters/current")["cluster"]["services"]
-        return {
-            (service["type"], resource["name"])
-            for service in services
-            for resource in service["resources"]
-            if resource.get("quota_distribution_model") == "autogrow"
-        }
+        return _refs(services, lambda resource: resource.get("quota_distribution_model") == "autogrow")
 
     def _with_quota(self, path: str) -> set[tuple[str, str]]:
         """Returns the resources of a domain or project whose quota is above 0."""
         (document,) = self._limes.must("GET", path).values()
-        return {
-            (service["type"], resource["name"])
-            for service in document["services"]
-            for resource in service["resources"]
-            if resource.get("quota")
-        }
+        return _refs(document["services"], lambda resource: bool(resource.get("quota")))
 
     def _is_accepted(self, path: str, body: Any) -> bool:
         """Returns whether a PUT succeeds; 423 means that its project waits for its first scrape."""
@@ -150,7 +140,11 @@ def _ids(limes: _Api) -> dict[str, str]:
 def _resources(body: Mapping[str, Any]) -> set[tuple[str, str]]:
     """Returns the resources whose quota a PUT sets."""
     (document,) = body.values()
-    return {(service["type"], one["name"]) for service in document["services"] for one in service["resources"]}
+    return _refs(document["services"], lambda resource: True)
+
+
+def _refs(services: Iterable[Any], is_meant: Callable[[Any], bool]) -> set[tuple[str, str]]:
+    return {(service["type"], one["name"]) for service in services for one in service["resources"] if is_meant(one)}
 
 
 def _quota_requests(

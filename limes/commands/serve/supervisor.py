@@ -10,7 +10,7 @@ import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 from limes.errors import StartupError
@@ -22,8 +22,6 @@ _PR_SET_PDEATHSIG = 1
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A process of ours."""
-
     name: str
     listen: str
     process: subprocess.Popen[bytes]
@@ -44,16 +42,15 @@ class Supervisor:
     def __init__(self, log_folder: Path) -> None:
         self._log_folder = log_folder
         self._children: list[Child] = []
-        self._stopping = False
+        self.stopped = False
+        """Whether we were told to stop."""
 
     def __enter__(self) -> Self:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def start(self, name: str, listen: str) -> None:
@@ -81,21 +78,17 @@ class Supervisor:
                     raise StartupError(f"{child.name} did not answer in {timeout:.0f} seconds; see {child.log}")
                 time.sleep(0.1)
 
-    @property
-    def stopped(self) -> bool:
-        """Whether we were told to stop."""
-        return self._stopping
-
     def require_alive(self) -> None:
         """Raises `StartupError` with the log's end if a process has ended."""
         for child in self._children:
             code = child.process.poll()
-            if code is not None and not self._stopping:
-                raise StartupError(f"{child.name} ended with exit code {code}; the end of its log:\n{_tail(child.log)}")
+            if code is not None and not self.stopped:
+                end = "\n".join(child.log.read_text(errors="replace").splitlines()[-12:])
+                raise StartupError(f"{child.name} ended with exit code {code}; the end of its log:\n{end}")
 
     def wait(self) -> int:
         """Waits until we are told to stop (exit code 0), or until a process ends by itself (exit code 1)."""
-        while not self._stopping:
+        while not self.stopped:
             try:
                 self.require_alive()
             except StartupError as error:
@@ -106,7 +99,7 @@ class Supervisor:
 
     def stop(self) -> None:
         """Asks all processes to stop, and makes them stop after a while."""
-        self._stopping = True
+        self.stopped = True
         for child in reversed(self._children):
             if child.process.poll() is None:
                 child.process.terminate()
@@ -119,7 +112,7 @@ class Supervisor:
                 child.process.wait()
 
     def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        self._stopping = True
+        self.stopped = True
 
 
 def _is_healthy(listen: str) -> bool:
@@ -128,7 +121,3 @@ def _is_healthy(listen: str) -> bool:
             return bool(answer.status == 200)
     except OSError:
         return False
-
-
-def _tail(path: Path, lines: int = 12) -> str:
-    return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])

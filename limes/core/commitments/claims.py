@@ -62,7 +62,6 @@ class Claims:
 
     @property
     def room_overall(self) -> int:
-        """The whole capacity less all claims."""
         return self.whole_capacity - sum(self.claimed.values())
 
     @property

@@ -124,7 +124,6 @@ def offer(commitment: Commitment, transfer_status: str, token: str) -> Commitmen
 
 
 def withdraw(commitment: Commitment) -> Commitment:
-    """Takes the transfer mark away."""
     return replace(commitment, transfer_status="", transfer_token=None)
 
 

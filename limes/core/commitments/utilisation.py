@@ -1,11 +1,10 @@
 """How much of their commitments projects use: figures by day, and a recommended amount."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class DayOfUse:
+class DayOfUse(NamedTuple):
     """One day (UTC, in days since the epoch) of a project's resource in one AZ. Sums are over several samples."""
 
     day: int

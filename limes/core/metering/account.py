@@ -131,7 +131,6 @@ def pooled_times(zones: Mapping[str, Zone]) -> Sequence[CommittedTime]:
 
 
 def _beyond(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap]) -> dict[str, int]:
-    """Returns what was used beyond commitments, by AZ."""
     steps = sorted((step.at, az, step.usage) for az, zone in zones.items() for step in zone.steps if begin <= step.at)
     times = {begin, end, *(at for at, _, _ in steps)}
     times.update(*(span[:2] for span in gaps), *(time[:2] for zone in zones.values() for time in zone.committed))

@@ -1,9 +1,12 @@
-"""Hours, days and months of the account, all in UTC."""
+"""Hours, days and months of the account, all in UTC, and the units that months have."""
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
+
+from limes.core.catalog import Ref
 
 HOUR = 3600
 DAY = 86400
@@ -39,7 +42,6 @@ def month_of(time: int) -> int:
 
 
 def next_month(month: int) -> int:
-    """Returns when the month after this one begins."""
     return month_of(month + 31 * DAY)
 
 
@@ -92,3 +94,27 @@ def _longest(begin: int, end: int) -> Bucket:
 def render_time(time: float) -> str:
     """Returns a time as people read it."""
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+# -- units -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class MonthUnits:
+    """A month has the last unit that its resource had in it. Amounts are not converted."""
+
+    noted: Mapping[Ref, Sequence[tuple[int, str]]] = field(default_factory=dict)
+    """From when on a resource had a unit, in order."""
+
+    def at(self, ref: Ref, time: int) -> str | None:
+        """Returns the unit of the month of this time; None if none was ever noted."""
+        known = self.noted.get(ref)
+        if not known:
+            return None
+        end = next_month(month_of(time))
+        # before the first one was noted, it was most likely the same
+        return next((unit for since, unit in reversed(known) if since < end), known[0][1])
+
+    def differ(self, months: Sequence[int]) -> bool:
+        """Returns whether any resource had different units in these months."""
+        return any(len({self.at(ref, month) for month in months}) > 1 for ref in self.noted)

@@ -9,8 +9,9 @@ Queries are written on them (`limes.db.queries`).
 - A foreign key that is the first column of another index has none of its own (`index=False`).
 """
 
+import peewee
+
 from limes.db.base import BaseModel, bind
-from limes.db.models.autogrow import ProjectAZQuota, UsageChanges
 from limes.db.models.catalog import AZResource, Capacitor, Resource, Service
 from limes.db.models.commitments import (
     Commitment,
@@ -19,20 +20,10 @@ from limes.db.models.commitments import (
     CommitmentKey,
     CommitmentUse,
 )
-from limes.db.models.domains import Domain, DomainResource
-from limes.db.models.growth import (
-    GrowthDay,
-    GrowthHour,
-    GrowthMonth,
-    GrowthSeries,
-    GrowthState,
-    GrowthTrend,
-    QuotaTime,
-)
-from limes.db.models.history import QuotaHistory
+from limes.db.models.growth import GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthState, GrowthTrend, QuotaTime
 from limes.db.models.jobs import Job
 from limes.db.models.lifetimes import LifetimeProject, SubresourceLifetime
-from limes.db.models.mails import Mail, MailItem, MailUnsubscribed
+from limes.db.models.mails import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
 from limes.db.models.metering import (
     ClosedDay,
     CommittedTime,
@@ -45,117 +36,14 @@ from limes.db.models.metering import (
     UsageMonth,
     UsageStep,
 )
-from limes.db.models.notifications import NotificationCursor, NotificationState
 from limes.db.models.outbox import OutboxEvent
-from limes.db.models.projects import Project, ProjectAZResource, ProjectResource, ProjectService
+from limes.db.models.projects import Domain, DomainResource, Project, ProjectAZResource, ProjectResource, ProjectService
 from limes.db.models.quota_requests import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
-from limes.db.models.temporary_quotas import TemporaryQuota
+from limes.db.models.quotas import ProjectAZQuota, QuotaHistory, TemporaryQuota, UsageChanges
 
-__all__ = [
-    "LOCK_ORDER",
-    "MODELS",
-    "AZResource",
-    "Capacitor",
-    "ClosedDay",
-    "Commitment",
-    "CommitmentEvent",
-    "CommitmentEventCounter",
-    "CommitmentKey",
-    "CommitmentUse",
-    "Domain",
-    "DomainResource",
-    "GrowthDay",
-    "GrowthHour",
-    "GrowthMonth",
-    "GrowthSeries",
-    "GrowthState",
-    "GrowthTrend",
-    "Job",
-    "LifetimeProject",
-    "Mail",
-    "MailItem",
-    "MailUnsubscribed",
-    "NotificationCursor",
-    "NotificationState",
-    "OutboxEvent",
-    "Project",
-    "ProjectAZQuota",
-    "ProjectAZResource",
-    "ProjectResource",
-    "ProjectService",
-    "QuotaHistory",
-    "QuotaRequest",
-    "QuotaRequestAmount",
-    "QuotaRequestEvent",
-    "QuotaTime",
-    "Resource",
-    "Service",
-    "SubresourceLifetime",
-    "TemporaryQuota",
-    "UsageChanges",
-    "CommittedTime",
-    "MeteredProject",
-    "MeteredUnit",
-    "MeteringState",
-    "UsageCorrection",
-    "UsageDay",
-    "UsageGap",
-    "UsageMonth",
-    "UsageStep",
-    "bind",
-]
-
-MODELS: tuple[type[BaseModel], ...] = (
-    Service,
-    Capacitor,
-    Resource,
-    AZResource,
-    Domain,
-    DomainResource,
-    Project,
-    ProjectService,
-    ProjectResource,
-    ProjectAZResource,
-    ProjectAZQuota,
-    UsageChanges,
-    Commitment,
-    CommitmentEvent,
-    CommitmentEventCounter,
-    CommitmentKey,
-    CommitmentUse,
-    Job,
-    QuotaHistory,
-    QuotaRequest,
-    QuotaRequestAmount,
-    QuotaRequestEvent,
-    TemporaryQuota,
-    OutboxEvent,
-    NotificationState,
-    NotificationCursor,
-    MailItem,
-    Mail,
-    MailUnsubscribed,
-    MeteringState,
-    ClosedDay,
-    MeteredProject,
-    MeteredUnit,
-    UsageStep,
-    UsageGap,
-    CommittedTime,
-    UsageDay,
-    UsageMonth,
-    UsageCorrection,
-    LifetimeProject,
-    SubresourceLifetime,
-    GrowthState,
-    GrowthSeries,
-    GrowthHour,
-    GrowthDay,
-    GrowthMonth,
-    GrowthTrend,
-    QuotaTime,
-)
-"""Those that others refer to come first."""
+_ALL = [one for one in globals().values() if isinstance(one, type) and one is not BaseModel]
+MODELS: tuple[type[BaseModel], ...] = tuple(peewee.sort_models(_ALL))  # type: ignore[attr-defined]  # no types of it
+"""All of the above. Those that others refer to come first."""
 
 LOCK_ORDER: tuple[type[BaseModel], ...] = (
     CommitmentKey,

@@ -79,14 +79,16 @@ class _Summary(BaseModel):
     """At the end; likewise the capacity."""
     capacity = BigIntegerField(null=True)
 
+    class Meta:
+        primary_key = CompositeKey("series", "begins")
+        indexes = ((("begins",), False),)
+
 
 class GrowthDay(_Summary):
     """A day (UTC): what its hours say."""
 
     class Meta:
         table_name = "growth_days"
-        primary_key = CompositeKey("series", "begins")
-        indexes = ((("begins",), False),)
 
 
 class GrowthMonth(_Summary):
@@ -94,8 +96,6 @@ class GrowthMonth(_Summary):
 
     class Meta:
         table_name = "growth_months"
-        primary_key = CompositeKey("series", "begins")
-        indexes = ((("begins",), False),)
 
 
 class GrowthTrend(BaseModel):

@@ -1,7 +1,7 @@
 """Sums over projects that triggers keep, on PostgreSQL only (docs/adr/0024). Nobody else writes to these tables.
 
 Invariant: in each state of the database, what the rows of a sum add up to is the sum over the rows of the projects. A
-change of those adds a row with the difference in the same transaction; `limes.db.queries.fold_sums` replaces rows by
+change of those adds a row with the difference in the same transaction; `limes.db.queries.sum_upkeep` replaces rows by
 one, and adds what has changed to the sum over all domains. So there are two ways to the sum over all domains: all rows
 that name a domain, or the rows of `ALL_DOMAINS` and those that are still changes.
 """

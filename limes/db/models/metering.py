@@ -4,15 +4,7 @@ outlive it.
 Times are whole seconds. Totals are amount-seconds as decimal digits, since they may have more than 64 bits.
 """
 
-from peewee import (
-    SQL,
-    BigAutoField,
-    BigIntegerField,
-    Check,
-    CompositeKey,
-    IntegerField,
-    TextField,
-)
+from peewee import SQL, BigAutoField, BigIntegerField, Check, CompositeKey, IntegerField, TextField
 
 from limes.db.base import BaseModel
 
@@ -152,6 +144,9 @@ class _AccountModel(BaseModel):
     version = IntegerField(constraints=[SQL("DEFAULT 1")], default=1)
     """Grows by one with each correction after the end."""
 
+    class Meta:
+        primary_key = CompositeKey("project_uuid", "service_type", "resource_name", "az", "begins")
+
 
 class UsageDay(_AccountModel):
     """The account of a closed day in which usage has changed or was not known. On other closed days, it was what it was
@@ -159,7 +154,6 @@ class UsageDay(_AccountModel):
 
     class Meta:
         table_name = "usage_days"
-        primary_key = CompositeKey("project_uuid", "service_type", "resource_name", "az", "begins")
         indexes = ((("project_uuid", "begins"), False), (("begins",), False))
 
 
@@ -171,7 +165,6 @@ class UsageMonth(_AccountModel):
 
     class Meta:
         table_name = "usage_months"
-        primary_key = CompositeKey("project_uuid", "service_type", "resource_name", "az", "begins")
         indexes = ((("begins", "project_uuid"), False),)
 
 

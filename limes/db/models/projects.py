@@ -1,4 +1,4 @@
-"""Projects: how their services are scraped and told their quota, and what these reported.
+"""Domains, and projects: how their services are scraped and told their quota, and what these reported.
 
 A project's numbers hang on (project, resource). There is a row in `project_resources` as soon as the project was
 scraped once, and no quota or usage without it.
@@ -19,7 +19,29 @@ from peewee import (
 
 from limes.db.base import BaseModel
 from limes.db.models.catalog import Resource, Service
-from limes.db.models.domains import Domain
+
+
+class Domain(BaseModel):
+    """A Keystone domain."""
+
+    id = AutoField()
+    uuid = TextField(unique=True)
+    name = TextField()
+
+    class Meta:
+        table_name = "domains"
+
+
+class DomainResource(BaseModel):
+    """A domain's quota. The row is what is locked to decide on the sum of project quotas below it."""
+
+    domain = ForeignKeyField(Domain, on_delete="CASCADE", index=False)
+    resource = ForeignKeyField(Resource, on_delete="CASCADE")
+    quota = BigIntegerField(constraints=[Check("quota >= 0")], default=0)
+
+    class Meta:
+        table_name = "domain_resources"
+        primary_key = CompositeKey("domain", "resource")
 
 
 class Project(BaseModel):
@@ -121,12 +143,26 @@ ProjectService.add_index(
 )
 
 
-class ProjectAZResource(BaseModel):
-    """Usage of a project in one AZ."""
+class OfProjectAZ(BaseModel):
+    """What there is about a project's resource in one AZ."""
 
     project_id = IntegerField()
     resource_id = IntegerField()
     az = TextField(constraints=[Check("az <> ''")])
+
+    class Meta:
+        primary_key = CompositeKey("project_id", "resource_id", "az")
+        constraints = [
+            SQL(
+                "FOREIGN KEY (project_id, resource_id)"
+                " REFERENCES project_resources (project_id, resource_id) ON DELETE CASCADE"
+            )
+        ]
+
+
+class ProjectAZResource(OfProjectAZ):
+    """Usage of a project in one AZ."""
+
     usage = BigIntegerField(constraints=[Check("usage >= 0")])
     physical_usage = BigIntegerField(null=True, constraints=[Check("physical_usage >= 0")])
     subresources = TextField(default="")
@@ -136,12 +172,5 @@ class ProjectAZResource(BaseModel):
 
     class Meta:
         table_name = "project_az_resources"
-        primary_key = CompositeKey("project_id", "resource_id", "az")
         depends_on = (ProjectResource,)
         indexes = ((("resource_id", "az"), False),)
-        constraints = [
-            SQL(
-                "FOREIGN KEY (project_id, resource_id)"
-                " REFERENCES project_resources (project_id, resource_id) ON DELETE CASCADE"
-            )
-        ]

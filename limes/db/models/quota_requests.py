@@ -3,8 +3,7 @@
 from peewee import BigAutoField, BigIntegerField, Check, CompositeKey, DoubleField, ForeignKeyField, TextField
 
 from limes.db.base import BaseModel
-from limes.db.models.domains import Domain
-from limes.db.models.projects import Project
+from limes.db.models.projects import Domain, Project
 
 
 class QuotaRequest(BaseModel):

@@ -1,4 +1,5 @@
-"""What is near its limit: resources of projects by the use of their quota, and commitments that need somebody.
+"""What is near its limit: resources of projects by the use of their quota, commitments that need somebody, and
+temporary quotas that end soon, or could not begin or be given back.
 
 Each query is for the whole cluster, one domain or one project, as its `Scope` says.
 """
@@ -6,11 +7,13 @@ Each query is for the whole cluster, one domain or one project, as its `Scope` s
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from peewee import Case, fn
+from peewee import JOIN, Case, fn
 
 from limes.core.alerts import AlertRules, Kind
+from limes.core.temporary_quota import TemporaryQuota as Temporary
+from limes.core.temporary_quota import TemporaryState
 from limes.db.compiled import Select, any_of
-from limes.db.models import Commitment, Domain, Project, ProjectResource
+from limes.db.models import Commitment, Domain, DomainResource, Project, ProjectResource, TemporaryQuota
 from limes.db.queries.attention import (
     PLACE,
     PlacedRow,
@@ -21,8 +24,10 @@ from limes.db.queries.attention import (
     in_scope,
     placed,
     renews_itself,
+    was_renewed,
 )
-from limes.db.query import Node, rows
+from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TEMPORARY_KINDS, temporary_of
+from limes.db.query import Node, made, rows
 
 # -- quotas ------------------------------------------------------------------------------------------------------------
 
@@ -71,7 +76,6 @@ def most_used(scope: Scope, resources: Sequence[int], shares: Shares, limit: int
 
 @rows(UsedCount)
 def count_used(scope: Scope, resources: Sequence[int], shares: Shares) -> Node:
-    """How many there are, by resource."""
     resource = ProjectResource.resource
     counts = (fn.COUNT(resource), count_if(_QUOTA * shares.critical < _USAGE), count_if(_IS_ABOVE))
     return above_share(scope, resources, shares.warning, resource, *counts).group_by(resource)
@@ -126,16 +130,13 @@ class Times(NamedTuple):
 
     @classmethod
     def of(cls, rules: AlertRules, now: float) -> "Times":
-        """Returns those of the rules at present."""
         soon, very_soon = rules.expiry_warning, rules.expiry_critical
         return cls(now, now + soon, 2 * soon, now + very_soon, 2 * very_soon)
 
     def ends_soon(self) -> Any:
-        """The condition for it."""
         return _ends(self.warning, self.warning_term) | self.ends_very_soon()
 
     def ends_very_soon(self) -> Any:
-        """The condition for it."""
         return _ends(self.critical, self.critical_term)
 
 
@@ -145,20 +146,9 @@ def _ends(when: float, term: float) -> Any:
 
 
 def _needing(scope: Scope, resources: Sequence[int], times: Times, *columns: Any) -> Select:
-    following = Commitment.alias("following")
-    is_renewed = fn.EXISTS(
-        following.select(following.id).where(
-            following.predecessor == _ROW.id, following.status.in_(["planned", "pending", "confirmed"])
-        )
-    )
-    needs_somebody = _IS_UNCONFIRMED | ((times.ends_soon() | _HAS_FAILED) & ~is_renewed)
-    query = (
-        _ROW.select(*columns)
-        .join(Project)
-        .join(Domain)
-        .where(any_of(_ROW.resource, resources), _ROW.expires_at > times.now, needs_somebody)
-    )
-    return in_scope(query, scope)
+    needs_somebody = _IS_UNCONFIRMED | ((times.ends_soon() | _HAS_FAILED) & ~was_renewed(_ROW))
+    is_wanted = (any_of(_ROW.resource, resources), _ROW.expires_at > times.now, needs_somebody)
+    return in_scope(_ROW.select(*columns).join(Project).join(Domain).where(*is_wanted), scope)
 
 
 @placed(CommitmentRow, int, str, int, str, int, str, float | None, float, str, str, int)
@@ -181,6 +171,84 @@ def commitments(scope: Scope, resources: Sequence[int], times: Times, limit: int
 
 @rows(CommitmentCount)
 def count_commitments(scope: Scope, resources: Sequence[int], times: Times) -> Node:
-    """How many there are, by resource."""
     counts = map(count_if, (_IS_UNCONFIRMED, _HAS_FAILED, times.ends_soon(), times.ends_very_soon()))
     return _needing(scope, resources, times, _ROW.resource, *counts).group_by(_ROW.resource)
+
+
+# -- temporary quotas --------------------------------------------------------------------------------------------------
+
+
+class TemporaryAlertRow(NamedTuple):
+    """A temporary quota that is worth an alert. A domain's own has a place without a project."""
+
+    place: PlacedRow
+    kind: str
+    resource_id: int
+    present: int
+    """The quota."""
+    temporary: Temporary
+
+
+class TemporaryAlertCount(NamedTuple):
+    """How many there are of a resource and kind."""
+
+    resource_id: int
+    kind: str
+    number: int
+
+
+_TEMPORARY = TemporaryQuota
+_KIND = Case(
+    _TEMPORARY.state,
+    [
+        (TemporaryState.OVER.value, Kind.TEMPORARY_QUOTA_OVER.value),
+        (TemporaryState.PLANNED.value, Kind.TEMPORARY_QUOTA_WAITS.value),
+    ],
+    Kind.TEMPORARY_QUOTA_ENDS.value,
+).alias("kind")
+
+
+def _needing_temporary(scope: Scope, resources: Sequence[int], now: float, lead: float, *columns: Any) -> Select:
+    ends_soon = (
+        (_TEMPORARY.state == TemporaryState.ACTIVE.value)
+        & (_TEMPORARY.until <= now + lead)
+        & (_TEMPORARY.until - _TEMPORARY.starts_at >= 2 * lead)
+    )
+    is_over = _TEMPORARY.state == TemporaryState.OVER.value
+    waits = (_TEMPORARY.state == TemporaryState.PLANNED.value) & (_TEMPORARY.problem != "")
+    query = (
+        _TEMPORARY.select(*columns)
+        .join(Domain)
+        .switch(_TEMPORARY)
+        .join(Project, JOIN.LEFT_OUTER, on=(_TEMPORARY.project == Project.id))
+        .where(any_of(_TEMPORARY.resource, resources), is_over | waits | ends_soon)
+    )
+    if scope.level == "cluster":
+        return query
+    return query.where((_TEMPORARY.domain if scope.level == "domain" else _TEMPORARY.project) == scope.id)
+
+
+def _alert(*row: Any) -> TemporaryAlertRow:
+    return TemporaryAlertRow(PlacedRow(*row[:4]), row[4], row[5], row[6], temporary_of(*row[7:]))
+
+
+@made(_alert, str | None, str | None, str, str, str, int, int, *TEMPORARY_KINDS)
+def temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float, limit: int) -> Node:
+    """At most so many, the first to end first. Temporary quotas end soon if they end within `lead` seconds."""
+    own = (ProjectResource.project == _TEMPORARY.project) & (ProjectResource.resource == _TEMPORARY.resource)
+    above = (DomainResource.domain == _TEMPORARY.domain) & (DomainResource.resource == _TEMPORARY.resource)
+    present = Case(None, [(_TEMPORARY.project.is_null(), DomainResource.quota)], ProjectResource.quota)
+    columns = (*PLACE, _KIND, _TEMPORARY.resource, fn.COALESCE(present, 0), *TEMPORARY_COLUMNS)
+    return (
+        _needing_temporary(scope, resources, now, lead, *columns)
+        .join_from(_TEMPORARY, ProjectResource, JOIN.LEFT_OUTER, on=own)
+        .join_from(_TEMPORARY, DomainResource, JOIN.LEFT_OUTER, on=above)
+        .order_by(_TEMPORARY.until, _TEMPORARY.id)
+        .limit(limit)
+    )
+
+
+@rows(TemporaryAlertCount)
+def count_temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float) -> Node:
+    query = _needing_temporary(scope, resources, now, lead, _TEMPORARY.resource, _KIND, fn.COUNT(_TEMPORARY.id))
+    return query.group_by(_TEMPORARY.resource, _TEMPORARY.state)

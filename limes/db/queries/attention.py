@@ -75,7 +75,13 @@ class CapacitorScrape(NamedTuple):
     name: str
     scraped_at: float | None
     checked_at: float | None
+    next_scrape_at: float
     error: str
+
+    @property
+    def ok(self) -> bool:
+        """Whether it succeeded."""
+        return self.scraped_at is not None and not self.error
 
 
 def count_if(condition: Any) -> peewee.Function:
@@ -105,7 +111,8 @@ def service_scrapes(scope: Scope) -> Node:
 def capacitor_scrapes() -> Node:
     """How the last scrape of each capacitor went, by name."""
     row = Capacitor
-    return row.select(row.name, row.scraped_at, row.checked_at, row.scrape_error).order_by(row.name)
+    columns = (row.name, row.scraped_at, row.checked_at, row.next_scrape_at, row.scrape_error)
+    return row.select(*columns).order_by(row.name)
 
 
 class CapacityDrop(NamedTuple):
@@ -179,8 +186,6 @@ def count_full(scope: Scope, resources: Sequence[int], share: float) -> Node:
 
 
 class EndingRow(NamedTuple):
-    """A confirmed commitment that ends soon."""
-
     project: PlacedRow
     id: int
     uuid: str
@@ -196,27 +201,18 @@ def renews_itself(commitment: Any) -> Any:
     return commitment.auto_renews & (commitment.renewal_error == "")
 
 
-def _ending(scope: Scope, resources: Sequence[int], now: float, until: float, *columns: Any) -> Select:
+def was_renewed(commitment: Any) -> Any:
+    """The condition that there is a live commitment that was made of it."""
     following = Commitment.alias("following")
-    is_renewed = fn.EXISTS(
-        following.select(following.id).where(
-            following.predecessor == Commitment.id, following.status.in_(["planned", "pending", "confirmed"])
-        )
-    )
-    query = (
-        Commitment.select(*columns)
-        .join(Project)
-        .join(Domain)
-        .where(
-            any_of(Commitment.resource, resources),
-            Commitment.status == "confirmed",
-            Commitment.expires_at > now,
-            Commitment.expires_at <= until,
-            ~renews_itself(Commitment),
-            ~is_renewed,
-        )
-    )
-    return in_scope(query, scope)
+    is_live = following.status.in_(["planned", "pending", "confirmed"])
+    return fn.EXISTS(following.select(following.id).where(following.predecessor == commitment.id, is_live))
+
+
+def _ending(scope: Scope, resources: Sequence[int], now: float, until: float, *columns: Any) -> Select:
+    row = Commitment
+    is_wanted = (any_of(row.resource, resources), row.status == "confirmed", ~renews_itself(row), ~was_renewed(row))
+    ends = (row.expires_at > now, row.expires_at <= until)
+    return in_scope(row.select(*columns).join(Project).join(Domain).where(*is_wanted, *ends), scope)
 
 
 @placed(EndingRow, int, str, int, str, int, str, float)
@@ -229,5 +225,4 @@ def ending(scope: Scope, resources: Sequence[int], now: float, until: float, lim
 
 @value(int)
 def count_ending(scope: Scope, resources: Sequence[int], now: float, until: float) -> Node:
-    """How many there are."""
     return _ending(scope, resources, now, until, fn.COUNT(Commitment.id))

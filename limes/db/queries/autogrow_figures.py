@@ -1,14 +1,14 @@
-"""What quota that follows usage is computed from, of all projects with a resource or of some. A fixed number of
-statements."""
+"""What quota that follows usage is computed from: of all projects with a resource, of some, or of one."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import orjson
 from peewee import fn
 
-from limes.core.recent_usage import recent_range
+from limes.core.recent_usage import UsageChange, recent_range
 from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
@@ -22,8 +22,37 @@ from limes.db.models import (
     ProjectResource,
     UsageChanges,
 )
-from limes.db.queries.usage_changes import parse_changes
-from limes.db.query import Node, mapping, rows, tuples
+from limes.db.query import Insert, Node, made_by, mapping, nested, rows, tuples
+
+
+def _parse(text: str) -> list[UsageChange]:
+    return list(map(UsageChange._make, orjson.loads(text)))
+
+
+@made_by(tuple[int, str], _parse, str)
+def usage_changes(project_id: int, resources: Collection[int]) -> Node:
+    """By resource id and AZ."""
+    row = UsageChanges
+    query = row.select(row.resource_id, row.az, row.changes)
+    return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
+
+
+_write = Insert(
+    tuple[int, int, str, str, float],
+    UsageChanges,
+    *(UsageChanges.project_id, UsageChanges.resource_id, UsageChanges.az),
+    *(UsageChanges.changes, UsageChanges.changed_at),
+    key=3,
+)
+
+
+def write_usage_changes(engine: Engine, project_id: int, changes: Mapping[tuple[int, str], list[UsageChange]]) -> None:
+    """Writes these changes of a project. There is at least one of each."""
+    new = [
+        (project_id, *place, orjson.dumps([*map(tuple, each)]).decode(), each[-1].at)
+        for place, each in sorted(changes.items())
+    ]
+    _write(engine, new)
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -53,23 +82,19 @@ class AZQuota(NamedTuple):
     changed_at: float
 
 
-AZAmounts = Mapping[int, Mapping[str, int]]
-"""By project id and AZ."""
-
-
 @dataclass(frozen=True, slots=True)
 class Figures:
     """One state of a resource."""
 
     projects: list[ProjectQuotaRow]
     """In the order of their ids."""
-    usage: AZAmounts
+    usage: Mapping[int, Mapping[str, int]]
+    """By project id and AZ, like all that follow."""
     recent: Mapping[int, Mapping[str, tuple[int, int]]]
-    """The smallest and largest usage of late, by project id and AZ, where it has changed."""
-    committed: AZAmounts
+    """The smallest and largest usage of late, where it has changed."""
+    committed: Mapping[int, Mapping[str, int]]
     """Sums of confirmed commitments."""
     quotas: Mapping[int, Mapping[str, AZQuota]]
-    """By project id and AZ."""
 
 
 _Some = Collection[int] | None
@@ -97,13 +122,13 @@ def _projects(resource: int, projects: _Some, *, lock: bool) -> Node:
     return lock_rows(query, of="pr") if lock else query
 
 
-@tuples(tuple[int, str, int])
+@nested(int, str, int)
 def _usage(resource: int, projects: _Some) -> Node:
     row = ProjectAZResource
     return row.select(row.project_id, row.az, row.usage).where(*_among(resource, projects, row))
 
 
-@tuples(tuple[int, str, int, float])
+@nested(int, str, AZQuota)
 def _quotas(resource: int, projects: _Some) -> Node:
     row = ProjectAZQuota
     return row.select(row.project_id, row.az, row.quota, row.changed_at).where(*_among(resource, projects, row))
@@ -116,7 +141,7 @@ def _changes(resource: int, projects: _Some, since: float) -> Node:
     return row.select(row.project_id, row.az, row.changes).where(*_among(resource, projects, row), is_recent)
 
 
-@tuples(tuple[int, str, int])
+@nested(int, str, int)
 def _committed(resource: int, projects: _Some, now: float) -> Node:
     row = Commitment
     holds = (row.status == "confirmed", row.expires_at > now)
@@ -137,25 +162,47 @@ def read_figures(
     reaches, in seconds. With `lock`, nobody else changes usage or quota of these projects until the transaction ends;
     and nobody changes commitments while the caller has locked the resource."""
     found = _projects(engine, resource, projects, lock=lock)
-    usage = _by_project(_usage(engine, resource, projects))
+    usage = _usage(engine, resource, projects)
     recent: dict[int, dict[str, tuple[int, int]]] = defaultdict(dict)
     for project, az, text in _changes(engine, resource, projects, now - retention):
-        recent[project][az] = recent_range(parse_changes(text), usage.get(project, {}).get(az, 0), now, retention)
-    quotas: dict[int, dict[str, AZQuota]] = defaultdict(dict)
-    for project, az, quota, changed_at in _quotas(engine, resource, projects):
-        quotas[project][az] = AZQuota(quota, changed_at)
-    committed = _by_project(_committed(engine, resource, projects, now))
-    return Figures(found, usage, recent, committed, quotas)
-
-
-def _by_project(amounts: Iterable[tuple[int, str, int]]) -> dict[int, dict[str, int]]:
-    found: dict[int, dict[str, int]] = defaultdict(dict)
-    for project, az, amount in amounts:
-        found[project][az] = amount
-    return found
+        recent[project][az] = recent_range(_parse(text), usage.get(project, {}).get(az, 0), now, retention)
+    quotas = _quotas(engine, resource, projects)
+    return Figures(found, usage, recent, _committed(engine, resource, projects, now), quotas)
 
 
 @mapping(str, int)
 def raw_capacity_by_az(resource: int) -> Node:
     """The capacity of a resource in each AZ, before overcommit."""
     return AZResource.select(AZResource.az, AZResource.raw_capacity).where(AZResource.resource == resource)
+
+
+# -- what is granted whatever else bounds a quota ----------------------------------------------------------------------
+
+
+@mapping(tuple[str, str], int, skip_empty="names")
+def _projects_called(names: Collection[str]) -> Node:
+    return Project.select(Domain.name, Project.name, Project.id).join(Domain).where(any_of(Project.name, names))
+
+
+def projects_by_names(engine: Engine, names: Collection[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """The ids of those projects that exist, by the names of domain and project."""
+    found = _projects_called(engine, {project for _, project in names})
+    return {place: id_ for place, id_ in found.items() if place in names}
+
+
+@nested(tuple[int, int], str, int)
+def read_usage(projects: Collection[int], resources: Collection[int]) -> Node:
+    """What these projects use of these resources, by project and resource, and by AZ."""
+    row = ProjectAZResource
+    query = row.select(row.project_id, row.resource_id, row.az, row.usage)
+    return query.where(any_of(row.project_id, projects), any_of(row.resource_id, resources))
+
+
+@nested(tuple[int, int], str, int)
+def read_committed(projects: Collection[int], resources: Collection[int], now: float) -> Node:
+    """Likewise, the confirmed commitments of these projects to these resources."""
+    row = Commitment
+    key = (row.project, row.resource, row.az)
+    is_wanted = (any_of(row.project, projects), any_of(row.resource, resources))
+    query = row.select(*key, fn.SUM(row.amount)).where(*is_wanted, row.status == "confirmed", row.expires_at > now)
+    return query.group_by(*key)

@@ -11,17 +11,8 @@ from limes.db.models import AZResource, Capacitor, Resource
 from limes.db.query import Insert, Node, column, first_value, mapping, rows, writes, writes_for
 
 
-class CapacityRow(NamedTuple):
-    """Raw capacity of a resource in one AZ. `subcapacities` is a JSON list."""
-
-    az: str
-    raw_capacity: int
-    usage: int | None
-    subcapacities: str
-
-
 class AZCapacityRow(NamedTuple):
-    """The same with its resource."""
+    """Raw capacity of a resource in one AZ. `subcapacities` is a JSON list."""
 
     resource_id: int
     az: str
@@ -81,7 +72,6 @@ def lock_capacitor(id_: int) -> Node:
 
 @column(int)
 def resources_of(capacitor_id: int) -> Node:
-    """The resources whose capacity comes from this capacitor."""
     return Resource.select(Resource.id).where(Resource.capacitor == capacitor_id)
 
 
@@ -98,12 +88,12 @@ def _delete_other_azs(resource: int, azs: Collection[str]) -> Node:
 _write_azs = Insert(AZCapacityRow, AZResource, key=2)
 
 
-def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[CapacityRow]]) -> None:
+def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[AZCapacityRow]]) -> None:
     """Assigns these resources to the capacitor, with exactly these AZs."""
     for resource, new in sorted(capacity.items()):
         _assign(engine, resource, capacitor_id)
         _delete_other_azs(engine, resource, [row.az for row in new])
-        _write_azs(engine, [AZCapacityRow(resource, *row) for row in new])
+        _write_azs(engine, new)
 
 
 def drop_capacity(engine: Engine, resources: Collection[int]) -> None:
@@ -122,7 +112,6 @@ def keep_capacity(capacitor_id: int, resources: Collection[int], now: float) -> 
 
 @writes
 def record_scrape(id_: int, now: float, next_scrape_at: float, duration: float) -> Node:
-    """Records that a scrape has succeeded."""
     return Capacitor.update(
         scraped_at=now, checked_at=now, next_scrape_at=next_scrape_at, scrape_duration=duration, scrape_error=""
     ).where(Capacitor.id == id_)

@@ -4,7 +4,6 @@ A service that has left the configuration is marked as vanished, restored when i
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import NamedTuple
 
 from peewee import JOIN
 
@@ -12,18 +11,9 @@ from limes.core.catalog import Ref
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource, Service
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
+from limes.db.query import Insert, Node, column, first_value, mapping, tuples, writes, writes_for
 
 # -- what there is -----------------------------------------------------------------------------------------------------
-
-
-class _ServiceRow(NamedTuple):
-    """A resource of a service; without the last two for a service that has none."""
-
-    id: int
-    type: str
-    resource_id: int | None
-    resource_name: str | None
 
 
 @mapping(str, int)
@@ -34,7 +24,6 @@ def service_ids() -> Node:
 
 @mapping(tuple[str, str], int)
 def resource_ids() -> Node:
-    """The id of each resource."""
     return Resource.select(Service.type, Resource.name, Resource.id).join(Service)
 
 
@@ -51,14 +40,9 @@ def resource_id(engine: Engine, ref: Ref) -> int:
     return id_
 
 
-@tuples(tuple[int, str, str], skip_empty="ids")
-def _refs(ids: Collection[int]) -> Node:
+@mapping(int, tuple[str, str], skip_empty="ids")
+def refs_by_id(ids: Collection[int]) -> Node:
     return Resource.select(Resource.id, Service.type, Resource.name).join(Service).where(any_of(Resource.id, ids))
-
-
-def refs_by_id(engine: Engine, ids: Collection[int]) -> dict[int, Ref]:
-    """Returns the resources with these ids, by id."""
-    return {id_: (service, name) for id_, service, name in _refs(engine, ids)}
 
 
 @mapping(str, int)
@@ -67,7 +51,7 @@ def service_resource_ids(service_id: int) -> Node:
     return Resource.select(Resource.name, Resource.id).where(Resource.service == service_id, Resource.is_known)
 
 
-@rows(_ServiceRow)
+@tuples(tuple[int, str, int | None, str | None])
 def _services_and_resources() -> Node:
     return Service.select(Service.id, Service.type, Resource.id, Resource.name).join(Resource, JOIN.LEFT_OUTER)
 
@@ -75,12 +59,8 @@ def _services_and_resources() -> Node:
 def all_ids(engine: Engine) -> tuple[dict[int, str], dict[Ref, int]]:
     """Returns the types of services by id, and the ids of resources, in one query."""
     found = _services_and_resources(engine)
-    resources = {
-        (row.type, row.resource_name): row.resource_id
-        for row in found
-        if row.resource_id is not None and row.resource_name is not None
-    }
-    return {row.id: row.type for row in found}, resources
+    resources = {(type_, name): id_ for _, type_, id_, name in found if id_ is not None and name is not None}
+    return {id_: type_ for id_, type_, *_ in found}, resources
 
 
 # -- following the configuration ---------------------------------------------------------------------------------------

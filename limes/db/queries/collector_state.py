@@ -1,14 +1,15 @@
 """How the collector's work goes, as its gauges and `limes status` show it. Only for configured services."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import peewee
 from peewee import JOIN, Case, fn
 
 from limes.core.scrape_problem import PROJECT_PLACEHOLDER
 from limes.db.engine import Engine
-from limes.db.models import Capacitor, Domain, Job, OutboxEvent, Project, ProjectService, Service
+from limes.db.models import Domain, Job, OutboxEvent, Project, ProjectService, Service
+from limes.db.queries.attention import CapacitorScrape, capacitor_scrapes, count_if
 from limes.db.queries.autogrow import JOB_PREFIX, computed_resources
 from limes.db.query import Node, rows
 
@@ -39,18 +40,6 @@ class ServiceState(NamedTuple):
     """Projects whose backend quota somebody else has changed."""
 
 
-class CapacitorState(NamedTuple):
-    name: str
-    scraped_at: float | None
-    next_scrape_at: float
-    error: str
-
-    @property
-    def ok(self) -> bool:
-        """Whether the last scrape succeeded."""
-        return self.scraped_at is not None and not self.error
-
-
 class JobState(NamedTuple):
     """A job that is done for the whole cluster."""
 
@@ -79,10 +68,8 @@ class AuditBacklog(NamedTuple):
 
 
 class WorkState(NamedTuple):
-    """Everything."""
-
     services: list[ServiceState]
-    capacitors: list[CapacitorState]
+    capacitors: list[CapacitorScrape]
     jobs: list[JobState]
     distributions: list[DistributionState]
     audit: list[AuditBacklog]
@@ -101,10 +88,6 @@ class ProjectScrape(NamedTuple):
     """SQLite says 0 or 1."""
 
 
-def _count(condition: Any) -> Any:
-    return fn.COUNT(Case(None, [(condition, 1)]))
-
-
 @rows(ServiceState)
 def _services(now: float, stale_before: float) -> Node:
     row = ProjectService
@@ -113,15 +96,15 @@ def _services(now: float, stale_before: float) -> Node:
     return (
         Service.select(
             *(Service.type, fn.COUNT(row.id), fn.MIN(row.scraped_at), fn.MAX(row.scraped_at)),
-            _count(row.id.is_null(False) & row.scraped_at.is_null()),
-            _count(row.scraped_at < stale_before),
-            _count(row.scrape_error != ""),
-            _count(is_scrape_due | (row.is_stale & ~is_claimed)),
+            count_if(row.id.is_null(False) & row.scraped_at.is_null()),
+            count_if(row.scraped_at < stale_before),
+            count_if(row.scrape_error != ""),
+            count_if(is_scrape_due | (row.is_stale & ~is_claimed)),
             fn.MIN(Case(None, [(is_scrape_due, row.next_scrape_at)])),
-            _count(is_claimed),
+            count_if(is_claimed),
             *(fn.COUNT(row.quota_desynced_at), fn.MIN(row.quota_desynced_at)),
-            _count(row.push_error != ""),
-            _count(is_push_due),
+            count_if(row.push_error != ""),
+            count_if(is_push_due),
             fn.MIN(Case(None, [(is_push_due, row.next_push_at)])),
             fn.COUNT(row.drifted_at),
         )
@@ -130,12 +113,6 @@ def _services(now: float, stale_before: float) -> Node:
         .group_by(Service.type)
         .order_by(Service.type)
     )
-
-
-@rows(CapacitorState)
-def _capacitors() -> Node:
-    row = Capacitor
-    return row.select(row.name, row.scraped_at, row.next_scrape_at, row.scrape_error).order_by(row.name)
 
 
 @rows(JobState)
@@ -155,7 +132,7 @@ def read(engine: Engine, now: float, stale_before: float) -> WorkState:
     jobs = _jobs(engine)
     return WorkState(
         _services(engine, now, stale_before),
-        _capacitors(engine),
+        capacitor_scrapes(engine),
         [job for job in jobs if not job.name.startswith(JOB_PREFIX)],
         list(_distributions(engine, jobs)),
         _audit(engine),

@@ -1,7 +1,7 @@
 """The figures that decide whether a commitment can be confirmed."""
 
 from collections.abc import Collection
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from peewee import Case, Select, Value, fn
 
@@ -11,14 +11,7 @@ from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Commitment, ProjectAZResource
 from limes.db.queries import kept_sums
-from limes.db.query import Node, mapping, rows
-
-
-class _Share(NamedTuple):
-    az: str
-    project_id: int
-    committed: int
-    used: int
+from limes.db.query import Node, mapping
 
 
 def _az(table: Any, is_pooled: bool) -> Any:
@@ -36,7 +29,6 @@ def _holds(resource: int, now: float) -> list[Any]:
 
 @mapping(str, int)
 def _capacity(resource: int, *, is_pooled: bool) -> Node:
-    """Raw capacity by AZ."""
     row = AZResource
     query = row.select(_az(row, is_pooled), fn.COALESCE(fn.SUM(row.raw_capacity), 0)).where(row.resource == resource)
     return query.group_by(*_by_az(row, is_pooled))
@@ -74,7 +66,7 @@ def _claimed(resource: int, now: float, azs: Collection[str], among: Literal["al
     return Select([claims], [claims.c.az, fn.SUM(claims.c.amount)]).group_by(claims.c.az)
 
 
-@rows(_Share, skip_empty="projects")
+@mapping(tuple[str, int], tuple[int, int], skip_empty="projects")
 def _shares(resource: int, projects: Collection[int], now: float, *, is_pooled: bool) -> Node:
     """What some projects have committed to and use, by AZ and project."""
     row, used, nothing = Commitment, ProjectAZResource, Value(0)
@@ -100,35 +92,18 @@ def read_balance(
     """
     is_pooled = not behavior.commitment_is_az_aware
     raw = _capacity(engine, resource_id, is_pooled=is_pooled)
+    find = kept_sums.claimed if kept_sums.are_kept(engine) else _claimed
     if is_pooled:
-        claimed = _claimed_overall(engine, resource_id, now)
+        claimed = find(engine, resource_id, now, (), "all")
     else:
         first = sorted({*azs, ANY_AZ, UNKNOWN_AZ})
-        claimed = _claimed_in(engine, resource_id, now, first)
+        claimed = find(engine, resource_id, now, first, "these")
         # `any` is among `azs` for commitments from before they were for single AZs
         if claimed.get(ANY_AZ) or claimed.get(UNKNOWN_AZ) or ANY_AZ in azs:
-            claimed |= _claimed_elsewhere(engine, resource_id, now, first)
+            claimed |= find(engine, resource_id, now, first, "others")
     shares = _shares(engine, resource_id, projects, now, is_pooled=is_pooled)
     return Balance(
         Claims.of(raw, claimed, behavior),
-        committed={(share.az, share.project_id): share.committed for share in shares},
-        usage={(share.az, share.project_id): share.used for share in shares},
+        committed={key: committed for key, (committed, _) in shares.items()},
+        usage={key: used for key, (_, used) in shares.items()},
     )
-
-
-def _claimed_overall(engine: Engine, resource: int, now: float) -> dict[str, int]:
-    if kept_sums.are_kept(engine):
-        return kept_sums.claimed_overall(engine, resource, now)
-    return _claimed(engine, resource, now, (), "all")
-
-
-def _claimed_in(engine: Engine, resource: int, now: float, azs: Collection[str]) -> dict[str, int]:
-    if kept_sums.are_kept(engine):
-        return kept_sums.claimed_in(engine, resource, now, azs)
-    return _claimed(engine, resource, now, azs, "these")
-
-
-def _claimed_elsewhere(engine: Engine, resource: int, now: float, azs: Collection[str]) -> dict[str, int]:
-    if kept_sums.are_kept(engine):
-        return kept_sums.claimed_elsewhere(engine, resource, now, azs)
-    return _claimed(engine, resource, now, azs, "others")

@@ -31,8 +31,6 @@ class EventRow(NamedTuple):
 
 
 class NumberedEvent(NamedTuple):
-    """A change with its number."""
-
     number: int
     at: float
     event: str
@@ -69,13 +67,6 @@ def after(number: int, limit: int, since: float = 0.0, until: float = _FOR_EVER)
     return query.where(row.number > number, row.at >= since, row.at < until).order_by(row.number).limit(limit)
 
 
-class EventCount(NamedTuple):
-    """How many events of a kind there are."""
-
-    event: str
-    events: int
-
-
 @first_value(int)
 def _last_number() -> Node:
     return CommitmentEventCounter.select(CommitmentEventCounter.last)
@@ -86,9 +77,9 @@ def last_number(engine: Engine) -> int:
     return _last_number(engine) or 0
 
 
-@rows(EventCount)
+@mapping(str, int)
 def count_between(after: int, until: int) -> Node:
-    """Counts the events that come after the first number, up to the second one."""
+    """Counts the events that come after the first number, up to the second one, by kind."""
     row = CommitmentEvent
     query = row.select(row.event, fn.COUNT(row.number)).where(row.number > after, row.number <= until)
     return query.group_by(row.event)

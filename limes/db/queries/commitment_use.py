@@ -1,27 +1,19 @@
-"""What projects use and have committed to, by day."""
+"""What projects use and have committed to: by day, and summed up over many projects."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from peewee import EXCLUDED, Case, CompoundSelectQuery, Field, Value, fn
+from peewee import EXCLUDED, JOIN, Case, CompoundSelectQuery, Field, Value, fn
 
 from limes.core.catalog import ANY_AZ
+from limes.core.commitments.commitment import LIVE, Status
 from limes.core.commitments.utilisation import DayOfUse
 from limes.core.units import MAX_STORED
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.models import Commitment, CommitmentUse, Project, ProjectAZResource
-from limes.db.queries.attention import Scope, in_scope
-from limes.db.query import Node, made, rows, value, writes
-
-
-class UseRow(NamedTuple):
-    """A day of a resource in an AZ."""
-
-    resource_id: int
-    az: str
-    day: DayOfUse
-
+from limes.db.models import Commitment, CommitmentUse, Project, ProjectAZResource, ProjectResource
+from limes.db.queries.attention import Scope, in_scope, renews_itself, was_renewed
+from limes.db.query import Node, collected, rows, value, writes
 
 _Use = CommitmentUse
 _KEY = (_Use.project, _Use.resource, _Use.az, _Use.day)
@@ -100,17 +92,12 @@ def add_sample(engine: Engine, resources: Collection[int], *, by_az: bool, day: 
 
 @writes
 def forget_before(day: int) -> Node:
-    """Deletes older days."""
     return _Use.delete().where(_Use.day < day)
 
 
-def _use(resource_id: int, az: str, *figures: int) -> UseRow:
-    return UseRow(resource_id, az, DayOfUse(*figures))
-
-
-@made(_use, int, str, *[int] * 6)
+@collected(tuple[int, str], DayOfUse)
 def of_project(project_id: int, since: int) -> Node:
-    """A project's days from `since` on."""
+    """A project's days from `since` on, by resource id and AZ."""
     columns = (_Use.resource, _Use.az, _Use.day, *_FIGURES)
     return _Use.select(*columns).where(_Use.project == project_id, _Use.day >= since).order_by(_Use.day)
 
@@ -134,5 +121,75 @@ def by_day(scope: Scope, resources: Collection[int], since: int) -> Node:
         .where(any_of(_Use.resource, resources), _Use.day >= since)
         .group_by(_Use.resource, _Use.day)
         .order_by(_Use.resource, _Use.day)
+    )
+    return in_scope(query, scope)
+
+
+# -- sums over many projects, by resource and AZ -----------------------------------------------------------------------
+
+
+class LiveSum(NamedTuple):
+    """Commitments of one status in one AZ that have not ended."""
+
+    resource_id: int
+    az: str
+    status: str
+    amount: int
+    number: int
+    """How many commitments these are."""
+    expiring: int
+    """The amount of those that end before the time asked about and were not renewed."""
+
+
+class UseSum(NamedTuple):
+    """Confirmed commitments in one AZ, and how much of them is used: each project uses its own only."""
+
+    resource_id: int
+    az: str
+    used: int
+    projects: int
+
+
+def _is_live(now: float) -> Any:
+    return Commitment.status.in_(sorted(LIVE)) & (Commitment.expires_at > now)
+
+
+@rows(LiveSum)
+def live_sums(scope: Scope, resources: Sequence[int], now: float, until: float) -> Node:
+    """The sums of commitments that have not ended, and of what ends before `until`."""
+    row = Commitment
+    is_ending = (row.expires_at <= until) & ~was_renewed(row) & ~renews_itself(row)
+    expiring = Case(None, [(is_ending, row.amount)], 0)
+    query = (
+        row.select(row.resource, row.az, row.status, fn.SUM(row.amount), fn.COUNT(row.id), fn.SUM(expiring))
+        .join(Project)
+        .where(_is_live(now), any_of(row.resource, resources))
+        .group_by(row.resource, row.az, row.status)
+    )
+    return in_scope(query, scope)
+
+
+@rows(UseSum, skip_empty="resources")
+def use_sums(scope: Scope, resources: Sequence[int], now: float, *, is_pooled: bool) -> Node:
+    """How much of what is confirmed is used, of resources that are committed to in single AZs, or (`is_pooled`) in all
+    AZs together."""
+    row = Commitment
+    usage: Any = ProjectResource if is_pooled else ProjectAZResource
+    committed = (
+        row.select(row.project, row.resource, row.az, fn.SUM(row.amount).alias("amount"))
+        .where(_is_live(now), row.status == Status.CONFIRMED.value, any_of(row.resource, resources))
+        .group_by(row.project, row.resource, row.az)
+        .alias("committed")
+    )
+    same = (usage.project_id == committed.c.project_id) & (usage.resource_id == committed.c.resource_id)
+    if not is_pooled:
+        same &= usage.az == committed.c.az
+    used = fn.COALESCE(usage.usage, 0)
+    within = Case(None, [(used < committed.c.amount, used)], committed.c.amount)
+    query = (
+        Project.select(committed.c.resource_id, committed.c.az, fn.SUM(within), fn.COUNT(Project.id))
+        .join(committed, on=committed.c.project_id == Project.id)
+        .join(usage, JOIN.LEFT_OUTER, on=same)
+        .group_by(committed.c.resource_id, committed.c.az)
     )
     return in_scope(query, scope)

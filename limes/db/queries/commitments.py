@@ -1,19 +1,19 @@
-"""Commitments as rows. To change commitments to a resource, lock its row (`capacity.lock_resources`)."""
+"""Commitments as rows, and idempotency keys. To change commitments, lock their resource (`capacity.lock_resources`)."""
 
 import contextlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import peewee
 from peewee import Select, Value, fn
 
 from limes.core.commitments.commitment import LIVE, Commitment, Status
-from limes.db.compiled import any_of, compiled
+from limes.db.compiled import Compiled, any_of
 from limes.db.engine import Engine
 from limes.db.models import Commitment as Stored
-from limes.db.models import Project, Resource, Service
-from limes.db.query import Node, column, distinct, made, value, writes
+from limes.db.models import CommitmentKey, Project, Resource, Service
+from limes.db.query import Node, column, distinct, first, made, value, writes
 from limes.errors import Conflict, NotFound
 
 _NAMES = tuple(field.name for field in fields(Commitment))
@@ -44,10 +44,10 @@ def to_values(commitment: Commitment) -> dict[str, Any]:
     return {name: getattr(commitment, name) for name in _NAMES} | {"status": commitment.status.value}
 
 
-_INSERT = compiled(
+_INSERT = Compiled(
     lambda p: Stored.insert({column: getattr(p, column.column_name) for column in COLUMNS[1:]}).returning(Stored.id)
 )
-_UPDATE = compiled(
+_UPDATE = Compiled(
     lambda p: Stored.update({column: getattr(p, column.column_name) for column in _CAN_CHANGE}).where(Stored.id == p.id)
 )
 
@@ -85,23 +85,17 @@ def delete(engine: Engine, ids: Iterable[int]) -> None:
 
 
 @_commitments
-def _by_id(id_: int) -> Node:
-    return _SELECT.where(Stored.id == id_)
+def _with(column: Literal["id", "transfer_token"], key: int | str) -> Node:
+    return _SELECT.where(getattr(Stored, column) == key)
 
 
 def find(engine: Engine, id_: int) -> Commitment | None:
-    """Returns the commitment of that number."""
-    return next(iter(_by_id(engine, id_)), None) if 0 < id_ < 2**63 else None
-
-
-@_commitments
-def _by_token(token: str) -> Node:
-    return _SELECT.where(Stored.transfer_token == token)
+    return next(iter(_with(engine, "id", id_)), None) if 0 < id_ < 2**63 else None
 
 
 def find_by_token(engine: Engine, token: str) -> Commitment | None:
     """Returns the commitment that is marked for transfer with this token."""
-    return next(iter(_by_token(engine, token)), None)
+    return next(iter(_with(engine, "transfer_token", token)), None)
 
 
 @_commitments
@@ -235,3 +229,50 @@ def ended_before(time: float, limit: int) -> Node:
     has_expired = (Stored.status == "expired") & (Stored.expires_at < time)
     is_replaced = (Stored.status == "superseded") & (Stored.superseded_at < time) & ~has_successors
     return Stored.select(Stored.id).where(has_expired | is_replaced).order_by(Stored.id).limit(limit)
+
+
+# -- idempotency keys, by project --------------------------------------------------------------------------------------
+
+
+class KeyRow(NamedTuple):
+    """The request that came with a key, and the answer to it as JSON."""
+
+    request: str
+    document: str
+
+
+@writes
+def _claim(project_id: int, key: str, now: float) -> Node:
+    row = CommitmentKey
+    return row.insert(project=project_id, key=key, request="", document="", created_at=now).on_conflict_ignore()
+
+
+@first(KeyRow)
+def _by_key(project_id: int, key: str) -> Node:
+    row = CommitmentKey
+    return row.select(row.request, row.document).where(row.project == project_id, row.key == key)
+
+
+def claim_key(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | None:
+    """Returns the earlier answer under this key. None if the key is new: nobody else can use it until the transaction
+    ends.
+
+    Waits for another transaction that is using the key. After None, `remember_key` or a rollback has to follow.
+    """
+    if _claim(engine, project_id, key, now):
+        return None
+    row = _by_key(engine, project_id, key)
+    assert row is not None  # keys are deleted only long after their use
+    return row
+
+
+@writes
+def remember_key(project_id: int, key: str, request: str, document: str, now: float) -> Node:
+    row = CommitmentKey
+    update = row.update(request=request, document=document, created_at=now)
+    return update.where(row.project == project_id, row.key == key)
+
+
+@writes
+def forget_keys_before(time: float) -> Node:
+    return CommitmentKey.delete().where(CommitmentKey.created_at < time)

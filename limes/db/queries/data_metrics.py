@@ -9,57 +9,9 @@ from typing import Literal, NamedTuple
 from peewee import fn
 
 from limes.db.compiled import any_of
-from limes.db.models import (
-    AZResource,
-    Commitment,
-    Domain,
-    DomainResource,
-    Project,
-    ProjectAZResource,
-    ProjectResource,
-)
-from limes.db.query import Node, rows, stream
-
-
-class ProjectName(NamedTuple):
-    """A project and its domain."""
-
-    id: int
-    uuid: str
-    name: str
-    domain_uuid: str
-    domain_name: str
-
-
-class DomainName(NamedTuple):
-    """A domain."""
-
-    id: int
-    uuid: str
-    name: str
-
-
-@rows(DomainName)
-def domains() -> Node:
-    """All domains."""
-    return Domain.select(Domain.id, Domain.uuid, Domain.name)
-
-
-class Figure(NamedTuple):
-    """A value of one project and resource."""
-
-    project_id: int
-    resource_id: int
-    value: int
-
-
-class AZFigure(NamedTuple):
-    """A value of one project and resource in one AZ."""
-
-    project_id: int
-    resource_id: int
-    az: str
-    value: int
+from limes.db.models import AZResource, Commitment, Domain, DomainResource, Project, ProjectAZResource, ProjectResource
+from limes.db.queries.attention import PLACE, PlacedRow
+from limes.db.query import Node, mapping, rows, stream
 
 
 class CommittedFigure(NamedTuple):
@@ -78,22 +30,21 @@ ProjectColumn = Literal["quota", "backend_quota", "usage", "physical_usage"]
 """What `project_figures` knows."""
 
 
-@rows(ProjectName)
+@mapping(int, PlacedRow)
 def projects() -> Node:
-    """All projects."""
-    return Project.select(Project.id, Project.uuid, Project.name, Domain.uuid, Domain.name).join(Domain)
+    return Project.select(Project.id, *PLACE).join(Domain)
 
 
-@stream(Figure)
+@stream(tuple[int, int, int])
 def project_figures(column: ProjectColumn) -> Node:
-    """A column, where it has a value."""
+    """A column where it has a value, by project and resource."""
     value = getattr(ProjectResource, column)
     return ProjectResource.select(ProjectResource.project, ProjectResource.resource, value).where(value.is_null(False))
 
 
-@stream(AZFigure)
+@stream(tuple[int, int, str, int])
 def project_az_usage() -> Node:
-    """Usage by AZ."""
+    """By project, resource and AZ."""
     row = ProjectAZResource
     return row.select(row.project_id, row.resource_id, row.az, row.usage)
 
@@ -108,8 +59,6 @@ def committed() -> Node:
 
 
 class DomainFigure(NamedTuple):
-    """A quota of a domain."""
-
     domain_uuid: str
     domain_name: str
     resource_id: int
@@ -118,7 +67,6 @@ class DomainFigure(NamedTuple):
 
 @rows(DomainFigure)
 def domain_quotas() -> Node:
-    """All quotas of domains."""
     query = DomainResource.select(Domain.uuid, Domain.name, DomainResource.resource, DomainResource.quota)
     return query.join(Domain)
 
@@ -136,31 +84,17 @@ def domain_quota_sums(resources: Collection[int]) -> Node:
     )
 
 
-class Listed(NamedTuple):
-    """What a project's usage of a resource in one AZ consists of."""
-
-    project_id: int
-    subresources: str
-
-
-@stream(Listed)
+@stream(tuple[int, str])
 def subresources(resources: Collection[int]) -> Node:
-    """The subresources of these resources, as JSON lists, where there are any."""
+    """The projects and subresources of these resources, as JSON lists, where there are any."""
     row = ProjectAZResource
     query = row.select(row.project_id, row.subresources)
     return query.where(any_of(row.resource_id, resources), row.subresources != "")
 
 
-class ListedCapacity(NamedTuple):
-    """What the capacity of a resource in one AZ consists of."""
-
-    az: str
-    subcapacities: str
-
-
-@stream(ListedCapacity)
+@stream(tuple[str, str])
 def subcapacities() -> Node:
-    """All subcapacities, as JSON lists, where there are any."""
+    """All AZs with subcapacities, as JSON lists."""
     row = AZResource
     return row.select(row.az, row.subcapacities).where(row.subcapacities != "[]")
 
@@ -176,6 +110,5 @@ class CapacityFigure(NamedTuple):
 
 @rows(CapacityFigure)
 def capacities() -> Node:
-    """The capacity of all resources."""
     row = AZResource
     return row.select(row.resource, row.az, row.raw_capacity, row.usage).order_by(row.resource, row.az)

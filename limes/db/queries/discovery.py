@@ -1,7 +1,7 @@
 """Domains and projects as a discovery finds and writes them."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from peewee import JOIN, Value
 
@@ -24,8 +24,6 @@ _LIVE = ("planned", "pending", "confirmed")
 
 
 class KnownProject(NamedTuple):
-    """A project as it is stored."""
-
     id: int
     uuid: str
     name: str
@@ -34,13 +32,11 @@ class KnownProject(NamedTuple):
 
 @mapping(str, int)
 def domain_ids() -> Node:
-    """The id of each domain, by UUID."""
     return Domain.select(Domain.uuid, Domain.id)
 
 
 @keyed(str, "uuid", KnownProject)
 def projects_of(domain_id: int) -> Node:
-    """The projects of a domain, by UUID."""
     query = Project.select(Project.id, Project.uuid, Project.name, Project.parent_uuid)
     return query.where(Project.domain == domain_id)
 
@@ -92,7 +88,6 @@ def add_project_services(now: float, domain_id: int | None = None) -> Node:
 
 @distinct(str, skip_empty="domain_uuids")
 def projects_of_domains(domain_uuids: Collection[str]) -> Node:
-    """The UUIDs of all projects of these domains."""
     return Project.select(Project.uuid).join(Domain).where(any_of(Domain.uuid, domain_uuids))
 
 
@@ -128,27 +123,17 @@ class VanishedQuota(NamedTuple):
     quota: int
 
 
-_OF_PROJECTS = (
-    ProjectResource.select(
-        *(Domain.uuid, Domain.name, Project.uuid, Project.name),
-        *(Service.type, Resource.name, ProjectResource.quota),
+@rows(VanishedQuota, skip_empty="uuids")
+def _quotas_of_projects(of: Literal["project", "domain"], uuids: Collection[str]) -> Node:
+    place = (Domain.uuid, Domain.name, Project.uuid, Project.name)
+    return (
+        ProjectResource.select(*place, Service.type, Resource.name, ProjectResource.quota)
+        .join(Project)
+        .join(Domain)
+        .join_from(ProjectResource, Resource)
+        .join(Service)
+        .where(ProjectResource.quota > 0, any_of((Project if of == "project" else Domain).uuid, uuids))
     )
-    .join(Project)
-    .join(Domain)
-    .join_from(ProjectResource, Resource)
-    .join(Service)
-    .where(ProjectResource.quota > 0)
-)
-
-
-@rows(VanishedQuota, skip_empty="projects")
-def _quotas_of_projects(projects: Collection[str]) -> Node:
-    return _OF_PROJECTS.where(any_of(Project.uuid, projects))
-
-
-@rows(VanishedQuota, skip_empty="domains")
-def _quotas_in_domains(domains: Collection[str]) -> Node:
-    return _OF_PROJECTS.where(any_of(Domain.uuid, domains))
 
 
 @rows(VanishedQuota, skip_empty="domains")
@@ -166,30 +151,26 @@ def _quotas_of_domains(domains: Collection[str]) -> Node:
 
 def quotas_of_vanished(engine: Engine, projects: Collection[str], domains: Collection[str]) -> list[VanishedQuota]:
     """Returns the quotas above 0 of these projects, and of these domains with all of their projects, by UUID."""
-    quotas = _quotas_of_projects(engine, projects)
-    return quotas + _quotas_in_domains(engine, domains) + _quotas_of_domains(engine, domains)
+    of_projects = _quotas_of_projects(engine, "project", projects) + _quotas_of_projects(engine, "domain", domains)
+    return of_projects + _quotas_of_domains(engine, domains)
 
 
 @writes
-def _delete_project(uuid: str) -> Node:
-    return Project.delete().where(Project.uuid == uuid)
+def _delete(model: Literal["project", "domain"], uuid: str) -> Node:
+    row: Any = Project if model == "project" else Domain
+    deleted: Node = row.delete().where(row.uuid == uuid)
+    return deleted
 
 
 def delete_projects(engine: Engine, uuids: Collection[str]) -> None:
-    """Deletes projects with all their data."""
     for uuid in uuids:
-        _delete_project(engine, uuid)
-
-
-@writes
-def _delete_domain(uuid: str) -> Node:
-    return Domain.delete().where(Domain.uuid == uuid)
+        _delete(engine, "project", uuid)
 
 
 def delete_domains(engine: Engine, uuids: Collection[str]) -> None:
     """Deletes domains with their projects and all their data."""
     for uuid in uuids:
-        _delete_domain(engine, uuid)
+        _delete(engine, "domain", uuid)
 
 
 @writes

@@ -71,7 +71,6 @@ _WRITE = compiled_update(DomainResource.resource, DomainResource.quota, lambda p
 
 
 def write_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
-    """Sets a domain's quotas, by resource id."""
     engine.write(_WRITE, rows=list(quotas.items()), domain=domain_id)
 
 

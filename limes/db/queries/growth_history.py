@@ -1,14 +1,17 @@
-"""Reads how usage, quota, commitments and capacity have grown (docs/adr/0033)."""
+"""How usage, quota, commitments and capacity have grown, and their trends by series (docs/adr/0033)."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from peewee import Select, fn
+from peewee import JOIN, Select, fn
 
 from limes.core.catalog import Ref
+from limes.core.forecast import Trend
 from limes.core.metering.calendar import DAY, Granularity, day_of, month_of
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, QuotaTime
-from limes.db.query import Node, rows, tuples
+from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthTrend, QuotaTime
+from limes.db.query import Insert, Node, column, made, rows, tuples
 
 
 class GrowthRow(NamedTuple):
@@ -67,7 +70,6 @@ def _first_times() -> Node:
 
 
 def first_times(engine: Engine) -> FirstTimes:
-    """Returns when the oldest data begin."""
     ((month, day, used_on),) = _first_times(engine)
     return FirstTimes(_exact(month, day, None), None if used_on is None else used_on * DAY)
 
@@ -113,3 +115,86 @@ def quotas_of_project(project: str, begin: int, end: int) -> Node:
     query = time.select(time.service_type, time.resource_name, time.since, time.until, time.quota)
     is_in = (time.since < end, time.until.is_null() | (time.until > begin))
     return query.where(time.project_uuid == project, *is_in).order_by(time.since)
+
+
+# -- trends ------------------------------------------------------------------------------------------------------------
+
+
+class DayOfSeries(NamedTuple):
+    """What was used on a day, on average."""
+
+    series_id: int
+    begins: int
+    usage: int
+
+
+class TrendRow(NamedTuple):
+    """The trend of a series, from so many days; without figures as long as these are too few."""
+
+    series_id: int
+    computed_at: int
+    days: int
+    level: float | None
+    growth: float | None
+    lowest: float | None
+    highest: float | None
+
+
+@column(int)
+def series_after(after: int, limit: int) -> Node:
+    """At most so many ids after this one."""
+    return GrowthSeries.select(GrowthSeries.id).where(GrowthSeries.id > after).order_by(GrowthSeries.id).limit(limit)
+
+
+@rows(DayOfSeries)
+def days_of(series: Sequence[int], begin: int, end: int) -> Node:
+    """The days of these series that begin in this time, in order."""
+    day = GrowthDay
+    is_wanted = (any_of(day.series, series), day.begins >= begin, day.begins < end)
+    return day.select(day.series, day.begins, day.usage).where(*is_wanted).order_by(day.series, day.begins)
+
+
+write_trends = Insert(TrendRow, GrowthTrend, key=1)
+"""Writes trends."""
+
+
+class Present(NamedTuple):
+    """The last sample of a series, and its trend."""
+
+    service: str
+    resource: str
+    az: str
+    begins: int
+    """When the hour of the sample has begun."""
+    usage: int
+    committed: int
+    quota: int | None
+    capacity: int | None
+    days: int | None
+    """From how many days a trend was computed, or tried to."""
+    trend: Trend | None
+
+
+def _present(*row: Any) -> Present:
+    *sample, computed_at, level, growth, lowest, highest = row
+    return Present._make([*sample, None if level is None else Trend(computed_at, level, growth, lowest, highest)])
+
+
+_SAMPLE = (str, str, str, int, int, int, int | None, int | None, int | None)
+
+
+@made(_present, *_SAMPLE, int | None, *[float | None] * 4)
+def present(scope: str, hour: int, *, every_az: bool) -> Node:
+    """What was sampled in this hour, of the cluster (empty) or a domain (UUID): for all AZs together, or for each
+    single one."""
+    series, sample, trend = GrowthSeries, GrowthHour, GrowthTrend
+    return (
+        series.select(
+            *(series.service_type, series.resource_name, series.az, sample.begins),
+            *(sample.usage, sample.committed, sample.quota, sample.capacity, trend.days),
+            *(trend.computed_at, trend.level, trend.growth, trend.lowest, trend.highest),
+        )
+        .join(sample, on=sample.series == series.id)
+        .join_from(series, trend, JOIN.LEFT_OUTER, on=trend.series == series.id)
+        .where(series.scope == scope, sample.begins == hour, series.az != "" if every_az else series.az == "")
+    )

@@ -1,9 +1,9 @@
-"""Writes samples of usage, quota, commitments and capacity, and what hours and days say together (docs/adr/0033)."""
+"""Writes samples of usage, quota, commitments and capacity, and when quotas have changed (docs/adr/0033)."""
 
 from collections.abc import Collection, Iterable
 from typing import Any, Literal, NamedTuple
 
-from peewee import Value, fn
+from peewee import Select, Value, fn
 
 from limes.core.metering.calendar import DAY
 from limes.db.compiled import any_of, lock, quotient
@@ -15,10 +15,13 @@ from limes.db.models import (
     GrowthSeries,
     GrowthState,
     Job,
+    Project,
+    ProjectResource,
+    QuotaTime,
     Resource,
     Service,
 )
-from limes.db.query import Insert, Node, first, mapping, writes
+from limes.db.query import Insert, Node, first, mapping, tuples, writes
 
 
 class State(NamedTuple):
@@ -48,8 +51,6 @@ class Sample(NamedTuple):
 
 # -- the state ---------------------------------------------------------------------------------------------------------
 
-_STATE = GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)
-
 
 @writes
 def begin() -> Node:
@@ -59,35 +60,29 @@ def begin() -> Node:
 
 
 @first(State)
-def _state() -> Node:
-    return _STATE
+def _state(*, is_locked: bool) -> Node:
+    query = GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)
+    return lock(query) if is_locked else query
 
 
 def state(engine: Engine) -> State:
-    return _state(engine) or State(0, 0)
-
-
-@first(State)
-def _lock_state() -> Node:
-    return lock(_STATE)
+    return _state(engine, is_locked=False) or State(0, 0)
 
 
 def lock_state(engine: Engine) -> State:
     """Returns the state. Until the transaction ends, nobody else takes a sample."""
-    state = _lock_state(engine)
+    state = _state(engine, is_locked=True)
     assert state is not None, "`begin` was called"
     return state
 
 
 @writes
 def note_sample(now: int) -> Node:
-    """Notes that a sample was taken."""
     return GrowthState.update(sampled_at=now)
 
 
 @writes
 def note_trends(now: int) -> Node:
-    """Notes that trends were computed."""
     return GrowthState.update(trends_at=now)
 
 
@@ -100,7 +95,6 @@ _ROWS = 5000
 
 @mapping(SeriesKey, int)
 def series_ids() -> Node:
-    """The ids of all that was ever sampled."""
     return GrowthSeries.select(*_KEY, GrowthSeries.id)
 
 
@@ -219,3 +213,98 @@ def bring_forward(
     """Lets the job run at this time at the latest, if one of these resources (ids) has no sample of an hour that began
     before `sampled_before`, in the domain (UUID) or the cloud (empty). Returns whether that changed anything."""
     return _bring_forward(engine, job, at, scope, resources, sampled_before) == 1
+
+
+# -- quotas of projects ------------------------------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """The projects whose UUIDs come after the one, up to the other (None: all that follow): these exist, by id."""
+
+    after: str
+    last: str | None
+    projects: list[int]
+
+
+@tuples(tuple[int, str])
+def _projects_after(after: str, limit: int) -> Node:
+    return Project.select(Project.id, Project.uuid).where(Project.uuid > after).order_by(Project.uuid).limit(limit)
+
+
+def piece_after(engine: Engine, after: str, limit: int) -> Piece:
+    """The next projects after this one, and those that are gone in between."""
+    found = _projects_after(engine, after, limit)
+    return Piece(after, found[-1][1] if len(found) == limit else None, [id_ for id_, _ in found])
+
+
+@tuples(tuple[str, str, str, int | None, int | None, int | None])
+def _changed_quotas(piece: Piece) -> Node:
+    """Selects quotas that are not what they were: since when, what was noted, and what there is; None: nothing.
+
+    By adding both sides up, which takes as long as reading them. A join would take very long where the planner does
+    not know yet how many there are.
+    """
+    nothing = Value(None).cast("BIGINT")
+    row, quota = QuotaTime, ProjectResource
+    is_in_piece = row.project_uuid > piece.after
+    if piece.last is not None:
+        is_in_piece &= row.project_uuid <= piece.last
+    present = (
+        quota.select(
+            *(Project.uuid.alias("project"), Service.type.alias("service"), Resource.name.alias("resource")),
+            *(nothing.alias("since"), nothing.alias("known"), quota.quota.alias("present")),
+        )
+        .join(Project)
+        .join_from(quota, Resource)
+        .join(Service)
+        .where(quota.quota.is_null(False), any_of(quota.project, piece.projects))
+    )
+    known = row.select(
+        *(row.project_uuid, row.service_type, row.resource_name),
+        *(row.since, row.quota, nothing),
+    ).where(row.until.is_null(), is_in_piece)
+    parts = present.union_all(known).alias("parts")
+    key = (parts.c.project, parts.c.service, parts.c.resource)
+    figures = [fn.MAX(each) for each in (parts.c.since, parts.c.known, parts.c.present)]
+    differs = fn.COALESCE(figures[1], -1) != fn.COALESCE(figures[2], -1)
+    return Select([parts], [*key, *figures]).group_by(*key).having(differs)
+
+
+# of two changes within the same second, the later one counts
+_write = Insert(
+    tuple[Any, ...],
+    QuotaTime,
+    *(QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name, QuotaTime.since),
+    *(QuotaTime.quota, QuotaTime.until),
+    key=4,
+    at_once=5000,
+)
+
+
+def note_changes(engine: Engine, now: int, piece: Piece) -> None:
+    """Notes which quotas of a piece have changed since the last time."""
+    changed = _changed_quotas(engine, piece)
+    _write(engine, [(*key, known, now) for *key, known, _ in changed if known is not None])
+    _write(engine, [(*key, now, present, None) for *key, _, _, present in changed if present is not None])
+
+
+@writes
+def forget_quotas(before: int) -> Node:
+    """Deletes what ended before this time."""
+    return QuotaTime.delete().where(QuotaTime.until < before)
+
+
+@writes
+def _forget_future(now: int) -> Node:
+    return QuotaTime.delete().where(QuotaTime.since > now)
+
+
+@writes
+def _reopen(now: int) -> Node:
+    return QuotaTime.update(until=None).where(QuotaTime.until > now)
+
+
+def forget_future_quotas(engine: Engine, now: int) -> None:
+    """Deletes what a clock that was ahead has written for times that are yet to come."""
+    _forget_future(engine, now)
+    _reopen(engine, now)

@@ -30,8 +30,6 @@ class StoredService(NamedTuple):
 
 
 class StoredResource(NamedTuple):
-    """A resource, and whether it is hidden already."""
-
     id: int
     ref: Ref
     is_known: bool
@@ -62,7 +60,6 @@ class ZoneHoldings(NamedTuple):
 
 @rows(StoredService)
 def services() -> Node:
-    """All services by type."""
     return Service.select(Service.id, Service.type, Service.vanished_at).order_by(Service.type)
 
 
@@ -72,7 +69,6 @@ def _resource(id_: int, service_type: str, name: str, is_known: bool) -> StoredR
 
 @made(_resource, int, str, str, bool)
 def resources() -> Node:
-    """All resources by service and name."""
     query = Resource.select(Resource.id, Service.type, Resource.name, Resource.is_known).join(Service)
     return query.order_by(Service.type, Resource.name)
 

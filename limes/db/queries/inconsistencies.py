@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from peewee import JOIN, fn
 
-from limes.db.compiled import Select, any_of, compiled
+from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectResource, ProjectService, Service
 from limes.db.models.kept_sums import SuspiciousResource
@@ -38,8 +38,6 @@ class SuspiciousRow(NamedTuple):
 
 
 class ScrapeErrorRow(NamedTuple):
-    """A failed scrape of one project's service."""
-
     service_type: str
     project_uuid: str
     project_name: str
@@ -61,10 +59,12 @@ def _overcommitted(sums: Any) -> Select:
     )
 
 
-_KEPT = compiled(lambda p: _overcommitted(kept_sums.select_quotas(p)))
+@rows(OvercommittedRow, skip_empty="resources")
+def _kept(resources: Sequence[int]) -> Node:
+    return _overcommitted(kept_sums.select_quotas(resources))
 
 
-@rows(OvercommittedRow)
+@rows(OvercommittedRow, skip_empty="resources")
 def _computed(resources: Sequence[int]) -> Node:
     row = ProjectResource
     query = row.select(Project.domain, row.resource, fn.SUM(row.quota).alias("quota")).join(Project)
@@ -74,11 +74,7 @@ def _computed(resources: Sequence[int]) -> Node:
 
 def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
     """Returns domains whose projects have more quota than the domain, in the order of domain names."""
-    if not resources:
-        return []
-    if kept_sums.are_kept(engine):
-        return engine.all(_KEPT, OvercommittedRow, resources=resources)
-    return _computed(engine, resources)
+    return (_kept if kept_sums.are_kept(engine) else _computed)(engine, resources)
 
 
 _COLUMNS = (

@@ -1,18 +1,20 @@
-"""Writes lifetimes of subresources: from scrapes, when projects are deleted, and when they are old.
+"""Lifetimes of subresources, those of deleted projects as well: from scrapes, when projects are deleted, and when they
+are old.
 
 Everything is by set: however many subresources a project has, a scrape reads them with one statement and writes what
 has changed with up to three.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
 
 from peewee import JOIN, Case, fn
 
 from limes.core.lifetimes import NewPeriod, OpenPeriod
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.models import LifetimeProject, Project, ProjectService, Service, SubresourceLifetime
+from limes.db.models import Domain, LifetimeProject, Project, ProjectService, Service, SubresourceLifetime
 from limes.db.queries.tasks import ProjectTask
 from limes.db.query import Insert, Node, column, exists, tuples, value, writes, writes_for
 
@@ -86,8 +88,20 @@ def begin_periods(engine: Engine, project_id: int, service_type: str, periods: S
 
 # -- ends without a scrape ---------------------------------------------------------------------------------------------
 
+_Which = Literal["of projects", "of other resources"]
+"""Periods of projects (by UUID), or of all resources but some (`service/resource`)."""
 
-def _note_last_scrape(condition: Any) -> Node:
+
+def _is_open(which: _Which, names: Collection[str]) -> Any:
+    period = SubresourceLifetime
+    if which == "of projects":
+        ids = LifetimeProject.select(LifetimeProject.id).where(any_of(LifetimeProject.uuid, names))
+        return period.ended_at.is_null() & any_of(period.project, ids)
+    return period.ended_at.is_null() & ~any_of(period.service_type.concat("/").concat(period.resource_name), names)
+
+
+@writes
+def _note_last_scrapes(which: _Which, names: Collection[str]) -> Node:
     """Stores when the service was last scraped in the project; null without both."""
     period = SubresourceLifetime
     last_scrape = (
@@ -97,62 +111,38 @@ def _note_last_scrape(condition: Any) -> Node:
         .join(Service, on=ProjectService.service == Service.id)
         .where(LifetimeProject.id == period.project, Service.type == period.service_type)
     )
-    return period.update(last_seen_at=last_scrape).where(period.ended_at.is_null(), condition)
+    return period.update(last_seen_at=last_scrape).where(_is_open(which, names))
 
 
-def _end(at: float, condition: Any) -> Node:
+@writes
+def _end(which: _Which, names: Collection[str], at: float) -> Node:
     period = SubresourceLifetime
-    changes = period.update(
-        ended_at=Case(None, [(period.began_at > at, period.began_at)], at),
-        last_seen_at=fn.COALESCE(period.last_seen_at, period.began_at),
-    )
-    return changes.where(period.ended_at.is_null(), condition)
+    ended_at = Case(None, [(period.began_at > at, period.began_at)], at)
+    changes = period.update(ended_at=ended_at, last_seen_at=fn.COALESCE(period.last_seen_at, period.began_at))
+    return changes.where(_is_open(which, names))
 
 
-def _is_of(projects: Collection[str]) -> Any:
-    ids = LifetimeProject.select(LifetimeProject.id)
-    return any_of(SubresourceLifetime.project, ids.where(any_of(LifetimeProject.uuid, projects)))
-
-
-@writes
-def note_last_scrapes(projects: Collection[str]) -> Node:
+def note_last_scrapes(engine: Engine, projects: Collection[str]) -> None:
     """Stores when the subresources of projects were seen last. To be called before the projects are deleted."""
-    return _note_last_scrape(_is_of(projects))
+    _note_last_scrapes(engine, "of projects", projects)
 
 
-@writes
-def end_projects(projects: Collection[str], at: float) -> Node:
+def end_projects(engine: Engine, projects: Collection[str], at: float) -> None:
     """Ends all periods of projects. To be called after they are deleted: a scrape that was still writing is over
     then, and none comes any more."""
-    return _end(at, _is_of(projects))
-
-
-def _is_other(followed: Collection[str]) -> Any:
-    ref = SubresourceLifetime.service_type.concat("/").concat(SubresourceLifetime.resource_name)
-    return ~any_of(ref, followed)
+    _end(engine, "of projects", projects, at)
 
 
 @exists
 def _any_other(followed: Collection[str]) -> Node:
-    period = SubresourceLifetime
-    return period.select(period.id).where(period.ended_at.is_null(), _is_other(followed)).limit(1)
-
-
-@writes
-def _note_last_scrapes_of_others(followed: Collection[str]) -> Node:
-    return _note_last_scrape(_is_other(followed))
-
-
-@writes
-def _end_others(followed: Collection[str], at: float) -> Node:
-    return _end(at, _is_other(followed))
+    return SubresourceLifetime.select(SubresourceLifetime.id).where(_is_open("of other resources", followed)).limit(1)
 
 
 def end_others(engine: Engine, followed: Collection[str], at: float) -> None:
     """Ends the periods of all resources but these (`service/resource`): nobody looks at them any more."""
     if _any_other(engine, followed):
-        _note_last_scrapes_of_others(engine, followed)
-        _end_others(engine, followed, at)
+        _note_last_scrapes(engine, "of other resources", followed)
+        _end(engine, "of other resources", followed, at)
 
 
 # -- what is old -------------------------------------------------------------------------------------------------------
@@ -183,3 +173,95 @@ def delete_projects_without_periods() -> Node:
     present = Project.select(Project.id).where(Project.uuid == row.uuid)
     periods = period.select(period.id).where(period.project == row.id)
     return row.delete().where(~fn.EXISTS(present), ~fn.EXISTS(periods))
+
+
+# -- reports -----------------------------------------------------------------------------------------------------------
+
+_L, _P = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
+
+
+@dataclass(frozen=True, slots=True)
+class LifetimeFilter:
+    """Which periods are wanted: those that overlap with the time from `since` on and before `until`."""
+
+    since: float
+    until: float
+    domain_uuid: str | None = None
+    project_uuid: str | None = None
+    values: Mapping[str, Collection[str]] = field(default_factory=dict)
+    """Wanted values by the names of `FILTERS`."""
+
+
+class LifetimeRow(NamedTuple):
+    """A period. Names of projects and domains are the present ones, or the last."""
+
+    number: int
+    domain_uuid: str
+    domain_name: str
+    project_uuid: str
+    project_name: str
+    service_type: str
+    resource_name: str
+    az: str
+    id: str
+    name: str
+    attributes: str
+    """A JSON object."""
+    first_seen_at: float
+    began_at: float
+    last_seen_at: float
+    ended_at: float | None
+
+
+FILTERS = {
+    "service": _L.service_type,
+    "resource": _L.resource_name,
+    "availability_zone": _L.az,
+    "domain_id": _P.domain_uuid,
+    "project_id": _P.uuid,
+    "id": _L.subresource_id,
+}
+"""What a request can choose by, and where it stands."""
+
+
+def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list[LifetimeRow]:
+    """Returns at most `limit` periods with numbers above `after`, in their order."""
+    conditions: list[Any] = [
+        _L.id > after,
+        _L.began_at < wanted.until,
+        _L.ended_at.is_null() | ((_L.ended_at > wanted.since) & (_L.ended_at > _L.began_at)),
+        *(any_of(FILTERS[name], sorted(values)) for name, values in wanted.values.items()),
+    ]
+    if wanted.domain_uuid is not None:
+        conditions.append(_P.domain_uuid == wanted.domain_uuid)
+    if wanted.project_uuid is not None:
+        conditions.append(_P.uuid == wanted.project_uuid)
+    query = (
+        _L.select(
+            *(_L.id, _P.domain_uuid, fn.COALESCE(Domain.name, _P.domain_name)),
+            *(_P.uuid, fn.COALESCE(Project.name, _P.name), _L.service_type, _L.resource_name, _L.az),
+            *(_L.subresource_id, _L.name, _L.attributes, _L.first_seen_at, _L.began_at),
+            *(fn.COALESCE(_L.last_seen_at, ProjectService.scraped_at, _L.began_at), _L.ended_at),
+        )
+        .join(_P, on=_L.project == _P.id)
+        .join(Project, JOIN.LEFT_OUTER, on=Project.uuid == _P.uuid)
+        .join(Domain, JOIN.LEFT_OUTER, on=Project.domain == Domain.id)
+        .join(Service, JOIN.LEFT_OUTER, on=Service.type == _L.service_type)
+        .join(
+            ProjectService,
+            JOIN.LEFT_OUTER,
+            on=(ProjectService.project == Project.id) & (ProjectService.service == Service.id),
+        )
+        .where(*conditions)
+        .order_by(_L.id)
+        .limit(limit)
+    )
+    return engine.all(query, LifetimeRow)
+
+
+@exists
+def was_there(domain_uuid: str, project_uuid: str | None) -> Node:
+    """Whether there are, or were, periods of a project, or of any project of a domain."""
+    row = LifetimeProject
+    query = row.select(row.id).where(row.domain_uuid == domain_uuid)
+    return query.limit(1) if project_uuid is None else query.where(row.uuid == project_uuid)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import methodcaller
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
 from peewee import Select, fn
@@ -49,8 +49,6 @@ class MailRow(NamedTuple):
 
 
 class Backlog(NamedTuple):
-    """What waits at a sink."""
-
     sink: str
     mails: int
     since: float
@@ -150,7 +148,6 @@ def _documents(ids: Collection[str]) -> Node:
 
 
 def documents_of(engine: Engine, ids: Collection[str]) -> dict[str, list[str]]:
-    """The notifications in mails, as JSON, by mail."""
     found: dict[str, list[str]] = {id_: [] for id_ in ids}
     for id_, document in _documents(engine, ids):
         found[id_].append(document)
@@ -175,25 +172,20 @@ def _done(sink: str, before: float, limit: int) -> Node:
 
 
 @writes_for("ids")
-def _forget_items(ids: Collection[str]) -> Node:
-    return MailItem.delete().where(any_of(MailItem.mail_id, ids))
-
-
-@writes_for("ids")
-def _forget(ids: Collection[str]) -> Node:
-    return Mail.delete().where(any_of(Mail.id, ids))
+def _forget(of_items: bool, ids: Collection[str]) -> Node:
+    model, id_ = (MailItem, MailItem.mail_id) if of_items else (Mail, Mail.id)
+    return model.delete().where(any_of(id_, ids))
 
 
 def forget_done(engine: Engine, sink: str, before: float, limit: int) -> None:
     """Deletes at most `limit` mails that were done before that time."""
     ids = _done(engine, sink, before, limit)
-    _forget_items(engine, ids)
-    _forget(engine, ids)
+    _forget(engine, True, ids)
+    _forget(engine, False, ids)
 
 
 @rows(Backlog)
 def backlogs() -> Node:
-    """What waits to be sent, by sink."""
     query = Mail.select(Mail.sink, fn.COUNT(Mail.id), fn.MIN(Mail.made_at)).where(Mail.done_at.is_null())
     return query.group_by(Mail.sink)
 
@@ -202,23 +194,21 @@ def backlogs() -> Node:
 
 
 @mapping(str, str, skip_empty="uuids")
-def _project_names(uuids: Collection[str]) -> Node:
-    return Project.select(Project.uuid, Project.name).where(any_of(Project.uuid, uuids))
-
-
-@mapping(str, str, skip_empty="uuids")
-def _domain_names(uuids: Collection[str]) -> Node:
-    return Domain.select(Domain.uuid, Domain.name).where(any_of(Domain.uuid, uuids))
+def _names(of: Literal["project", "domain"], uuids: Collection[str]) -> Node:
+    model: Any = Project if of == "project" else Domain
+    found: Node = model.select(model.uuid, model.name).where(any_of(model.uuid, uuids))
+    return found
 
 
 def with_names(engine: Engine, documents: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Adds the names of projects and domains, which notifications about events of commitments do not have."""
-    projects = _project_names(engine, [id_ for each in documents if (id_ := each.get("project", {}).get("id"))])
-    domains = _domain_names(engine, [id_ for each in documents if (id_ := each.get("domain", {}).get("id"))])
-    for document in documents:
-        for names, part in ((projects, document.get("project", {})), (domains, document.get("domain", {}))):
-            if part.get("id") in names:
-                part.setdefault("name", names[part["id"]])
+    levels: tuple[Literal["project", "domain"], ...] = ("project", "domain")
+    for level in levels:
+        places = [place for document in documents if (place := document.get(level, {})).get("id")]
+        names = _names(engine, level, [place["id"] for place in places])
+        for place in places:
+            if place["id"] in names:
+                place.setdefault("name", names[place["id"]])
     return list(documents)
 
 

@@ -19,6 +19,7 @@ from limes.db.models import (
     UsageGap,
     UsageStep,
 )
+from limes.db.queries.catalog import resource_ids
 from limes.db.queries.usage_sources import Meter
 from limes.db.query import Insert, Node, column, tuples, writes
 
@@ -47,29 +48,30 @@ def add_steps(engine: Engine, steps: Sequence[StepRow]) -> None:
     _add_steps(engine, [step if step.recorded_at == step.at else step._replace(recorded_at=PENDING) for step in steps])
 
 
-def _is_of(row: Any, project_uuid: str, service_type: str) -> Any:
-    return (row.project_uuid == project_uuid) & (row.service_type == service_type)
+def _is_of(row: Any, uuids: Collection[str], service_type: str | None) -> list[Any]:
+    is_of_project = any_of(row.project_uuid, uuids)
+    return [is_of_project] if service_type is None else [is_of_project, row.service_type == service_type]
 
 
 @writes
-def _forget_steps(project_uuid: str, service_type: str, now: int) -> Node:
-    return UsageStep.delete().where(_is_of(UsageStep, project_uuid, service_type), UsageStep.at > now)
+def _forget_steps(uuids: Collection[str], service_type: str | None, now: int) -> Node:
+    return UsageStep.delete().where(*_is_of(UsageStep, uuids, service_type), UsageStep.at > now)
 
 
 @writes
-def _forget_gaps(project_uuid: str, service_type: str, now: int) -> Node:
-    return UsageGap.delete().where(_is_of(UsageGap, project_uuid, service_type), UsageGap.begins >= now)
+def _forget_gaps(uuids: Collection[str], service_type: str | None, now: int) -> Node:
+    return UsageGap.delete().where(*_is_of(UsageGap, uuids, service_type), UsageGap.begins >= now)
 
 
 @writes
-def _end_gaps(project_uuid: str, service_type: str, now: int) -> Node:
-    return UsageGap.update(ends=now).where(_is_of(UsageGap, project_uuid, service_type), UsageGap.ends > now)
+def _end_gaps(uuids: Collection[str], service_type: str | None, now: int) -> Node:
+    return UsageGap.update(ends=now).where(*_is_of(UsageGap, uuids, service_type), UsageGap.ends > now)
 
 
 def forget_future(engine: Engine, project_uuid: str, service_type: str, now: int) -> None:
     """Deletes steps and gaps that a wrong clock has put after `now`."""
     for change in (_forget_steps, _forget_gaps, _end_gaps):
-        change(engine, project_uuid, service_type, now)
+        change(engine, [project_uuid], service_type, now)
 
 
 class GapRow(NamedTuple):
@@ -123,27 +125,10 @@ def _steps_to_zero(now: int, recorded_at: int, *conditions: Any) -> Any:
 
 
 @column(int)
-def _lock_figures(uuids: Collection[str]) -> Node:
-    row = ProjectResource.alias("pr")
+def _lock(of_figures: bool, uuids: Collection[str]) -> Node:
+    row: Any = (ProjectResource if of_figures else ProjectService).alias("own")
     query = row.select(row.project).join(Project, on=row.project == Project.id).where(any_of(Project.uuid, uuids))
-    return lock(query.order_by(row.resource, row.project), of="pr")
-
-
-@column(int)
-def _lock_scrapes(uuids: Collection[str]) -> Node:
-    row = ProjectService.alias("ps")
-    query = row.select(row.project).join(Project, on=row.project == Project.id).where(any_of(Project.uuid, uuids))
-    return lock(query.order_by(row.id), of="ps")
-
-
-@writes
-def _forget_gaps_of(uuids: Collection[str], now: int) -> Node:
-    return UsageGap.delete().where(any_of(UsageGap.project_uuid, uuids), UsageGap.begins >= now)
-
-
-@writes
-def _end_gaps_of(uuids: Collection[str], now: int) -> Node:
-    return UsageGap.update(ends=now).where(any_of(UsageGap.project_uuid, uuids), UsageGap.ends > now)
+    return lock(query.order_by(*(row.resource, row.project) if of_figures else [row.id]), of="own")
 
 
 def end_projects(
@@ -154,12 +139,12 @@ def end_projects(
     more, after a scrape by the previous release."""
     if uuids:
         # in the order of all transactions; the second also stops first scrapes, which have no figures yet
-        _lock_figures(engine, uuids)
-        _lock_scrapes(engine, uuids)
+        _lock(engine, True, uuids)
+        _lock(engine, False, uuids)
         _end_steps(engine, now, any_of(UsageStep.project_uuid, uuids), any_of(Project.uuid, uuids))
         add_steps(engine, [StepRow(*meter, now, 0, now) for meter, usage in last_usages().items() if usage])
-        _forget_gaps_of(engine, uuids, now)
-        _end_gaps_of(engine, uuids, now)
+        _forget_gaps(engine, uuids, None, now)
+        _end_gaps(engine, uuids, None, now)
 
 
 def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
@@ -203,15 +188,10 @@ def _meter(projects: Collection[int]) -> Node:
     return query.returning(_AZ.project_id, _AZ.resource_id, _AZ.az, _AZ.usage)
 
 
-@tuples(tuple[int, str, str])
-def _refs() -> Node:
-    return Resource.select(Resource.id, Service.type, Resource.name).join(Service)
-
-
 def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
     """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. To be called
     once."""
-    refs = {id_: (service, name) for id_, service, name in _refs(engine)}
+    refs = {id_: ref for ref, id_ in resource_ids(engine).items()}
     metered = [row for row in _meter(engine, uuids) if row[3]]
     add_steps(
         engine,

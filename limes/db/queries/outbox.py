@@ -14,8 +14,6 @@ from limes.db.query import Insert, Node, column, first_value, rows, writes, writ
 
 
 class OutboxEvent(NamedTuple):
-    """An event that waits for delivery."""
-
     number: int
     stream: str
     event_id: str

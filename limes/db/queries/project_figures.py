@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from peewee import JOIN
 
+from limes.core.temporary_quota import TemporaryQuota as Temporary
 from limes.db.models import (
     Domain,
     Project,
@@ -16,23 +17,11 @@ from limes.db.models import (
     Service,
     TemporaryQuota,
 )
+from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.db.queries.project_scrapes import FAILING_SINCE
 from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
-from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TemporaryRow
-from limes.db.query import Node, made, rows
-
-
-class ProjectResourceRow(NamedTuple):
-    """Quota and usage of one project and resource."""
-
-    project_id: int
-    resource_id: int
-    quota: int | None
-    backend_quota: int | None
-    usage: int
-    physical_usage: int | None
-    max_backend_quota: int | None
-    """The largest quota that the backend accepts of the project, where it says so."""
+from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
+from limes.db.query import Node, Query, R, made, rows
 
 
 class ProjectAZRow(NamedTuple):
@@ -66,33 +55,25 @@ class ProjectServiceRow(NamedTuple):
     failing_since: float | None
     resource_name: str | None
     resource: ProjectResourceRow | None
-    temporary: TemporaryRow | None
+    temporary: Temporary | None
 
 
 _COLUMNS = tuple(getattr(ProjectResource, name) for name in ProjectResourceRow._fields)
 
 
-@rows(ProjectResourceRow, skip_empty="resources")
-def project_resources(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Quota and usage of these projects, or of all projects of a domain, in no particular order."""
-    row = ProjectResource
-    return rows_of_projects(row.select(*_COLUMNS), row.resource, row.project, resources, domain_id, project_ids)
+def _of_projects(kind: type[R], model: Any) -> Query[[Resources, int, Sequence[int] | None], list[R]]:
+    @rows(kind, skip_empty="resources")
+    def select(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+        query = model.select(*(getattr(model, name) for name in kind._fields))
+        return rows_of_projects(query, model.resource_id, model.project_id, resources, domain_id, project_ids)
+
+    return select
 
 
-@rows(ProjectAZRow, skip_empty="resources")
-def project_azs(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Usage by AZ of these projects, or of all projects of a domain, in no particular order."""
-    row = ProjectAZResource
-    query = row.select(*(getattr(row, name) for name in ProjectAZRow._fields))
-    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
-
-
-@rows(ProjectAZQuotaRow, skip_empty="resources")
-def project_az_quotas(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """Quota by AZ of these projects, or of all projects of a domain, in no particular order."""
-    row = ProjectAZQuota
-    query = row.select(*(getattr(row, name) for name in ProjectAZQuotaRow._fields))
-    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
+# of these projects, or of all projects of a domain, in no particular order
+project_resources = _of_projects(ProjectResourceRow, ProjectResource)
+project_azs = _of_projects(ProjectAZRow, ProjectAZResource)
+project_az_quotas = _of_projects(ProjectAZQuotaRow, ProjectAZQuota)
 
 
 _WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)
@@ -109,7 +90,7 @@ def _service_row(*row: Any) -> ProjectServiceRow:
         failing_since,
         resource_name,
         None if resource[0] is None else ProjectResourceRow._make(resource),
-        None if temporary[0] is None else TemporaryRow._make(temporary),
+        None if temporary[0] is None else temporary_of(*temporary),
     )
 
 

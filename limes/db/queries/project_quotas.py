@@ -1,4 +1,4 @@
-"""Quotas of projects, and what decisions about them rest on. Locks are taken in the order of resource ids."""
+"""Quotas of projects, bursting, and what decisions rest on. Locks are taken in the order of resource ids."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -6,25 +6,25 @@ from typing import NamedTuple
 import peewee
 from peewee import fn
 
-from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
-from limes.db.compiled import Parameters, any_of, compiled_update
+from limes.db.compiled import Parameters, any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
-from limes.db.models import AZResource, Commitment, DomainResource, ProjectResource, Resource, Service
+from limes.db.models import AZResource, Commitment, DomainResource, Project, ProjectResource, Resource, Service
 from limes.db.queries.projects import Resources, rows_of_projects, these
-from limes.db.query import Node, distinct, keyed, tuples
+from limes.db.query import Node, distinct, first_value, keyed, mapping, tuples, writes
 
 
-class ProjectQuotaRow(NamedTuple):
-    """Quota and usage of a project's resource."""
+class ProjectResourceRow(NamedTuple):
+    """Quota and usage of a project's resource, over all AZs."""
 
+    project_id: int
     resource_id: int
     quota: int | None
     backend_quota: int | None
     """In the stored form (`limes.core.quota`)."""
     usage: int
-    """Over all AZs."""
+    physical_usage: int | None
     max_backend_quota: int | None
     """The largest quota that the backend accepts, where it says so."""
 
@@ -103,7 +103,7 @@ def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int])
 # -- by resource id ----------------------------------------------------------------------------------------------------
 
 
-@keyed(int, "resource_id", ProjectQuotaRow, skip_empty="resources")
+@keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
 def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
     """Quota and usage of a project, by resource id. Resources that were never scraped are missing.
 
@@ -111,7 +111,7 @@ def project_quotas_by_resource(project_id: int, resources: Collection[int], *, l
     `project_resources` before `project_services`.
     """
     row = ProjectResource
-    query = row.select(row.resource, row.quota, row.backend_quota, row.usage, row.max_backend_quota)
+    query = row.select(*(getattr(row, name) for name in ProjectResourceRow._fields))
     query = query.where(row.project == project_id, any_of(row.resource, resources)).order_by(row.resource)
     return locked(query) if lock else query
 
@@ -133,7 +133,6 @@ _WRITE_BACKEND = compiled_update(ProjectResource.resource, ProjectResource.backe
 
 
 def write_project_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
-    """Sets a project's quotas, by resource id."""
     engine.write(_WRITE, rows=list(quotas.items()), project=project_id)
 
 
@@ -146,8 +145,12 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 # -- by name -----------------------------------------------------------------------------------------------------------
 
 
-@tuples(tuple[str, str, int | None, int | None, int | None, bool])
-def _quotas_by_name(project_id: int, *, lock: bool) -> Node:
+@mapping(tuple[str, str], SetByPeople)
+def project_quotas_by_name(project_id: int, *, lock: bool) -> Node:
+    """Every quota of a project and its bounds, without resources that were never scraped.
+
+    With `lock`, nobody else changes any of them until the transaction ends.
+    """
     row = ProjectResource.alias("pr")
     columns = (Service.type, Resource.name, row.quota, row.max_quota, row.min_quota, row.forbids_autogrowth)
     query = row.select(*columns).join(Resource, on=row.resource == Resource.id).join(Service)
@@ -155,9 +158,28 @@ def _quotas_by_name(project_id: int, *, lock: bool) -> Node:
     return locked(query, of="pr") if lock else query
 
 
-def project_quotas_by_name(engine: Engine, project_id: int, *, lock: bool) -> dict[Ref, SetByPeople]:
-    """Every quota of a project and its bounds, without resources that were never scraped.
+# -- bursting ----------------------------------------------------------------------------------------------------------
 
-    With `lock`, nobody else changes any of them until the transaction ends.
-    """
-    return {row[:2]: SetByPeople(*row[2:]) for row in _quotas_by_name(engine, project_id, lock=lock)}
+
+@first_value(bool)
+def _has_bursting(project_id: int, *, lock: bool) -> Node:
+    query = Project.select(Project.has_bursting).where(Project.id == project_id)
+    # not FOR UPDATE, which would block inserts of rows that refer to the project
+    return lock_but_not_key(query) if lock else query
+
+
+def lock_project(engine: Engine, project_id: int, *, lock: bool) -> bool:
+    """Returns whether the project may burst. With `lock`, nobody else can change that until the transaction ends."""
+    return bool(_has_bursting(engine, project_id, lock=lock))
+
+
+@writes
+def write_bursting(project_id: int, enabled: bool) -> Node:
+    return Project.update(has_bursting=enabled).where(Project.id == project_id)
+
+
+@tuples(tuple[str, str])
+def bursted_resources(project_id: int) -> Node:
+    """Resources whose usage is above the project's quota."""
+    query = ProjectResource.select(Service.type, Resource.name).join(Resource).join(Service)
+    return query.where(ProjectResource.project == project_id, ProjectResource.usage > ProjectResource.quota)

@@ -57,7 +57,6 @@ def project_scrapes(services: Sequence[int], domain_id: int, project_ids: Sequen
 
 @rows(ScrapeState)
 def scrape_states(project_id: int, service_types: Sequence[str]) -> Node:
-    """The state of these services in a project."""
     row = ProjectService
     query = row.select(Service.type, row.scraped_at, FAILING_SINCE).join(Service)
     return query.where(row.project == project_id, any_of(Service.type, service_types)).order_by(Service.type)

@@ -9,20 +9,11 @@ from typing import Any, Literal, NamedTuple
 import peewee
 from peewee import JOIN, Case, Value, fn
 
-from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ
 from limes.core.commitments.commitment import Status
 from limes.db.compiled import Select, any_of
-from limes.db.engine import Engine
-from limes.db.models import (
-    Commitment,
-    Project,
-    ProjectAZQuota,
-    ProjectAZResource,
-    ProjectResource,
-    Resource,
-    Service,
-)
-from limes.db.query import Node, mapping, rows, tuples
+from limes.db.models import Commitment, Project, ProjectAZQuota, ProjectAZResource, ProjectResource, Resource, Service
+from limes.db.query import Node, mapping, rows
 
 Level = Literal["project", "domain", "cluster"]
 
@@ -105,7 +96,6 @@ def _join_projects(query: Select, project: Any, by: Level, among: Among) -> Sele
 
 @rows(ResourceSum, skip_empty="resources")
 def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
-    """Sums over projects for each resource."""
     row = ProjectResource
     burst = Case(None, [(row.usage > row.quota, row.usage - row.quota)], 0)
     limited = Case(None, [(row.backend_quota > 0, row.backend_quota)], 0)
@@ -138,7 +128,6 @@ def usage_by_az(resources: Sequence[int]) -> Node:
 
 @rows(AZUsageSum)
 def az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
-    """Usage over projects for each resource and AZ."""
     query = _USAGE.select(
         _KEYS[by],
         _USAGE.resource_id,
@@ -160,8 +149,9 @@ def az_quota_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     return _group(_where(query, among, any_of(row.resource_id, resources)), by, row.resource_id, row.az)
 
 
-@tuples(tuple[str, str, int, int])
-def _unplaced() -> Node:
+@mapping(tuple[str, str], tuple[int, int])
+def unplaced_usage() -> Node:
+    """What is used in AZs that are not known, and in how many projects."""
     return (
         _USAGE.select(Service.type, Resource.name, fn.SUM(_USAGE.usage), fn.COUNT(_USAGE.project_id.distinct()))
         .join(Resource, on=Resource.id == _USAGE.resource_id)
@@ -169,11 +159,6 @@ def _unplaced() -> Node:
         .where(_USAGE.az.in_([ANY_AZ, UNKNOWN_AZ]), _USAGE.usage > 0)
         .group_by(Service.type, Resource.name)
     )
-
-
-def unplaced_usage(engine: Engine) -> dict[Ref, tuple[int, int]]:
-    """What is used in AZs that are not known, and in how many projects."""
-    return {(service_type, name): (usage, projects) for service_type, name, usage, projects in _unplaced(engine)}
 
 
 # -- commitments by AZ -------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Projects, and the conditions that select their rows in other tables."""
+"""Domains and projects, and the conditions that select rows of projects in other tables."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
@@ -12,9 +12,28 @@ from limes.db.models import Domain, Project
 from limes.db.query import Node, exists, first, keyed, made, rows
 
 
-class ProjectRow(NamedTuple):
-    """A project with its domain."""
+class DomainRow(NamedTuple):
+    id: int
+    uuid: str
+    name: str
 
+
+_SELECT = Domain.select(Domain.id, Domain.uuid, Domain.name)
+
+
+@first(DomainRow)
+def domain(uuid: str) -> Node:
+    return _SELECT.where(Domain.uuid == uuid)
+
+
+@rows(DomainRow)
+def domains(limit: int | None = None, marker: str = "") -> Node:
+    """All domains, or a `Page` of them, in the order of their UUIDs."""
+    query = _SELECT.order_by(Domain.uuid)
+    return query if limit is None else query.where(Domain.uuid > marker).limit(limit)
+
+
+class ProjectRow(NamedTuple):
     id: int
     uuid: str
     name: str
@@ -71,7 +90,6 @@ def projects_everywhere(page: Page) -> Node:
 
 @keyed(int, "id", ProjectRow, skip_empty="ids")
 def projects_by_id(ids: Collection[int]) -> Node:
-    """The projects with these ids, by id."""
     return _PROJECTS.where(any_of(Project.id, ids))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from peewee import JOIN, fn
+from peewee import JOIN, Case, fn
 
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
@@ -12,7 +12,7 @@ from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.queries.quota_requests import EventRow
-from limes.db.query import Node, first, mapping, rows, value
+from limes.db.query import Node, first, made, mapping, nested, rows, value
 
 
 class RequestRow(NamedTuple):
@@ -74,7 +74,6 @@ def page(engine: Engine, filters: Filters, before: int, limit: int) -> list[Requ
 
 
 def count(engine: Engine, filters: Filters) -> int:
-    """Returns how many requests there are."""
     (number,) = engine.column(_filtered(QuotaRequest.select(fn.COUNT(QuotaRequest.id)), filters))
     return int(number)
 
@@ -110,13 +109,11 @@ def expired(now: float, made_before: float = -1.0) -> Node:
 
 @first(RequestRow)
 def one(request_id: int) -> Node:
-    """The request of that number."""
     return _SELECT.where(QuotaRequest.id == request_id)
 
 
 @rows(RequestRow, skip_empty="ids")
 def by_ids(ids: Collection[int]) -> Node:
-    """Requests, in the order of their numbers."""
     return _SELECT.where(any_of(QuotaRequest.id, ids)).order_by(QuotaRequest.id)
 
 
@@ -138,7 +135,6 @@ def conversation(request_id: int, skipped: int, limit: int) -> Node:
 
 @value(int)
 def count_events(request_id: int) -> Node:
-    """The length of a conversation."""
     event = QuotaRequestEvent
     return event.select(fn.COUNT(event.number)).where(event.request == request_id)
 
@@ -155,15 +151,9 @@ def passed_on_as(ids: Collection[int]) -> Node:
     )
 
 
-class _Approval(NamedTuple):
-    service_type: str
-    resource_name: str
-    rule: str
-    at: float
-
-
-@rows(_Approval)
-def _approvals(project_id: int) -> Node:
+@nested(tuple[str, str], str, float)
+def approvals_by_rules(project_id: int) -> Node:
+    """When rules have last approved resources of a project, by resource and by the name of the rule."""
     amount = QuotaRequestAmount
     what = (amount.service_type, amount.resource_name, amount.rule)
     return (
@@ -174,9 +164,31 @@ def _approvals(project_id: int) -> Node:
     )
 
 
-def approvals_by_rules(engine: Engine, project_id: int) -> dict[Ref, dict[str, float]]:
-    """Returns when rules have last approved resources of a project, by resource and by the name of the rule."""
-    found: dict[Ref, dict[str, float]] = {}
-    for row in _approvals(engine, project_id):
-        found.setdefault((row.service_type, row.resource_name), {})[row.rule] = row.at
-    return found
+# -- how many wait for a decision, and for how long --------------------------------------------------------------------
+
+
+class OpenRequests(NamedTuple):
+    """Open requests of one kind."""
+
+    is_of_project: bool
+    is_passed_on: bool
+    """Whether they wait for the decision on a request of the domain."""
+    number: int
+    oldest_at: float
+    """When the oldest of them was made."""
+
+
+def _open_requests(of_project: int, passed_on: int, number: int, oldest_at: float) -> OpenRequests:
+    return OpenRequests(bool(of_project), bool(passed_on), number, oldest_at)
+
+
+@made(_open_requests, int, int, int, float)
+def open_requests() -> Node:
+    row, above = QuotaRequest, QuotaRequest.alias()
+    above_is_open = (above.passed_on_from.is_null(False), above.status == RequestStatus.OPEN.value)
+    passed_on = above.select(above.passed_on_from).where(*above_is_open)
+    is_of_project = Case(None, [(row.project.is_null(), 0)], 1)
+    is_passed_on = Case(None, [(row.id.in_(passed_on), 1)], 0)
+    kind = (is_of_project.alias("is_of_project"), is_passed_on.alias("is_passed_on"))
+    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(row.status == RequestStatus.OPEN.value)
+    return query.group_by(is_of_project, is_passed_on)

@@ -1,7 +1,7 @@
 """Requests for more quota as rows: how they are made, locked and changed. `quota_request_lists` reads them."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import peewee
 from peewee import fn
@@ -9,7 +9,7 @@ from peewee import fn
 from limes.core.catalog import Ref
 from limes.core.quota_requests import RequestStatus
 from limes.core.temporary_quota import Term
-from limes.db.compiled import any_of, compiled, lock, lock_but_not_key
+from limes.db.compiled import Compiled, any_of, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.query import Insert, Node, column, grouped, keyed, rows, value, writes
@@ -37,8 +37,6 @@ class NewRequest(NamedTuple):
 
 
 class LockedRequest(NamedTuple):
-    """A request whose state is decided on."""
-
     id: int
     domain_id: int
     project_id: int | None
@@ -59,8 +57,6 @@ class LockedRequest(NamedTuple):
 
 
 class AmountRow(NamedTuple):
-    """A quota that a request asks for."""
-
     request_id: int
     service_type: str
     resource_name: str
@@ -73,7 +69,6 @@ class AmountRow(NamedTuple):
 
     @property
     def ref(self) -> Ref:
-        """The resource."""
         return self.service_type, self.resource_name
 
 
@@ -94,13 +89,9 @@ _MADE = QuotaRequest.select(fn.COUNT(QuotaRequest.id))
 
 
 @column(int)
-def _lock_domain(id_: int) -> Node:
-    return lock_but_not_key(Domain.select(Domain.id).where(Domain.id == id_))
-
-
-@column(int)
-def _lock_project(id_: int) -> Node:
-    return lock_but_not_key(Project.select(Project.id).where(Project.id == id_))
+def _lock(id_: int, *, is_project: bool) -> Node:
+    model: Any = Project if is_project else Domain
+    return lock_but_not_key(model.select(model.id).where(model.id == id_))
 
 
 def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> None:
@@ -108,9 +99,9 @@ def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> No
 
     Raises `NotFound` if it is gone.
     """
-    if not _lock_domain(engine, domain_id):
+    if not _lock(engine, domain_id, is_project=False):
         raise NotFound("no such domain")
-    if project_id is not None and not _lock_project(engine, project_id):
+    if project_id is not None and not _lock(engine, project_id, is_project=True):
         raise NotFound("no such project")
 
 
@@ -121,19 +112,13 @@ def count_of_project_since(project_id: int, since: float) -> Node:
 
 
 @value(int)
-def count_of_domain_since(domain_id: int, since: float) -> Node:
-    """Requests that a domain has made for itself after that time."""
-    of_domain = (QuotaRequest.domain == domain_id, QuotaRequest.project.is_null())
-    return _MADE.where(*of_domain, QuotaRequest.created_at > since)
+def count_in_domain_since(domain_id: int, since: float, *, only_own: bool = False) -> Node:
+    """Requests of a domain itself that were made after that time, and those of all its projects, unless `only_own`."""
+    query = _MADE.where(QuotaRequest.domain == domain_id, QuotaRequest.created_at > since)
+    return query.where(QuotaRequest.project.is_null()) if only_own else query
 
 
-@value(int)
-def count_in_domain_since(domain_id: int, since: float) -> Node:
-    """Requests of a domain itself and of all its projects that were made after that time."""
-    return _MADE.where(QuotaRequest.domain == domain_id, QuotaRequest.created_at > since)
-
-
-_INSERT = compiled(
+_INSERT = Compiled(
     lambda p: QuotaRequest.insert(
         {getattr(QuotaRequest, name): getattr(p, name) for name in NewRequest._fields}
     ).returning(QuotaRequest.id)
@@ -157,13 +142,8 @@ add_events = Insert(EventRow, QuotaRequestEvent)
 # -- locks -------------------------------------------------------------------------------------------------------------
 
 _LOCKED = QuotaRequest.select(
-    QuotaRequest.id,
-    QuotaRequest.domain,
-    QuotaRequest.project,
-    QuotaRequest.status,
-    QuotaRequest.passed_on_from,
-    QuotaRequest.starts_at,
-    QuotaRequest.until,
+    *(QuotaRequest.id, QuotaRequest.domain, QuotaRequest.project, QuotaRequest.status, QuotaRequest.passed_on_from),
+    *(QuotaRequest.starts_at, QuotaRequest.until),
 ).order_by(QuotaRequest.id)
 _IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
 
@@ -186,7 +166,6 @@ def lock_family(request_id: int) -> Node:
 
 @rows(LockedRequest)
 def lock_open_of_project(project_id: int) -> Node:
-    """The open requests of a project."""
     return lock(_LOCKED.where(QuotaRequest.project == project_id, _IS_OPEN))
 
 
@@ -230,29 +209,20 @@ def forget_origins(projects: Collection[str]) -> Node:
 
 
 @writes
-def _set_granted(request_id: int, service: str, name: str, granted: int) -> Node:
+def _set(request_id: int, service: str, name: str, column: Literal["granted", "rule"], value: int | str) -> Node:
     amount = QuotaRequestAmount
     is_it = (amount.request == request_id, amount.service_type == service, amount.resource_name == name)
-    return amount.update(granted=granted).where(*is_it)
-
-
-@writes
-def _set_rule(request_id: int, service: str, name: str, rule: str) -> Node:
-    amount = QuotaRequestAmount
-    is_it = (amount.request == request_id, amount.service_type == service, amount.resource_name == name)
-    return amount.update(rule=rule).where(*is_it)
+    return amount.update({column: value}).where(*is_it)
 
 
 def write_granted(engine: Engine, request_id: int, granted: Mapping[Ref, int]) -> None:
-    """Stores how much was granted."""
     for ref, amount in granted.items():
-        _set_granted(engine, request_id, *ref, amount)
+        _set(engine, request_id, *ref, "granted", amount)
 
 
 def write_rules(engine: Engine, request_id: int, rules: Mapping[Ref, str]) -> None:
-    """Stores which rules have approved the request."""
     for ref, rule in rules.items():
-        _set_rule(engine, request_id, *ref, rule)
+        _set(engine, request_id, *ref, "rule", rule)
 
 
 @grouped(int, "request_id", AmountRow, skip_empty="ids")

@@ -12,7 +12,8 @@ from peewee import JOIN, Case, fn
 from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import ProjectAZResource, ProjectResource, ProjectService
-from limes.db.query import Insert, Node, first, first_value, rows, writes, writes_for
+from limes.db.query import Insert, Node, first, first_value, made, writes, writes_for
+from limes.db.rows import columns_of
 
 
 class ResourceRow(NamedTuple):
@@ -68,22 +69,10 @@ class QuotaState(NamedTuple):
     pushed_at: float | None
 
 
-class _FiguresRow(NamedTuple):
-    resource_id: int
-    quota: int | None
-    backend_quota: int | None
-    usage: int
-    physical_usage: int | None
-    min_backend_quota: int | None
-    max_backend_quota: int | None
-    az: str | None
-    az_usage: int | None
-    az_physical_usage: int | None
-    subresources: str | None
-    metered_usage: int | None
+_OF_AZ = (str | None, int | None, int | None, str | None, int | None)
 
 
-@rows(_FiguresRow, skip_empty="resources")
+@made(lambda *row: row, int, *columns_of(ResourceRow), *_OF_AZ, skip_empty="resources")
 def _lock_figures(project_id: int, resources: Collection[int]) -> Node:
     row, az = ProjectResource.alias("pr"), ProjectAZResource
     query = (

@@ -1,7 +1,8 @@
 """Quota for a time, by resource id. Writers hold the lock that the model names."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple, get_type_hints
+from dataclasses import fields
+from typing import Any, NamedTuple
 
 from peewee import JOIN
 
@@ -10,24 +11,7 @@ from limes.core.temporary_quota import TemporaryState
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, TemporaryQuota
-from limes.db.query import Insert, Node, made, rows, writes_for
-
-
-class TemporaryRow(NamedTuple):
-    """What is stored of a temporary quota, without whose it is."""
-
-    state: str
-    quota: int
-    before: int | None
-    starts_at: float
-    until: float
-    due_at: float
-    problem: str
-
-    @property
-    def value(self) -> Temporary:
-        """The same in the words of `limes.core.temporary_quota`."""
-        return Temporary(TemporaryState(self.state), *self[1:])
+from limes.db.query import Insert, Node, made_by, rows, writes_for
 
 
 class DueRow(NamedTuple):
@@ -41,8 +25,9 @@ class DueRow(NamedTuple):
     state: str
 
 
-TEMPORARY_COLUMNS = tuple(getattr(TemporaryQuota, name) for name in TemporaryRow._fields)
-TEMPORARY_KINDS = tuple(get_type_hints(TemporaryRow).values())
+_NAMES = tuple(field.name for field in fields(Temporary))
+TEMPORARY_COLUMNS = tuple(getattr(TemporaryQuota, name) for name in _NAMES)
+TEMPORARY_KINDS = (str, int, int | None, float, float, float, str)
 """The types of the columns."""
 _IS_OF_DOMAIN = TemporaryQuota.project.is_null()
 
@@ -54,18 +39,15 @@ def _is_of(domain_id: int, project_id: int | None) -> Any:
     return (row.domain == domain_id) & _IS_OF_DOMAIN if project_id is None else row.project == project_id
 
 
-def _temporary(resource: int, *values: Any) -> tuple[int, Temporary]:
-    return resource, TemporaryRow._make(values).value
+def temporary_of(state: str, *others: Any) -> Temporary:
+    """Returns what is stored in the columns."""
+    return Temporary(TemporaryState(state), *others)
 
 
-@made(_temporary, int, *TEMPORARY_KINDS)
-def _stored(domain_id: int, project_id: int | None) -> Node:
-    return TemporaryQuota.select(TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(_is_of(domain_id, project_id))
-
-
-def temporary_quotas(engine: Engine, domain_id: int, project_id: int | None) -> dict[int, Temporary]:
+@made_by(int, temporary_of, *TEMPORARY_KINDS)
+def temporary_quotas(domain_id: int, project_id: int | None) -> Node:
     """Those of a project by resource; without one, the domain's own."""
-    return dict(_stored(engine, domain_id, project_id))
+    return TemporaryQuota.select(TemporaryQuota.resource, *TEMPORARY_COLUMNS).where(_is_of(domain_id, project_id))
 
 
 @writes_for("resources")
@@ -84,7 +66,7 @@ def write_temporary_quotas(
     """Replaces those of these resources; None leaves none. At most two statements."""
     _delete(engine, domain_id, project_id, changed)
     new = [
-        (domain_id, project_id, resource, *(getattr(temporary, name) for name in TemporaryRow._fields))
+        (domain_id, project_id, resource, *(getattr(temporary, name) for name in _NAMES))
         for resource, temporary in sorted(changed.items())
         if temporary is not None
     ]
@@ -93,39 +75,21 @@ def write_temporary_quotas(
 
 # -- in reports --------------------------------------------------------------------------------------------------------
 
-ByResource = dict[tuple[int, int], TemporaryRow]
 
-
-def _row(owner: int, resource: int, *values: Any) -> tuple[tuple[int, int], TemporaryRow]:
-    return (owner, resource), TemporaryRow._make(values)
-
-
-@made(_row, int | None, int, *TEMPORARY_KINDS)
-def _of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    row = TemporaryQuota
-    query = row.select(row.project, row.resource, *TEMPORARY_COLUMNS)
-    if project_ids is None:
-        return query.where(row.domain == domain_id, ~_IS_OF_DOMAIN)
-    return query.where(any_of(row.project, project_ids))
-
-
-def of_projects(engine: Engine, domain_id: int, project_ids: Sequence[int] | None) -> ByResource:
+@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS)
+def of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """Those of these projects, or of all projects of a domain, by project and resource."""
-    return dict(_of_projects(engine, domain_id, project_ids))
-
-
-@made(_row, int, int, *TEMPORARY_KINDS)
-def _of_domains(domain_ids: Sequence[int] | None) -> Node:
     row = TemporaryQuota
-    query = row.select(row.domain, row.resource, *TEMPORARY_COLUMNS)
-    return (
-        query.where(_IS_OF_DOMAIN) if domain_ids is None else query.where(any_of(row.domain, domain_ids), _IS_OF_DOMAIN)
-    )
+    query = row.select(row.project, row.resource, *TEMPORARY_COLUMNS).where(row.project.is_null(False))
+    return query.where(row.domain == domain_id if project_ids is None else any_of(row.project, project_ids))
 
 
-def of_domains(engine: Engine, domain_ids: Sequence[int] | None) -> ByResource:
+@made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS)
+def of_domains(domain_ids: Sequence[int] | None) -> Node:
     """Those of these domains themselves, or of all domains, by domain and resource."""
-    return dict(_of_domains(engine, domain_ids))
+    row = TemporaryQuota
+    query = row.select(row.domain, row.resource, *TEMPORARY_COLUMNS).where(_IS_OF_DOMAIN)
+    return query if domain_ids is None else query.where(any_of(row.domain, domain_ids))
 
 
 # -- what is due -------------------------------------------------------------------------------------------------------

@@ -1,29 +1,20 @@
-"""The stored account: closed days and months, and how far closing has come (docs/adr/0032)."""
+"""The stored account: closed days and months, how far closing has come, and units (docs/adr/0032)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from peewee import fn
 
-from limes.core.metering.calendar import month_of, previous_month
+from limes.core.catalog import Ref
+from limes.core.metering.calendar import MonthUnits, month_of, previous_month
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
-from limes.db.models import (
-    ClosedDay,
-    MeteringState,
-    Project,
-    UsageDay,
-    UsageGap,
-    UsageMonth,
-    UsageStep,
-)
+from limes.db.models import ClosedDay, MeteredUnit, MeteringState, Project, UsageDay, UsageGap, UsageMonth, UsageStep
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
-from limes.db.query import Insert, Node, exists, first, first_value, mapping, tuples, writes
+from limes.db.query import Insert, Node, collected, exists, first, first_value, mapping, tuples, writes
 
 
 class State(NamedTuple):
-    """How far the account has come."""
-
     begun_at: int
     closed_until: int
     closed_at: int
@@ -82,13 +73,11 @@ def begin(now: int, closed_until: int) -> Node:
 
 @writes
 def set_state(new: State) -> Node:
-    """Writes how far the account has come."""
     return MeteringState.update(**new._asdict())
 
 
 @writes
 def note_closing(day: int, now: int) -> Node:
-    """Notes when a day was closed."""
     insert = ClosedDay.insert(begins=day, closed_at=now)
     return insert.on_conflict(conflict_target=[ClosedDay.begins], update={ClosedDay.closed_at: now})
 
@@ -117,14 +106,14 @@ ROWS = 2000
 """Of one statement."""
 
 
-def _insert(model: Any, *more: Any) -> Insert[tuple[Any, ...]]:
+def _insert(model: Any) -> Insert[tuple[Any, ...]]:
     figures = (model.used, model.committed, model.beyond, model.unknown, model.smallest, model.largest, model.last)
-    fields = (*meter_columns(model), model.begins, *figures, model.version, *more)
+    counted_until = [model.counted_until] if model is UsageMonth else []
+    fields = (*meter_columns(model), model.begins, *figures, model.version, *counted_until)
     return Insert(tuple[Any, ...], model, *fields, key=5, at_once=ROWS)
 
 
-_insert_days = _insert(UsageDay)
-_insert_months = _insert(UsageMonth, UsageMonth.counted_until)
+_insert_days, _insert_months = _insert(UsageDay), _insert(UsageMonth)
 
 
 def write_days(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
@@ -168,8 +157,11 @@ def last_usages(
 # -- retention ---------------------------------------------------------------------------------------------------------
 
 
+_What = Literal["steps", "gaps", "days", "months"]
+
+
 @writes
-def _forget(what: Literal["steps", "gaps", "days", "months"], before: int) -> Node:
+def _forget(what: _What, before: int) -> Node:
     return {
         # nothing is recorded before its time, and there is an index of when it was
         "steps": UsageStep.delete().where(UsageStep.recorded_at < before, UsageStep.at < before),
@@ -181,27 +173,41 @@ def _forget(what: Literal["steps", "gaps", "days", "months"], before: int) -> No
 
 def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> Mapping[str, int]:
     """Deletes what single hours, days and months before these times are computed from. Returns how many rows."""
-    deleted = {
-        "steps": _forget(engine, "steps", hours_before),
-        "gaps": _forget(engine, "gaps", hours_before),
-        "days": _forget(engine, "days", days_before),
-    }
-    if months_before is not None:
-        deleted["months"] = _forget(engine, "months", months_before)
+    before: dict[_What, int | None] = {"steps": hours_before, "gaps": hours_before, "days": days_before}
+    before["months"] = months_before
+    return {what: _forget(engine, what, time) for what, time in before.items() if time is not None}
+
+
+@writes
+def _forget_later(of_months: bool, begin: int) -> Node:
+    model: Any = UsageMonth if of_months else UsageDay
+    deleted: Node = model.delete().where(model.begins >= begin)
     return deleted
 
 
-@writes
-def _forget_later_days(day: int) -> Node:
-    return UsageDay.delete().where(UsageDay.begins >= day)
-
-
-@writes
-def _forget_later_months(month: int) -> Node:
-    return UsageMonth.delete().where(UsageMonth.begins >= month)
-
-
 def forget_from(engine: Engine, day: int, month: int) -> None:
-    """Deletes this day and month, and later ones."""
-    _forget_later_days(engine, day)
-    _forget_later_months(engine, month)
+    _forget_later(engine, False, day)
+    _forget_later(engine, True, month)
+
+
+# -- units of resources over time --------------------------------------------------------------------------------------
+
+_COLUMNS = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
+_add = Insert(tuple[str, str, int, str], MeteredUnit, *_COLUMNS, key=3)
+
+
+@collected(tuple[str, str], tuple[int, str])
+def _noted() -> Node:
+    return MeteredUnit.select(*_COLUMNS).order_by(MeteredUnit.since)
+
+
+def metered_units(engine: Engine) -> MonthUnits:
+    """The units of all resources that were ever metered."""
+    return MonthUnits(_noted(engine))
+
+
+def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
+    """Notes the units of resources from now on, where they have changed."""
+    noted = metered_units(engine).noted
+    changed = [(ref, unit) for ref, unit in sorted(units.items()) if ref not in noted or noted[ref][-1][1] != unit]
+    _add(engine, [(*ref, now, unit) for ref, unit in changed])

@@ -1,4 +1,4 @@
-"""Corrections of the stored account, with what it said before (docs/adr/0032)."""
+"""Corrections of the stored account with what it said before, and what is recorded late (docs/adr/0032)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,10 +10,11 @@ from limes.core.metering.account import Account
 from limes.core.metering.calendar import Granularity
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.models import MeteringState, UsageCorrection
+from limes.db.models import MeteringState, UsageCorrection, UsageGap, UsageStep
+from limes.db.queries.metering import PENDING
 from limes.db.queries.usage_accounts import ROWS
 from limes.db.queries.usage_sources import Meter, StoredAccount
-from limes.db.query import Insert, Node, rows, writes
+from limes.db.query import Insert, Node, column, rows, tuples, writes
 
 
 class Correction(NamedTuple):
@@ -27,8 +28,6 @@ class Correction(NamedTuple):
 
 
 class CorrectionRow(NamedTuple):
-    """A stored correction."""
-
     corrected_at: int
     reason: str
     granularity: str
@@ -42,12 +41,10 @@ class CorrectionRow(NamedTuple):
 
     @property
     def meter(self) -> Meter:
-        """What it is about."""
         return Meter(self.project_uuid, self.service_type, self.resource_name, self.az)
 
     @property
     def account(self) -> Account:
-        """What was said before."""
         used, committed, beyond, *rest = orjson.loads(self.before)
         return Account(int(used), int(committed), int(beyond), *rest)
 
@@ -120,4 +117,38 @@ def months_to_write(engine: Engine, projects: Sequence[str], month: int) -> dict
     for row in corrections(engine, projects, month, month + 1):
         if row.granularity == Granularity.MONTH:
             found[row.meter] = max(row.version + 1, found.get(row.meter, 1))
+    return found
+
+
+# -- what no closed day has counted so far -----------------------------------------------------------------------------
+
+
+@column(str)
+def _find(of_gaps: bool, end: int, limit: int) -> Node:
+    row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
+    # equality with a constant: PostgreSQL knows how few there are, and looks them up in the index of `recorded_at`
+    return row.select(row.project_uuid).where(row.recorded_at == PENDING, since < end).limit(limit)
+
+
+@tuples(tuple[str, int])
+def _take(of_gaps: bool, projects: Sequence[str], begin: int, end: int) -> Node:
+    row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
+    is_wanted = (row.recorded_at == PENDING, since >= begin, since < end, any_of(row.project_uuid, projects))
+    return row.update(recorded_at=since).where(*is_wanted).returning(row.project_uuid, since)
+
+
+def late_projects(engine: Engine, end: int, limit: int) -> list[str]:
+    """At most `limit` projects (UUIDs) of which something is pending that is about a time before `end`; none only if
+    there are none."""
+    found = {project for of_gaps in (False, True) for project in _find(engine, of_gaps, end, limit)}
+    return sorted(found)[:limit]
+
+
+def take_pending(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[str, int]:
+    """Takes what is pending of these projects in this time: the caller counts it. Returns from when on that is, by
+    project."""
+    found: dict[str, int] = {}
+    for of_gaps in (False, True):
+        for project, at in _take(engine, of_gaps, projects, begin, end):
+            found[project] = min(at, found.get(project, at))
     return found

@@ -1,10 +1,11 @@
 """What the account of usage and commitments is computed from, by project (UUID) and time (docs/adr/0032)."""
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from limes.core.metering.account import Account, CommittedTime, Gap, Step
+from limes.core.metering.calendar import DAY
 from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import CommittedTime as CommittedTimeModel
@@ -21,9 +22,7 @@ from limes.db.models import (
     UsageStep,
 )
 from limes.db.queries.project_scrapes import FAILING_SINCE
-from limes.db.query import Node, column, grouped, rows, tuples
-
-T = TypeVar("T")
+from limes.db.query import Insert, Node, collected, column, grouped, rows, tuples
 
 
 class Meter(NamedTuple):
@@ -75,47 +74,24 @@ def meter_columns(model: Any) -> list[Any]:
 
 
 def _are(columns: Iterable[Any], only: MeterFilter) -> list[Any]:
-    """The conditions on service, resource and AZ."""
     return [any_of(column, wanted) for column, wanted in zip(columns, only, strict=True) if wanted is not None]
 
 
-def _by_meter(found: Iterable[Any], make: Callable[..., T]) -> dict[Meter, list[T]]:
-    """Rows that begin with what they are about. `make` is given the other columns."""
-    by_meter: dict[Meter, list[T]] = {}
-    for row in found:
-        by_meter.setdefault(Meter._make(row[:4]), []).append(make(*row[4:]))
-    return by_meter
-
-
-@tuples(tuple[str, str, str, str, int, int])
-def _steps(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
-    step = UsageStep
-    query = step.select(*meter_columns(step), step.at, step.usage)
-    in_time = (step.at >= begin, step.at < end)
-    query = query.where(any_of(step.project_uuid, projects), *in_time, *_are(meter_columns(step)[1:], only))
-    return query.order_by(step.at)
-
-
-def steps(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
-) -> dict[Meter, list[Step]]:
+@collected(Meter, Step)
+def steps(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER) -> Node:
     """The steps from `begin` on and before `end`, in order."""
-    return _by_meter(_steps(engine, projects, begin, end, only), Step)
+    step = UsageStep
+    in_time = (step.at >= begin, step.at < end)
+    query = step.select(*meter_columns(step), step.at, step.usage).order_by(step.at)
+    return query.where(any_of(step.project_uuid, projects), *in_time, *_are(meter_columns(step)[1:], only))
 
 
-@tuples(tuple[str, str, int, int])
-def _gaps(projects: Sequence[str], begin: int, end: int) -> Node:
+@collected(tuple[str, str], Gap)
+def gaps(projects: Sequence[str], begin: int, end: int) -> Node:
+    """The times that overlap this one, in which nobody knew the usage, by project and service."""
     gap = UsageGap
     query = gap.select(gap.project_uuid, gap.service_type, gap.begins, gap.ends)
     return query.where(any_of(gap.project_uuid, projects), gap.ends > begin, gap.begins < end)
-
-
-def gaps(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[tuple[str, str], list[Gap]]:
-    """The times that overlap this one, in which nobody knew the usage, by project and service."""
-    found: dict[tuple[str, str], list[Gap]] = {}
-    for project, service, begins, ends in _gaps(engine, projects, begin, end):
-        found.setdefault((project, service), []).append(Gap(begins, ends))
-    return found
 
 
 _SCRAPE_TIMES = (
@@ -127,29 +103,21 @@ _SCRAPE_TIMES = (
 
 @rows(ScrapeTimes)
 def scrape_times(projects: Sequence[str]) -> Node:
-    """When these projects were scraped."""
     return _SCRAPE_TIMES.where(any_of(Project.uuid, projects))
 
 
 @rows(ScrapeTimes)
 def scrape_times_of_services(services: Sequence[str]) -> Node:
-    """When these services were scraped, in all projects."""
     return _SCRAPE_TIMES.where(any_of(Service.type, services))
 
 
-@tuples(tuple[str, str, str, str, int, int, int])
-def _committed(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
+@collected(Meter, CommittedTime)
+def committed(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER) -> Node:
+    """The times that overlap this one, in which something was committed."""
     time = CommittedTimeModel
     query = time.select(*meter_columns(time), time.begins, time.ends, time.amount)
     overlaps = (time.ends > begin, time.begins < end)
     return query.where(any_of(time.project_uuid, projects), *overlaps, *_are(meter_columns(time)[1:], only))
-
-
-def committed(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
-) -> dict[Meter, list[CommittedTime]]:
-    """The times that overlap this one, in which something was committed."""
-    return _by_meter(_committed(engine, projects, begin, end, only), CommittedTime)
 
 
 @rows(Meter)
@@ -187,7 +155,6 @@ class MonthRow(NamedTuple):
 
     @property
     def meter(self) -> Meter:
-        """What it is about."""
         return Meter._make(self[:4])
 
     @property
@@ -206,34 +173,34 @@ def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: M
     return query.where(any_of(model.project_uuid, projects), *in_time, *_are(meter_columns(model)[1:], only))
 
 
-def _stored(begin: int, used: str, committed_: str, beyond: str, *figures: Any) -> StoredAccount:
-    *others, version, counted_until = figures
-    return StoredAccount(begin, Account(int(used), int(committed_), int(beyond), *others), version, counted_until)
+@tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int, int])
+def _stored(of_months: bool, projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
+    model: Any = UsageMonth if of_months else UsageDay
+    counted_until = model.counted_until if of_months else model.begins + DAY
+    return _accounts(model, projects, begin, end, only, counted_until).order_by(model.begins)
 
 
-@tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
-def _days(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
-    return _accounts(UsageDay, projects, begin, end, only).order_by(UsageDay.begins)
+def _by_meter(found: Iterable[Any]) -> dict[Meter, list[StoredAccount]]:
+    by_meter: dict[Meter, list[StoredAccount]] = {}
+    for *meter, day, used, committed_, beyond, unknown, smallest, largest, last, version, counted_until in found:
+        account = Account(int(used), int(committed_), int(beyond), unknown, smallest, largest, last)
+        stored = StoredAccount(day, account, version, counted_until)
+        by_meter.setdefault(Meter._make(meter), []).append(stored)
+    return by_meter
 
 
 def days(
     engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[StoredAccount]]:
     """The stored days that begin in this time, in order."""
-    return _by_meter(_days(engine, projects, begin, end, only), lambda day, *row: _stored(day, *row, day + 86400))
-
-
-@tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int, int])
-def _months(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
-    month = UsageMonth
-    return _accounts(month, projects, begin, end, only, month.counted_until).order_by(month.begins)
+    return _by_meter(_stored(engine, False, projects, begin, end, only))
 
 
 def months(
     engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[StoredAccount]]:
     """The stored months that begin in this time, in order."""
-    return _by_meter(_months(engine, projects, begin, end, only), _stored)
+    return _by_meter(_stored(engine, True, projects, begin, end, only))
 
 
 @tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
@@ -272,11 +239,23 @@ def names(projects: Sequence[str]) -> Node:
 
 
 @column(str)
-def _project_page(
-    begin: int, end: int, marker: str, limit: int, domains: Sequence[str] | None, projects: Sequence[str] | None
+def project_page(
+    begin: int,
+    end: int,
+    marker: str,
+    limit: int,
+    domains: Sequence[str] | None = None,
+    projects: Sequence[str] | None = None,
 ) -> Node:
+    """The UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and among
+    these projects, if they are given.
+
+    Projects that came soon after, or went shortly before, are among them: the clock of the host that noticed it may
+    not be that of the host that scraped them.
+    """
     row = MeteredProject
-    conditions: list[Any] = [row.project_uuid > marker, row.since < end, row.until.is_null() | (row.until > begin)]
+    was_there = (row.since - CLOCKS_DIFFER < end, row.until.is_null() | (row.until + CLOCKS_DIFFER > begin))
+    conditions: list[Any] = [row.project_uuid > marker, *was_there]
     if domains is not None:
         conditions.append(any_of(row.domain_uuid, domains))
     if projects is not None:
@@ -284,19 +263,28 @@ def _project_page(
     return row.select(row.project_uuid).where(*conditions).distinct().order_by(row.project_uuid).limit(limit)
 
 
-def project_page(
-    engine: Engine,
-    begin: int,
-    end: int,
-    marker: str,
-    limit: int,
-    domains: Sequence[str] | None = None,
-    projects: Sequence[str] | None = None,
-) -> list[str]:
-    """The UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and among
-    these projects, if they are given.
+# -- when commitments were confirmed, and whose they were, as their events tell ----------------------------------------
 
-    Projects that came soon after, or went shortly before, are among them: the clock of the host that noticed it may
-    not be that of the host that scraped them.
-    """
-    return _project_page(engine, begin - CLOCKS_DIFFER, end + CLOCKS_DIFFER, marker, limit, domains, projects)
+
+class CommittedRow(NamedTuple):
+    """A time in which a confirmed commitment was a project's."""
+
+    commitment_uuid: str
+    begins: int
+    ends: int
+    project_uuid: str
+    service_type: str
+    resource_name: str
+    az: str
+    amount: int
+
+
+@grouped(str, "commitment_uuid", CommittedRow)
+def committed_times(uuids: Collection[str]) -> Node:
+    row = CommittedTimeModel
+    query = row.select(*[getattr(row, name) for name in CommittedRow._fields])
+    return query.where(any_of(row.commitment_uuid, uuids)).order_by(row.begins)
+
+
+write_committed_times = Insert(CommittedRow, CommittedTimeModel, key=2)
+"""Adds or changes these times."""

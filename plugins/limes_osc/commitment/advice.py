@@ -1,14 +1,13 @@
 """What a plan says: when a commitment could be confirmed, what has to end before, and what would work instead."""
 
-import argparse
-from collections.abc import Callable
 from typing import Any
 
 from cliff.columns import FormattableColumn
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, exact
-from limes_osc.client import Json, Refused
+from limes_osc.amounts import Amount, exact, unit_of
+from limes_osc.client import Json
+from limes_osc.columns import Columns, amount, at
 from limes_osc.commitment.wanted import Wanted
 from limes_osc.times import Moment, iso_after
 
@@ -29,19 +28,9 @@ class Blockers(FormattableColumn[list[dict[str, Any]]]):
         )
 
     def human_readable(self) -> str:
-        """Returns one line for each."""
         return "\n".join(
             f"{amount.human_readable()} in {zone} until {end.to_the_second()}" for amount, zone, end in self._rows
         )
-
-
-def read_plan(ask: Callable[[Wanted, str], Json], wanted: Wanted) -> Json | None:
-    """Returns the plan for it; None if there is none."""
-    try:
-        plan: Json = ask(wanted, "plan")["plan"]
-    except Refused:
-        return None
-    return plan
 
 
 def first_clause(reason: str) -> str:
@@ -64,17 +53,13 @@ def advise(plan: Json, wanted: Wanted) -> str:
     return "\n".join(["What would work:", *lines])
 
 
-def plan_fields(plan: Json, resource_unit: Unit, args: argparse.Namespace) -> dict[str, Any]:
-    """Returns the fields that show a plan."""
-    missing, unplaced, start = plan.get("missing_capacity"), plan.get("unplaced_usage"), plan.get("confirmable_at")
-
-    def amount(value: int | None) -> Amount | None:
-        return None if value is None else Amount(value, resource_unit, args.unit, exactly=True)
-
-    return {
-        "Confirmable Now": amount(plan["confirmable_now"]),
-        "Confirmable At": None if start is None else Moment(start),
-        "Missing Capacity": amount(missing),
-        "Used In Unknown Zones": amount(unplaced),
-        "Blocked By": Blockers(plan["blocked_by"], resource_unit, args.unit),
+PLAN = Columns(
+    {
+        "Confirmable Now": amount("confirmable_now", exactly=True),
+        "Confirmable At": at("confirmable_at"),
+        "Missing Capacity": amount("missing_capacity", exactly=True),
+        "Used In Unknown Zones": amount("unplaced_usage", exactly=True),
+        "Blocked By": lambda plan, wanted: Blockers(plan["blocked_by"], unit_of(plan), wanted),
     }
+)
+"""The fields of a plan, which has the unit of its resource."""

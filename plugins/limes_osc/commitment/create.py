@@ -1,53 +1,55 @@
 """Making commitments, and asking first: `create`, `can-confirm` and `plan`."""
 
 import argparse
-from typing import ClassVar
 
-from limes_osc.amounts import Amount, shown_unit
-from limes_osc.base import Fields, LimesShowOne, Options
-from limes_osc.cells import Text
-from limes_osc.client import Refused
-from limes_osc.columns import Row
-from limes_osc.commitment.advice import advise, first_clause, plan_fields, read_plan
+from limes_osc.base import LimesShowOne
+from limes_osc.client import Json, Refused
+from limes_osc.columns import Columns, Row, Text, amount, at
+from limes_osc.commitment.advice import PLAN, advise, first_clause
 from limes_osc.commitment.listing import OneOfProject
 from limes_osc.commitment.wanted import WantedCommitment, add_confirm_by
-from limes_osc.options import add_unit
-from limes_osc.times import moment
+from limes_osc.options import add_unit, option
 
 _ANOTHER_MAY_WORK = ("not enough capacity", "this commitment needs a `confirm_by`")
 """How refusals begin that another amount or time would avoid."""
-
-
-def _add_key(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--idempotency-key",
-        metavar="<key>",
-        help="Repeating the command with the same key creates no second commitment, but shows the first",
-    )
-
-
-def _add_auto_renew(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--auto-renew", action="store_true", help="Renew it before its end, without a request")
+_CHECKED = Columns(
+    {
+        "Reason": lambda answer, _: Text(answer["reason"], first_clause(answer["reason"])),
+        "Confirmable Now": amount("confirmable_now", exactly=True),
+        "Confirmable At": at("confirmable_at"),
+    }
+)
 
 
 class CreateCommitment(WantedCommitment, OneOfProject):
     """Commit to an amount of a resource for a time"""
 
-    options: ClassVar[Options] = (add_confirm_by, _add_auto_renew, _add_key)
+    options = [
+        add_confirm_by,
+        option("--auto-renew", action="store_true", help="Renew it before its end, without a request"),
+        option(
+            "--idempotency-key",
+            metavar="<key>",
+            help="Repeating the command with the same key creates no second commitment, but shows the first",
+        ),
+    ]
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """Returns the commitment. Raises `Refused`, with what would work instead."""
-        wanted, key = self.read_wanted(parsed_args), parsed_args.idempotency_key
-        if parsed_args.auto_renew:
+    def commitment(self, args: argparse.Namespace) -> Json:
+        """Raises `Refused`, with what would work instead."""
+        wanted, key = self.read_wanted(args), args.idempotency_key
+        if args.auto_renew:
             wanted.fields["auto_renew"] = True
         try:
             answer = self.ask(wanted, "new", {"Idempotency-Key": key} if key else None)
         except Refused as refused:
-            plan = read_plan(self.ask, wanted) if str(refused).startswith(_ANOTHER_MAY_WORK) else None
-            if plan is None:
+            if not str(refused).startswith(_ANOTHER_MAY_WORK):
                 raise
+            try:
+                plan = self.ask(wanted, "plan")["plan"]
+            except Refused:
+                raise refused from None
             raise Refused(refused.status, f"{first_clause(str(refused))}\n{advise(plan, wanted)}") from None
-        return self.commitment_fields(parsed_args, self.warned(answer)["commitment"])
+        return dict(self.warned(answer)["commitment"])
 
 
 class CanConfirmCommitment(WantedCommitment, LimesShowOne):
@@ -59,31 +61,24 @@ class CanConfirmCommitment(WantedCommitment, LimesShowOne):
         """The exit code is 1 if it could not."""
         return super().run(parsed_args) or int(not self._result)
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+    def row(self, args: argparse.Namespace) -> Row:
         """Yes; or no, and the reason. Scripts that read plain values only get yes or no, unless they choose others."""
-        wanted = self.read_wanted(parsed_args)
+        wanted = self.read_wanted(args)
         answer = self.warned(self.ask(wanted, "can-confirm"))
         self._result = answer["result"]
         fields: Row = {"Result": self._result}
-        if "confirmable_now" in answer and (parsed_args.formatter != "value" or parsed_args.columns):
-            fields |= {
-                "Reason": Text(answer["reason"], first_clause(answer["reason"])),
-                "Confirmable Now": Amount(answer["confirmable_now"], wanted.unit, exactly=True),
-                "Confirmable At": moment(answer.get("confirmable_at")),
-                "Unit": wanted.unit.value,
-            }
+        if "confirmable_now" in answer and (args.formatter != "value" or args.columns):
+            fields |= _CHECKED.row({**answer, "unit": wanted.unit.value})
             self.warn(advise(answer, wanted))
-        return self.fields(parsed_args, fields)
+        return fields
 
 
 class PlanCommitment(WantedCommitment, LimesShowOne):
     """Show when a commitment could be confirmed, as far as is known today, and what has to end first"""
 
-    options: ClassVar[Options] = (add_confirm_by, add_unit)
+    options = [add_confirm_by, add_unit]
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """Returns the plan."""
-        wanted = self.read_wanted(parsed_args)
+    def row(self, args: argparse.Namespace) -> Row:
+        wanted = self.read_wanted(args)
         plan = self.warned(self.ask(wanted, "plan"))["plan"]
-        unit = shown_unit(wanted.resource, parsed_args.unit)
-        return self.fields(parsed_args, plan_fields(plan, wanted.unit, parsed_args) | {"Unit": unit})
+        return PLAN.row({**plan, "unit": wanted.unit.value}, args.unit)

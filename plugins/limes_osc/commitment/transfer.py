@@ -2,59 +2,52 @@
 
 import argparse
 import os
-from typing import ClassVar
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import Fields, LimesCommand, Options
-from limes_osc.client import Json, document_of
+from limes_osc.base import LimesCommand
+from limes_osc.client import Json
 from limes_osc.commitment.listing import OFFERS, OneCommitment, OneOfProject, add_id
-from limes_osc.options import add_amount, amount_of
-
-
-def _add_public(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--public", action="store_true", help="Offer it to everybody, not only to those with the token")
+from limes_osc.options import add_amount, amount_of, option
 
 
 class StartTransfer(OneOfProject):
     """Mark a commitment, or a part of it, for transfer; whoever has the token can accept it"""
 
-    options: ClassVar[Options] = (add_id, add_amount, _add_public)
+    options = [
+        add_id,
+        add_amount,
+        option("--public", action="store_true", help="Offer it to everybody, not only to those with the token"),
+    ]
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+    def commitment(self, args: argparse.Namespace) -> Json:
         """Returns the marked commitment, with its token."""
-        amount = amount_of(parsed_args, self.find(parsed_args, parsed_args.id))
-        status = "public" if parsed_args.public else "unlisted"
-        return self.change_commitment(parsed_args, *_mark(parsed_args.id, amount, status))
+        amount = amount_of(args, self.find(args, args.id))
+        return self.change(args, *_mark(args.id, amount, "public" if args.public else "unlisted"))
 
 
 class CancelTransfer(OneOfProject):
     """Cancel the transfer of a commitment"""
 
-    options: ClassVar[Options] = (add_id,)
+    options = [add_id]
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """Returns the commitment."""
-        amount = self.find(parsed_args, parsed_args.id)["amount"]
-        return self.change_commitment(parsed_args, *_mark(parsed_args.id, amount, ""))
+    def commitment(self, args: argparse.Namespace) -> Json:
+        return self.change(args, *_mark(args.id, self.find(args, args.id)["amount"], ""))
 
 
 def _mark(number: int, amount: int, status: str) -> tuple[str, Json]:
     return f"{number}/start-transfer", {"commitment": {"amount": amount, "transfer_status": status}}
 
 
-def _add_token(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--token",
-        metavar="<token>",
-        help="Token of the transfer (Env: OS_LIMES_TRANSFER_TOKEN, which keeps it out of the process list)",
-    )
-
-
 class Transferable(LimesCommand):
     """About the commitment that a token is for."""
 
-    options: ClassVar[Options] = (_add_token,)
+    options = [
+        option(
+            "--token",
+            help="Token of the transfer (Env: OS_LIMES_TRANSFER_TOKEN, which keeps it out of the process list)",
+        )
+    ]
 
     def headers(self, args: argparse.Namespace) -> dict[str, str]:
         """Raises `CommandError` without a token."""
@@ -65,42 +58,28 @@ class Transferable(LimesCommand):
         return {"Transfer-Token": token}
 
     def read_offer(self, args: argparse.Namespace) -> Json:
-        """Returns the commitment."""
-        commitment: Json = self.limes.get("/commitments/by-token", headers=self.headers(args), secret=True)[
-            "commitment"
-        ]
-        return commitment
+        answer = self.limes.get("/commitments/by-token", headers=self.headers(args), secret=True)
+        return dict(answer["commitment"])
 
 
 class ShowOffer(Transferable, OneCommitment):
     """Show the commitment that a transfer token belongs to"""
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """Returns the commitment."""
-        return self.commitment_fields(parsed_args, self.read_offer(parsed_args))
-
-
-def _add_offer(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id",
-        metavar="<id>",
-        type=int,
-        nargs="?",
-        help="ID of a commitment that is offered to everybody; needs no token",
-    )
+    def commitment(self, args: argparse.Namespace) -> Json:
+        return self.read_offer(args)
 
 
 class AcceptTransfer(Transferable, OneOfProject):
     """Move a commitment that was marked for transfer into the project"""
 
-    options: ClassVar[Options] = (_add_offer,)
+    options = [
+        option("id", type=int, nargs="?", help="ID of a commitment that is offered to everybody; needs no token")
+    ]
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """Returns the commitment."""
-        number, headers = self._find(parsed_args)
-        path = f"{self.path(parsed_args)}/transfer-commitment/{number}"
-        answer = self.limes.request("POST", path, headers=headers, secret=True)
-        return self.commitment_fields(parsed_args, self.warned(document_of(answer))["commitment"])
+    def commitment(self, args: argparse.Namespace) -> Json:
+        number, headers = self._find(args)
+        path = f"{self.path(args)}/transfer-commitment/{number}"
+        return dict(self.send("POST", path, headers=headers, secret=True)["commitment"])
 
     def _find(self, args: argparse.Namespace) -> tuple[int, dict[str, str]]:
         """Returns the number of the commitment, and the headers that take it. Raises `CommandError`."""

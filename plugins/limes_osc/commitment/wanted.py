@@ -3,53 +3,23 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import ClassVar
 
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, parse_amount, unit_of
-from limes_osc.base import Options
+from limes_osc.amounts import parse_amount, unit_of
+from limes_osc.base import InProject
 from limes_osc.client import Json, document_of
-from limes_osc.filters import read_inventory
-from limes_osc.options import read_pair
-from limes_osc.quota_changes import why_missing
-from limes_osc.suggestion import suggest
-from limes_osc.targets import InProject
-from limes_osc.times import read_time
+from limes_osc.names import suggest
+from limes_osc.options import add_resource, option, time_option
+from limes_osc.quota_changes import resources_of, why_missing
 
 ANY = "any"
 """The zone of commitments that are for all zones together."""
 
-
-def add_wanted(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that say what to commit to."""
-    parser.add_argument(
-        "resource", metavar="<service>/<resource>", type=read_pair, help="Resource, such as compute/cores"
-    )
-    parser.add_argument("amount", metavar="<amount>", help="Amount, such as 10 or 200GiB")
-    parser.add_argument(
-        "--availability-zone",
-        "--az",
-        metavar="<az>",
-        help="Availability zone (may be left out if there is only one, or if the commitment is for all of them)",
-    )
-    parser.add_argument(
-        "--duration",
-        metavar="<duration>",
-        help='Duration, such as "2 years" (may be left out if only one is offered)',
-    )
-
-
-def add_confirm_by(parser: argparse.ArgumentParser) -> None:
-    """Adds `--confirm-by`."""
-    parser.add_argument(
-        "--confirm-by",
-        metavar="<time>",
-        type=read_time,
-        help="Plan it for then, instead of confirming it at once (ISO 8601 or UNIX time)",
-    )
+add_confirm_by = time_option(
+    "--confirm-by", help="Plan it for then, instead of confirming it at once (ISO 8601 or UNIX time)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +28,10 @@ class Wanted:
 
     path: str
     """Of the project, below `/v1`."""
-    resource: Json
-    """Its report in the project."""
+    unit: Unit
+    """That of the resource."""
     fields: Json
     """The commitment in the body of requests."""
-
-    @property
-    def unit(self) -> Unit:
-        """That of the resource."""
-        return unit_of(self.resource)
 
     @property
     def amount(self) -> int:
@@ -77,17 +42,23 @@ class Wanted:
 class WantedCommitment(InProject):
     """A command about a commitment that could be made."""
 
-    options: ClassVar[Options] = (add_wanted,)
+    options = [
+        add_resource,
+        option("amount", help="Amount, such as 10 or 200GiB"),
+        option(
+            "--availability-zone",
+            "--az",
+            help="Availability zone (may be left out if there is only one, or if the commitment is for all of them)",
+        ),
+        option("--duration", help='Duration, such as "2 years" (may be left out if only one is offered)'),
+    ]
 
     def read_wanted(self, args: argparse.Namespace) -> Wanted:
         """Returns what the options ask for. Raises `CommandError` if that is nothing that one could commit to."""
         path = self.path(args)
         resource = self._resource(path, *args.resource)
-        try:
-            amount = parse_amount(args.amount, unit_of(resource))
-        except AmountError as error:
-            raise CommandError(str(error)) from None
-        config, name = resource["commitment_config"], "/".join(args.resource)
+        unit, config, name = unit_of(resource), resource["commitment_config"], "/".join(args.resource)
+        amount = parse_amount(args.amount, unit)
         fields = {
             "service_type": args.resource[0],
             "resource_name": args.resource[1],
@@ -97,35 +68,27 @@ class WantedCommitment(InProject):
         }
         if getattr(args, "confirm_by", None) is not None:
             fields["confirm_by"] = args.confirm_by
-        return Wanted(path, resource, fields)
+        return Wanted(path, unit, fields)
 
     def ask(self, wanted: Wanted, operation: str, headers: Mapping[str, str] | None = None) -> Json:
         """Returns the answer of `commitments/OPERATION`. Raises `Refused`."""
-        body = {"commitment": wanted.fields}
-        return document_of(
-            self.limes.request("POST", f"{wanted.path}/commitments/{operation}", (), body, headers=headers)
-        )
+        path, body = f"{wanted.path}/commitments/{operation}", {"commitment": wanted.fields}
+        return document_of(self.limes.request("POST", path, (), body, headers=headers))
 
     def _resource(self, path: str, service: str, name: str) -> Json:
         """Returns the project's report of the resource. Raises `CommandError` if one cannot commit to it."""
         report = self.limes.get(path, [("service", service), ("resource", name)])["project"]
-        for reported in report["services"]:
-            for resource in reported["resources"]:
-                if "commitment_config" in resource:
-                    return dict(resource)
-                raise CommandError(f"{service}/{name}: there are no commitments to it ({self._alternatives(path)})")
-        raise CommandError(
-            f"{service}/{name}: {why_missing(service, name, report, partial(read_inventory, self.limes))}"
-        )
+        resource = resources_of(report).get((service, name))
+        if resource is None:
+            raise CommandError(f"{service}/{name}: {why_missing(self.limes, service, name, report)}")
+        if "commitment_config" not in resource:
+            raise CommandError(f"{service}/{name}: there are no commitments to it ({self._alternatives(path)})")
+        return resource
 
     def _alternatives(self, path: str) -> str:
         """Returns to what else the project can commit."""
-        names = [
-            f"{service['type']}/{resource['name']}"
-            for service in self.limes.get(path)["project"]["services"]
-            for resource in service["resources"]
-            if "commitment_config" in resource
-        ]
+        known = resources_of(self.limes.get(path)["project"])
+        names = ["/".join(ref) for ref, resource in known.items() if "commitment_config" in resource]
         return f"but to {', '.join(names)}" if names else "nor to any other resource"
 
 

@@ -1,21 +1,20 @@
 """Requests for more quota as rows, and the commands that list and show them."""
 
 import argparse
-from collections.abc import Iterator
-from typing import Any, ClassVar
+from collections.abc import Iterable, Iterator
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes_osc.amounts import exact, unit_of
-from limes_osc.base import Fields, LimesCommand, LimesLister, LimesShowOne, Options, Table
-from limes_osc.client import Json, Refused, document_of
-from limes_osc.columns import Columns, Row
-from limes_osc.options import add_filters, add_long, add_paging, filters_of, paging_of
+from limes_osc.base import InScope, LimesCommand, LimesShowOne, Listing
+from limes_osc.client import Json, Refused
+from limes_osc.columns import Columns, Row, at, shown
+from limes_osc.options import PAGING, add_filters, add_long, option
 from limes_osc.scope import domain_path
-from limes_osc.targets import InScope
-from limes_osc.times import Moment, moment
+from limes_osc.times import Moment
 
 EVERYWHERE = "/quota-requests"
 """The path of all requests."""
@@ -26,7 +25,6 @@ class Wanted(FormattableColumn[list[dict[str, Any]]]):
     """What is asked for: `compute/cores: 20 -> 40`; for programs a list of objects."""
 
     def human_readable(self) -> str:
-        """Returns one line for each resource."""
         return "\n".join(_wanted(entry) for entry in self._value)
 
 
@@ -34,7 +32,6 @@ class Conversation(FormattableColumn[list[dict[str, Any]]]):
     """What was said and decided; for programs a list of objects."""
 
     def human_readable(self) -> str:
-        """Returns one or more lines for each."""
         return "\n".join(
             f"{Moment(event['at']).to_the_second()} {event['author']['name'] or event['author'].get('id', '')}:"
             f" {event['kind'].replace('_', ' ')}" + (f": {event['text']}" if event["text"] else "")
@@ -55,68 +52,53 @@ def _wanted(entry: Json) -> str:
     return text
 
 
-def row_of(request: Json) -> Row:
-    """Returns all cells of a request."""
-    return {
-        "ID": request["id"],
-        "Status": request["status"],
-        "Domain": request["domain"]["name"],
-        "Project": request.get("project", {}).get("name"),
-        "Wanted": Wanted(request["resources"]),
-        "Reason": request["reason"],
-        "Requested By": request["requester"]["name"] or request["requester"].get("id"),
-        "Created At": moment(request["created_at"]),
-        "Decided At": moment(request.get("decided_at")),
-        "Passed On From": request.get("passed_on_from"),
-        "Passed On To": request.get("passed_on_to"),
-        "From": moment(request.get("from")),
-        "Until": moment(request.get("until")),
-        "Domain ID": request["domain"]["id"],
-        "Project ID": request.get("project", {}).get("id"),
-    }
+REQUEST = Columns(
+    {
+        "ID": "id",
+        "Status": "status",
+        "Domain": "domain.name",
+        "Project": "project.name",
+        "Wanted": shown(Wanted, "resources"),
+        "Reason": "reason",
+        "Requested By": lambda request, _: request["requester"]["name"] or request["requester"].get("id"),
+        "Created At": at("created_at"),
+        "Decided At": at("decided_at"),
+        "Passed On From": "passed_on_from",
+        "Passed On To": "passed_on_to",
+        "From": at("from"),
+        "Until": at("until"),
+        "Domain ID": "domain.id",
+        "Project ID": "project.id",
+    },
+    optional={"Project", "Decided At", "Passed On From", "Passed On To", "From", "Until"},
+    hidden={"Requested By", "Created At", "Decided At"},
+    more={"Domain ID", "Project ID"},
+    unit=False,
+)
 
 
-def _add_kinds(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--status", action="append", choices=_STATUSES, help="Only of this status (may be repeated)")
-    parser.add_argument("--level", choices=("project", "domain"), help="Only those of projects, or those of domains")
-
-
-class ListRequests(InScope, LimesLister):
+class ListRequests(InScope, Listing):
     """List requests for more quota, the newest first; by default those of the token's project, or of its domain"""
 
     nothing = "No requests."
-    options: ClassVar[Options] = (_add_kinds, add_filters, add_paging, add_long)
-    _columns = Columns(
-        [
-            *("ID", "Status", "Domain", "Project", "Wanted", "Reason", "Requested By", "Created At", "Decided At"),
-            *("Passed On From", "Passed On To", "From", "Until"),
-        ],
-        optional={"Project", "Decided At", "Passed On From", "Passed On To", "From", "Until"},
-        hidden={"Requested By", "Created At", "Decided At"},
-        more=["Domain ID", "Project ID"],
-        unit=False,
-    )
+    options = [
+        option("--status", action="append", choices=_STATUSES, help="Only of this status (may be repeated)"),
+        option("--level", choices=("project", "domain"), help="Only those of projects, or those of domains"),
+        *(add_filters, *PAGING, add_long),
+    ]
+    columns = REQUEST
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Table:
-        """Returns one row for each request."""
-        query = [*filters_of(parsed_args), *paging_of(parsed_args)]
-        query += [("status", status) for status in parsed_args.status or ()]
-        query += [("level", parsed_args.level)] if parsed_args.level else []
-        found = self.limes.get(f"{self.path(parsed_args)}{EVERYWHERE}", query)["quota_requests"]
-        return self.table(parsed_args, self._columns, (row_of(request) for request in found))
-
-
-def add_id(parser: argparse.ArgumentParser) -> None:
-    """Adds the argument with the number of a request."""
-    parser.add_argument("id", metavar="<id>", type=int, help="ID of the request (its number)")
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        asked = {"limit": args.limit, "marker": args.marker, "status": args.status, "level": args.level}
+        return self.found(args, f"{self.path(args)}{EVERYWHERE}", "quota_requests", **asked)
 
 
 class OneRequest(LimesShowOne):
     """About one request, wherever it is."""
 
-    options: ClassVar[Options] = (add_id,)
+    options = [option("id", type=int, help="ID of the request (its number)")]
 
-    def request_fields(self, args: argparse.Namespace, answer: Json) -> Fields:
+    def answered(self, answer: Json) -> Row:
         """Returns the fields of the request in an answer, with its whole conversation."""
         request = answer["quota_request"]
         conversation, page = request["conversation"], answer
@@ -124,21 +106,18 @@ class OneRequest(LimesShowOne):
             link = urlsplit(links[0]["href"])
             page = self.limes.get(link.path.removeprefix("/v1"), parse_qsl(link.query))
             conversation = page["quota_request"]["conversation"] + conversation
-        return self.fields(args, row_of(request) | {"Conversation": Conversation(conversation)})
+        return REQUEST.row(request) | {"Conversation": Conversation(conversation)}
 
-    def post(self, args: argparse.Namespace, verb: str, body: Json) -> Fields:
+    def post(self, args: argparse.Namespace, verb: str, body: Json) -> Row:
         """Sends a decision or comment, and returns the fields of the request in the answer."""
-        answer = self.limes.request("POST", f"{find_path(self, args.id)}/{verb}", (), body)
-        return self.request_fields(args, self.warned(document_of(answer)))
+        return self.answered(self.send("POST", f"{find_path(self, args.id)}/{verb}", body))
 
 
 class ShowRequest(OneRequest):
     """Show a request for more quota, with what was said and decided about it"""
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
-        """Returns all its fields."""
-        path = find_path(self, parsed_args.id)
-        return self.request_fields(parsed_args, self.limes.get(path))
+    def row(self, args: argparse.Namespace) -> Row:
+        return self.answered(self.limes.get(find_path(self, args.id)))
 
 
 def find_path(command: LimesCommand, number: int) -> str:

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from limes.core.allocation_words import describe_allocation
 from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, demand_by_az, distribute
+from limes.core.autogrow_advice import describe_allocation
 from limes.core.autogrow_bounds import AutogrowBounds, BoundSource, Limits, find_bounds
 from limes.core.catalog import AutogrowRule
 from limes.core.constraints import Constraint

@@ -7,13 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
-from limes.core.bounds import NO_LESS, NO_MORE, bounds
 from limes.core.constraints import Constraint
 from limes.core.hierarchy import (
+    NO_LESS,
+    NO_MORE,
     DomainFigures,
     ProjectFigures,
     QuotaRules,
     Refusal,
+    bounds,
     judge_domain,
     judge_project,
 )

@@ -1,15 +1,31 @@
-"""Names of services, areas and resources that do not exist are errors, and not answers without rows."""
+"""Names that do not exist are errors, and not answers without rows: what was probably meant, or else what there is."""
 
 import argparse
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.client import LimesClient, Refused
-from limes_osc.columns import Row
-from limes_osc.suggestion import suggest
+from limes_osc.client import Json, LimesClient, Refused
+
+_MANY = 20
+"""With more names than this, a list of all of them does not help."""
+_CLOSE = 0.65
+"""How alike names have to be (1: the same) that one may be meant by the other."""
+
+
+def suggest(name: str, known: Collection[str]) -> str:
+    """Returns the end of an error about an unknown name: `did you mean ...?`, or `there are: ...`."""
+    lowered = {each.lower(): each for each in known}
+    matches = get_close_matches(name.lower(), lowered, n=2, cutoff=_CLOSE)
+    if matches:
+        return f"did you mean {' or '.join(lowered[match] for match in matches)}?"
+    if not known:
+        return "there are none"
+    if len(known) > _MANY:
+        return f"there are {len(known)} others"
+    return f"there are: {', '.join(sorted(known))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +56,7 @@ class Inventory:
         dotted = {each: each.replace("/", ".") for each in self.resources}
         short = {each: each.partition("/")[2] for each in self.resources}
         for forms in (dotted, short):
-            close = get_close_matches(name.lower(), set(forms.values()), n=1, cutoff=0.65)
+            close = get_close_matches(name.lower(), set(forms.values()), n=1, cutoff=_CLOSE)
             if close:
                 return [each for each, form in forms.items() if form == close[0]]
         return []
@@ -59,9 +75,15 @@ def read_inventory(limes: LimesClient) -> Inventory | None:
     )
 
 
-def check_filters(limes: LimesClient, args: argparse.Namespace, rows: Sequence[Row]) -> None:
+def check_filters(limes: LimesClient, args: argparse.Namespace, rows: Sequence[Json]) -> None:
     """Raises `CommandError` for each filter that names nothing. Only names that no row has are looked up."""
-    unseen = [(kind, name) for kind, matches in _MATCHES.items() for name in _unseen(args, kind, matches, rows)]
+    pairs = [(row.get("Service"), row.get("Resource")) for row in rows]
+    seen = {
+        "service": {service for service, _ in pairs},
+        "area": {row.get("Area") for row in rows},
+        "resource": {resource for _, resource in pairs} | {f"{service}/{resource}" for service, resource in pairs},
+    }
+    unseen = [(kind, name) for kind in seen for name in _names(args, kind) if name not in seen[kind]]
     inventory = read_inventory(limes) if unseen else None
     if inventory is None:
         return
@@ -70,16 +92,10 @@ def check_filters(limes: LimesClient, args: argparse.Namespace, rows: Sequence[R
         raise CommandError("\n".join(problems))
 
 
-def _unseen(args: argparse.Namespace, kind: str, matches: Callable[[Row, str], bool], rows: Sequence[Row]) -> list[str]:
+def _names(args: argparse.Namespace, kind: str) -> list[str]:
+    """Returns the values of a filter. Some commands have an argument of the same name, which is no list."""
     names = getattr(args, kind, None)
-    return [name for name in names if not any(matches(row, name) for row in rows)] if isinstance(names, list) else []
-
-
-_MATCHES: dict[str, Callable[[Row, str], bool]] = {
-    "service": lambda row, name: row.get("Service") == name,
-    "area": lambda row, name: row.get("Area") == name,
-    "resource": lambda row, name: name in (row.get("Resource"), f"{row.get('Service')}/{row.get('Resource')}"),
-}
+    return names if isinstance(names, list) else []
 
 
 def _problem(inventory: Inventory, kind: str, name: str) -> str:
