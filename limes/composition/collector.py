@@ -35,7 +35,7 @@ from limes.composition.identity import open_cloud
 from limes.composition.jobs import JOBS
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.composition.notifications import notification_jobs
-from limes.composition.use_cases import build_distribution, build_quota_push, build_settlement, build_sync_catalog
+from limes.composition.use_cases import build_distribution, build_quota_push, build_sync_catalog
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import circuit_gauge
@@ -141,7 +141,7 @@ def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Count
         limes.backends.quota,
         limes.clock,
         limes.jitter,
-        build_settlement(limes),
+        limes,
         limes.change_log,
         authoritative=collector.authoritative,
         interval=collector.scrape_interval,
@@ -174,7 +174,7 @@ def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
         limes.backends.capacity,
         limes.clock,
         limes.jitter,
-        build_settlement(limes.as_initiator(of_job("scrape-capacity"))),
+        limes.as_initiator(of_job("scrape-capacity")),
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=limes.lease,

@@ -5,8 +5,8 @@ from typing import Any
 
 from limes.actions.announce_ends import AnnounceEnds
 from limes.actions.commitments.auto_renew import RenewAutomatically
-from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.ledger import open_ledger
+from limes.actions.commitments.settle import settle_commitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.context import Limes
@@ -45,7 +45,7 @@ def build_discovery(limes: Limes) -> Discover:
         catalog=limes.catalog,
         constraints=limes.constraints,
         clock=limes.clock,
-        commitments=build_settlement(limes),
+        limes=limes,
         change_log=limes.change_log,
         except_domains=limes.settings.discovery.except_domains,
         only_domains=limes.settings.discovery.only_domains,
@@ -69,25 +69,15 @@ def build_quota_push(limes: Limes) -> PushQuota:
     )
 
 
-def build_ledger(limes: Limes) -> Ledger:
-    """Returns what the use cases of commitments have in common."""
-    return Ledger(limes.engine, limes.catalog, limes.clock, limes.ids, limes.change_log)
-
-
-def build_settlement(limes: Limes) -> SettleCommitments:
-    """Returns the use case that expires, confirms and forgets commitments."""
-    return SettleCommitments(build_ledger(limes), limes.settings.commitments.retention)
-
-
 def renew_and_settle(limes: Limes) -> None:
     """The job of commitments."""
-    RenewAutomatically(build_ledger(limes), limes.settings.commitments).run()  # first, so that its renewal follows
-    build_settlement(limes).run()
+    RenewAutomatically(open_ledger(limes), limes.settings.commitments).run()  # first, so that its renewal follows
+    settle_commitments(limes)
 
 
 def sample_utilisation(limes: Limes) -> None:
     """The job that looks at how much of their commitments projects use."""
-    MeasureUtilisation(build_ledger(limes), limes.settings.commitments.use_days).take_sample()
+    MeasureUtilisation(open_ledger(limes), limes.settings.commitments.use_days).take_sample()
 
 
 def build_project_setter(limes: Limes) -> SetProjectQuota:

@@ -1,8 +1,8 @@
 """The cloud in which commitments live at random: the use cases on a real database, and what is stored there."""
 
 from collections import defaultdict
+from dataclasses import replace
 
-from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.commitment import Commitment
@@ -32,12 +32,13 @@ class Cloud:
 
     def __init__(self, world: World) -> None:
         self.engine, self.clock = world.engine, FrozenClock()
+        settings = world.limes.settings.model_copy(update={"commitments": RULES})
+        self.limes = replace(world.limes, clock=self.clock, settings=settings)
         ledger = world.commitments.create.ledger
         self.cases = CommitmentUseCases.build(
             self.engine, ledger.catalog, self.clock, SystemIds(), RULES, ledger.change_log
         )
         self.ledger = self.cases.create.ledger
-        self.settle = SettleCommitments(self.ledger)
         self.engine.atomic(self._clean)
         self.ids = resource_ids(self.engine)
 

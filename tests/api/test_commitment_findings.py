@@ -1,13 +1,14 @@
 """What a second look at commitments found: resources that left the configuration, and odd conversions."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.reshape import Conversion
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.sync_catalog import SyncCatalog
 from limes.audit.initiator import LIMES
@@ -77,7 +78,7 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: W
     assert all_rows(cloud.engine)["project_commitments"] == before
     cases.delete.run(GERMANY, BERLIN, planned["id"], LIMES, as_admin=True)
     cloud.clock.advance(3600)
-    SettleCommitments(cases.create.ledger).run()
+    settle_commitments(replace(cloud.limes, catalog=catalog))
     assert events(cloud)[-2:] == [("deleted", 3), ("expired", 10)]
 
 
@@ -85,7 +86,7 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: W
 def test_a_service_without_promises_goes(cloud: World) -> None:
     made = commit(cloud, amount=10)
     cloud.clock.advance(3600)
-    SettleCommitments(cloud.commitments.create.ledger).run()
+    settle_commitments(cloud.limes)
     without_compute(cloud)
     with cloud.engine.connection():
         assert cloud.engine.rows("SELECT type FROM services") == [("volume",)]

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from limes.actions.commitments import settle
 from limes.actions.commitments.reshape import Conversion
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, Status
@@ -161,7 +162,7 @@ class Life(RuleBasedStateMachine):
     def time_passes(self, hours: int, job: bool) -> None:
         self.cloud.clock.advance(hours * HOUR)
         if job:
-            self.cloud.settle.run()
+            settle.settle_commitments(self.cloud.limes)
             assert all(
                 commitment.expires_at > self.cloud.now
                 for commitment in self.cloud.stored().values()
@@ -176,7 +177,7 @@ class Life(RuleBasedStateMachine):
                 "UPDATE az_resources SET raw_capacity = %s WHERE resource_id = %s AND az = %s",
                 [capacity, self.cloud.ids[ref], az],
             )
-            self.cloud.settle.settle_locked([self.cloud.ids[ref]])
+            settle.settle_locked(self.cloud.limes, [self.cloud.ids[ref]])
 
         self.cloud.engine.atomic(work)
 
@@ -189,7 +190,7 @@ class Life(RuleBasedStateMachine):
                 " SET usage = excluded.usage",
                 [project, self.cloud.ids[ref], az, usage],
             )
-        self.cloud.settle.settle_waiting({self.cloud.ids[ref]})
+        settle.settle_waiting(self.cloud.limes, {self.cloud.ids[ref]})
 
     # -- what always holds ---------------------------------------------------------------------------------------------
 

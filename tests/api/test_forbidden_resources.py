@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
 from tests.api.world import DRESDEN, GERMANY, World
@@ -86,11 +86,10 @@ def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud: World) -> None:
     cloud.clock.advance(20)
     assert ask(cloud, "berlin", "can-confirm", amount=60).json["result"] is True
     assert ask(cloud, "berlin", "plan", amount=60).json["plan"]["confirmable_now"] == 69
-    settle = SettleCommitments(cloud.commitments.create.ledger)
-    settle.run()
+    settle_commitments(cloud.limes)
     assert amounts(cloud, "dresden") == [(91, "pending")]
     forbid(cloud, most=None)
-    settle.run()
+    settle_commitments(cloud.limes)
     assert amounts(cloud, "dresden") == [(91, "confirmed")]
 
 

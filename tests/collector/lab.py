@@ -11,8 +11,7 @@ from typing import Any
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import ChangeModel
-from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
@@ -44,7 +43,6 @@ from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
-from limes.system import SystemIds
 from tests.support.clock import FrozenClock
 from tests.support.limes import make_limes, make_settings, with_values
 
@@ -207,9 +205,9 @@ class Lab:
         return self.clock.now().timestamp()
 
     def discover(self, **patterns: Any) -> Discover:
-        settle = self.settle_commitments()
+        limes = self.limes
         return Discover(
-            self.engine, self.keystone, self.catalog, self.constraints, self.clock, settle, self.change_log, **patterns
+            self.engine, self.keystone, self.catalog, self.constraints, self.clock, limes, self.change_log, **patterns
         )
 
     def scrape(self) -> ScrapeUsage:
@@ -220,19 +218,17 @@ class Lab:
             self.backends,
             self.clock,
             NoJitter(),
-            self.settle_commitments(),
+            self.limes,
             self.change_log,
             self.authoritative,
             listeners=self.listeners,
         )
 
     def scrape_capacity(self) -> ScrapeCapacity:
-        return ScrapeCapacity(
-            self.engine, self.catalog, self.capacitors, self.clock, NoJitter(), self.settle_commitments()
-        )
+        return ScrapeCapacity(self.engine, self.catalog, self.capacitors, self.clock, NoJitter(), self.limes)
 
-    def settle_commitments(self) -> SettleCommitments:
-        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds(), self.change_log))
+    def settle_commitments(self) -> None:
+        settle_commitments(self.limes)
 
     def distribute(self, overrides: QuotaOverrides = NO_OVERRIDES) -> DistributeQuota:
         return DistributeQuota(

@@ -135,7 +135,7 @@ def test_a_commitment_raises_quota_at_once(lab: Lab) -> None:
     lab.distribute_all()
     lab.push().push_project(lab.project_id("paris"), ["compute"])
     add(lab, 1, 10, project="paris", status="pending")
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     assert az_quotas(lab)["paris"] == {"az-one": 10}
     assert history(lab)[-1] == ("p-paris", "cores", 0, 10, "autogrow", "usage 0, committed 10", "limes")
     assert due_at(lab) == lab.now
@@ -150,7 +150,7 @@ def test_a_commitment_that_ends_lowers_quota(lab: Lab) -> None:
     assert az_quotas(lab)["paris"] == {"az-one": 12}
     lab.clock.advance(1001)
     set_due(lab, lab.now + 500)
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     assert due_at(lab) == lab.now
     lab.distribute_all()
     assert "paris" not in az_quotas(lab)

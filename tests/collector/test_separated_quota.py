@@ -125,7 +125,7 @@ class Life:
         ends = self.lab.now + self.dice.choice([1, 5]) * DAY
         amount = self.dice.randint(1, 20)
         add(self.lab, self.commitments, amount, az=az, project=project, status="pending", expires_at=ends)
-        self.lab.settle_commitments().run()
+        self.lab.settle_commitments()
 
     def distribute(self) -> None:
         set_due(self.lab, self.lab.now)

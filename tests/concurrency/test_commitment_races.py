@@ -5,6 +5,7 @@ import functools
 import itertools
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ import orjson
 import pytest
 
 from limes.actions.commitments.reshape import Conversion
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments, settle_waiting
 from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog
@@ -61,10 +62,12 @@ class Race:
     def __init__(self, engine: Engine) -> None:
         world = make_world(engine, behaviors=BEHAVIORS)
         self.engine = engine
+        clock, ids = TickingClock(), SlowIds()
         self.cases = CommitmentUseCases.build(
-            engine, CATALOG, TickingClock(), SlowIds(), RULES, world.commitments.create.ledger.change_log
+            engine, CATALOG, clock, ids, RULES, world.commitments.create.ledger.change_log
         )
-        self.settle = SettleCommitments(self.cases.create.ledger)
+        settings = world.limes.settings.model_copy(update={"commitments": RULES})
+        self.limes = replace(world.limes, catalog=CATALOG, clock=clock, ids=ids, settings=settings)
         self.world = world
         engine.atomic(self._fill)
 
@@ -147,7 +150,7 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race: Race) -> None:
     waiting = [race.commit(PARIS, 10, confirm_by=NOW + 10) for _ in range(CLIENTS)]
     race.engine.execute("UPDATE project_commitments SET confirm_by = %s, status = 'pending'", [NOW])
     race.engine.execute("UPDATE az_resources SET raw_capacity = 100")
-    jobs = [race.settle.run, race.settle.settle_waiting] * (CLIENTS // 2)
+    jobs = [functools.partial(job, race.limes) for job in (settle_commitments, settle_waiting)] * (CLIENTS // 2)
     outcomes = race.race(*jobs, *[functools.partial(race.commit, BERLIN, 10)] * CLIENTS)
     assert outcomes == {"done": CLIENTS, "Conflict": CLIENTS}
     assert race.live() == {("paris", "cores"): 100}

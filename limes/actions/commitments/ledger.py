@@ -15,6 +15,7 @@ import orjson
 
 from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.compute_quota import autogrow_rule
+from limes.actions.context import Limes
 from limes.actions.grant_needed import grant_needed
 from limes.actions.lookup import not_ready
 from limes.audit.cadf import Scope
@@ -307,6 +308,11 @@ class Ledger:
             )
             before[row.commitment_uuid] = after
         self.change_log.record_commitments(steps)
+
+
+def open_ledger(limes: Limes) -> Ledger:
+    """Returns the ledger of the context."""
+    return Ledger(limes.engine, limes.catalog, limes.clock, limes.ids, limes.change_log)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,14 @@
 
 import logging
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
-from functools import partial
 
-from limes.actions.commitments.ledger import Change, Ledger
-from limes.audit.initiator import Initiator
+from limes.actions.commitments.ledger import Change, open_ledger
+from limes.actions.context import Limes
 from limes.core.commitments.commitment import Commitment, advance
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.capacity import lock_resources
+from limes.db.transactions import atomic
 from limes.errors import LimesError
 
 log = logging.getLogger(__name__)
@@ -18,68 +17,69 @@ log = logging.getLogger(__name__)
 _BATCH = 500
 
 
-@dataclass(frozen=True, slots=True)
-class SettleCommitments:
-    """The use cases. Commitments are deleted `retention` seconds after their end, and what was split, merged or
-    converted with the last that was made of it. Their events stay."""
+def settle_commitments(limes: Limes) -> None:
+    """Does all that is due, in one transaction for each resource. Several processes may do it at once.
 
-    ledger: Ledger
-    retention: float = 30 * 86400.0
+    Commitments are deleted some time after their end, and what was split, merged or converted with the last that was
+    made of it. Their events stay.
+    """
+    now = limes.now()
+    for resource_id in limes.engine.snapshot(lambda: queries.unsettled_resources(limes.engine, now)):
+        _settle(limes, resource_id)
+    while _forget(limes, now - limes.settings.commitments.retention):
+        pass  # what was made of others goes first, and then these
 
-    def by(self, initiator: Initiator) -> "SettleCommitments":
-        """Returns the same use case for changes that `initiator` makes."""
-        return replace(self, ledger=self.ledger.by(initiator))
 
-    def settle_locked(self, resources: Iterable[int]) -> None:
-        """Settles resources whose capacity has changed, and that this transaction has locked. Comes last in it."""
-        now = self.ledger.now()
-        self.ledger.record([change for id_ in sorted(resources) for change in self.ledger.settle(id_, now)], now)
+def settle_waiting(limes: Limes, resources: Collection[int] | None = None) -> None:
+    """Settles those of these resources (by id; None: of all) for which commitments wait.
 
-    def settle_waiting(self, resources: Collection[int] | None = None) -> None:
-        """Settles those of these resources (by id; None: of all) for which commitments wait.
+    To be called after a commit that has freed capacity: freed in one AZ, it may help those that wait in another. Not to
+    be called inside a transaction, where locks would be taken in the wrong order. One statement if nobody waits. Errors
+    are only logged, since the job does the same later.
+    """
+    try:
+        waiting = queries.waiting_resources(limes.engine)
+        for id_ in sorted(waiting if resources is None else waiting.intersection(resources)):
+            _settle(limes, id_)
+    except LimesError as error:
+        log.warning("commitments that wait for capacity have to wait for the next run of the job: %s", error)
 
-        To be called after a commit that has freed capacity: freed in one AZ, it may help those that wait in another.
-        Not to be called inside a transaction, where locks would be taken in the wrong order. One statement if nobody
-        waits. Errors are only logged, since `run` does the same later.
-        """
-        try:
-            waiting = queries.waiting_resources(self.ledger.engine)
-            for id_ in sorted(waiting if resources is None else waiting.intersection(resources)):
-                self.ledger.engine.atomic(partial(self._settle, id_))
-        except LimesError as error:
-            log.warning("commitments that wait for capacity have to wait for the next run of the job: %s", error)
 
-    def delete_unconfirmed(self, projects: Collection[str]) -> None:
-        """Deletes unconfirmed commitments of vanished projects (by UUID): nobody is there to use them."""
-        for resource_id in {each.resource_id for each in self._unconfirmed(projects)}:
-            self.ledger.engine.atomic(partial(self._delete_unconfirmed, projects, resource_id))
+def settle_locked(limes: Limes, resources: Iterable[int]) -> None:
+    """Settles resources whose capacity has changed, and that this transaction has locked. Comes last in it."""
+    ledger, now = open_ledger(limes), limes.now()
+    ledger.record([change for id_ in sorted(resources) for change in ledger.settle(id_, now)], now)
 
-    def _delete_unconfirmed(self, projects: Collection[str], resource_id: int) -> None:
-        engine, now = self.ledger.engine, self.ledger.now()
-        lock_resources(engine, [resource_id])  # and nothing is confirmed before it is deleted
-        unconfirmed = [each for each in self._unconfirmed(projects) if each.resource_id == resource_id]
-        deleted = [each for each in unconfirmed if advance(each, now).is_live]
-        queries.delete(engine, [each.id for each in deleted])
-        self.ledger.record([*(Change("deleted", each) for each in deleted), *self.ledger.settle(resource_id, now)], now)
 
-    def _unconfirmed(self, projects: Collection[str]) -> list[Commitment]:
-        return queries.unconfirmed_of(self.ledger.engine, sorted(projects))
+def delete_unconfirmed(limes: Limes, projects: Collection[str]) -> None:
+    """Deletes unconfirmed commitments of vanished projects (by UUID): nobody is there to use them."""
+    for resource_id in {each.resource_id for each in _unconfirmed(limes, projects)}:
+        _delete_unconfirmed(limes, projects, resource_id)
 
-    def run(self) -> None:
-        """The job: does all that is due, in one transaction for each resource. Several may run it at once."""
-        engine = self.ledger.engine
-        now = self.ledger.now()
-        for resource_id in engine.snapshot(lambda: queries.unsettled_resources(engine, now)):
-            engine.atomic(partial(self._settle, resource_id))
-        while engine.atomic(lambda: self._forget(now - self.retention)):
-            pass  # what was made of others goes first, and then these
 
-    def _settle(self, resource_id: int) -> None:
-        now = self.ledger.now()
-        self.ledger.record(self.ledger.lock([resource_id], now), now)
+@atomic
+def _delete_unconfirmed(limes: Limes, projects: Collection[str], resource_id: int) -> None:
+    ledger, now = open_ledger(limes), limes.now()
+    lock_resources(limes.engine, [resource_id])  # and nothing is confirmed before it is deleted
+    unconfirmed = [each for each in _unconfirmed(limes, projects) if each.resource_id == resource_id]
+    deleted = [each for each in unconfirmed if advance(each, now).is_live]
+    queries.delete(limes.engine, [each.id for each in deleted])
+    ledger.record([*(Change("deleted", each) for each in deleted), *ledger.settle(resource_id, now)], now)
 
-    def _forget(self, before: float) -> int:
-        ended = queries.ended_before(self.ledger.engine, before, _BATCH)
-        queries.delete(self.ledger.engine, ended)
-        commitment_keys.forget_before(self.ledger.engine, before)
-        return len(ended)
+
+def _unconfirmed(limes: Limes, projects: Collection[str]) -> list[Commitment]:
+    return queries.unconfirmed_of(limes.engine, sorted(projects))
+
+
+@atomic
+def _settle(limes: Limes, resource_id: int) -> None:
+    ledger, now = open_ledger(limes), limes.now()
+    ledger.record(ledger.lock([resource_id], now), now)
+
+
+@atomic
+def _forget(limes: Limes, before: float) -> int:
+    ended = queries.ended_before(limes.engine, before, _BATCH)
+    queries.delete(limes.engine, ended)
+    commitment_keys.forget_before(limes.engine, before)
+    return len(ended)
