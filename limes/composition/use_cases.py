@@ -4,11 +4,6 @@ from dataclasses import replace
 from typing import Any
 
 from limes.actions.announce_ends import AnnounceEnds
-from limes.actions.commitments.auto_renew import RenewAutomatically
-from limes.actions.commitments.ledger import open_ledger
-from limes.actions.commitments.settle import settle_commitments
-from limes.actions.commitments.use_cases import CommitmentUseCases
-from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.context import Limes
 from limes.actions.discover import Discover
 from limes.actions.distribute_quota import DistributeQuota
@@ -67,17 +62,6 @@ def build_quota_push(limes: Limes) -> PushQuota:
         patience=limes.settings.api.backend_timeout,
         telemetry=limes.telemetry,
     )
-
-
-def renew_and_settle(limes: Limes) -> None:
-    """The job of commitments."""
-    RenewAutomatically(open_ledger(limes), limes.settings.commitments).run()  # first, so that its renewal follows
-    settle_commitments(limes)
-
-
-def sample_utilisation(limes: Limes) -> None:
-    """The job that looks at how much of their commitments projects use."""
-    MeasureUtilisation(open_ledger(limes), limes.settings.commitments.use_days).take_sample()
 
 
 def build_project_setter(limes: Limes) -> SetProjectQuota:
@@ -191,15 +175,12 @@ def build_growth(limes: Limes) -> SampleGrowth:
 def use_cases_of_api(limes: Limes) -> dict[str, Any]:
     """Returns those that handlers call as objects."""
     set_project_quota, set_domain_quota = build_project_setter(limes), build_domain_setter(limes)
-    rules, distribution = limes.settings.commitments, build_distribution(limes)
+    distribution = build_distribution(limes)
     return {
         "set_domain_quota": set_domain_quota,
         "set_project_quota": set_project_quota,
         "set_bursting": SetBursting(limes.engine, limes.catalog, set_project_quota.tell_backends, limes.change_log),
         "set_autogrow_bounds": build_bounds_setter(limes),
-        "commitments": CommitmentUseCases.build(
-            limes.engine, limes.catalog, limes.clock, limes.ids, rules, limes.change_log
-        ),
         "quota_requests": build_quota_requests(limes),
         "usage": build_usage_report(limes),
         "growth": build_growth_report(limes),

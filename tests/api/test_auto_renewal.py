@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.auto_renew import RenewAutomatically
-from limes.actions.commitments.settle import settle_commitments
+from limes.actions.commitments.settle import renew_and_settle, settle_commitments
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import NOW, PATHS, amounts, ask, commit, listed, offer, take
 from tests.api.world import World
@@ -21,9 +20,7 @@ def switch(world: World, id_: int, on: object, project: str = "berlin", token: s
 
 
 def run_job(world: World) -> None:
-    ledger = world.commitments.create.ledger
-    RenewAutomatically(ledger, RULES).run()
-    settle_commitments(world.limes)
+    renew_and_settle(world.limes)
 
 
 def renewing(world: World, project: str = "berlin") -> list[tuple[int, str, bool]]:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from limes.actions.commitments.settle import settle_commitments
+from limes.actions.commitments.utilisation import sample_utilisation
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
 from tests.api.world import DRESDEN, GERMANY, World
@@ -113,7 +114,7 @@ def test_it_is_not_advertised_to_the_project(cloud: World) -> None:
 
 def test_it_is_not_recommended(cloud: World) -> None:
     for _ in range(10):
-        cloud.commitments.utilisation.take_sample()
+        sample_utilisation(cloud.limes)
         cloud.clock.advance(86400)
 
     def recommended() -> dict[Any, Any]:

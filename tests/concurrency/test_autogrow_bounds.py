@@ -44,7 +44,7 @@ def world(engine: Engine) -> World:
 def distribution(world: World) -> DistributeQuota:
     """What a collector does beside the API."""
     catalog = Catalog(["az-one", "az-two"], SERVICES, distributions=GROWING)
-    log = world.commitments.create.ledger.change_log
+    log = world.limes.change_log
     constraints, overrides = ConstraintSet(), lambda: NO_OVERRIDES
     SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run()
     return DistributeQuota(world.engine, catalog, constraints, overrides, world.clock, RandomJitter(), log)

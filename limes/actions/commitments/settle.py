@@ -1,11 +1,16 @@
-"""What happens to commitments without a request: they expire, are confirmed in turn, and are deleted in the end."""
+"""What happens to commitments without a request: they are renewed, expire, are confirmed in turn, and are deleted in
+the end."""
 
 import logging
 from collections.abc import Collection, Iterable
+from dataclasses import replace
+from functools import partial
 
-from limes.actions.commitments.ledger import Change, open_ledger
+from limes.actions.commitments import store
+from limes.actions.commitments.store import Change
 from limes.actions.context import Limes
 from limes.core.commitments.commitment import Commitment, advance
+from limes.core.commitments.reshaping import renewed_at
 from limes.db.queries import commitment_keys
 from limes.db.queries import commitments as queries
 from limes.db.queries.capacity import lock_resources
@@ -15,6 +20,45 @@ from limes.errors import LimesError
 log = logging.getLogger(__name__)
 
 _BATCH = 500
+
+
+def renew_and_settle(limes: Limes) -> None:
+    """The job of commitments."""
+    renew_automatically(limes)  # first, so that its renewal follows
+    settle_commitments(limes)
+
+
+def renew_automatically(limes: Limes) -> None:
+    """Renews all that is due, in one transaction for each resource. Several processes may do it at once.
+
+    If none does so until a commitment's end, it is renewed when it is settled; others may have taken the capacity by
+    then.
+    """
+    before = _renewed_before(limes)
+    for resource_id in limes.engine.snapshot(lambda: queries.renewing_resources(limes.engine, before)):
+        _renew(limes, resource_id)
+
+
+def _renewed_before(limes: Limes) -> float:
+    rules = limes.settings.commitments
+    return limes.now() + min(rules.auto_renewal_lead, rules.renewal_window)
+
+
+@atomic
+def _renew(limes: Limes, resource_id: int) -> None:
+    rules, now = limes.settings.commitments, limes.now()
+    changes = store.lock(limes, [resource_id], now)
+    for commitment in queries.renewing(limes.engine, resource_id, _renewed_before(limes)):
+        if now < renewed_at(commitment, rules.renewal_window, rules.auto_renewal_lead):
+            continue
+        try:
+            changes.append(store.renew(limes, commitment, now, rules.renewal_window))
+        except store.RENEWAL_ERRORS as error:
+            if str(error) != commitment.renewal_error:
+                queries.update(limes.engine, replace(commitment, renewal_error=str(error)))
+                text = "commitment %d is not renewed, which is tried again until it ends: %s"
+                limes.engine.after_commit(partial(log.warning, text, commitment.id, error))
+    store.record(limes, changes, now)
 
 
 def settle_commitments(limes: Limes) -> None:
@@ -47,8 +91,8 @@ def settle_waiting(limes: Limes, resources: Collection[int] | None = None) -> No
 
 def settle_locked(limes: Limes, resources: Iterable[int]) -> None:
     """Settles resources whose capacity has changed, and that this transaction has locked. Comes last in it."""
-    ledger, now = open_ledger(limes), limes.now()
-    ledger.record([change for id_ in sorted(resources) for change in ledger.settle(id_, now)], now)
+    now = limes.now()
+    store.record(limes, [change for id_ in sorted(resources) for change in store.settle(limes, id_, now)], now)
 
 
 def delete_unconfirmed(limes: Limes, projects: Collection[str]) -> None:
@@ -59,12 +103,13 @@ def delete_unconfirmed(limes: Limes, projects: Collection[str]) -> None:
 
 @atomic
 def _delete_unconfirmed(limes: Limes, projects: Collection[str], resource_id: int) -> None:
-    ledger, now = open_ledger(limes), limes.now()
+    now = limes.now()
     lock_resources(limes.engine, [resource_id])  # and nothing is confirmed before it is deleted
     unconfirmed = [each for each in _unconfirmed(limes, projects) if each.resource_id == resource_id]
     deleted = [each for each in unconfirmed if advance(each, now).is_live]
     queries.delete(limes.engine, [each.id for each in deleted])
-    ledger.record([*(Change("deleted", each) for each in deleted), *ledger.settle(resource_id, now)], now)
+    changes = [Change("deleted", each) for each in deleted]
+    store.record(limes, changes + store.settle(limes, resource_id, now), now)
 
 
 def _unconfirmed(limes: Limes, projects: Collection[str]) -> list[Commitment]:
@@ -73,8 +118,8 @@ def _unconfirmed(limes: Limes, projects: Collection[str]) -> list[Commitment]:
 
 @atomic
 def _settle(limes: Limes, resource_id: int) -> None:
-    ledger, now = open_ledger(limes), limes.now()
-    ledger.record(ledger.lock([resource_id], now), now)
+    now = limes.now()
+    store.record(limes, store.lock(limes, [resource_id], now), now)
 
 
 @atomic
