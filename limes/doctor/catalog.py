@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from limes.actions.compare_catalog import CompareCatalog, Comparison
+from limes.actions.compare_catalog import Comparison, compare_catalog
+from limes.actions.context import open_limes
 from limes.composition.cluster import build_cluster
 from limes.composition.dropped import describe_resource, describe_service, describe_zone, say_moment
 from limes.composition.identity import open_cloud
@@ -18,8 +19,8 @@ def check_catalog(name: str, context: Context, engine: Engine) -> Iterator[Findi
     """Compares both. What holds nothing is not worth a word. `name` begins the findings' names."""
     settings = context.settings
     try:
-        catalog = build_cluster(settings, open_cloud(settings)).catalog
-        comparison = CompareCatalog(engine, catalog, context.clock, settings.collector.service_grace).run()
+        cluster = build_cluster(settings, open_cloud(settings))
+        comparison = compare_catalog(open_limes(cluster, engine, settings, clock=context.clock))
     except LimesError:
         return  # the other checks say why
     findings = list(_missing(f"{name}.catalog", comparison))
