@@ -21,8 +21,8 @@ from limes.actions.change_log import ChangeLog, scope_of
 from limes.actions.commitments.settle import settle_waiting
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
-from limes.actions.follow_usage import follow_usage
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
+from limes.actions.raise_to_demand import on_scrape
 from limes.actions.scrape import Listener, Scrape
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
@@ -160,7 +160,7 @@ class ScrapeUsage:
             queries.write_figures(self.engine, task.project_id, stored, present)
             for listen in self.listeners:
                 listen(scrape)
-        follow_usage(scrape, self.catalog, self.change_log)
+        on_scrape(self.limes, scrape)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
         self.change_log.record_scrape(task, self.constraints, before, after)
         if freed := queries.less_used(stored, present):

@@ -1,12 +1,13 @@
 """The use cases that both the API and the collector need."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from limes.actions.announce_ends import AnnounceEnds
 from limes.actions.context import Limes
 from limes.actions.discover import Discover
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.distribute_quota import explain_allocation
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.growth.history import ReportGrowth
 from limes.actions.growth.sample import SampleGrowth
@@ -120,23 +121,6 @@ def build_request_expiry(limes: Limes) -> ExpireRequests:
     return ExpireRequests(build_quota_requests(limes).ask.desk, limes.settings.quota_requests.expire_after)
 
 
-def build_distribution(limes: Limes) -> DistributeQuota:
-    """Returns the use case that computes quota that follows usage, and explains it."""
-    collector = limes.settings.collector
-    return DistributeQuota(
-        engine=limes.engine,
-        catalog=limes.catalog,
-        constraints=limes.constraints,
-        overrides=limes.overrides,
-        clock=limes.clock,
-        jitter=limes.jitter,
-        change_log=limes.change_log,
-        interval=collector.capacity_interval,
-        retry=collector.capacity_retry,
-        lease=collector.lease,
-    )
-
-
 def build_closing(limes: Limes) -> CloseAccounts:
     """Returns the use case that keeps the account of usage and commitments."""
     resources = {ref: limes.catalog.find(ref) for ref in limes.catalog.refs()}
@@ -175,7 +159,6 @@ def build_growth(limes: Limes) -> SampleGrowth:
 def use_cases_of_api(limes: Limes) -> dict[str, Any]:
     """Returns those that handlers call as objects."""
     set_project_quota, set_domain_quota = build_project_setter(limes), build_domain_setter(limes)
-    distribution = build_distribution(limes)
     return {
         "set_domain_quota": set_domain_quota,
         "set_project_quota": set_project_quota,
@@ -185,7 +168,7 @@ def use_cases_of_api(limes: Limes) -> dict[str, Any]:
         "usage": build_usage_report(limes),
         "growth": build_growth_report(limes),
         "history": ShowHistory(limes.engine),
-        "explain": ExplainQuota(limes.catalog, set_project_quota, set_domain_quota, distribution),
+        "explain": ExplainQuota(limes.catalog, set_project_quota, set_domain_quota, partial(explain_allocation, limes)),
         "discover_domains": lambda who: build_discovery(limes.as_initiator(who)).discover_domains(),
         "discover_projects": lambda domain, who: build_discovery(limes.as_initiator(who)).discover_projects(domain),
         "request_sync": lambda domain, project, who: build_discovery(limes.as_initiator(who)).request_sync(

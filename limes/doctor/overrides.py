@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, IneffectiveOverride, Reason
+from limes.actions.context import open_limes
+from limes.actions.reports.ineffective_overrides import IneffectiveOverride, Reason, find_ineffective
 from limes.composition.cluster import build_cluster
 from limes.composition.identity import open_cloud
 from limes.core.catalog import Catalog
@@ -23,12 +24,10 @@ def check_overrides(name: str, context: Context, engine: Engine) -> Iterator[Fin
         cluster = build_cluster(settings, open_cloud(settings))
     except LimesError:
         return  # the check of the configuration says why
-    overrides = cluster.overrides()
-    ineffective = [
-        each
-        for each in FindIneffectiveOverrides(engine, cluster.catalog, context.clock).run(overrides)
-        if each.reason is not Reason.NOT_AUTOGROW
-    ]
+    limes = open_limes(cluster, engine, settings, clock=context.clock)
+    overrides = limes.overrides()
+    found = find_ineffective(limes, overrides)
+    ineffective = [each for each in found if each.reason is not Reason.NOT_AUTOGROW]
     for each in ineffective[:_SHOWN]:
         yield _finding(f"{name}.overrides", each, cluster.catalog)
     if len(ineffective) > _SHOWN:

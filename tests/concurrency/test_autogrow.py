@@ -141,7 +141,7 @@ class Turmoil:
             self.lab.clock.advance(20)
 
     def collect(self) -> None:
-        outcome = self.lab.distribute().run_next()
+        outcome = self.lab.distribute()
         assert outcome is None or outcome.success
 
     def watch(self) -> None:
@@ -200,5 +200,5 @@ def assert_history_has_no_gaps(lab: Lab) -> None:
 def test_two_collectors_compute_a_resource_once(lab: Lab) -> None:
     lab.clock.advance(901)
     outcomes: list[Any] = []
-    at_once(*[lambda: outcomes.append(lab.distribute().run_next()) for _ in range(6)])
+    at_once(*[lambda: outcomes.append(lab.distribute()) for _ in range(6)])
     assert [outcome.ref for outcome in outcomes if outcome] == [CORES]

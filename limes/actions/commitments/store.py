@@ -16,8 +16,8 @@ import orjson
 from limes.actions.change_log import scope_of
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
-from limes.actions.grant_needed import grant_needed
 from limes.actions.lookup import find_project, not_ready
+from limes.actions.raise_to_demand import raise_to_demand
 from limes.audit.events import CommitmentStep
 from limes.core.catalog import Ref
 from limes.core.commitments import reshaping
@@ -299,5 +299,4 @@ def _follow(limes: Limes, changes: Sequence[Change], refs: Mapping[int, Ref], no
         return
     mark_due(limes.engine, growing, now, lock=False)
     places = {(one.commitment.project_id, one.commitment.resource_id) for one in changes}
-    needed = [place for place in places if place[1] in growing]
-    grant_needed(limes.engine, limes.catalog, limes.change_log, needed, now)
+    raise_to_demand(limes, [place for place in places if place[1] in growing], now)
