@@ -11,7 +11,7 @@ from limes.actions.commitments import transfer as transfers
 from limes.actions.commitments.store import CommitmentView
 from limes.actions.commitments.utilisation import report_utilisation
 from limes.actions.lookup import find_project
-from limes.actions.reports.commitment_summary import SummarizeCommitments
+from limes.actions.reports.commitment_summary import summarize_commitments
 from limes.api import parameters
 from limes.api.bodies import AutoRenewalBody, ConversionBody, DurationBody, MergeBody, NewCommitmentBody, TransferBody
 from limes.api.call import Call
@@ -235,6 +235,5 @@ def _warnings(texts: Sequence[str]) -> Warned:
 
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
-    now, days = call.limes.now(), parameters.AHEAD.of(call.req)
-    summaries = SummarizeCommitments(call.engine, call.catalog).run(call.where, call.selection(), now, days)
+    summaries = summarize_commitments(call.limes, call.where, call.selection(), parameters.AHEAD.of(call.req))
     return Answer(document={"commitment_summary": [render_summary(each) for each in summaries]})
