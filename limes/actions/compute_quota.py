@@ -39,7 +39,6 @@ def mark_growing_due(engine: Engine, catalog: Catalog, now: float) -> None:
 class Computation:
     """What was computed for a resource, and what from. Mappings are by project id."""
 
-    rule: AutogrowRule
     unit: Unit
     raw_capacity: Mapping[str, int]
     """By AZ."""
@@ -79,8 +78,7 @@ def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, 
         demand = demand_by_az(usage, recent, figures.committed.get(id_, {}), is_pooled=is_pooled)
         demands[id_] = ProjectDemand(id_, demand, found.bounds)
     allocations = distribute(capacity, demands.values(), rule)
-    unit = limes.catalog.unit_of(ref)
-    return Computation(rule, unit, raw, capacity, figures, rows, demands, bounds, allocations)
+    return Computation(limes.catalog.unit_of(ref), raw, capacity, figures, rows, demands, bounds, allocations)
 
 
 def _limits(limes: Limes, ref: Ref, row: ProjectQuotaRow, overrides: QuotaOverrides) -> Limits:

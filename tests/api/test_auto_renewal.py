@@ -5,13 +5,11 @@ from typing import Any
 import pytest
 
 from limes.actions.commitments.settle import renew_and_settle, settle_commitments
-from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import NOW, PATHS, amounts, ask, commit, listed, offer, take
 from tests.api.world import World
 
 DAY = 86400
 YEAR = 365 * DAY
-RULES = CommitmentRules(auto_renewal_lead=28 * DAY)
 
 
 def switch(world: World, id_: int, on: object, project: str = "berlin", token: str = "cloud-admin") -> Any:

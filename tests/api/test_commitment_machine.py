@@ -197,7 +197,9 @@ class Life(RuleBasedStateMachine):
     @invariant()
     def all_is_well(self) -> None:
         before, after = self.seen, self.cloud.stored()
-        events = reading.changes_after(self.limes, self.cursor, 10_000, select(self.limes.catalog)).shown
+        events = reading.changes_after(
+            self.limes, self.cursor, 10_000, select(self.limes.catalog), reading.ChangeFilter()
+        ).shown
         check_transitions(before, after)
         self._events(before, after, events)
         check_capacity(self.cloud, before, after)

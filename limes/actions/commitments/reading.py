@@ -49,9 +49,6 @@ class ChangeFilter:
         return all(commitment[name] in wanted for name, wanted in self.values.items())
 
 
-EVERY_CHANGE = ChangeFilter()
-
-
 class Events(NamedTuple):
     """Changes of commitments, and the number after which to go on: with a selection, that of the last one read."""
 
@@ -96,9 +93,7 @@ def commitment_by_token(limes: Limes, token: str) -> CommitmentView:
 
 
 @snapshot
-def changes_after(
-    limes: Limes, since: int, limit: int, selection: Selection, changes: ChangeFilter = EVERY_CHANGE
-) -> Events:
+def changes_after(limes: Limes, since: int, limit: int, selection: Selection, changes: ChangeFilter) -> Events:
     """Returns at most `limit` changes of commitments, over all projects, that come after number `since`.
 
     The answer is only empty if there are no more: with a selection, events are read until one matches.

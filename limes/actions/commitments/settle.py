@@ -34,21 +34,17 @@ def renew_automatically(limes: Limes) -> None:
     If none does so until a commitment's end, it is renewed when it is settled; others may have taken the capacity by
     then.
     """
-    before = _renewed_before(limes)
-    for resource_id in limes.engine.snapshot(lambda: queries.renewing_resources(limes.engine, before)):
-        _renew(limes, resource_id)
-
-
-def _renewed_before(limes: Limes) -> float:
     rules = limes.settings.commitments
-    return limes.now() + min(rules.auto_renewal_lead, rules.renewal_window)
+    before = limes.now() + min(rules.auto_renewal_lead, rules.renewal_window)
+    for resource_id in limes.engine.snapshot(lambda: queries.renewing_resources(limes.engine, before)):
+        _renew(limes, resource_id, before)
 
 
 @atomic
-def _renew(limes: Limes, resource_id: int) -> None:
+def _renew(limes: Limes, resource_id: int, before: float) -> None:
     rules, now = limes.settings.commitments, limes.now()
     changes = store.lock(limes, [resource_id], now)
-    for commitment in queries.renewing(limes.engine, resource_id, _renewed_before(limes)):
+    for commitment in queries.renewing(limes.engine, resource_id, before):
         if now < renewed_at(commitment, rules.renewal_window, rules.auto_renewal_lead):
             continue
         try:
