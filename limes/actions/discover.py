@@ -16,8 +16,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import delete_unconfirmed, settle_waiting
 from limes.actions.compute_quota import mark_growing_due
+from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.usage import VALID_FOR, end_metering
 from limes.actions.quota_requests.outlive import outlive_projects
@@ -45,7 +46,7 @@ class Discover:
     catalog: Catalog
     constraints: ConstraintSet
     clock: Clock
-    commitments: SettleCommitments
+    limes: Limes
     change_log: ChangeLog
     except_domains: re.Pattern[str] | None = None
     only_domains: re.Pattern[str] | None = None
@@ -54,7 +55,7 @@ class Discover:
 
     def by(self, initiator: Initiator) -> "Discover":
         """Returns the same use case for changes that `initiator` makes."""
-        return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
+        return replace(self, change_log=self.change_log.by(initiator), limes=self.limes.as_initiator(initiator))
 
     def run(self) -> None:
         """Follows all domains and their projects.
@@ -123,7 +124,7 @@ class Discover:
             )
         vanished = known - {domain.id for domain in listed}
         projects = self.engine.snapshot(lambda: queries.projects_of_domains(self.engine, vanished))
-        self.commitments.delete_unconfirmed(projects)
+        delete_unconfirmed(self.limes, projects)
         new = self.engine.atomic(lambda: self._write_domains(vanished, listed))
         return listed, new
 
@@ -172,7 +173,7 @@ class Discover:
 
     def _give_away(self) -> None:
         """Lets others have what vanished projects have used."""
-        self.commitments.settle_waiting()
+        settle_waiting(self.limes)
         mark_growing_due(self.engine, self.catalog, self.clock.now().timestamp())
 
     def _record_constraints(self, domain: DomainInfo, resources: Collection[Ref]) -> None:
@@ -204,7 +205,7 @@ class Discover:
         known = self.engine.snapshot(read)
         listed = calls.list_projects(self.backend, domain)
         vanished = known - {project.id for project in listed}
-        self.commitments.delete_unconfirmed(vanished)
+        delete_unconfirmed(self.limes, vanished)
         return self.engine.atomic(lambda: self._write_projects(domain, vanished, listed))
 
     def _write_projects(self, domain: DomainInfo, vanished: set[str], listed: Sequence[ProjectInfo]) -> list[str]:

@@ -18,7 +18,8 @@ from functools import partial
 
 import orjson
 
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_locked
+from limes.actions.context import Limes
 from limes.actions.growth.early_sample import sample_capacity
 from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityBackend, CapacityReport, Demand, ResourceDemand, calls
@@ -56,7 +57,7 @@ class ScrapeCapacity:
     backends: Mapping[str, CapacityBackend]
     clock: Clock
     jitter: Jitter
-    commitments: SettleCommitments
+    limes: Limes
     interval: float = 900.0
     retry: float = 180.0
     lease: float = 300.0
@@ -121,7 +122,7 @@ class ScrapeCapacity:
         sample_capacity(self.engine, [id_ for id_, azs in believed.items() if any(az.raw_capacity for az in azs)], now)
         mark_due(self.engine, decided, now, lock=False)
         queries.record_scrape(self.engine, task.id, now, now + self.jitter.spread(self.interval), duration)
-        self.commitments.settle_locked(decided)
+        settle_locked(self.limes, decided)
 
     def _doubtful(
         self,

@@ -18,10 +18,11 @@ import orjson
 
 from limes.actions.backend_drift import find_drift
 from limes.actions.change_log import ChangeLog, scope_of
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_waiting
 from limes.actions.compute_quota import autogrow_rule
-from limes.actions.follow_usage import follow_usage
+from limes.actions.context import Limes
 from limes.actions.project_tasks import SILENT, Telemetry, never, next_pause, project_info, wanted_quotas
+from limes.actions.raise_to_demand import on_scrape
 from limes.actions.scrape import Listener, Scrape
 from limes.audit.initiator import Initiator
 from limes.backends import AZUsage, BackendError, QuotaBackend, ResourceDef, ResourceUsage, UsageReport, calls
@@ -59,7 +60,7 @@ class ScrapeUsage:
     backends: Mapping[str, QuotaBackend]
     clock: Clock
     jitter: Jitter
-    commitments: SettleCommitments
+    limes: Limes
     change_log: ChangeLog
     authoritative: bool = True
     """Whether backend quotas that differ are repaired."""
@@ -73,7 +74,7 @@ class ScrapeUsage:
 
     def by(self, initiator: Initiator) -> "ScrapeUsage":
         """Returns the same use case for changes that `initiator` makes."""
-        return replace(self, change_log=self.change_log.by(initiator), commitments=self.commitments.by(initiator))
+        return replace(self, change_log=self.change_log.by(initiator), limes=self.limes.as_initiator(initiator))
 
     def claim(self, service_type: str, limit: int) -> list[ScrapeTask]:
         """Claims up to `limit` projects that are due. Give each of them to `run`, or back."""
@@ -159,11 +160,11 @@ class ScrapeUsage:
             queries.write_figures(self.engine, task.project_id, stored, present)
             for listen in self.listeners:
                 listen(scrape)
-        follow_usage(scrape, self.catalog, self.change_log)
+        on_scrape(self.limes, scrape)
         before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
         self.change_log.record_scrape(task, self.constraints, before, after)
         if freed := queries.less_used(stored, present):
-            self.engine.after_commit(partial(self.commitments.settle_waiting, freed))
+            self.engine.after_commit(partial(settle_waiting, self.limes, freed))
         # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
         told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
         if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:

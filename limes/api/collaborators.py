@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.context import Limes
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.growth.history import ReportGrowth
@@ -34,7 +33,6 @@ class ApiCollaborators:
     set_project_quota: SetProjectQuota
     set_bursting: SetBursting
     set_autogrow_bounds: SetAutogrowBounds
-    commitments: CommitmentUseCases
     quota_requests: QuotaRequestUseCases
     usage: ReportUsage
     growth: ReportGrowth

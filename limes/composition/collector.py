@@ -5,16 +5,15 @@ from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
 
-from limes.actions.change_model import ChangeModel
+from limes.actions.change_model import follow_models
 from limes.actions.compute_quota import growing_resources
 from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.distribute_quota import DistributionOutcome
+from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage
-from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.run_job import run_if_due
 from limes.actions.scrape_capacity import CapacityOutcome, ScrapeCapacity
 from limes.actions.scrape_usage import ScrapeUsage
@@ -35,7 +34,7 @@ from limes.composition.identity import open_cloud
 from limes.composition.jobs import JOBS
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.composition.notifications import notification_jobs
-from limes.composition.use_cases import build_distribution, build_quota_push, build_settlement, build_sync_catalog
+from limes.composition.use_cases import build_quota_push, build_sync_catalog
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
@@ -73,7 +72,7 @@ def build_collector(
         cluster, engine, settings, clock=clock or SystemClock(), jitter=jitter or RandomJitter(), telemetry=counted
     )
     build_sync_catalog(limes).run(prune=True)
-    ChangeModel(engine, limes.catalog, limes.clock, limes.change_log).run()
+    follow_models(limes)
     counters = _counters(limes, services)
     deliveries, delivered = audit_jobs(limes)
     notifications, notified = notification_jobs(limes)
@@ -115,10 +114,9 @@ def _counters(limes: Limes, services: list[tuple[str, str]]) -> Counters:
 
 def _own_gauges(limes: Limes) -> list[MetricSource]:
     """Returns those that may differ between collectors: of the machine's file, and of the process."""
-    find = FindIneffectiveOverrides(limes.engine, limes.catalog, limes.clock)
     return [
         override_validity(limes.overrides_are_valid),
-        ineffective_overrides(find, limes.overrides),
+        ineffective_overrides(limes),
         circuit_gauge(limes.backends.circuits),
     ]
 
@@ -140,7 +138,7 @@ def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Count
         limes.backends.quota,
         limes.clock,
         limes.jitter,
-        build_settlement(limes),
+        limes,
         limes.change_log,
         authoritative=collector.authoritative,
         interval=collector.scrape_interval,
@@ -173,7 +171,7 @@ def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
         limes.backends.capacity,
         limes.clock,
         limes.jitter,
-        build_settlement(limes.as_initiator(of_job("scrape-capacity"))),
+        limes.as_initiator(of_job("scrape-capacity")),
         interval=collector.capacity_interval,
         retry=collector.capacity_retry,
         lease=limes.lease,
@@ -189,14 +187,14 @@ def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
 
 def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]:
     """Returns the jobs about quota that follows usage."""
-    action = build_distribution(limes.as_initiator(of_job("distribute-quota")))
-    follow = FollowOverrides(limes.engine, limes.catalog, limes.clock, limes.overrides)
+    distribute = partial(distribute_next, limes.as_initiator(of_job("distribute-quota")))
+    follow = FollowOverrides(limes)
 
     def count(outcome: DistributionOutcome) -> None:
         distributions.count(outcome.success, *outcome.ref)
 
     return [
-        ClusterJob("distribute-quota", action.run_next, count),
+        ClusterJob("distribute-quota", distribute, count),
         # each collector looks at its own machine's file, so that none works with an old one
         ClusterJob("quota-overrides", lambda: follow.run() or None, lambda _: None),
     ]

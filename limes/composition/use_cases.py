@@ -1,17 +1,13 @@
 """The use cases that both the API and the collector need."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from limes.actions.announce_ends import AnnounceEnds
-from limes.actions.commitments.auto_renew import RenewAutomatically
-from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.commitments.use_cases import CommitmentUseCases
-from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.context import Limes
 from limes.actions.discover import Discover
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.distribute_quota import explain_allocation
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.growth.history import ReportGrowth
 from limes.actions.growth.sample import SampleGrowth
@@ -45,7 +41,7 @@ def build_discovery(limes: Limes) -> Discover:
         catalog=limes.catalog,
         constraints=limes.constraints,
         clock=limes.clock,
-        commitments=build_settlement(limes),
+        limes=limes,
         change_log=limes.change_log,
         except_domains=limes.settings.discovery.except_domains,
         only_domains=limes.settings.discovery.only_domains,
@@ -67,27 +63,6 @@ def build_quota_push(limes: Limes) -> PushQuota:
         patience=limes.settings.api.backend_timeout,
         telemetry=limes.telemetry,
     )
-
-
-def build_ledger(limes: Limes) -> Ledger:
-    """Returns what the use cases of commitments have in common."""
-    return Ledger(limes.engine, limes.catalog, limes.clock, limes.ids, limes.change_log)
-
-
-def build_settlement(limes: Limes) -> SettleCommitments:
-    """Returns the use case that expires, confirms and forgets commitments."""
-    return SettleCommitments(build_ledger(limes), limes.settings.commitments.retention)
-
-
-def renew_and_settle(limes: Limes) -> None:
-    """The job of commitments."""
-    RenewAutomatically(build_ledger(limes), limes.settings.commitments).run()  # first, so that its renewal follows
-    build_settlement(limes).run()
-
-
-def sample_utilisation(limes: Limes) -> None:
-    """The job that looks at how much of their commitments projects use."""
-    MeasureUtilisation(build_ledger(limes), limes.settings.commitments.use_days).take_sample()
 
 
 def build_project_setter(limes: Limes) -> SetProjectQuota:
@@ -146,23 +121,6 @@ def build_request_expiry(limes: Limes) -> ExpireRequests:
     return ExpireRequests(build_quota_requests(limes).ask.desk, limes.settings.quota_requests.expire_after)
 
 
-def build_distribution(limes: Limes) -> DistributeQuota:
-    """Returns the use case that computes quota that follows usage, and explains it."""
-    collector = limes.settings.collector
-    return DistributeQuota(
-        engine=limes.engine,
-        catalog=limes.catalog,
-        constraints=limes.constraints,
-        overrides=limes.overrides,
-        clock=limes.clock,
-        jitter=limes.jitter,
-        change_log=limes.change_log,
-        interval=collector.capacity_interval,
-        retry=collector.capacity_retry,
-        lease=collector.lease,
-    )
-
-
 def build_closing(limes: Limes) -> CloseAccounts:
     """Returns the use case that keeps the account of usage and commitments."""
     resources = {ref: limes.catalog.find(ref) for ref in limes.catalog.refs()}
@@ -201,20 +159,16 @@ def build_growth(limes: Limes) -> SampleGrowth:
 def use_cases_of_api(limes: Limes) -> dict[str, Any]:
     """Returns those that handlers call as objects."""
     set_project_quota, set_domain_quota = build_project_setter(limes), build_domain_setter(limes)
-    rules, distribution = limes.settings.commitments, build_distribution(limes)
     return {
         "set_domain_quota": set_domain_quota,
         "set_project_quota": set_project_quota,
         "set_bursting": SetBursting(limes.engine, limes.catalog, set_project_quota.tell_backends, limes.change_log),
         "set_autogrow_bounds": build_bounds_setter(limes),
-        "commitments": CommitmentUseCases.build(
-            limes.engine, limes.catalog, limes.clock, limes.ids, rules, limes.change_log
-        ),
         "quota_requests": build_quota_requests(limes),
         "usage": build_usage_report(limes),
         "growth": build_growth_report(limes),
         "history": ShowHistory(limes.engine),
-        "explain": ExplainQuota(limes.catalog, set_project_quota, set_domain_quota, distribution),
+        "explain": ExplainQuota(limes.catalog, set_project_quota, set_domain_quota, partial(explain_allocation, limes)),
         "discover_domains": lambda who: build_discovery(limes.as_initiator(who)).discover_domains(),
         "discover_projects": lambda domain, who: build_discovery(limes.as_initiator(who)).discover_projects(domain),
         "request_sync": lambda domain, project, who: build_discovery(limes.as_initiator(who)).request_sync(

@@ -5,12 +5,10 @@ Only requests, jobs, what a capacitor reports, and the clock make things happen.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.scrape_capacity import ScrapeCapacity
 from limes.backends import AZCapacity
 from limes.db.queries import notifications
@@ -54,8 +52,7 @@ def firing(world: World) -> list[tuple[str, str]]:
 
 def metric(world: World) -> Mapping[Any, float]:
     """What the metric counts, by kind, severity and service."""
-    catalog = world.commitments.create.ledger.catalog
-    family, _ = AlertGauges(replace(world.limes, catalog=catalog)).collect()
+    family, _ = AlertGauges(world.limes).collect()
     samples = {tuple(sample.labels.values()): sample.value for sample in family.samples}
     return {labels: value for labels, value in samples.items() if value}
 
@@ -76,11 +73,12 @@ def remembered(world: World) -> list[str]:
 
 def scrape_capacity(world: World, capacitor: FakeCapacitor, amount: int) -> None:
     """The capacitor has so much storage when it is due again."""
-    ledger = world.commitments.create.ledger
     capacitor.capacity = {"volume": {"capacity": {"az-one": AZCapacity(amount)}}}
     world.clock.advance(900)
-    settle, backends = SettleCommitments(ledger), {"inventory": capacitor}
-    outcome = ScrapeCapacity(world.engine, ledger.catalog, backends, world.clock, NoJitter(), settle).run_next()
+    backends = {"inventory": capacitor}
+    outcome = ScrapeCapacity(
+        world.engine, world.limes.catalog, backends, world.clock, NoJitter(), world.limes
+    ).run_next()
     assert outcome is not None
     assert outcome.success
 

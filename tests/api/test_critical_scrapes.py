@@ -2,7 +2,6 @@
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.scrape_usage import ScrapeUsage
 from limes.backends import AZUsage, BackendError
 from limes.core.constraints import ConstraintSet
@@ -27,11 +26,11 @@ def cloud(world: World) -> World:
 
 def scrape(world: World, compute: FakeService) -> None:
     """All projects are scraped when they are due again."""
-    ledger = world.commitments.create.ledger
+    limes = world.limes
     world.clock.advance(HOUR)
-    settle, backends, rules = SettleCommitments(ledger), {"compute": compute}, ConstraintSet()
+    backends, rules = {"compute": compute}, ConstraintSet()
     job = ScrapeUsage(
-        world.engine, ledger.catalog, rules, backends, world.clock, NoJitter(), settle, ledger.change_log, False
+        world.engine, limes.catalog, rules, backends, world.clock, NoJitter(), limes, limes.change_log, False
     )
     assert len(list(iter(lambda: job.run_next("compute"), None))) == 3
 

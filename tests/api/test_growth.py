@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.growth.sample import SampleGrowth
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
@@ -16,7 +17,7 @@ DOMAIN = f"/v1/domains/{GERMANY}"
 
 
 def sample(world: World) -> None:
-    deps_catalog = world.commitments.utilisation.ledger.catalog
+    deps_catalog = world.limes.catalog
     SampleGrowth(world.engine, deps_catalog, world.clock).run()
 
 
@@ -123,9 +124,9 @@ def test_single_zones(cloud: World) -> None:
 
 def test_days_before_the_first_sample_come_from_the_use_of_commitments(cloud: World) -> None:
     commit(cloud, amount=10, duration="1 year")
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     cloud.clock.advance(DAY)
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     sample(cloud)
     (cores,) = history(cloud)
     first, second = cores["days"]

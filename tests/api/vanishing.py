@@ -1,6 +1,5 @@
 """Projects that vanish from Keystone, in the small cloud."""
 
-from limes.actions.commitments.settle import SettleCommitments
 from limes.actions.discover import Discover
 from limes.backends import DomainInfo, ProjectInfo
 from limes.core.constraints import ConstraintSet
@@ -15,9 +14,8 @@ def discovery(world: World) -> Discover:
     )
     projects = [ProjectInfo(uuid, name, domain, DomainInfo(domain, label)) for uuid, name, domain, label in rows]
     desk = world.expire.desk
-    settle = SettleCommitments(world.commitments.create.ledger)
     keystone = FakeKeystone(*projects)
-    return Discover(world.engine, keystone, desk.catalog, ConstraintSet(), world.clock, settle, desk.change_log)
+    return Discover(world.engine, keystone, desk.catalog, ConstraintSet(), world.clock, world.limes, desk.change_log)
 
 
 def vanish(world: World, *uuids: str) -> None:

@@ -5,17 +5,16 @@ germany: berlin, dresden   france: paris      services: compute (cores, ram, gpu
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.change_model import ChangeModel
-from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.change_model import follow_models
+from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
 from limes.actions.discover import Discover
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.metering.usage import VALID_FOR, meter_usage
 from limes.actions.push_quota import PushQuota
@@ -44,7 +43,6 @@ from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
-from limes.system import SystemIds
 from tests.support.clock import FrozenClock
 from tests.support.limes import make_limes, make_settings, with_values
 
@@ -181,7 +179,7 @@ class Lab:
         self.catalog = Catalog(["az-one", "az-two"], [COMPUTE, VOLUME], **self.catalog_options)
         self.backends = {"compute": self.compute, "volume": self.volume}
         SyncCatalog(self.engine, self.catalog, sorted(self.capacitors), self.clock).run()
-        ChangeModel(self.engine, self.catalog, self.clock, self.change_log).run()
+        follow_models(self.limes)
 
     @property
     def limes(self) -> Limes:
@@ -207,9 +205,9 @@ class Lab:
         return self.clock.now().timestamp()
 
     def discover(self, **patterns: Any) -> Discover:
-        settle = self.settle_commitments()
+        limes = self.limes
         return Discover(
-            self.engine, self.keystone, self.catalog, self.constraints, self.clock, settle, self.change_log, **patterns
+            self.engine, self.keystone, self.catalog, self.constraints, self.clock, limes, self.change_log, **patterns
         )
 
     def scrape(self) -> ScrapeUsage:
@@ -220,28 +218,24 @@ class Lab:
             self.backends,
             self.clock,
             NoJitter(),
-            self.settle_commitments(),
+            self.limes,
             self.change_log,
             self.authoritative,
             listeners=self.listeners,
         )
 
     def scrape_capacity(self) -> ScrapeCapacity:
-        return ScrapeCapacity(
-            self.engine, self.catalog, self.capacitors, self.clock, NoJitter(), self.settle_commitments()
-        )
+        return ScrapeCapacity(self.engine, self.catalog, self.capacitors, self.clock, NoJitter(), self.limes)
 
-    def settle_commitments(self) -> SettleCommitments:
-        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds(), self.change_log))
+    def settle_commitments(self) -> None:
+        settle_commitments(self.limes)
 
-    def distribute(self, overrides: QuotaOverrides = NO_OVERRIDES) -> DistributeQuota:
-        return DistributeQuota(
-            self.engine, self.catalog, self.constraints, lambda: overrides, self.clock, NoJitter(), self.change_log
-        )
+    def distribute(self, overrides: QuotaOverrides = NO_OVERRIDES) -> DistributionOutcome | None:
+        return distribute_next(replace(self.limes, overrides=lambda: overrides))
 
     def distribute_all(self, overrides: QuotaOverrides = NO_OVERRIDES) -> int:
         """Computes quota until none is due; answers how many quotas have changed."""
-        outcomes = list(iter(lambda: self.distribute(overrides).run_next(), None))
+        outcomes = list(iter(lambda: self.distribute(overrides), None))
         assert all(outcome.success for outcome in outcomes)
         return sum(outcome.changed for outcome in outcomes)
 
