@@ -22,6 +22,7 @@ from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import history, outbox
+from limes.db.queries.autogrow_figures import ProjectQuotaRow
 from limes.db.queries.discovery import quotas_of_vanished
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_pushes import mark_desynced
@@ -31,14 +32,14 @@ from limes.system import Clock, IdSource
 OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
 
 
-def scope_of(target: DomainRow | ProjectRow | ProjectTask) -> Scope:
+def scope_of(target: DomainRow | ProjectRow | ProjectTask | ProjectQuotaRow) -> Scope:
     """Returns the name of a domain or project in the history and the audit."""
     match target:
         case DomainRow():
             return Scope(target.uuid, target.name)
         case ProjectRow():
             return Scope(target.domain_uuid, target.domain_name, target.uuid, target.name)
-        case ProjectTask():
+        case ProjectTask() | ProjectQuotaRow():
             return Scope(target.domain_uuid, target.domain_name, target.project_uuid, target.project_name)
 
 

@@ -1,13 +1,16 @@
-"""What a configuration would drop from the database, told before a collector starts with it."""
+"""What a configuration would drop from the database, and which resources it gives another distribution model. Told
+before a collector starts with it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
-from limes.db.engine import Engine
+from limes.actions.compute_quota import autogrow_rule
+from limes.actions.context import Limes
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
 from limes.db.queries import holdings as queries
+from limes.db.queries.autogrow import computed_resources
 from limes.db.queries.holdings import Holdings, StoredResource, StoredService, ZoneHoldings
-from limes.system import Clock
+from limes.db.transactions import snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,54 +63,73 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
-class CompareCatalog:
-    """The use case. A service is kept for `grace` seconds after it has left the configuration."""
+class ChangedModel:
+    """A resource, what there is of it, and its distribution model before and after."""
 
-    engine: Engine
-    catalog: Catalog
-    clock: Clock
-    grace: float
+    ref: Ref
+    before: str
+    after: str
+    holdings: Holdings
 
-    def run(self) -> Comparison:
-        """Compares in one snapshot. Nothing is written."""
-        now = self.clock.now().timestamp()
-        return self.engine.snapshot(lambda: self._compare(now))
 
-    def _compare(self, now: float) -> Comparison:
-        stored = queries.resources(self.engine)
-        services = [
-            self._service(service, [resource for resource in stored if resource.ref[0] == service.type], now)
-            for service in queries.services(self.engine)
-            if service.type not in self.catalog.services
-        ]
-        resources = [
-            self._resource(resource, now)
-            for resource in stored
-            if resource.is_known
-            and resource.ref[0] in self.catalog.services
-            and self.catalog.find(resource.ref) is None
-        ]
-        zones = {*self.catalog.availability_zones, ANY_AZ, UNKNOWN_AZ}
-        return Comparison(
-            [service for service in services if service.missing_since is None],
-            resources,
-            [DroppedZone(az, holdings) for az, holdings in queries.zones(self.engine, now).items() if az not in zones],
-            [service for service in services if service.missing_since is not None],
-        )
+@snapshot
+def compare_catalog(limes: Limes) -> Comparison:
+    """Nothing is written."""
+    engine, catalog, now = limes.engine, limes.catalog, limes.now()
+    stored = queries.resources(engine)
+    services = [
+        _service(limes, service, [resource for resource in stored if resource.ref[0] == service.type], now)
+        for service in queries.services(engine)
+        if service.type not in catalog.services
+    ]
+    resources = [
+        _resource(limes, resource, now)
+        for resource in stored
+        if resource.is_known and resource.ref[0] in catalog.services and catalog.find(resource.ref) is None
+    ]
+    zones = {*catalog.availability_zones, ANY_AZ, UNKNOWN_AZ}
+    return Comparison(
+        [service for service in services if service.missing_since is None],
+        resources,
+        [DroppedZone(az, holdings) for az, holdings in queries.zones(engine, now).items() if az not in zones],
+        [service for service in services if service.missing_since is not None],
+    )
 
-    def _service(self, service: StoredService, resources: Sequence[StoredResource], now: float) -> DroppedService:
-        ids = [resource.id for resource in resources]
-        dropped = [self._resource(resource, now) for resource in resources]
-        missing_since = service.vanished_at
-        deleted_at = (now if missing_since is None else missing_since) + self.grace
-        return DroppedService(
-            service.type,
-            dropped,
-            queries.count_projects(self.engine, ids),
-            sum(resource.holdings.commitments for resource in dropped),
-            missing_since,
-            max(deleted_at, queries.last_end(self.engine, ids, now) or 0.0),
-        )
 
-    def _resource(self, resource: StoredResource, now: float) -> DroppedResource:
-        return DroppedResource(resource.ref, queries.holdings(self.engine, resource.id, now))
+def _service(limes: Limes, service: StoredService, resources: Sequence[StoredResource], now: float) -> DroppedService:
+    ids = [resource.id for resource in resources]
+    dropped = [_resource(limes, resource, now) for resource in resources]
+    missing_since = service.vanished_at
+    deleted_at = (now if missing_since is None else missing_since) + limes.settings.collector.service_grace
+    return DroppedService(
+        service.type,
+        dropped,
+        queries.count_projects(limes.engine, ids),
+        sum(resource.holdings.commitments for resource in dropped),
+        missing_since,
+        max(deleted_at, queries.last_end(limes.engine, ids, now) or 0.0),
+    )
+
+
+def _resource(limes: Limes, resource: StoredResource, now: float) -> DroppedResource:
+    return DroppedResource(resource.ref, queries.holdings(limes.engine, resource.id, now))
+
+
+@snapshot
+def compare_models(limes: Limes) -> Sequence[ChangedModel]:
+    """Leaves out resources of which there is nothing. Nothing is written."""
+    growing = {(row.service_type, row.name) for row in computed_resources(limes.engine)}
+    now = limes.now()
+    changed = []
+    for resource in queries.resources(limes.engine):
+        definition = limes.catalog.find(resource.ref)
+        if not resource.is_known or definition is None or not definition.tracks_quota:
+            continue
+        grew, grows = resource.ref in growing, autogrow_rule(limes.catalog, resource.ref) is not None
+        if grew != grows and any(found := queries.holdings(limes.engine, resource.id, now)):
+            changed.append(ChangedModel(resource.ref, _model(grew), _model(grows), found))
+    return changed
+
+
+def _model(grows: bool) -> str:
+    return "autogrow" if grows else "hierarchical"

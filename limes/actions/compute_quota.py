@@ -1,23 +1,20 @@
 """Computes the quotas of all projects for a resource whose quota follows usage, from one state of the database."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from limes.actions.context import Limes
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az, distribute
 from limes.core.autogrow_advice import describe_allocation
 from limes.core.autogrow_bounds import AutogrowBounds, Limits, find_bounds
 from limes.core.capacity import effective
 from limes.core.catalog import AutogrowRule, Catalog, Ref
-from limes.core.constraints import ConstraintSet
 from limes.core.overrides import QuotaOverrides
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.autogrow_figures import Figures, ProjectQuotaRow, raw_capacity_by_az, read_figures
 from limes.db.queries.catalog import resource_ids
-
-CurrentOverrides = Callable[[], QuotaOverrides]
-"""Returns the overrides as they are in the file just now."""
 
 
 def autogrow_rule(catalog: Catalog, ref: Ref) -> AutogrowRule | None:
@@ -42,7 +39,6 @@ def mark_growing_due(engine: Engine, catalog: Catalog, now: float) -> None:
 class Computation:
     """What was computed for a resource, and what from. Mappings are by project id."""
 
-    rule: AutogrowRule
     unit: Unit
     raw_capacity: Mapping[str, int]
     """By AZ."""
@@ -62,53 +58,36 @@ class Computation:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ComputeQuota:
-    """The computation with what it works with."""
+def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, now: float) -> Computation:
+    """Reads one state of the database, and computes from it after that: for seconds, in a large cloud."""
+    behavior = limes.catalog.behavior(ref)
 
-    engine: Engine
-    catalog: Catalog
-    constraints: ConstraintSet
-    overrides: CurrentOverrides
+    def read() -> tuple[Figures, dict[str, int]]:
+        figures = read_figures(limes.engine, resource_id, now, rule.retention)
+        return figures, raw_capacity_by_az(limes.engine, resource_id)
 
-    def run(self, ref: Ref, resource_id: int, rule: AutogrowRule, now: float) -> Computation:
-        """Reads one state of the database, and computes from it after that: for seconds, in a large cloud."""
-        resource = self.catalog.find(ref)
-        assert resource is not None
-        behavior = self.catalog.behavior(ref)
+    figures, raw = limes.engine.snapshot(read)
+    capacity = {az: effective(amount, behavior.overcommit_factor) for az, amount in raw.items()}
+    overrides = limes.overrides()
+    rows = {row.project_id: row for row in figures.projects}
+    bounds = {id_: find_bounds(_limits(limes, ref, row, overrides)) for id_, row in rows.items()}
+    is_pooled = not behavior.commitment_is_az_aware
+    demands = {}
+    for id_, found in bounds.items():
+        usage, recent = figures.usage.get(id_, {}), figures.recent.get(id_, {})
+        demand = demand_by_az(usage, recent, figures.committed.get(id_, {}), is_pooled=is_pooled)
+        demands[id_] = ProjectDemand(id_, demand, found.bounds)
+    allocations = distribute(capacity, demands.values(), rule)
+    return Computation(limes.catalog.unit_of(ref), raw, capacity, figures, rows, demands, bounds, allocations)
 
-        def read() -> tuple[Figures, dict[str, int]]:
-            figures = read_figures(self.engine, resource_id, now, rule.retention)
-            return figures, raw_capacity_by_az(self.engine, resource_id)
 
-        figures, raw = self.engine.snapshot(read)
-        capacity = {az: effective(amount, behavior.overcommit_factor) for az, amount in raw.items()}
-        overrides = self.overrides()
-        rows = {row.project_id: row for row in figures.projects}
-        bounds = {id_: find_bounds(self._limits(ref, row, overrides)) for id_, row in rows.items()}
-        demands = {
-            id_: ProjectDemand(
-                id_,
-                demand_by_az(
-                    figures.usage.get(id_, {}),
-                    figures.recent.get(id_, {}),
-                    figures.committed.get(id_, {}),
-                    is_pooled=not behavior.commitment_is_az_aware,
-                ),
-                found.bounds,
-            )
-            for id_, found in bounds.items()
-        }
-        allocations = distribute(capacity, demands.values(), rule)
-        return Computation(rule, resource.unit, raw, capacity, figures, rows, demands, bounds, allocations)
-
-    def _limits(self, ref: Ref, row: ProjectQuotaRow, overrides: QuotaOverrides) -> Limits:
-        return Limits(
-            override=overrides.for_project(ref, row.domain_name, row.project_name),
-            max_quota=row.max_quota,
-            min_quota=row.min_quota,
-            forbids_growth=bool(row.forbids_autogrowth),
-            constraint=self.constraints.for_project(ref, row.domain_name, row.project_name),
-            min_backend_quota=row.min_backend_quota,
-            max_backend_quota=row.max_backend_quota,
-        )
+def _limits(limes: Limes, ref: Ref, row: ProjectQuotaRow, overrides: QuotaOverrides) -> Limits:
+    return Limits(
+        override=overrides.for_project(ref, row.domain_name, row.project_name),
+        max_quota=row.max_quota,
+        min_quota=row.min_quota,
+        forbids_growth=bool(row.forbids_autogrowth),
+        constraint=limes.constraints.for_project(ref, row.domain_name, row.project_name),
+        min_backend_quota=row.min_backend_quota,
+        max_backend_quota=row.max_backend_quota,
+    )

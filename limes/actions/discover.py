@@ -14,7 +14,7 @@ import logging
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
-from limes.actions.commitments.settle import settlement
+from limes.actions.commitments.settle import delete_unconfirmed, settle_waiting
 from limes.actions.compute_quota import mark_growing_due
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
@@ -102,7 +102,7 @@ def _merge_domains(limes: Limes) -> tuple[list[DomainInfo], list[str]]:
         raise BackendError("while listing domains: there are none at all, which is not believed; nothing is deleted")
     vanished = known - {domain.id for domain in listed}
     projects = limes.engine.snapshot(lambda: queries.projects_of_domains(limes.engine, vanished))
-    settlement(limes).delete_unconfirmed(projects)
+    delete_unconfirmed(limes, projects)
     return listed, _write_domains(limes, vanished, listed)
 
 
@@ -152,7 +152,7 @@ def _ending_lifetimes(limes: Limes, projects: Collection[str]) -> Iterator[None]
 
 def _give_away(limes: Limes) -> None:
     """Lets others have what vanished projects have used."""
-    settlement(limes).settle_waiting()
+    settle_waiting(limes)
     mark_growing_due(limes.engine, limes.catalog, limes.now())
 
 
@@ -184,7 +184,7 @@ def _merge_projects(limes: Limes, domain: DomainInfo) -> list[str]:
     known = _known_projects(limes, domain)
     listed = calls.list_projects(limes.backends.discovery, domain)
     vanished = known - {project.id for project in listed}
-    settlement(limes).delete_unconfirmed(vanished)
+    delete_unconfirmed(limes, vanished)
     return _write_projects(limes, domain, vanished, listed)
 
 

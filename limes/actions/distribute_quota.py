@@ -5,9 +5,9 @@ it without any lock, which takes seconds in a large cloud. Then it writes pieces
 that locks the resource and these projects. Invariants:
 
 - What is written is what would be there if all of it had been written at once when it was read, and all other changes
-  had come after that: what a project needs by now it keeps, as `grant_needed` would have granted it. Once the capacity
-  has changed, no more is written, and a project whose bounds have changed is not raised. Whatever has changed makes the
-  resource due again (`limes.db.queries.autogrow.mark_due`).
+  had come after that: what a project needs by now it keeps, as `raise_to_demand` would have granted it. Once the
+  capacity has changed, no more is written, and a project whose bounds have changed is not raised. Whatever has changed
+  makes the resource due again (`limes.db.queries.autogrow.mark_due`).
 - Pieces that make room come first (`limes.core.redistribution.split`): after each piece, no AZ has more quota than
   before the first one, than it has capacity, or than was computed for it; but for what was granted since for needs.
 - A project's quota is the sum of its quota by AZ, and covers what it needs in each AZ.
@@ -19,18 +19,15 @@ killed between two pieces leaves such a state to others, who begin anew when its
 import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import NamedTuple
 
-from limes.actions.change_log import ChangeLog
-from limes.actions.compute_quota import Computation, ComputeQuota, CurrentOverrides, autogrow_rule, growing_resources
+from limes.actions.change_log import scope_of
+from limes.actions.compute_quota import Computation, autogrow_rule, compute_quota, growing_resources
+from limes.actions.context import Limes
 from limes.actions.project_tasks import never
-from limes.audit.cadf import Scope
-from limes.audit.initiator import Initiator
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az
 from limes.core.autogrow_bounds import AutogrowBounds
-from limes.core.catalog import AutogrowRule, Catalog, Ref
-from limes.core.constraints import ConstraintSet
+from limes.core.catalog import AutogrowRule, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import Proposal, capped, choose_changes, cover, split
 from limes.db.engine import Engine
@@ -45,10 +42,12 @@ from limes.db.queries.autogrow_figures import (
 )
 from limes.db.queries.autogrow_quotas import AZQuotaChanges
 from limes.db.queries.catalog import resource_ids
+from limes.db.transactions import atomic
 from limes.errors import LimesError
-from limes.system import Clock, Jitter
 
 log = logging.getLogger(__name__)
+
+_PIECE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,154 +84,125 @@ class ExplainedAllocation:
     """All of it in one line."""
 
 
-@dataclass(frozen=True, slots=True)
-class DistributeQuota:
-    """The use case with what it works with. Durations are in seconds."""
+def distribute_next(limes: Limes, piece: int = _PIECE) -> DistributionOutcome | None:
+    """Computes the resource that has been due longest. None if none is due. Quota of `piece` projects is written in one
+    transaction, if it can be."""
+    refs = growing_resources(limes.catalog)
+    claim = _claim(limes, refs, limes.now()) if refs else None
+    if claim is None:
+        return None
+    try:
+        changed = _distribute(limes, claim, piece)
+    except LimesError as error:
+        log.error("quota of %s was not computed: %s", "/".join(claim.ref), error)
+        message = str(error)
+    except Exception as error:  # a bug: recorded like other errors, so that it stops no other resource
+        log.exception("quota of %s was not computed", "/".join(claim.ref))
+        message = f"internal error: {type(error).__name__}"
+    else:
+        return DistributionOutcome(claim.ref, True, changed)
+    _end(limes, claim, limes.now() + limes.jitter.spread(limes.settings.collector.capacity_retry), message)
+    return DistributionOutcome(claim.ref, False)
 
-    engine: Engine
-    catalog: Catalog
-    constraints: ConstraintSet
-    overrides: CurrentOverrides
-    clock: Clock
-    jitter: Jitter
-    change_log: ChangeLog
-    interval: float = 900.0
-    """How long after a computation the next one is due at the latest."""
-    retry: float = 180.0
-    lease: float = 300.0
-    piece: int = 500
-    """Projects whose quota is written in one transaction, if it can be."""
 
-    def by(self, initiator: Initiator) -> "DistributeQuota":
-        """Returns the same use case for changes that `initiator` makes."""
-        return replace(self, change_log=self.change_log.by(initiator))
+@atomic
+def _claim(limes: Limes, refs: Collection[Ref], now: float) -> _Claim | None:
+    ids, collector = resource_ids(limes.engine), limes.settings.collector
+    names, until = {ids[ref]: ref for ref in refs if ref in ids}, now + limes.lease
+    horizon = never(now, collector.capacity_interval, collector.capacity_retry, limes.lease)
+    claimed = queries.claim(limes.engine, names, now, until, horizon)
+    return None if claimed is None else _Claim(names[claimed], claimed, until)
 
-    def run_next(self) -> DistributionOutcome | None:
-        """Computes the resource that has been due longest. None if none is due."""
-        now = self._now()
-        refs = growing_resources(self.catalog)
-        if not refs:
-            return None
-        claim = self.engine.atomic(lambda: self._claim(refs, now))
-        if claim is None:
-            return None
-        try:
-            changed = self._distribute(claim)
-        except LimesError as error:
-            log.error("quota of %s was not computed: %s", "/".join(claim.ref), error)
-            message = str(error)
-        except Exception as error:  # a bug: recorded like other errors, so that it stops no other resource
-            log.exception("quota of %s was not computed", "/".join(claim.ref))
-            message = f"internal error: {type(error).__name__}"
-        else:
-            return DistributionOutcome(claim.ref, True, changed)
-        self.engine.atomic(lambda: self._end(claim, self._now() + self.jitter.spread(self.retry), message))
-        return DistributionOutcome(claim.ref, False)
 
-    def _claim(self, refs: Collection[Ref], now: float) -> _Claim | None:
-        ids = resource_ids(self.engine)
-        names, until = {ids[ref]: ref for ref in refs if ref in ids}, now + self.lease
-        claimed = queries.claim(self.engine, names, now, until, never(now, self.interval, self.retry, self.lease))
-        return None if claimed is None else _Claim(names[claimed], claimed, until)
+def _distribute(limes: Limes, claim: _Claim, size: int) -> int:
+    """Returns how many projects have another quota now."""
+    rule, now = limes.catalog.autogrow(claim.ref), limes.now()
+    assert rule is not None  # or else it was not claimed
+    computed = compute_quota(limes, claim.ref, claim.resource, rule, now)
+    proposals = _propose(computed)
+    chosen = choose_changes(computed.capacity, proposals, rule, now)
+    changed, is_stale = 0, False
+    for piece in split(computed.capacity, proposals, _to_write(computed, proposals, chosen), size):
+        written = _write(limes, claim, computed, piece)
+        if is_stale := written is None:
+            break
+        changed += written or 0
+    if changed:
+        log.info("quota of %s: changed for %d of %d projects", "/".join(claim.ref), changed, len(proposals))
+    pause = 0.0 if is_stale else limes.jitter.spread(limes.settings.collector.capacity_interval)
+    _end(limes, claim, now + pause, "")
+    return changed
 
-    def _distribute(self, claim: _Claim) -> int:
-        """Returns how many projects have another quota now."""
-        rule, now = self.catalog.autogrow(claim.ref), self._now()
-        assert rule is not None  # or else it was not claimed
-        computed = self._compute().run(claim.ref, claim.resource, rule, now)
-        proposals = _propose(computed)
-        chosen = choose_changes(computed.capacity, proposals, rule, now)
-        changed, is_stale = 0, False
-        for piece in split(computed.capacity, proposals, _to_write(computed, proposals, chosen), self.piece):
-            written = self.engine.atomic(partial(self._write, claim, computed, piece))
-            if is_stale := written is None:
-                break
-            changed += written or 0
-        if changed:
-            log.info("quota of %s: changed for %d of %d projects", "/".join(claim.ref), changed, len(proposals))
-        self.engine.atomic(lambda: self._end(claim, now if is_stale else now + self.jitter.spread(self.interval), ""))
-        return changed
 
-    def _end(self, claim: _Claim, next_run_at: float, message: str) -> None:
-        """Gives the resource back, and records how it went; `message` is what was wrong."""
-        due_at = queries.lock_claimed(self.engine, claim.resource, claim.until)
-        if due_at is None:
-            return
-        has_changed = due_at < claim.until and not message
-        next_run_at = min(due_at, next_run_at) if has_changed else next_run_at
-        queries.set_due(self.engine, claim.resource, next_run_at)
-        queries.record_outcome(self.engine, "/".join(claim.ref), self._now(), next_run_at, message)
+@atomic
+def _end(limes: Limes, claim: _Claim, next_run_at: float, message: str) -> None:
+    """Gives the resource back, and records how it went; `message` is what was wrong."""
+    due_at = queries.lock_claimed(limes.engine, claim.resource, claim.until)
+    if due_at is None:
+        return
+    has_changed = due_at < claim.until and not message
+    next_run_at = min(due_at, next_run_at) if has_changed else next_run_at
+    queries.set_due(limes.engine, claim.resource, next_run_at)
+    queries.record_outcome(limes.engine, "/".join(claim.ref), limes.now(), next_run_at, message)
 
-    def allocation(self, project_id: int, ref: Ref) -> ExplainedAllocation | None:
-        """Returns what a project would get now. None if quota of the resource does not follow usage, or the project
-        was never scraped for it. Writes nothing."""
-        rule, resource = autogrow_rule(self.catalog, ref), resource_ids(self.engine).get(ref)
-        if rule is None or resource is None:
-            return None
-        computed = self._compute().run(ref, resource, rule, self._now())
-        if project_id not in computed.demands:
-            return None
-        return ExplainedAllocation(
-            demand=computed.demands[project_id],
-            allocation=computed.allocations[project_id],
-            bounds=computed.bounds[project_id],
-            rule=rule,
-            capacity=computed.capacity,
-            quotas=_present(computed.figures, project_id),
-            text=computed.describe(project_id),
-        )
 
-    def _compute(self) -> ComputeQuota:
-        return ComputeQuota(self.engine, self.catalog, self.constraints, self.overrides)
+def explain_allocation(limes: Limes, project_id: int, ref: Ref) -> ExplainedAllocation | None:
+    """Returns what a project would get now. None if quota of the resource does not follow usage, or the project was
+    never scraped for it. Writes nothing."""
+    rule, resource = autogrow_rule(limes.catalog, ref), resource_ids(limes.engine).get(ref)
+    if rule is None or resource is None:
+        return None
+    computed = compute_quota(limes, ref, resource, rule, limes.now())
+    if project_id not in computed.demands:
+        return None
+    return ExplainedAllocation(
+        demand=computed.demands[project_id],
+        allocation=computed.allocations[project_id],
+        bounds=computed.bounds[project_id],
+        rule=rule,
+        capacity=computed.capacity,
+        quotas=_present(computed.figures, project_id),
+        text=computed.describe(project_id),
+    )
 
-    # -- writing -----------------------------------------------------------------------------------------------------
 
-    def _write(self, claim: _Claim, computed: Computation, piece: Sequence[Proposal]) -> int | None:
-        """Writes the quota of some projects. Returns how many have another one now; None if it must not be written any
-        more."""
-        engine, resource, now = self.engine, claim.resource, self._now()
-        if queries.lock_claimed(engine, resource, claim.until) is None:
-            return None
-        if raw_capacity_by_az(engine, resource) != computed.raw_capacity:
-            return None
-        planned = {each.id: each for each in piece}
-        figures = read_figures(engine, resource, now, 0, projects=planned, lock=True)
-        is_pooled = not self.catalog.behavior(claim.ref).commitment_is_az_aware
-        present = [_update(computed, planned[row.project_id], row, figures, is_pooled) for row in figures.projects]
-        _write_azs(engine, resource, figures, present, now)
-        quotas = {each.id: sum(each.new.values()) for each in present}
-        rows = [row for row in figures.projects if row.quota != quotas[row.project_id]]
-        self._tell_backend(claim, figures, rows, present, now)
-        if rows:
-            autogrow_quotas.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
-            steps = [self._step(claim.ref, computed, figures, row, quotas[row.project_id]) for row in rows]
-            self.change_log.record_quotas(list(zip(map(_scope, rows), steps, strict=True)))
-        return len(rows)
+# -- writing -----------------------------------------------------------------------------------------------------------
 
-    def _tell_backend(
-        self,
-        claim: _Claim,
-        figures: Figures,
-        rows: Sequence[ProjectQuotaRow],
-        written: Sequence[Proposal],
-        now: float,
-    ) -> None:
-        """Marks the projects whose quota the backend has to be told, also where it has only moved to another AZ."""
-        definition = self.catalog.find(claim.ref)
-        changed = {row.project_id for row in rows}
-        if definition is not None and definition.az_separated:
-            changed |= {each.id for each in written if each.old != each.new or set_by_people(figures, each.id)}
-        if changed:
-            autogrow_quotas.mark_desynced(self.engine, claim.resource, sorted(changed), now)
 
-    def _step(self, ref: Ref, computed: Computation, figures: Figures, row: ProjectQuotaRow, quota: int) -> QuotaStep:
-        reason, detail = Reason.AUTOGROW, computed.describe(row.project_id)
-        if set_by_people(figures, row.project_id):
-            reason, detail = Reason.DISTRIBUTION_MODEL, f"autogrow instead of hierarchical: {detail}"
-        return QuotaStep(ref, computed.unit, row.quota, quota, reason, detail)
+@atomic
+def _write(limes: Limes, claim: _Claim, computed: Computation, piece: Sequence[Proposal]) -> int | None:
+    """Writes the quota of some projects. Returns how many have another one now; None if it must not be written any
+    more."""
+    engine, resource, now = limes.engine, claim.resource, limes.now()
+    if queries.lock_claimed(engine, resource, claim.until) is None:
+        return None
+    if raw_capacity_by_az(engine, resource) != computed.raw_capacity:
+        return None
+    planned = {each.id: each for each in piece}
+    figures = read_figures(engine, resource, now, 0, projects=planned, lock=True)
+    is_pooled = not limes.catalog.behavior(claim.ref).commitment_is_az_aware
+    present = [_update(computed, planned[row.project_id], row, figures, is_pooled) for row in figures.projects]
+    _write_azs(engine, resource, figures, present, now)
+    quotas = {each.id: sum(each.new.values()) for each in present}
+    rows = [row for row in figures.projects if row.quota != quotas[row.project_id]]
+    told = {row.project_id for row in rows}
+    definition = limes.catalog.find(claim.ref)
+    if definition is not None and definition.az_separated:  # the backend is told, too, what has only moved
+        told |= {each.id for each in present if each.old != each.new or _set_by_people(figures, each.id)}
+    if told:
+        autogrow_quotas.mark_desynced(engine, resource, sorted(told), now)
+    if rows:
+        autogrow_quotas.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
+        steps = [_step(claim.ref, computed, figures, row, quotas[row.project_id]) for row in rows]
+        limes.change_log.record_quotas(list(zip(map(scope_of, rows), steps, strict=True)))
+    return len(rows)
 
-    def _now(self) -> float:
-        return self.clock.now().timestamp()
+
+def _step(ref: Ref, computed: Computation, figures: Figures, row: ProjectQuotaRow, quota: int) -> QuotaStep:
+    reason, detail = Reason.AUTOGROW, computed.describe(row.project_id)
+    if _set_by_people(figures, row.project_id):
+        reason, detail = Reason.DISTRIBUTION_MODEL, f"autogrow instead of hierarchical: {detail}"
+    return QuotaStep(ref, computed.unit, row.quota, quota, reason, detail)
 
 
 def _propose(computed: Computation) -> list[Proposal]:
@@ -258,7 +228,7 @@ def _to_write(computed: Computation, proposals: Sequence[Proposal], chosen: Sequ
     written = {each.id: each for each in chosen}
     totals = {row.project_id: row.quota for row in computed.figures.projects}
     for each in proposals:
-        is_same = each.old == each.new and set_by_people(computed.figures, each.id)
+        is_same = each.old == each.new and _set_by_people(computed.figures, each.id)
         if each.id not in written and (is_same or totals[each.id] != sum(each.old.values())):
             written[each.id] = replace(each, new=each.old)
     return list(written.values())
@@ -284,7 +254,7 @@ def _present(figures: Figures, project_id: int) -> dict[str, int]:
     return {az: each.quota for az, each in figures.quotas.get(project_id, {}).items() if each.quota}
 
 
-def set_by_people(figures: Figures, project_id: int) -> bool:
+def _set_by_people(figures: Figures, project_id: int) -> bool:
     """Returns whether a project's quota is what people have set before it followed usage."""
     return any(each.changed_at == SET_BY_PEOPLE for each in figures.quotas.get(project_id, {}).values())
 
@@ -293,12 +263,8 @@ def _write_azs(engine: Engine, resource: int, figures: Figures, proposals: Seque
     """Writes quota by AZ where it differs. The latest row of a project says when its quota over all AZs was changed."""
     changes = AZQuotaChanges()
     for each in proposals:
-        by_people = set_by_people(figures, each.id)
+        by_people = _set_by_people(figures, each.id)
         moves_only = not by_people and sum(each.old.values()) == sum(each.new.values())
         changed_at = each.changed_at if moves_only else now
         changes.add(each.id, figures.quotas.get(each.id, {}), each.new, changed_at, everything=by_people)
     changes.write(engine, resource)
-
-
-def _scope(row: ProjectQuotaRow) -> Scope:
-    return Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name)

@@ -4,11 +4,11 @@ Figures and rules are read as for setting a quota, and the bounds are found with
 cannot disagree with a simulation.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from limes.actions.distribute_quota import DistributeQuota, ExplainedAllocation
+from limes.actions.distribute_quota import ExplainedAllocation
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import PermissionSource
 from limes.actions.set_domain_quota import SetDomainQuota
@@ -85,7 +85,7 @@ class ExplainQuota:
     catalog: Catalog
     project: SetProjectQuota
     domain: SetDomainQuota
-    distribution: DistributeQuota
+    explain_allocation: Callable[[int, Ref], ExplainedAllocation | None]
 
     @property
     def engine(self) -> Engine:
@@ -170,7 +170,7 @@ class ExplainQuota:
     def _growth(
         self, project_id: int, ref: Ref, figures: ProjectFigures, behavior: Behavior
     ) -> AutogrowExplanation | None:
-        computed = self.distribution.allocation(project_id, ref)
+        computed = self.explain_allocation(project_id, ref)
         resource = self.catalog.find(ref)
         if computed is None or resource is None:
             return None

@@ -1,27 +1,23 @@
 """Has quota computed anew where operators have changed overrides."""
 
 import threading
-from collections.abc import Callable
 
-from limes.core.catalog import Catalog, Ref
+from limes.actions.context import Limes
+from limes.core.catalog import Ref
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
-from limes.db.engine import Engine
-from limes.db.queries import catalog as catalog_queries
 from limes.db.queries.autogrow import mark_due
-from limes.system import Clock
+from limes.db.queries.catalog import resource_ids
+from limes.db.transactions import atomic
 
 
 class FollowOverrides:
-    """The use case of one process, which knows what it has seen last.
+    """A process has one, which knows what it has seen last.
 
     Several processes that see the same change have the same resources computed, which writes nothing the second time.
     """
 
-    def __init__(self, engine: Engine, catalog: Catalog, clock: Clock, overrides: Callable[[], QuotaOverrides]) -> None:
-        self._engine = engine
-        self._catalog = catalog
-        self._clock = clock
-        self._overrides = overrides
+    def __init__(self, limes: Limes) -> None:
+        self._limes = limes
         self._seen = NO_OVERRIDES
         self._lock = threading.Lock()
 
@@ -31,10 +27,10 @@ class FollowOverrides:
         What fails is done with the next run.
         """
         with self._lock:
-            overrides = self._overrides()
-            changed = {ref for ref in self._changed(overrides) if self._catalog.autogrow(ref) is not None}
+            overrides = self._limes.overrides()
+            changed = {ref for ref in self._changed(overrides) if self._limes.catalog.autogrow(ref) is not None}
             if changed:
-                self._engine.atomic(lambda: self._mark(changed))
+                _mark(self._limes, changed)
             self._seen = overrides
             return bool(changed)
 
@@ -43,6 +39,8 @@ class FollowOverrides:
             return set()
         return {entry.ref for entry in set(overrides.items()) ^ set(self._seen.items())}
 
-    def _mark(self, refs: set[Ref]) -> None:
-        ids = catalog_queries.resource_ids(self._engine)
-        mark_due(self._engine, [ids[ref] for ref in sorted(refs) if ref in ids], self._clock.now().timestamp())
+
+@atomic
+def _mark(limes: Limes, refs: set[Ref]) -> None:
+    ids = resource_ids(limes.engine)
+    mark_due(limes.engine, [ids[ref] for ref in sorted(refs) if ref in ids], limes.now())

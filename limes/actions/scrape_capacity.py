@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import orjson
 
-from limes.actions.commitments.settle import settlement
+from limes.actions.commitments.settle import settle_locked
 from limes.actions.context import Limes
 from limes.actions.growth.early_sample import sample_capacity
 from limes.actions.project_tasks import never
@@ -110,7 +110,7 @@ def _record(limes: Limes, task: CapacitorTask, report: CapacityReport, duration:
     queries.record_scrape(
         limes.engine, task.id, now, now + limes.jitter.spread(limes.settings.collector.capacity_interval), duration
     )
-    settlement(limes).settle_locked(decided)
+    settle_locked(limes, decided)
 
 
 def _doubtful(

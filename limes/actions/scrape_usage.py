@@ -18,11 +18,11 @@ import orjson
 
 from limes.actions.backend_drift import find_drift
 from limes.actions.change_log import scope_of
-from limes.actions.commitments.settle import settlement
+from limes.actions.commitments.settle import settle_waiting
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
-from limes.actions.follow_usage import follow_usage
 from limes.actions.project_tasks import never, next_pause, project_info, wanted_quotas
+from limes.actions.raise_to_demand import on_scrape
 from limes.actions.scrape import Listener, Scrape
 from limes.backends import AZUsage, BackendError, ResourceDef, ResourceUsage, UsageReport, calls
 from limes.core.quota import to_stored
@@ -90,7 +90,7 @@ def scrape_project(limes: Limes, claimed: ScrapeTask, listeners: Sequence[Listen
     if freed is None:
         log.warning("%s: not recorded, as its lease is over or the project is gone", _describe(task))
     elif freed:
-        settlement(limes).settle_waiting(freed)
+        settle_waiting(limes, freed)
     return True
 
 
@@ -137,7 +137,7 @@ def _record(
         queries.write_figures(limes.engine, task.project_id, stored, present)
         for listen in listeners:
             listen(limes, scrape)
-    follow_usage(scrape, limes.catalog, limes.change_log)
+    on_scrape(limes, scrape)
     before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
     limes.change_log.record_scrape(task, limes.constraints, before, after)
     # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing

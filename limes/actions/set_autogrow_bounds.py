@@ -7,12 +7,12 @@ other projects leave that need it or were granted it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.autogrow_warnings import AutogrowWarnings, Targets
 from limes.actions.change_log import ChangeLog, scope_of
-from limes.actions.compute_quota import ComputeQuota, CurrentOverrides, autogrow_rule
+from limes.actions.compute_quota import autogrow_rule, compute_quota
 from limes.actions.lookup import find_domain, find_project, not_ready
 from limes.actions.quota_changes import QuotaOutcome, Unchanged, project_tag, read_amount, without_quota
 from limes.audit.initiator import Initiator
@@ -62,7 +62,7 @@ class SetAutogrowBounds:
     catalog: Catalog
     clock: Clock
     change_log: ChangeLog
-    overrides: CurrentOverrides = _no_overrides
+    overrides: Callable[[], QuotaOverrides] = _no_overrides
     constraints: ConstraintSet = field(default_factory=ConstraintSet)
 
     @atomic
@@ -156,7 +156,6 @@ class SetAutogrowBounds:
         lock_resources(self.engine, sorted(ids.values()))
         targets = Targets(project.domain_id, {project.id: project}, is_domain=False)
         present = {row.resource_id: row.min_quota or 0 for row in self._present(targets, ids, lock=False)}
-        compute = ComputeQuota(self.engine, self.catalog, self.constraints, self.overrides)
         refusals = {}
         for ref, id_ in ids.items():
             wanted, rule = request.wanted[ref], autogrow_rule(self.catalog, ref)
@@ -167,7 +166,8 @@ class SetAutogrowBounds:
                 text = f"it may not exceed the operator's constraint: {constraint.render(self.change_log.unit_of(ref))}"
                 refusals[ref] = Refusal(RefusalKind.CONFLICT, text, rule=Bounding.CONSTRAINT)
                 continue
-            computed = compute.run(ref, id_, rule, self.clock.now().timestamp())
+            now = self.clock.now().timestamp()
+            computed = compute_quota(self, ref, id_, rule, now)  # type: ignore[arg-type]  # it has what is used of it
             others = [demand for demand in computed.demands.values() if demand.id != project.id]
             largest = largest_minimum(computed.capacity, others)
             if wanted > largest:

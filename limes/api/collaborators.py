@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.context import Limes
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.mails.mail_settings import MailSettings
@@ -30,7 +29,6 @@ class ApiCollaborators:
     set_project_quota: SetProjectQuota
     set_bursting: SetBursting
     set_autogrow_bounds: SetAutogrowBounds
-    commitments: CommitmentUseCases
     quota_requests: QuotaRequestUseCases
     history: ShowHistory
     explain: ExplainQuota

@@ -5,16 +5,15 @@ from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
 
-from limes.actions.change_model import ChangeModel
+from limes.actions.change_model import follow_models
 from limes.actions.compute_quota import growing_resources
 from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.distribute_quota import DistributionOutcome
+from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage
-from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides
 from limes.actions.run_job import run_if_due
 from limes.actions.scrape import Listener
 from limes.actions.scrape_capacity import scrape_next_capacitor
@@ -34,7 +33,6 @@ from limes.composition.identity import open_cloud
 from limes.composition.jobs import JOBS
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.composition.notifications import notification_jobs
-from limes.composition.use_cases import build_distribution
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
@@ -72,7 +70,7 @@ def build_collector(
         cluster, engine, settings, clock=clock or SystemClock(), jitter=jitter or RandomJitter(), telemetry=counted
     )
     sync_catalog(limes, prune=True)
-    ChangeModel(engine, limes.catalog, limes.clock, limes.change_log).run()
+    follow_models(limes)
     counters = _counters(limes, services)
     deliveries, delivered = audit_jobs(limes)
     notifications, notified = notification_jobs(limes)
@@ -114,10 +112,9 @@ def _counters(limes: Limes, services: list[tuple[str, str]]) -> Counters:
 
 def _own_gauges(limes: Limes) -> list[MetricSource]:
     """Returns those that may differ between collectors: of the machine's file, and of the process."""
-    find = FindIneffectiveOverrides(limes.engine, limes.catalog, limes.clock)
     return [
         override_validity(limes.overrides_are_valid),
-        ineffective_overrides(find, limes.overrides),
+        ineffective_overrides(limes),
         circuit_gauge(limes.backends.circuits),
     ]
 
@@ -150,14 +147,14 @@ def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
 
 def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]:
     """Returns the jobs about quota that follows usage."""
-    action = build_distribution(limes.as_initiator(of_job("distribute-quota")))
-    follow = FollowOverrides(limes.engine, limes.catalog, limes.clock, limes.overrides)
+    distribute = partial(distribute_next, limes.as_initiator(of_job("distribute-quota")))
+    follow = FollowOverrides(limes)
 
     def count(outcome: DistributionOutcome) -> None:
         distributions.count(outcome.success, *outcome.ref)
 
     return [
-        Job("distribute-quota", counted(action.run_next, count)),
+        Job("distribute-quota", counted(distribute, count)),
         # each collector looks at its own machine's file, so that none works with an old one
         Job("quota-overrides", lambda: bool(follow.run())),
     ]

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from limes.actions.check_consistency import check_consistency
+from limes.actions.commitments.settle import renew_and_settle
+from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.context import Limes
 from limes.actions.discover import discover
 from limes.actions.growth.early_sample import JOB as GROWTH
@@ -45,14 +47,14 @@ JOBS = (
     ),
     PeriodicJob(
         "commitments",
-        use_cases.renew_and_settle,
+        renew_and_settle,
         lambda settings: settings.collector.commitment_interval,
         "limes_commitment_runs",
         "Runs of the job that expires and confirms commitments",
     ),
     PeriodicJob(
         "commitment-use",
-        use_cases.sample_utilisation,
+        sample_utilisation,
         lambda settings: settings.collector.commitment_use_interval,
         "limes_commitment_use_runs",
         "Runs of the job that measures the use of commitments",

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from limes.actions.compare_catalog import CompareCatalog, Comparison
-from limes.actions.compare_models import ChangedModel, CompareModels
+from limes.actions.compare_catalog import ChangedModel, Comparison, compare_catalog, compare_models
 from limes.actions.context import open_limes
 from limes.actions.reports.status import StatusReport, report_status
 from limes.composition.approval_warnings import approval_warnings
@@ -69,12 +68,11 @@ def compare_with_database() -> tuple[Comparison, Sequence[ChangedModel]]:
     Raises `ConfigError`, `StartupError`, `Unavailable`.
     """
     settings = load_settings()
-    catalog = build_cluster(settings, open_cloud(settings)).catalog
+    cluster = build_cluster(settings, open_cloud(settings))
     engine = open_checked_engine(settings, "limes-config-check")
     try:
-        clock = SystemClock()
-        dropped = CompareCatalog(engine, catalog, clock, settings.collector.service_grace).run()
-        return dropped, CompareModels(engine, catalog, clock).run()
+        limes = open_limes(cluster, engine, settings)
+        return compare_catalog(limes), compare_models(limes)
     finally:
         engine.close()
 

@@ -1,16 +1,12 @@
 """The use cases that both the API and the collector need."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from limes.actions.announce_ends import AnnounceEnds
-from limes.actions.commitments.auto_renew import RenewAutomatically
-from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.settle import settlement
-from limes.actions.commitments.use_cases import CommitmentUseCases
-from limes.actions.commitments.utilisation import MeasureUtilisation
 from limes.actions.context import Limes
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.distribute_quota import explain_allocation
 from limes.actions.explain_quota import ExplainQuota
 from limes.actions.quota_history import ShowHistory
 from limes.actions.quota_requests.announce import Announce
@@ -22,22 +18,6 @@ from limes.actions.set_domain_quota import SetDomainQuota
 from limes.actions.set_project_quota import SetProjectQuota
 from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
 from limes.audit.initiator import of_job
-
-
-def build_ledger(limes: Limes) -> Ledger:
-    """Returns what the use cases of commitments have in common."""
-    return Ledger(limes.engine, limes.catalog, limes.clock, limes.ids, limes.change_log)
-
-
-def renew_and_settle(limes: Limes) -> None:
-    """The job of commitments."""
-    RenewAutomatically(build_ledger(limes), limes.settings.commitments).run()  # first, so that its renewal follows
-    settlement(limes).run()
-
-
-def sample_utilisation(limes: Limes) -> None:
-    """The job that looks at how much of their commitments projects use."""
-    MeasureUtilisation(build_ledger(limes), limes.settings.commitments.use_days).take_sample()
 
 
 def build_project_setter(limes: Limes) -> SetProjectQuota:
@@ -96,36 +76,15 @@ def build_request_expiry(limes: Limes) -> ExpireRequests:
     return ExpireRequests(build_quota_requests(limes).ask.desk, limes.settings.quota_requests.expire_after)
 
 
-def build_distribution(limes: Limes) -> DistributeQuota:
-    """Returns the use case that computes quota that follows usage, and explains it."""
-    collector = limes.settings.collector
-    return DistributeQuota(
-        engine=limes.engine,
-        catalog=limes.catalog,
-        constraints=limes.constraints,
-        overrides=limes.overrides,
-        clock=limes.clock,
-        jitter=limes.jitter,
-        change_log=limes.change_log,
-        interval=collector.capacity_interval,
-        retry=collector.capacity_retry,
-        lease=collector.lease,
-    )
-
-
 def use_cases_of_api(limes: Limes) -> dict[str, Any]:
     """Returns those that handlers call as objects."""
     set_project_quota, set_domain_quota = build_project_setter(limes), build_domain_setter(limes)
-    rules, distribution = limes.settings.commitments, build_distribution(limes)
     return {
         "set_domain_quota": set_domain_quota,
         "set_project_quota": set_project_quota,
         "set_bursting": SetBursting(limes.engine, limes.catalog, set_project_quota.tell_backends, limes.change_log),
         "set_autogrow_bounds": build_bounds_setter(limes),
-        "commitments": CommitmentUseCases.build(
-            limes.engine, limes.catalog, limes.clock, limes.ids, rules, limes.change_log
-        ),
         "quota_requests": build_quota_requests(limes),
         "history": ShowHistory(limes.engine),
-        "explain": ExplainQuota(limes.catalog, set_project_quota, set_domain_quota, distribution),
+        "explain": ExplainQuota(limes.catalog, set_project_quota, set_domain_quota, partial(explain_allocation, limes)),
     }

@@ -203,6 +203,11 @@ class Catalog:
         service = self.services.get(ref[0])
         return service.resources.get(ref[1]) if service else None
 
+    def unit_of(self, ref: Ref) -> Unit:
+        """Returns the unit of a resource; that of counted ones if it is not configured any more."""
+        resource = self.find(ref)
+        return resource.unit if resource else Unit.COUNT
+
     def refs(self) -> list[Ref]:
         """Returns all resources, in the order of reports."""
         return [(service.type, name) for service in self.services.values() for name in service.resources]

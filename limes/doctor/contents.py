@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from limes.actions.compare_catalog import CompareCatalog, Comparison
-from limes.actions.context import Cluster
-from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, IneffectiveOverride, Reason
+from limes.actions.compare_catalog import Comparison, compare_catalog
+from limes.actions.context import Limes, open_limes
+from limes.actions.reports.ineffective_overrides import IneffectiveOverride, Reason, find_ineffective
 from limes.composition.cluster import build_cluster
 from limes.composition.dropped import describe_resource, describe_service, describe_zone, say_moment
 from limes.composition.identity import open_cloud
@@ -32,14 +32,15 @@ def check_contents(name: str, context: Context, engine: Engine) -> Iterator[Find
     wrong: the check of the configuration says why."""
     try:
         cluster = build_cluster(context.settings, open_cloud(context.settings))
+        limes = open_limes(cluster, engine, context.settings, clock=context.clock)
     except LimesError:
-        cluster = None
-    if cluster is not None:
-        yield from _zones(f"{name}.zones", engine, cluster.catalog)
-        yield from _catalog(f"{name}.catalog", context, engine, cluster.catalog)
+        limes = None
+    if limes is not None:
+        yield from _zones(f"{name}.zones", engine, limes.catalog)
+        yield from _catalog(f"{name}.catalog", limes)
     yield from _sums(f"{name}.sums", context, engine)
-    if cluster is not None and context.settings.quota_overrides_path is not None:
-        yield from _overrides(f"{name}.overrides", context, engine, cluster)
+    if limes is not None and context.settings.quota_overrides_path is not None:
+        yield from _overrides(f"{name}.overrides", limes)
     yield from _approvals(f"{name}.auto_approval", context, engine)
 
 
@@ -54,10 +55,10 @@ def _zones(name: str, engine: Engine, catalog: Catalog) -> Iterator[Finding]:
             yield warning(name, text, _REPORT_ZONES)
 
 
-def _catalog(name: str, context: Context, engine: Engine, catalog: Catalog) -> Iterator[Finding]:
+def _catalog(name: str, limes: Limes) -> Iterator[Finding]:
     """What is not configured any more: removed, or lost by mistake. What holds nothing is not worth a word."""
     try:
-        comparison = CompareCatalog(engine, catalog, context.clock, context.settings.collector.service_grace).run()
+        comparison = compare_catalog(limes)
     except LimesError:
         return  # the other checks say why
     findings = list(_missing(name, comparison))
@@ -96,17 +97,13 @@ def _sums(name: str, context: Context, engine: Engine) -> Iterator[Finding]:
         yield ok(name, "the kept sums over projects are what their rows add up to")
 
 
-def _overrides(name: str, context: Context, engine: Engine, cluster: Cluster) -> Iterator[Finding]:
+def _overrides(name: str, limes: Limes) -> Iterator[Finding]:
     """Quota overrides without effect, of resources whose quota grows by itself; the check of the configuration names
     the others."""
-    overrides = cluster.overrides()
-    ineffective = [
-        each
-        for each in FindIneffectiveOverrides(engine, cluster.catalog, context.clock).run(overrides)
-        if each.reason is not Reason.NOT_AUTOGROW
-    ]
+    overrides = limes.overrides()
+    ineffective = [each for each in find_ineffective(limes, overrides) if each.reason is not Reason.NOT_AUTOGROW]
     for each in ineffective[:_SHOWN_OVERRIDES]:
-        yield _without_effect(name, each, cluster.catalog)
+        yield _without_effect(name, each, limes.catalog)
     if len(ineffective) > _SHOWN_OVERRIDES:
         text = f"{len(ineffective) - _SHOWN_OVERRIDES} more quota overrides have no effect"
         yield warning(name, text, "correct the others first")

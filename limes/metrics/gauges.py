@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, Reason
-from limes.core.overrides import QuotaOverrides
+from limes.actions.context import Limes
+from limes.actions.reports.ineffective_overrides import Reason, find_ineffective
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
 from limes.db.queries import mails
@@ -200,7 +200,7 @@ def override_validity(is_valid: Callable[[], bool]) -> Samples:
         ("reason",),
     )
 )
-def ineffective_overrides(find: FindIneffectiveOverrides, overrides: Callable[[], QuotaOverrides]) -> Samples:
-    found = Counter(each.reason for each in find.run(overrides()))
+def ineffective_overrides(limes: Limes) -> Samples:
+    found = Counter(each.reason for each in find_ineffective(limes, limes.overrides()))
     for reason in Reason:
         yield "limes_ineffective_quota_overrides", (reason,), found[reason]

@@ -1,15 +1,13 @@
 """The cloud in which commitments live at random: the use cases on a real database, and what is stored there."""
 
 from collections import defaultdict
+from dataclasses import replace
 
-from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.rules import CommitmentRules
 from limes.db.queries import commitments as queries
 from limes.db.queries.catalog import resource_ids
-from limes.system import SystemIds
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, World
 from tests.support.clock import FrozenClock
 
@@ -32,12 +30,8 @@ class Cloud:
 
     def __init__(self, world: World) -> None:
         self.engine, self.clock = world.engine, FrozenClock()
-        ledger = world.commitments.create.ledger
-        self.cases = CommitmentUseCases.build(
-            self.engine, ledger.catalog, self.clock, SystemIds(), RULES, ledger.change_log
-        )
-        self.ledger = self.cases.create.ledger
-        self.settle = SettleCommitments(self.ledger)
+        settings = world.limes.settings.model_copy(update={"commitments": RULES})
+        self.limes = replace(world.limes, clock=self.clock, settings=settings)
         self.engine.atomic(self._clean)
         self.ids = resource_ids(self.engine)
 
@@ -61,7 +55,7 @@ class Cloud:
     @property
     def now(self) -> int:
         """Seconds since the epoch."""
-        return int(self.ledger.now())
+        return int(self.limes.now())
 
     def stored(self) -> dict[int, Commitment]:
         """All commitments, by number."""

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from contextlib import suppress
 from typing import Any
 
+from limes.actions.commitments import reading
 from limes.core.commitments.commitment import Commitment, Status
 from limes.core.selection import select
 from limes.errors import LimesError
@@ -62,11 +63,11 @@ def check_capacity(cloud: Cloud, before: dict[int, Commitment], after: dict[int,
 def check_lists(cloud: Cloud, after: dict[int, Commitment]) -> None:
     """Lists agree with the rows."""
     live = {commitment.id for commitment in after.values() if commitment.is_live and commitment.expires_at > cloud.now}
-    everything = select(cloud.ledger.catalog)
+    everything = select(cloud.limes.catalog)
     listed = [
         described.commitment
         for owner in PROJECTS.values()
-        for described in cloud.cases.read.of_project(*owner, everything)
+        for described in reading.commitments_of_project(cloud.limes, *owner, everything)
     ]
     assert {commitment.id for commitment in listed} == live
     public = {
@@ -74,11 +75,13 @@ def check_lists(cloud: Cloud, after: dict[int, Commitment]) -> None:
         for commitment in after.values()
         if commitment.transfer_status == "public" and commitment.id in live
     }
-    assert {described.commitment.id for described in cloud.cases.read.public(everything)} == public
+    assert {described.commitment.id for described in reading.public_commitments(cloud.limes, everything)} == public
     for commitment in after.values():
         if commitment.transfer_token is not None:
             with suppress(LimesError):
-                assert cloud.cases.read.by_token(commitment.transfer_token).commitment.id == commitment.id
+                assert (
+                    reading.commitment_by_token(cloud.limes, commitment.transfer_token).commitment.id == commitment.id
+                )
 
 
 def _committed(resource: int, commitments: dict[int, Commitment]) -> Counter[tuple[str, int]]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.utilisation import sample_utilisation
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, World
 
@@ -204,9 +205,9 @@ def test_a_commitment_shows_no_transfer_token(cloud: World) -> None:
 @pytest.mark.sql
 def test_usage_by_day(cloud: World) -> None:
     commit(cloud, amount=10, duration="1 year")
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     cloud.clock.advance(86400)
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     cores, ram = cloud.get("/v1/usage-history?service=compute")["usage_history"]
     assert cores == {
         "service": "compute",
@@ -239,7 +240,7 @@ def test_the_number_of_queries_is_fixed(cloud: World, path: str, queries: list[A
     fail_scrapes(cloud)
     for project in ("berlin", "dresden"):
         commit(cloud, project, amount=1)
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     queries.clear()
     cloud.get(path)
     assert 0 < len(queries) <= 4

@@ -4,15 +4,12 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.auto_renew import RenewAutomatically
-from limes.actions.commitments.settle import SettleCommitments
-from limes.core.commitments.rules import CommitmentRules
+from limes.actions.commitments.settle import renew_and_settle, settle_commitments
 from tests.api.commitments import NOW, PATHS, amounts, ask, commit, listed, offer, take
 from tests.api.world import World
 
 DAY = 86400
 YEAR = 365 * DAY
-RULES = CommitmentRules(auto_renewal_lead=28 * DAY)
 
 
 def switch(world: World, id_: int, on: object, project: str = "berlin", token: str = "cloud-admin") -> Any:
@@ -21,9 +18,7 @@ def switch(world: World, id_: int, on: object, project: str = "berlin", token: s
 
 
 def run_job(world: World) -> None:
-    ledger = world.commitments.create.ledger
-    RenewAutomatically(ledger, RULES).run()
-    SettleCommitments(ledger).run()
+    renew_and_settle(world.limes)
 
 
 def renewing(world: World, project: str = "berlin") -> list[tuple[int, str, bool]]:
@@ -96,7 +91,7 @@ def test_what_was_renewed_by_hand(cloud: World) -> None:
 def test_it_is_renewed_late_if_no_collector_ran(cloud: World) -> None:
     commit(cloud, duration="1 year", auto_renew=True)
     cloud.clock.advance(YEAR + DAY)
-    SettleCommitments(cloud.commitments.create.ledger).run()
+    settle_commitments(cloud.limes)
     assert renewing(cloud) == [(10, "confirmed", True)]
     assert listed(cloud)[0]["expires_at"] == NOW + 2 * YEAR
 
@@ -107,7 +102,7 @@ def test_the_late_one_waits_if_others_have_the_capacity(cloud: World) -> None:
     other = ask(cloud, "dresden", "new", duration="1 year", amount=60, confirm_by=NOW + 20 * DAY)
     assert other.status_code == 201
     cloud.clock.advance(YEAR + 10)
-    SettleCommitments(cloud.commitments.create.ledger).run()
+    settle_commitments(cloud.limes)
     assert renewing(cloud) == [(60, "pending", True)]
     assert amounts(cloud, "dresden") == [(60, "confirmed")]
 
@@ -115,7 +110,7 @@ def test_the_late_one_waits_if_others_have_the_capacity(cloud: World) -> None:
 def test_nothing_follows_one_that_ended_too_long_ago(cloud: World) -> None:
     commit(cloud, auto_renew=True)
     cloud.clock.advance(3 * 3600)
-    SettleCommitments(cloud.commitments.create.ledger).run()
+    settle_commitments(cloud.limes)
     assert amounts(cloud) == []
 
 

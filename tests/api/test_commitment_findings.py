@@ -6,19 +6,17 @@ from typing import Any
 
 import pytest
 
-from limes.actions.change_log import ChangeLog
+from limes.actions.commitments import create, reading, reshape, transfer
 from limes.actions.commitments.reshape import Conversion
-from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.commitments.settle import settle_commitments
+from limes.actions.context import Limes
 from limes.actions.sync_catalog import sync_catalog
-from limes.audit.initiator import LIMES
 from limes.core.catalog import BehaviorRule, Catalog
 from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.rules import CommitmentRules
 from limes.core.selection import select
 from limes.db.queries import commitments as queries
 from limes.errors import NotFound
-from limes.system import SystemIds
 from tests.api.commitments import (
     BEHAVIORS,
     NOW,
@@ -49,13 +47,12 @@ def cloud(make: Callable[..., World]) -> World:
 # -- the service is not configured any more ----------------------------------------------------------------------------
 
 
-def without_compute(world: World) -> tuple[Catalog, CommitmentUseCases]:
-    """The use cases of a process whose configuration has volumes only, after a collector with the same one started."""
+def without_compute(world: World) -> Limes:
+    """The context of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
     settings = with_values(world.limes.settings, {"collector.service_grace": 0.0})
     sync_catalog(replace(world.limes, catalog=catalog, settings=settings), prune=True)
-    change_log = ChangeLog(world.engine, catalog, world.clock, SystemIds())
-    return catalog, CommitmentUseCases.build(world.engine, catalog, world.clock, SystemIds(), RULES, change_log)
+    return replace(world.limes, catalog=catalog)
 
 
 @pytest.mark.sql
@@ -64,23 +61,23 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: W
     token = offer(cloud, made["id"], 10).json["commitment"]["transfer_token"]
     planned = commit(cloud, amount=3, confirm_by=NOW + 9000)
     before = all_rows(cloud.engine)["project_commitments"]
-    catalog, cases = without_compute(cloud)
+    limes = without_compute(cloud)
     assert all_rows(cloud.engine)["project_commitments"] == before
-    assert cases.read.of_project(GERMANY, BERLIN, select(catalog)) == []
+    assert reading.commitments_of_project(limes, GERMANY, BERLIN, select(limes.catalog)) == []
     wanted = Conversion(("volume", "capacity"), 3, 2)
     for deed in (
-        lambda: cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "public", LIMES),
-        lambda: cases.transfer.take(GERMANY, DRESDEN, made["id"], token, LIMES),
-        lambda: cases.read.by_token(token),
-        lambda: cases.reshape.change_duration(GERMANY, BERLIN, made["id"], "1 year", LIMES),
-        lambda: cases.reshape.convert(GERMANY, BERLIN, made["id"], wanted, LIMES),
+        lambda: transfer.offer_commitment(limes, GERMANY, BERLIN, made["id"], 5, "public"),
+        lambda: transfer.take_commitment(limes, GERMANY, DRESDEN, made["id"], token),
+        lambda: reading.commitment_by_token(limes, token),
+        lambda: reshape.change_duration(limes, GERMANY, BERLIN, made["id"], "1 year"),
+        lambda: reshape.convert_commitment(limes, GERMANY, BERLIN, made["id"], wanted),
     ):
         with pytest.raises(NotFound, match="resource compute/cores is not configured any more"):
             deed()
     assert all_rows(cloud.engine)["project_commitments"] == before
-    cases.delete.run(GERMANY, BERLIN, planned["id"], LIMES, as_admin=True)
+    create.delete_commitment(limes, GERMANY, BERLIN, planned["id"], as_admin=True)
     cloud.clock.advance(3600)
-    SettleCommitments(cases.create.ledger).run()
+    settle_commitments(limes)
     assert events(cloud)[-2:] == [("deleted", 3), ("expired", 10)]
 
 
@@ -88,7 +85,7 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: W
 def test_a_service_without_promises_goes(cloud: World) -> None:
     made = commit(cloud, amount=10)
     cloud.clock.advance(3600)
-    SettleCommitments(cloud.commitments.create.ledger).run()
+    settle_commitments(cloud.limes)
     without_compute(cloud)
     with cloud.engine.connection():
         assert cloud.engine.rows("SELECT type FROM services") == [("volume",)]

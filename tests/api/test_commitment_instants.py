@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, cores_from, listed, offer, post, take
 from tests.api.quotas import request_quotas
 from tests.api.world import World
@@ -75,5 +75,5 @@ def test_nothing_is_confirmed_before_an_earliest_date_that_was_set_later(
     later = make(fill=False, behaviors=[cores_from(NOW + 1000, "1 year")])
     for step, status in ((999, "pending"), (1, "confirmed")):
         later.clock.advance(step)
-        SettleCommitments(later.commitments.create.ledger).run()
+        settle_commitments(later.limes)
         assert amounts(later) == [(10, status)]

@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
+from limes.actions.commitments import create, preview, reading, reshape, settle, transfer
 from limes.actions.commitments.reshape import Conversion
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, Status
@@ -47,7 +48,7 @@ class Life(RuleBasedStateMachine):
     def __init__(self, world: World) -> None:
         super().__init__()
         self.cloud = Cloud(world)
-        self.cases = self.cloud.cases
+        self.limes = self.cloud.limes.as_initiator(JANE)
         self.seen: dict[int, Commitment] = {}
         self.cursor = self.cloud.last_event()
         self.worth = 0
@@ -77,21 +78,21 @@ class Life(RuleBasedStateMachine):
     def new(self, project: str, ref: tuple[str, str], az: str, amount: int, duration: str, wait: Any) -> None:
         domain, uuid = PROJECTS[project]
         request = CommitmentRequest(ref, az, amount, duration, None if wait is None else self.cloud.now + wait * HOUR)
-        fits = self.cases.preview.can_confirm(domain, uuid, request).is_possible if wait is None else True
-        made = self.attempt(lambda: self.cases.create.run(domain, uuid, request, JANE))
+        fits = preview.preview_commitment(self.limes, domain, uuid, request).is_possible if wait is None else True
+        made = self.attempt(lambda: create.create_commitment(self.limes, domain, uuid, request))
         assert (made is not None) == fits  # it does what was said before
         self.worth += WORTH[ref] * amount if made else 0
 
     @rule(index=which, amount=st.integers(1, 20), status=st.sampled_from(["", "unlisted", "public"]))
     def offer(self, index: int, amount: int, status: str) -> None:
         _, number, owner = self.pick(index)
-        self.attempt(lambda: self.cases.transfer.start(*owner, number, amount, status, JANE))
+        self.attempt(lambda: transfer.offer_commitment(self.limes, *owner, number, amount, status))
 
     @rule(index=which, project=projects, token=st.sampled_from(["right", "right", "wrong", "of another"]))
     def take(self, index: int, project: str, token: str) -> None:
         commitment, number, owner = self.pick(index)
         if commitment and commitment.is_confirmed and not commitment.transfer_token:
-            self.attempt(lambda: self.cases.transfer.start(*owner, number, commitment.amount, "unlisted", JANE))
+            self.attempt(lambda: transfer.offer_commitment(self.limes, *owner, number, commitment.amount, "unlisted"))
             self.all_is_well()
         offered = [commitment for _, commitment in sorted(self.seen.items()) if commitment.transfer_token]
         if not offered:
@@ -99,7 +100,7 @@ class Life(RuleBasedStateMachine):
         held = next((commitment for commitment in offered if commitment.id == number), offered[0])
         other = offered[index % len(offered)]
         given = {"right": held.transfer_token, "wrong": "0" * 48, "of another": other.transfer_token}[token]
-        taken = self.attempt(lambda: self.cases.transfer.take(*PROJECTS[project], held.id, given, JANE))
+        taken = self.attempt(lambda: transfer.take_commitment(self.limes, *PROJECTS[project], held.id, given))
         if taken:
             assert given == held.transfer_token
             moved = replace(held, project_id=project, transfer_status="", transfer_token=None)
@@ -117,13 +118,13 @@ class Life(RuleBasedStateMachine):
                 if other[0] and (other[0].project_id, other[0].resource_id, other[0].az, other[0].status) == place
             ]  # fmt: skip
         numbers = [number for _, number, _ in fellows]
-        made = self.attempt(lambda: self.cases.reshape.merge(*owner, numbers, JANE))
+        made = self.attempt(lambda: reshape.merge_commitments(self.limes, *owner, numbers))
         assert made is None or made.commitment.amount == sum(self.seen[number].amount for number in set(numbers))
 
     @rule(index=which)
     def renew(self, index: int) -> None:
         commitment, number, owner = self.pick(index)
-        made = self.attempt(lambda: self.cases.reshape.renew(*owner, number, JANE))
+        made = self.attempt(lambda: reshape.renew_commitment(self.limes, *owner, number))
         if made:
             self.worth += WORTH[made.ref] * made.commitment.amount
             assert (made.commitment.status, made.commitment.confirm_by) == (Status.PLANNED, commitment.expires_at)
@@ -131,7 +132,7 @@ class Life(RuleBasedStateMachine):
     @rule(index=which, duration=st.sampled_from(["1 hour", "1 year"]))
     def change_duration(self, index: int, duration: str) -> None:
         _, number, owner = self.pick(index)
-        self.attempt(lambda: self.cases.reshape.change_duration(*owner, number, duration, JANE))
+        self.attempt(lambda: reshape.change_duration(self.limes, *owner, number, duration))
 
     @rule(index=which, part=st.integers(1, 6), whole=st.booleans())
     def convert(self, index: int, part: int, whole: bool) -> None:
@@ -142,13 +143,13 @@ class Life(RuleBasedStateMachine):
         amount = commitment.amount if whole and commitment else max(1, min(part, most)) * rate.source
         wanted = amount * rate.target // rate.source
         conversion = Conversion(target, amount, wanted)
-        self.attempt(lambda: self.cases.reshape.convert(*owner, number, conversion, JANE))
+        self.attempt(lambda: reshape.convert_commitment(self.limes, *owner, number, conversion))
 
     @rule(index=which, as_admin=st.booleans())
     def delete(self, index: int, as_admin: bool) -> None:
         commitment, number, owner = self.pick(index)
         before = self.cloud.stored()
-        done = self.attempt(lambda: self.cases.delete.run(*owner, number, JANE, as_admin=as_admin) or True)
+        done = self.attempt(lambda: create.delete_commitment(self.limes, *owner, number, as_admin=as_admin) or True)
         if done:
             # what was renewed stays; what was split, merged or converted is superseded, and would be lost
             old = before.get(commitment.predecessor_id)
@@ -161,7 +162,7 @@ class Life(RuleBasedStateMachine):
     def time_passes(self, hours: int, job: bool) -> None:
         self.cloud.clock.advance(hours * HOUR)
         if job:
-            self.cloud.settle.run()
+            settle.settle_commitments(self.cloud.limes)
             assert all(
                 commitment.expires_at > self.cloud.now
                 for commitment in self.cloud.stored().values()
@@ -176,7 +177,7 @@ class Life(RuleBasedStateMachine):
                 "UPDATE az_resources SET raw_capacity = %s WHERE resource_id = %s AND az = %s",
                 [capacity, self.cloud.ids[ref], az],
             )
-            self.cloud.settle.settle_locked([self.cloud.ids[ref]])
+            settle.settle_locked(self.cloud.limes, [self.cloud.ids[ref]])
 
         self.cloud.engine.atomic(work)
 
@@ -189,14 +190,16 @@ class Life(RuleBasedStateMachine):
                 " SET usage = excluded.usage",
                 [project, self.cloud.ids[ref], az, usage],
             )
-        self.cloud.settle.settle_waiting({self.cloud.ids[ref]})
+        settle.settle_waiting(self.cloud.limes, {self.cloud.ids[ref]})
 
     # -- what always holds ---------------------------------------------------------------------------------------------
 
     @invariant()
     def all_is_well(self) -> None:
         before, after = self.seen, self.cloud.stored()
-        events = self.cases.read.events(self.cursor, 10_000, select(self.cases.read.ledger.catalog)).shown
+        events = reading.changes_after(
+            self.limes, self.cursor, 10_000, select(self.limes.catalog), reading.ChangeFilter()
+        ).shown
         check_transitions(before, after)
         self._events(before, after, events)
         check_capacity(self.cloud, before, after)

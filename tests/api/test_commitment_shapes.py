@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import (
@@ -150,15 +150,14 @@ def test_a_renewal_is_known_for_as_long_as_what_was_renewed(cloud: World) -> Non
     cloud.clock.advance(276 * DAY)
     renewed = post(cloud, f"{old['id']}/renew", {}).json["commitment"]
     offer(cloud, old["id"], 20)
-    job = SettleCommitments(cloud.commitments.create.ledger)
-    cloud.clock.advance(job.retention + DAY)
-    job.run()
+    cloud.clock.advance(cloud.limes.settings.commitments.retention + DAY)
+    settle_commitments(cloud.limes)
     (rest,) = (commitment for commitment in listed(cloud) if commitment["amount"] == 40)
     refused(cloud, f"{rest['id']}/renew", {}, 409, renewed_as(rest, renewed))
     cloud.clock.advance(2 * 366 * DAY)  # all of it has ended: the old one goes after what was made of it
-    job.run()
-    cloud.clock.advance(job.retention + DAY)
-    job.run()
+    settle_commitments(cloud.limes)
+    cloud.clock.advance(cloud.limes.settings.commitments.retention + DAY)
+    settle_commitments(cloud.limes)
     assert cloud.engine.rows("SELECT id FROM project_commitments") == []
 
 
@@ -211,11 +210,10 @@ def test_renewals_count_months_from_the_first_begin(make: Callable[..., World]) 
     world = make(behaviors=behaviors, commitment_rules=RULES)
     world.clock.advance(30 * DAY)
     made, ends = commit(world, duration="1 month", availability_zone="any", amount=1, auto_renew=True), []
-    job = SettleCommitments(world.commitments.create.ledger)
     for _ in range(4):
         ends.append((made["expires_at"] - NOW) // DAY)
         world.clock.advance(made["expires_at"] - world.clock.now().timestamp())
-        job.run()
+        settle_commitments(world.limes)
         (made,) = listed(world)
     assert ends == [58, 89, 119, 150]  # 28 February, 31 March, 30 April, 31 May
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.utilisation import sample_utilisation
 from limes.core.commitments.utilisation import DayOfUse, recommended_amount
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.world import World
@@ -27,7 +28,7 @@ def use(world: World, az: str, usage: int) -> None:
 
 
 def look(world: World) -> None:
-    world.commitments.utilisation.take_sample()
+    sample_utilisation(world.limes)
 
 
 def report(world: World, query: str = "?service=compute&resource=cores", project: str = "berlin") -> dict[Any, Any]:

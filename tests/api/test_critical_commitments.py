@@ -53,8 +53,7 @@ def firing(world: World) -> list[tuple[str, str]]:
 
 def metric(world: World) -> Mapping[Any, float]:
     """What the metric counts, by kind, severity and service."""
-    catalog = world.commitments.create.ledger.catalog
-    family, _ = AlertGauges(replace(world.limes, catalog=catalog)).collect()
+    family, _ = AlertGauges(world.limes).collect()
     samples = {tuple(sample.labels.values()): sample.value for sample in family.samples}
     return {labels: value for labels, value in samples.items() if value}
 

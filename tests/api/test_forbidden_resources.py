@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments
+from limes.actions.commitments.utilisation import sample_utilisation
 from limes.core.commitments.rules import CommitmentRules
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, ask, commit, offer, take
 from tests.api.world import DRESDEN, GERMANY, World
@@ -86,11 +87,10 @@ def test_what_waits_is_not_confirmed_and_holds_up_nobody(cloud: World) -> None:
     cloud.clock.advance(20)
     assert ask(cloud, "berlin", "can-confirm", amount=60).json["result"] is True
     assert ask(cloud, "berlin", "plan", amount=60).json["plan"]["confirmable_now"] == 69
-    settle = SettleCommitments(cloud.commitments.create.ledger)
-    settle.run()
+    settle_commitments(cloud.limes)
     assert amounts(cloud, "dresden") == [(91, "pending")]
     forbid(cloud, most=None)
-    settle.run()
+    settle_commitments(cloud.limes)
     assert amounts(cloud, "dresden") == [(91, "confirmed")]
 
 
@@ -114,7 +114,7 @@ def test_it_is_not_advertised_to_the_project(cloud: World) -> None:
 
 def test_it_is_not_recommended(cloud: World) -> None:
     for _ in range(10):
-        cloud.commitments.utilisation.take_sample()
+        sample_utilisation(cloud.limes)
         cloud.clock.advance(86400)
 
     def recommended() -> dict[Any, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.growth.sample import sample_growth
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
@@ -122,9 +123,9 @@ def test_single_zones(cloud: World) -> None:
 
 def test_days_before_the_first_sample_come_from_the_use_of_commitments(cloud: World) -> None:
     commit(cloud, amount=10, duration="1 year")
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     cloud.clock.advance(DAY)
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     sample(cloud)
     (cores,) = history(cloud)
     first, second = cores["days"]

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.utilisation import sample_utilisation
 from tests.api.commitments import PATHS, commit
 from tests.api.test_growth import DAY, DOMAIN, HOUR, grow, history, sample, use
 from tests.api.test_usage_reports import JANUARY
@@ -65,9 +66,9 @@ def test_what_is_added_later_has_its_own_beginning(cloud: World) -> None:
 
 def test_what_was_measured_before_the_first_sample_counts(cloud: World) -> None:
     commit(cloud, amount=10, duration="1 year")
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     cloud.clock.advance(9 * DAY)
-    cloud.commitments.utilisation.take_sample()
+    sample_utilisation(cloud.limes)
     for path in ("/v1", DOMAIN, PATHS["berlin"]):
         assert since(cloud, path=path) == JANUARY, "no sample so far"
     sample(cloud)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments.settle import settle_commitments
 from limes.api import parameters
 from limes.api.routes import ROUTES
 from limes.core.commitments.rules import CommitmentRules
@@ -103,7 +103,7 @@ def test_changes_of_commitments_by_what_they_are(make: Callable[..., World]) -> 
     world.clock.advance(100)
     commit(world, confirm_by=NOW + 100_000)
     world.clock.advance(7200)  # the first one has ended
-    SettleCommitments(world.commitments.create.ledger).run()
+    settle_commitments(world.limes)
 
     def changes(query: str) -> list[tuple[Any, ...]]:
         found = world.get(f"/v1/commitments?{query}")["events"]

@@ -13,7 +13,6 @@ from typing import Any
 import falcon.testing
 
 from limes.actions import discover
-from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.context import Limes
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
@@ -166,12 +165,6 @@ class World:
     new_domains: list[str] = field(default_factory=list)
     new_projects: list[str] = field(default_factory=list)
     synced: list[tuple[str, str]] = field(default_factory=list)
-
-    @property
-    def commitments(self) -> CommitmentUseCases:
-        """The use cases of the API."""
-        commitments: CommitmentUseCases = use_cases_of_api(self.limes)["commitments"]
-        return commitments
 
     @property
     def temporary(self) -> SettleTemporaryQuotas:

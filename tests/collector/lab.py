@@ -5,16 +5,15 @@ germany: berlin, dresden   france: paris      services: compute (cores, ram, gpu
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from limes.actions.change_log import ChangeLog
-from limes.actions.change_model import ChangeModel
-from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.change_model import follow_models
+from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
 from limes.actions.discover import discover, request_sync
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.metering.usage import meter_usage
 from limes.actions.project_tasks import SILENT, Telemetry
@@ -44,7 +43,7 @@ from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
-from limes.system import Jitter, SystemIds
+from limes.system import Jitter
 from tests.support.clock import FrozenClock
 from tests.support.limes import make_limes, make_settings, with_values
 
@@ -185,7 +184,7 @@ class Lab:
         self.catalog = Catalog(["az-one", "az-two"], [COMPUTE, VOLUME], **self.catalog_options)
         self.backends = {"compute": self.compute, "volume": self.volume}
         sync_catalog(self.limes)
-        ChangeModel(self.engine, self.catalog, self.clock, self.change_log).run()
+        follow_models(self.limes)
 
     @property
     def limes(self) -> Limes:
@@ -223,17 +222,15 @@ class Lab:
     def scrape_capacity(self) -> CapacityOutcome | None:
         return scrape_next_capacitor(self.limes)
 
-    def settle_commitments(self) -> SettleCommitments:
-        return SettleCommitments(Ledger(self.engine, self.catalog, self.clock, SystemIds(), self.change_log))
+    def settle_commitments(self) -> None:
+        settle_commitments(self.limes)
 
-    def distribute(self, overrides: QuotaOverrides = NO_OVERRIDES) -> DistributeQuota:
-        return DistributeQuota(
-            self.engine, self.catalog, self.constraints, lambda: overrides, self.clock, NoJitter(), self.change_log
-        )
+    def distribute(self, overrides: QuotaOverrides = NO_OVERRIDES) -> DistributionOutcome | None:
+        return distribute_next(replace(self.limes, overrides=lambda: overrides))
 
     def distribute_all(self, overrides: QuotaOverrides = NO_OVERRIDES) -> int:
         """Computes quota until none is due; answers how many quotas have changed."""
-        outcomes = list(iter(lambda: self.distribute(overrides).run_next(), None))
+        outcomes = list(iter(lambda: self.distribute(overrides), None))
         assert all(outcome.success for outcome in outcomes)
         return sum(outcome.changed for outcome in outcomes)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.change_model import ChangeModel
+from limes.actions.change_model import follow_models
 from limes.actions.check_consistency import check_consistency
 from limes.actions.reports.inconsistencies import find_inconsistencies
 from limes.core.catalog import Catalog
@@ -39,7 +39,7 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
 def configure(lab: Lab, catalog: Catalog) -> None:
     """What a collector does that starts with this catalog."""
     lab.catalog = catalog
-    ChangeModel(lab.engine, catalog, lab.clock, lab.change_log).run()
+    follow_models(lab.limes)
 
 
 def domain_quotas(lab: Lab) -> dict[str, int]:

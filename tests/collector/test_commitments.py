@@ -41,14 +41,13 @@ def test_what_expires_makes_room(lab: Lab) -> None:
     capacity(lab, 80)
     add(lab, 1, 70, project="dresden", status="confirmed", expires_at=lab.now + 100)
     add(lab, 2, 20)
-    job = lab.settle_commitments()
-    job.run()
+    lab.settle_commitments()
     assert states(lab) == {1: "confirmed", 2: "pending"}
     lab.clock.advance(100)
-    job.run()
+    lab.settle_commitments()
     assert states(lab) == {1: "expired", 2: "confirmed"}
     before = all_rows(lab.engine)
-    job.run()
+    lab.settle_commitments()
     assert changes(before, all_rows(lab.engine)) == {}
 
 
@@ -57,10 +56,10 @@ def test_a_resource_without_a_capacitor_goes_on_as_well(lab: Lab) -> None:
     add(lab, 1, 1, status="confirmed", expires_at=lab.now + 1)
     add(lab, 2, 1, project="paris", expires_at=lab.now + 2)
     lab.clock.advance(1)
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     assert states(lab) == {1: "expired", 2: "pending"}
     lab.clock.advance(1)
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     assert states(lab) == {1: "expired", 2: "expired"}
 
 
@@ -69,16 +68,15 @@ def test_ended_ones_are_forgotten_but_not_their_events(lab: Lab) -> None:
     add(lab, 2, 1, status="superseded")
     add(lab, 3, 1, status="confirmed")
     lab.clock.advance(10)
-    job = lab.settle_commitments()
-    job.run()
+    lab.settle_commitments()
     assert states(lab) == {1: "expired", 2: "superseded", 3: "confirmed"}
-    lab.clock.advance(job.retention - 10)
-    job.run()
+    lab.clock.advance(lab.limes.settings.commitments.retention - 10)
+    lab.settle_commitments()
     assert states(lab) == {1: "expired", 2: "superseded", 3: "confirmed"}
     lab.clock.advance(5)
-    job.run()
+    lab.settle_commitments()
     assert states(lab) == {1: "expired", 3: "confirmed"}
     lab.clock.advance(6)
-    job.run()
+    lab.settle_commitments()
     assert states(lab) == {3: "confirmed"}
     assert events(lab) == [("expired", 1)]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.distribute_quota import DistributionOutcome
+from limes.actions.distribute_quota import DistributionOutcome, explain_allocation
 from limes.actions.push_quota import push_quota
 from limes.core.autogrow import Step
 from limes.core.autogrow_bounds import BoundSource
@@ -47,7 +47,7 @@ def test_what_is_used_is_granted_with_the_first_scrape(lab: Lab) -> None:
 
 
 def test_growth(lab: Lab) -> None:
-    assert lab.distribute().run_next() == DistributionOutcome(CORES, True, 2)
+    assert lab.distribute() == DistributionOutcome(CORES, True, 2)
     assert az_quotas(lab) == {"berlin": {"az-one": 24, "az-two": 36}, "dresden": {"az-one": 6}}
     assert [row[:5] for row in history(lab)[2:]] == [
         ("p-berlin", "cores", 50, 60, "autogrow"),
@@ -55,7 +55,7 @@ def test_growth(lab: Lab) -> None:
     ]
     assert history(lab)[2][5] == "usage 50: 50 for usage and commitments, 10 for growth"
     assert due_at(lab) == lab.now + 900
-    assert lab.distribute().run_next() is None
+    assert lab.distribute() is None
 
 
 def test_usage_of_late(lab: Lab) -> None:
@@ -136,7 +136,7 @@ def test_a_commitment_raises_quota_at_once(lab: Lab) -> None:
     lab.distribute_all()
     push_quota(lab.limes, lab.project_id("paris"), ["compute"])
     add(lab, 1, 10, project="paris", status="pending")
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     assert az_quotas(lab)["paris"] == {"az-one": 10}
     assert history(lab)[-1] == ("p-paris", "cores", 0, 10, "autogrow", "usage 0, committed 10", "limes")
     assert due_at(lab) == lab.now
@@ -151,7 +151,7 @@ def test_a_commitment_that_ends_lowers_quota(lab: Lab) -> None:
     assert az_quotas(lab)["paris"] == {"az-one": 12}
     lab.clock.advance(1001)
     set_due(lab, lab.now + 500)
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     assert due_at(lab) == lab.now
     lab.distribute_all()
     assert "paris" not in az_quotas(lab)
@@ -201,8 +201,9 @@ def test_small_changes_wait(make_lab: Callable[..., Lab]) -> None:
 
 def test_explanation(lab: Lab) -> None:
     before = all_rows(lab.engine)
-    distribute = lab.distribute(QuotaOverrides({("germany", "dresden"): {CORES: 7}}))
-    found = distribute.allocation(lab.project_id(), CORES)
+    overrides = QuotaOverrides({("germany", "dresden"): {CORES: 7}})
+    limes = replace(lab.limes, overrides=lambda: overrides)
+    found = explain_allocation(limes, lab.project_id(), CORES)
     assert found is not None
     assert found.allocation.granted == {
         Step.NEEDED: {"az-one": 20, "az-two": 30},
@@ -211,12 +212,12 @@ def test_explanation(lab: Lab) -> None:
     assert found.capacity == {"az-one": 100, "az-two": 100}
     assert found.quotas == {"az-one": 20, "az-two": 30}
     assert found.text == "usage 50: 50 for usage and commitments, 10 for growth"
-    pinned = distribute.allocation(lab.project_id("dresden"), CORES)
+    pinned = explain_allocation(limes, lab.project_id("dresden"), CORES)
     assert pinned is not None
     assert pinned.bounds.maximum_from is BoundSource.OVERRIDE
     assert pinned.allocation.quota == 7
-    assert lab.distribute().allocation(lab.project_id(), ("compute", "ram")) is None
-    assert lab.distribute().allocation(10**6, CORES) is None
+    assert explain_allocation(limes, lab.project_id(), ("compute", "ram")) is None
+    assert explain_allocation(limes, 10**6, CORES) is None
     assert changes(before, all_rows(lab.engine)) == {}
 
 

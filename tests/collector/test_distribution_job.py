@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from limes.actions.distribute_quota import DistributionOutcome
+from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.backends import ProjectInfo
 from limes.core.catalog import DistributionRule
 from limes.core.overrides import QuotaOverrides
@@ -69,10 +69,10 @@ def test_statements_of_a_computation(make_lab: Callable[..., Lab], projects: int
     use(lab, **{town.name: {"az-one": 10} for town in towns})
     lab.clock.advance(10)
     begins = 2 if lab.engine.dialect == "sqlite" else 0  # which are statements there
-    assert count_statements(lab.engine, lab.distribute().run_next) == 24 + begins
+    assert count_statements(lab.engine, lab.distribute) == 24 + begins
     assert len(history(lab)) == 2 * projects
     set_due(lab, lab.now)
-    assert count_statements(lab.engine, lab.distribute().run_next) == 12 + begins
+    assert count_statements(lab.engine, lab.distribute) == 12 + begins
 
 
 def test_statements_of_a_scrape(lab: Lab) -> None:
@@ -137,8 +137,7 @@ def test_one_resource_that_fails_does_not_stop_others(make_lab: Callable[..., La
                 raise Unavailable("the disk is gone")
             return 5
 
-    distribute = lab.distribute(Broken({}))
-    assert [distribute.run_next(), distribute.run_next(), distribute.run_next()] == [
+    assert [lab.distribute(Broken({})) for _ in range(3)] == [
         DistributionOutcome(CORES, False),
         DistributionOutcome(("compute", "ram"), True, 3),
         None,
@@ -161,17 +160,16 @@ def test_a_killed_one_costs_a_lease(lab: Lab) -> None:
         raise Killed
 
     with pytest.raises(Killed):
-        replace(lab.distribute(), overrides=die).run_next()
-    assert lab.distribute().run_next() is None
+        distribute_next(replace(lab.limes, overrides=die))
+    assert lab.distribute() is None
     lab.clock.advance(300)
-    assert lab.distribute().run_next() == DistributionOutcome(CORES, True, 2)
+    assert lab.distribute() == DistributionOutcome(CORES, True, 2)
 
 
 def test_what_changes_during_a_computation_is_computed_again(lab: Lab) -> None:
     """The mark comes after the claim, and before the computation locks the resource."""
     ids = [id_ for (id_,) in lab.rows("SELECT id FROM resources WHERE name = 'cores'")]
-    distribute = lab.distribute()
-    assert distribute.run_next()
+    assert lab.distribute()
     assert due_at(lab) == lab.now + 900
     lab.engine.atomic(lambda: mark_due(lab.engine, ids, lab.now))
     assert due_at(lab) == lab.now

@@ -3,12 +3,13 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 
 from limes.actions.discover import request_sync
-from limes.actions.distribute_quota import DistributeQuota, DistributionOutcome
+from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.backends import AZCapacity, AZUsage
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.queries.autogrow import mark_due
@@ -28,7 +29,9 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
     return make_used(make_lab)
 
 
-def distribute(lab: Lab, *, during: Callable[[], Any] = lambda: None, piece: int = 1) -> DistributeQuota:
+def distribute(
+    lab: Lab, *, during: Callable[[], Any] = lambda: None, piece: int = 1
+) -> Callable[[], DistributionOutcome | None]:
     """Does something after everything was read, and before anything is written."""
     act = once(during)
 
@@ -36,7 +39,7 @@ def distribute(lab: Lab, *, during: Callable[[], Any] = lambda: None, piece: int
         act()
         return NO_OVERRIDES
 
-    return replace(lab.distribute(), overrides=overrides, piece=piece)
+    return partial(distribute_next, replace(lab.limes, overrides=overrides), piece)
 
 
 def scrape(lab: Lab, project: str, **usage: int) -> None:
@@ -64,7 +67,7 @@ def test_nobody_waits_while_it_is_computed(lab: Lab) -> None:
         assert not any(thread.is_alive() for thread in threads)
         assert az_quotas(lab)["dresden"] == {"az-one": 5, "az-two": 1}
 
-    assert distribute(lab, during=others).run_next() == DistributionOutcome(CORES, True, 2)
+    assert distribute(lab, during=others)() == DistributionOutcome(CORES, True, 2)
     assert az_quotas(lab) == {**GROWN, "dresden": {"az-one": 6, "az-two": 1}}
     assert [each[2:4] for each in history(lab) if each[0] == "p-dresden"] == [(0, 5), (5, 6), (6, 7)]
     assert due_at(lab) == lab.now
@@ -72,14 +75,14 @@ def test_nobody_waits_while_it_is_computed(lab: Lab) -> None:
 
 def test_usage_that_rises_meanwhile_is_covered(lab: Lab) -> None:
     run = distribute(lab, during=lambda: scrape(lab, "berlin", az_one=40, az_two=30))
-    assert run.run_next() == DistributionOutcome(CORES, True, 2)
+    assert run() == DistributionOutcome(CORES, True, 2)
     assert az_quotas(lab) == {**GROWN, "berlin": {"az-one": 40, "az-two": 36}}
     assert due_at(lab) == lab.now + 10
 
 
 def test_usage_that_falls_meanwhile_is_seen_the_next_time(lab: Lab) -> None:
     run = distribute(lab, during=lambda: scrape(lab, "berlin", az_one=1, az_two=1))
-    assert run.run_next() == DistributionOutcome(CORES, True, 2)
+    assert run() == DistributionOutcome(CORES, True, 2)
     assert az_quotas(lab) == GROWN
 
 
@@ -93,7 +96,7 @@ def test_capacity_that_changes_meanwhile_ends_it(lab: Lab) -> None:
         assert lab.scrape_capacity()
 
     before = az_quotas(lab)
-    assert distribute(lab, during=lose).run_next() == DistributionOutcome(CORES, True, 0)
+    assert distribute(lab, during=lose)() == DistributionOutcome(CORES, True, 0)
     assert az_quotas(lab) == before
     assert due_at(lab) <= lab.now
     lab.distribute_all()
@@ -110,7 +113,7 @@ def test_a_project_whose_bounds_change_meanwhile_is_not_raised(lab: Lab, bound: 
         lab.execute(f"UPDATE project_resources SET {bound} WHERE project_id = %s", lab.project_id())
         mark_cores(lab)
 
-    assert distribute(lab, during=change).run_next() == DistributionOutcome(CORES, True, 1)
+    assert distribute(lab, during=change)() == DistributionOutcome(CORES, True, 1)
     assert sum(az_quotas(lab)["berlin"].values()) == 50, "as before"
     lab.distribute_all()
     assert sum(az_quotas(lab)["berlin"].values()) == expected
@@ -125,7 +128,7 @@ def test_a_project_whose_bounds_change_meanwhile_is_lowered(lab: Lab) -> None:
     def change() -> None:
         lab.execute("UPDATE project_resources SET max_quota = 80 WHERE project_id = %s", lab.project_id())
 
-    assert distribute(lab, during=change).run_next() == DistributionOutcome(CORES, True, 2)
+    assert distribute(lab, during=change)() == DistributionOutcome(CORES, True, 2)
     assert az_quotas(lab) == GROWN
 
 
@@ -134,14 +137,14 @@ def test_a_project_that_vanishes_meanwhile(lab: Lab) -> None:
         lab.keystone.vanish("dresden")
         lab.discover()
 
-    assert distribute(lab, during=vanish, piece=500).run_next() == DistributionOutcome(CORES, True, 1)
+    assert distribute(lab, during=vanish, piece=500)() == DistributionOutcome(CORES, True, 1)
     assert az_quotas(lab) == {"berlin": GROWN["berlin"]}
 
 
 def test_people_who_set_quota_from_now_on(lab: Lab) -> None:
     before = az_quotas(lab)
     end = "UPDATE resources SET quota_due_at = NULL, quota_claimed_until = NULL"
-    assert distribute(lab, during=lambda: lab.execute(end)).run_next() == DistributionOutcome(CORES, True, 0)
+    assert distribute(lab, during=lambda: lab.execute(end))() == DistributionOutcome(CORES, True, 0)
     assert az_quotas(lab) == before
     assert due_at(lab) is None
 
@@ -151,12 +154,12 @@ def test_only_one_computes_a_resource_though_it_is_due_again(lab: Lab) -> None:
 
     def mark() -> None:
         mark_cores(lab)
-        outcomes.append(lab.distribute().run_next())
+        outcomes.append(lab.distribute())
 
-    outcomes.append(distribute(lab, during=mark).run_next())
+    outcomes.append(distribute(lab, during=mark)())
     assert outcomes == [None, DistributionOutcome(CORES, True, 2)]
-    assert lab.distribute().run_next() == DistributionOutcome(CORES, True, 0), "because it was due again"
-    assert lab.distribute().run_next() is None
+    assert lab.distribute() == DistributionOutcome(CORES, True, 0), "because it was due again"
+    assert lab.distribute() is None
 
 
 def test_one_whose_claim_was_taken_over_writes_nothing(lab: Lab) -> None:
@@ -165,11 +168,11 @@ def test_one_whose_claim_was_taken_over_writes_nothing(lab: Lab) -> None:
 
     def take_over() -> None:
         lab.clock.advance(301)
-        outcomes.append(lab.distribute().run_next())
+        outcomes.append(lab.distribute())
         lab.execute("UPDATE project_az_quotas SET quota = 30 WHERE az = 'az-one' AND quota = 24")
         lab.execute("UPDATE project_resources SET quota = 66 WHERE quota = 60")
 
-    outcomes.append(distribute(lab, during=take_over).run_next())
+    outcomes.append(distribute(lab, during=take_over)())
     assert outcomes == [DistributionOutcome(CORES, True, 2), DistributionOutcome(CORES, True, 0)]
     assert az_quotas(lab) == {**GROWN, "berlin": {"az-one": 30, "az-two": 36}}
     assert due_at(lab) == lab.now + 900
@@ -189,20 +192,20 @@ def test_killed_between_two_pieces(lab: Lab) -> None:
     lab.engine.atomic = die_in_the_third
     try:
         with pytest.raises(Killed):
-            run.run_next()
+            run()
     finally:
         del lab.engine.atomic
     assert az_quotas(lab) == {"berlin": {"az-one": 20, "az-two": 30}, "dresden": {"az-one": 6}}
     assert history(lab)[-1][:4] == ("p-dresden", "cores", 5, 6)
-    assert lab.distribute().run_next() is None
+    assert lab.distribute() is None
     lab.clock.advance(300)
-    assert lab.distribute().run_next() == DistributionOutcome(CORES, True, 1)
+    assert lab.distribute() == DistributionOutcome(CORES, True, 1)
     assert az_quotas(lab) == GROWN
 
 
 @pytest.mark.parametrize("piece", [1, 2, 500])
 def test_the_size_of_pieces_does_not_matter(lab: Lab, piece: int) -> None:
-    assert distribute(lab, piece=piece).run_next() == DistributionOutcome(CORES, True, 2)
+    assert distribute(lab, piece=piece)() == DistributionOutcome(CORES, True, 2)
     assert az_quotas(lab) == GROWN
     set_due(lab, lab.now)
-    assert distribute(lab, piece=piece).run_next() == DistributionOutcome(CORES, True, 0)
+    assert distribute(lab, piece=piece)() == DistributionOutcome(CORES, True, 0)

@@ -5,7 +5,7 @@ from typing import Any, Never
 
 import pytest
 
-from limes.actions.commitments.settle import SettleCommitments
+from limes.actions.commitments import settle
 from limes.backends import AZUsage
 from limes.core.catalog import BehaviorRule
 from limes.errors import Unavailable
@@ -91,15 +91,15 @@ def test_in_the_az_any_usage_counts_wherever_it_was(make_lab: Callable[..., Lab]
 
 
 def test_the_scrape_stands_even_if_nobody_can_be_confirmed_now(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: Any, resource_id: int) -> Never:
+    def fail(limes: Any, resource_id: int) -> Never:
         raise Unavailable("the database is busy")
 
     wait(lab, 1, 15, project="paris")
-    monkeypatch.setattr(SettleCommitments, "_settle", fail)
+    monkeypatch.setattr(settle, "_settle", fail)
     use(lab, "berlin", az_one=1)
     assert states(lab) == {1: "pending"}
     monkeypatch.undo()
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     assert states(lab) == {1: "confirmed"}
 
 
@@ -128,7 +128,7 @@ def test_a_vanished_project_goes_when_its_commitments_have_ended(lab: Lab) -> No
     lab.discover()
     assert changes(before, all_rows(lab.engine)) == {}
     lab.clock.advance(10)
-    lab.settle_commitments().run()
+    lab.settle_commitments()
     lab.discover()
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
     assert states(lab) == {}

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.commitments.utilisation import sample_utilisation
 from limes.backends import AZCapacity, AZUsage
 from limes.core.catalog import BehaviorRule
 from limes.core.units import MAX_AMOUNT
@@ -152,7 +153,7 @@ def test_commitments_of_the_largest_amount(lab: Lab, api: World) -> None:
     merged = api.request("POST", f"{PROJECT}/commitments/merge", json={"commitment_ids": ids[:2]})
     assert (merged.status_code, "too large to merge" in merged.text) == (422, True)
     for _ in range(4):
-        api.commitments.utilisation.take_sample()
+        sample_utilisation(api.limes)
     days = api.get(f"{PROJECT}/commitments/utilisation")["utilisation"]
     assert days[0]["days"][0]["max_used"] == MAX_AMOUNT
     for path in ("/v1/clusters/current", "/v1/domains", "/v1/domains/d-germany/projects"):

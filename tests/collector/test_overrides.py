@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from limes.actions.discover import request_sync
 from limes.actions.follow_overrides import FollowOverrides
-from limes.actions.reports.ineffective_overrides import FindIneffectiveOverrides, Reason
+from limes.actions.reports.ineffective_overrides import Reason, find_ineffective
 from limes.backends import AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
@@ -39,7 +40,7 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
 
 
 def ineffective(lab: Lab, quotas: Any) -> list[tuple[Any, ...]]:
-    found = FindIneffectiveOverrides(lab.engine, lab.catalog, lab.clock).run(QuotaOverrides(quotas))
+    found = find_ineffective(lab.limes, QuotaOverrides(quotas))
     return [(each.override.project, each.override.ref, each.reason, each.needed) for each in found]
 
 
@@ -84,8 +85,8 @@ def figures(*gauges: SampleCollector) -> dict[tuple[Any, ...], float]:
 def test_the_metric(lab: Lab) -> None:
     overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9}, ("germany", "bonn"): {CORES: 1, RAM: 1}})]
     valid = [True]
-    find = FindIneffectiveOverrides(lab.engine, lab.catalog, lab.clock)
-    gauges = (override_validity(lambda: valid[0]), ineffective_overrides(find, lambda: overrides[0]))
+    limes = replace(lab.limes, overrides=lambda: overrides[0])
+    gauges = (override_validity(lambda: valid[0]), ineffective_overrides(limes))
     name = "limes_ineffective_quota_overrides"
     assert figures(*gauges) == {
         ("limes_quota_overrides_valid",): 1,
@@ -110,7 +111,7 @@ def nothing_is_due(lab: Lab) -> None:
 
 def test_a_change_of_the_file_has_quota_computed(lab: Lab) -> None:
     overrides = [QuotaOverrides({("germany", "berlin"): {CORES: 9, CAPACITY: 1}})]
-    follow = FollowOverrides(lab.engine, lab.catalog, lab.clock, lambda: overrides[0])
+    follow = FollowOverrides(replace(lab.limes, overrides=lambda: overrides[0]))
     nothing_is_due(lab)
     assert follow.run() is True
     assert due(lab) == {"cores": True, "ram": False}
@@ -140,7 +141,7 @@ class BrokenClock(FrozenClock):
 
 def test_a_change_that_could_not_be_marked_is_marked_later(lab: Lab) -> None:
     overrides = QuotaOverrides({("germany", "berlin"): {CORES: 9}})
-    follow = FollowOverrides(lab.engine, lab.catalog, BrokenClock(), lambda: overrides)
+    follow = FollowOverrides(replace(lab.limes, clock=BrokenClock(), overrides=lambda: overrides))
     nothing_is_due(lab)
     with pytest.raises(Unavailable):
         follow.run()

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.change_model import ChangeModel
+from limes.actions.change_model import follow_models
 from limes.backends import ProjectInfo
 from limes.core.catalog import Catalog, ServiceDef
 from tests.collector.commitments import add
@@ -46,7 +46,7 @@ def make(make_lab: Callable[..., Lab], service: FakeService, **rule: Any) -> Lab
     provide(lab, **{"az-one": 100, "az-two": 100})
     use(lab, berlin={"az-one": 20, "az-two": 30})
     lab.clock.advance(10)
-    lab.distribute().run_next()
+    lab.distribute()
     push(lab)
     return lab
 
@@ -62,7 +62,7 @@ def test_others_need_not_know(make_lab: Callable[..., Lab]) -> None:
     lab.execute("UPDATE project_az_quotas SET quota = 60 - quota WHERE project_id = %s", lab.project_id())
     set_due(lab, lab.now)
     before = history(lab)
-    lab.distribute().run_next()
+    lab.distribute()
     assert az_quotas(lab)["berlin"] == {"az-one": 24, "az-two": 36}
     assert history(lab) == before, "the project's quota is the same"
     assert lab.service("quota_desynced_at") == (None,)
@@ -82,7 +82,7 @@ def test_quota_that_people_set_has_no_split(make_lab: Callable[..., Lab]) -> Non
 def configure(lab: Lab, service: ServiceDef, **options: Any) -> None:
     """What a collector does that starts with this catalog."""
     lab.catalog = Catalog(["az-one", "az-two"], [service, VOLUME], **options)
-    ChangeModel(lab.engine, lab.catalog, lab.clock, lab.change_log).run()
+    follow_models(lab.limes)
 
 
 class Life:
@@ -125,7 +125,7 @@ class Life:
         ends = self.lab.now + self.dice.choice([1, 5]) * DAY
         amount = self.dice.randint(1, 20)
         add(self.lab, self.commitments, amount, az=az, project=project, status="pending", expires_at=ends)
-        self.lab.settle_commitments().run()
+        self.lab.settle_commitments()
 
     def distribute(self) -> None:
         set_due(self.lab, self.lab.now)

@@ -2,12 +2,13 @@
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
 
-from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.commitments.create import create_commitment, delete_commitment
 from limes.actions.discover import request_sync
 from limes.actions.set_autogrow_bounds import SetAutogrowBounds, WantedBound
 from limes.audit.initiator import Initiator
@@ -18,7 +19,6 @@ from limes.core.commitments.rules import CommitmentRules
 from limes.core.history import What
 from limes.db.engine import Engine
 from limes.errors import Conflict
-from limes.system import SystemIds
 from tests.collector.commitments import RULE as COMMITMENTS
 from tests.collector.growing import distributions
 from tests.collector.lab import GERMANY, FakeKeystone, Lab
@@ -94,14 +94,9 @@ class Turmoil:
     def __init__(self, lab: Lab, rounds: int) -> None:
         self.lab = lab
         self.rounds = rounds
-        self.commitments = CommitmentUseCases.build(
-            lab.engine,
-            lab.catalog,
-            lab.clock,
-            SystemIds(),
-            CommitmentRules(self_delete_grace=1e9, retention=1e9),
-            lab.change_log,
-        )
+        rules = CommitmentRules(self_delete_grace=1e9, retention=1e9)
+        settings = lab.limes.settings.model_copy(update={"commitments": rules})
+        self.admin = replace(lab.limes, settings=settings, initiator=ADMIN)
 
     def use_and_scrape(self, seed: int) -> None:
         """Each of them scrapes other projects."""
@@ -120,14 +115,14 @@ class Turmoil:
             town = dice.choice(TOWNS)
             request = CommitmentRequest(CORES, dice.choice(AZS), dice.randint(1, 40), "1 year")
             try:
-                created = self.commitments.create.run(GERMANY.id, town.id, request, ADMIN)
+                created = create_commitment(self.admin, GERMANY.id, town.id, request)
             except Conflict:
                 pass  # there is no capacity
             else:
                 made.append((town.id, int(str(created.document["id"]))))
             if made and dice.random() < 0.5:
                 project, id_ = made.pop(dice.randrange(len(made)))
-                self.commitments.delete.run(GERMANY.id, project, id_, ADMIN, as_admin=True)
+                delete_commitment(self.admin, GERMANY.id, project, id_, as_admin=True)
 
     def set_bounds(self, seed: int) -> None:
         dice = random.Random(seed)
@@ -147,7 +142,7 @@ class Turmoil:
             self.lab.clock.advance(20)
 
     def collect(self) -> None:
-        outcome = self.lab.distribute().run_next()
+        outcome = self.lab.distribute()
         assert outcome is None or outcome.success
 
     def watch(self) -> None:
@@ -206,5 +201,5 @@ def assert_history_has_no_gaps(lab: Lab) -> None:
 def test_two_collectors_compute_a_resource_once(lab: Lab) -> None:
     lab.clock.advance(901)
     outcomes: list[Any] = []
-    at_once(*[lambda: outcomes.append(lab.distribute().run_next()) for _ in range(6)])
+    at_once(*[lambda: outcomes.append(lab.distribute()) for _ in range(6)])
     assert [outcome.ref for outcome in outcomes if outcome] == [CORES]

@@ -4,18 +4,16 @@ import functools
 import random
 import re
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
-from limes.core.constraints import ConstraintSet
-from limes.core.overrides import NO_OVERRIDES
 from limes.db.engine import Engine
-from limes.system import RandomJitter
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
 from tests.api.world import SERVICES, World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
@@ -42,13 +40,12 @@ def world(engine: Engine) -> World:
     return world
 
 
-def distribution(world: World) -> DistributeQuota:
+def distribution(world: World) -> Callable[[], DistributionOutcome | None]:
     """What a collector does beside the API."""
     catalog = Catalog(["az-one", "az-two"], SERVICES, distributions=GROWING)
-    log = world.commitments.create.ledger.change_log
-    constraints, overrides = ConstraintSet(), lambda: NO_OVERRIDES
-    sync_catalog(replace(world.limes, catalog=catalog))
-    return DistributeQuota(world.engine, catalog, constraints, overrides, world.clock, RandomJitter(), log)
+    limes = replace(world.limes, catalog=catalog)
+    sync_catalog(limes)
+    return functools.partial(distribute_next, limes)
 
 
 def put(world: World, path: str, what: str, values: dict[str, Any], **headers: str) -> int:
@@ -62,7 +59,7 @@ def put(world: World, path: str, what: str, values: dict[str, Any], **headers: s
 def test_storm(world: World) -> None:
     """16 clients set bounds of projects and of all projects, in any order of resources, and quota of what does not
     grow, while two collectors compute. Each entry of the history begins where the one before has ended."""
-    collect = distribution(world).run_next
+    collect = distribution(world)
     statuses: list[int] = []
 
     def client(seed: int) -> None:
@@ -107,12 +104,12 @@ def test_what_is_set_during_a_computation_counts_in_the_next(world: World) -> No
     action = distribution(world)
     for limit in (40, 35, 60, 33):
         at_once(
-            lambda: action.run_next() and None,
+            lambda: action() and None,
             functools.partial(put, world, DOMAIN, "max-quota", {"cores": limit}),
             functools.partial(put, world, PROJECT, "max-quota", {"cores": 6}),
-            lambda: action.run_next() and None,
+            lambda: action() and None,
         )
-        while action.run_next() is not None:
+        while action() is not None:
             pass
         rows = world.engine.rows(
             "SELECT pr.quota, pr.usage, pr.max_quota FROM project_resources pr"

@@ -5,15 +5,16 @@ import functools
 import itertools
 import time
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import orjson
 import pytest
 
+from limes.actions.commitments import create, reshape, transfer
 from limes.actions.commitments.reshape import Conversion
-from limes.actions.commitments.settle import SettleCommitments
-from limes.actions.commitments.use_cases import CommitmentUseCases
+from limes.actions.commitments.settle import settle_commitments, settle_waiting
 from limes.audit.initiator import Initiator
 from limes.core.catalog import Catalog
 from limes.core.commitments.request import CommitmentRequest
@@ -61,10 +62,9 @@ class Race:
     def __init__(self, engine: Engine) -> None:
         world = make_world(engine, behaviors=BEHAVIORS)
         self.engine = engine
-        self.cases = CommitmentUseCases.build(
-            engine, CATALOG, TickingClock(), SlowIds(), RULES, world.commitments.create.ledger.change_log
-        )
-        self.settle = SettleCommitments(self.cases.create.ledger)
+        settings = world.limes.settings.model_copy(update={"commitments": RULES})
+        self.limes = replace(world.limes, catalog=CATALOG, clock=TickingClock(), ids=SlowIds(), settings=settings)
+        self.jane = self.limes.as_initiator(JANE)
         self.world = world
         engine.atomic(self._fill)
 
@@ -80,7 +80,7 @@ class Race:
         self, project: str = BERLIN, amount: int = 1, key: Any = None, az: str = "az-one", **fields: int
     ) -> dict[str, Any]:
         request = CommitmentRequest(("compute", "cores"), az, amount, fields.pop("duration", "1 year"), **fields)
-        return self.cases.create.run(DOMAINS[project], project, request, JANE, key).document
+        return create.create_commitment(self.jane, DOMAINS[project], project, request, key).document
 
     def rows(self, sql: str, *params: str) -> list[tuple[Any, ...]]:
         with self.engine.connection():
@@ -147,7 +147,7 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race: Race) -> None:
     waiting = [race.commit(PARIS, 10, confirm_by=NOW + 10) for _ in range(CLIENTS)]
     race.engine.execute("UPDATE project_commitments SET confirm_by = %s, status = 'pending'", [NOW])
     race.engine.execute("UPDATE az_resources SET raw_capacity = 100")
-    jobs = [race.settle.run, race.settle.settle_waiting] * (CLIENTS // 2)
+    jobs = [functools.partial(job, race.limes) for job in (settle_commitments, settle_waiting)] * (CLIENTS // 2)
     outcomes = race.race(*jobs, *[functools.partial(race.commit, BERLIN, 10)] * CLIENTS)
     assert outcomes == {"done": CLIENTS, "Conflict": CLIENTS}
     assert race.live() == {("paris", "cores"): 100}
@@ -158,9 +158,11 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race: Race) -> None:
 def test_one_token_is_taken_once(race: Race) -> None:
     for _ in range(5):
         made = race.commit(amount=5)
-        token = race.cases.transfer.start(GERMANY, BERLIN, made["id"], 5, "unlisted", JANE).commitment.transfer_token
+        token = transfer.offer_commitment(
+            race.jane, GERMANY, BERLIN, made["id"], 5, "unlisted"
+        ).commitment.transfer_token
         deeds = [
-            functools.partial(race.cases.transfer.take, DOMAINS[project], project, made["id"], token, JANE)
+            functools.partial(transfer.take_commitment, race.jane, DOMAINS[project], project, made["id"], token)
             for project in (DRESDEN, PARIS) * (CLIENTS // 2)
         ]
         assert race.race(*deeds) == {"done": 1, "NotFound": CLIENTS - 1}
@@ -171,16 +173,15 @@ def test_one_token_is_taken_once(race: Race) -> None:
 
 def test_of_all_that_can_become_of_a_commitment_one_thing_does(race: Race) -> None:
     """Merged, deleted, split, converted, transferred: what is left adds up, whoever came first."""
-    cases = race.cases
     for _ in range(6):
         before = sum(race.live().values())
         one, two = race.commit(amount=4)["id"], race.commit(amount=4)["id"]
         part = Conversion(("volume", "capacity"), 4, 4)
         deeds = [
-            functools.partial(cases.reshape.merge, GERMANY, BERLIN, [one, two], JANE),
-            functools.partial(cases.delete.run, GERMANY, BERLIN, one, JANE, as_admin=False),
-            functools.partial(cases.transfer.start, GERMANY, BERLIN, one, 1, "public", JANE),
-            functools.partial(cases.reshape.convert, GERMANY, BERLIN, one, part, JANE),
+            functools.partial(reshape.merge_commitments, race.jane, GERMANY, BERLIN, [one, two]),
+            functools.partial(create.delete_commitment, race.jane, GERMANY, BERLIN, one, as_admin=False),
+            functools.partial(transfer.offer_commitment, race.jane, GERMANY, BERLIN, one, 1, "public"),
+            functools.partial(reshape.convert_commitment, race.jane, GERMANY, BERLIN, one, part),
         ]
         outcomes = race.race(*deeds * (CLIENTS // len(deeds)))
         assert set(outcomes) <= {"done", "NotFound", "Conflict"}
@@ -195,7 +196,7 @@ def test_of_all_that_can_become_of_a_commitment_one_thing_does(race: Race) -> No
 
 def test_a_commitment_is_renewed_once(race: Race) -> None:
     made = race.commit(amount=4)
-    outcomes = race.race(*[lambda: race.cases.reshape.renew(GERMANY, BERLIN, made["id"], JANE)] * CLIENTS)
+    outcomes = race.race(*[lambda: reshape.renew_commitment(race.jane, GERMANY, BERLIN, made["id"])] * CLIENTS)
     assert outcomes == {"done": 1, "Conflict": CLIENTS - 1}
     assert race.rows("SELECT status, amount FROM project_commitments ORDER BY id") == [("confirmed", 4), ("planned", 4)]
 
@@ -218,7 +219,7 @@ def test_one_key_by_two_clients_with_different_wishes(race: Race) -> None:
 def test_times_of_events_do_not_run_backwards(race: Race) -> None:
     cores = [functools.partial(race.commit, project, 1) for project in (BERLIN, DRESDEN, PARIS)] * 5
     volume = CommitmentRequest(("volume", "capacity"), "az-one", 1, "1 year")
-    other = [lambda: race.cases.create.run(GERMANY, BERLIN, volume, JANE)] * CLIENTS
+    other = [lambda: create.create_commitment(race.jane, GERMANY, BERLIN, volume)] * CLIENTS
     race.race(*cores, *other)
     times = [at for (at,) in race.rows("SELECT at FROM commitment_events ORDER BY number")]
     assert len(times) == len(cores) + len(other)
@@ -252,9 +253,9 @@ def test_conversions_there_and_back(race: Race) -> None:
     there, back = Conversion(("volume", "capacity"), 1, 1), Conversion(("compute", "cores"), 1, 1)
     cores = [race.commit(amount=1)["id"] for _ in range(CLIENTS)]
     volume = CommitmentRequest(("volume", "capacity"), "az-one", 1, "1 year")
-    volumes = [race.cases.create.run(GERMANY, BERLIN, volume, JANE).document["id"] for _ in range(CLIENTS)]
+    volumes = [create.create_commitment(race.jane, GERMANY, BERLIN, volume).document["id"] for _ in range(CLIENTS)]
     deeds = [
-        functools.partial(race.cases.reshape.convert, GERMANY, BERLIN, number, wanted, JANE)
+        functools.partial(reshape.convert_commitment, race.jane, GERMANY, BERLIN, number, wanted)
         for numbers in zip(cores, volumes, strict=True)
         for number, wanted in zip(numbers, (there, back), strict=True)
     ]

@@ -6,13 +6,10 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments.ledger import Ledger
-from limes.actions.commitments.settle import SettleCommitments
-from limes.core.catalog import Catalog
+from limes.actions.commitments.settle import settle_commitments
 from limes.db.engine import Engine
-from limes.system import SystemIds
 from tests.api.commitments import BEHAVIORS, ask, commit, listed, offer, take
-from tests.api.world import SERVICES, World, make_world
+from tests.api.world import World, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
 
 CLAIMED = """
@@ -52,9 +49,6 @@ def test_two_that_fit_only_alone(world: World) -> None:
 def test_storm(world: World) -> None:
     """16 clients commit, split, transfer and merge; a watcher never sees more claimed than there is."""
     statuses: list[int] = []
-    settle = SettleCommitments(
-        Ledger(world.engine, world_catalog(), world.clock, SystemIds(), world.commitments.create.ledger.change_log)
-    )
 
     def client(seed: int) -> None:
         dice = random.Random(seed)
@@ -67,7 +61,7 @@ def test_storm(world: World) -> None:
                 fields = {"amount": dice.randint(1, 12), "confirm_by": int(world.clock.now().timestamp())}
                 statuses.append(ask(world, project, "new", **fields).status_code)
             elif deed < 0.7:
-                settle.run()
+                settle_commitments(world.limes)
             else:
                 own = [one for one in listed(world, project) if one["status"] == "confirmed"]
                 if own:
@@ -90,10 +84,6 @@ def test_storm(world: World) -> None:
     created = sum(one["commitment"]["amount"] for one in made if one["event"] == "created")
     superseded = sum(one["commitment"]["amount"] for one in made if one["event"] == "superseded")
     assert created - superseded == alive
-
-
-def world_catalog() -> Catalog:
-    return Catalog(["az-one", "az-two"], SERVICES, behaviors=BEHAVIORS)
 
 
 def test_one_key_makes_one_commitment(world: World) -> None:

@@ -10,22 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.actions.change_log import ChangeLog
-from limes.actions.change_model import ChangeModel
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.change_model import follow_models
+from limes.actions.distribute_quota import distribute_next
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
-from limes.core.constraints import ConstraintSet
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.overrides import QuotaOverrides
 from limes.core.recent_usage import recent_range
 from limes.db.engine import Engine
 from limes.importer.usage_history import UnreadableHistory, convert
-from limes.system import SystemIds
 from tests.api.world import SERVICES
 from tests.collector.lab import NoJitter
 from tests.importer.conftest import Case
 from tests.importer.go_limes import GoLimes
 from tests.support.clock import FrozenClock
 from tests.support.levels import few_of
+from tests.support.limes import make_limes
 from tests.support.rows import all_rows
 
 HOUR = 3600
@@ -124,7 +122,7 @@ def test_a_collector_takes_it_as_it_is(go_limes: Callable[..., Any], target: Eng
 
     def start_collector(distributions: Sequence[DistributionRule]) -> None:
         catalog, clock = Catalog(["az-one", "az-two"], SERVICES, distributions=distributions), FrozenClock()
-        ChangeModel(target, catalog, clock, ChangeLog(target, catalog, clock, SystemIds(), ())).run()
+        follow_models(make_limes(target, catalog, clock=clock))
 
     start_collector(DISTRIBUTIONS)
     assert all_rows(target) == before
@@ -143,16 +141,15 @@ def test_the_first_computation_goes_on_from_it(go_limes: Callable[..., Any], tar
     case = Case(source, target, distributions=DISTRIBUTIONS)
     assert case.run().applied
     catalog, clock = case.use_case.catalog, case.clock
-    change_log = ChangeLog(target, catalog, clock, SystemIds(), ())
-    distribute = DistributeQuota(target, catalog, ConstraintSet(), lambda: NO_OVERRIDES, clock, NoJitter(), change_log)
-    while (outcome := distribute.run_next()) is not None:
+    limes = make_limes(target, catalog, clock=clock, jitter=NoJitter())
+    while (outcome := distribute_next(limes)) is not None:
         assert outcome.success
     berlin = [row[1:] for row in by_project(target, "x.az, x.quota", "project_az_quotas") if row[0] == "berlin"]
     assert berlin == [("az-one", 19), ("az-two", 4)]
     target.execute("DELETE FROM project_usage_changes")
     target.execute("UPDATE resources SET quota_due_at = 0")
     clock.advance(RULE.minor_change_interval)
-    while distribute.run_next() is not None:
+    while distribute_next(limes) is not None:
         pass
     berlin = [row[1:] for row in by_project(target, "x.az, x.quota", "project_az_quotas") if row[0] == "berlin"]
     assert berlin == [("az-one", 12), ("az-two", 4)], "without its recent usage"

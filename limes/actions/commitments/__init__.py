@@ -1,4 +1,1 @@
-"""The use cases of commitments: frozen dataclasses of collaborators, whose methods run in one transaction each.
-
-They share the `ledger`.
-"""
+"""The use cases of commitments: functions that run in one transaction each, and share the `store`."""

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from limes.actions.commitments.ledger import Described, LedgerUser
+from limes.actions.commitments import store
+from limes.actions.commitments.store import CommitmentView
+from limes.actions.context import Limes
 from limes.actions.lookup import find_project
-from limes.core.catalog import Ref
 from limes.core.commitments.commitment import advance
 from limes.core.commitments.deadlines import NO_DEADLINES, deadlines_of
-from limes.core.commitments.rules import CommitmentRules
 from limes.core.selection import Selection
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
@@ -49,9 +49,6 @@ class ChangeFilter:
         return all(commitment[name] in wanted for name, wanted in self.values.items())
 
 
-EVERY_CHANGE = ChangeFilter()
-
-
 class Events(NamedTuple):
     """Changes of commitments, and the number after which to go on: with a selection, that of the last one read."""
 
@@ -59,70 +56,61 @@ class Events(NamedTuple):
     next: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReadCommitments(LedgerUser):
-    rules: CommitmentRules
+@snapshot
+def commitments_of_project(
+    limes: Limes, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
+) -> list[CommitmentView]:
+    """Returns a project's commitments by number, with ended ones if `with_history`. Raises `NotFound`.
 
-    @snapshot
-    def of_project(
-        self, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
-    ) -> list[Described]:
-        """Returns a project's commitments by number, with ended ones if `with_history`. Raises `NotFound`.
+    Commitments are shown as time has changed them, even if the job has not stored that yet.
+    """
+    project = find_project(limes.engine, domain_uuid, project_uuid)
+    wanted, now = set(selection.refs), limes.now()
+    present = [advance(each, now) for each in queries.of_project(limes.engine, project.id)]
+    deadlines = deadlines_of(present, limes.settings.commitments, now)
+    return [
+        replace(each, deadlines=deadlines.get(each.commitment.id, NO_DEADLINES))
+        for each in store.views(limes, (each for each in present if with_history or each.is_live))
+        if each.ref in wanted
+    ]
 
-        Commitments are shown as time has changed them, even if the job has not stored that yet.
-        """
-        ledger = self.ledger
-        project = find_project(ledger.engine, domain_uuid, project_uuid)
-        wanted, now = set(selection.refs), ledger.now()
-        present = [advance(each, now) for each in queries.of_project(ledger.engine, project.id)]
-        deadlines = deadlines_of(present, self.rules, now)
-        described = ledger.add_descriptions(each for each in present if with_history or each.is_live)
-        return [
-            replace(each, deadlines=deadlines.get(each.commitment.id, NO_DEADLINES))
-            for each in described
-            if each.ref in wanted
-        ]
 
-    @snapshot
-    def public(self, selection: Selection) -> list[Described]:
-        """Returns the commitments that are offered to everybody, over all projects."""
-        ledger = self.ledger
-        ids = catalog_queries.resource_ids(ledger.engine)
-        wanted = [ids[ref] for ref in selection.refs if ref in ids]
-        return ledger.add_descriptions(queries.public(ledger.engine, wanted, ledger.now()))
+@snapshot
+def public_commitments(limes: Limes, selection: Selection) -> list[CommitmentView]:
+    """Returns the commitments that are offered to everybody, over all projects."""
+    ids = catalog_queries.resource_ids(limes.engine)
+    wanted = [ids[ref] for ref in selection.refs if ref in ids]
+    return store.views(limes, queries.public(limes.engine, wanted, limes.now()))
 
-    @snapshot
-    def by_token(self, token: str) -> Described:
-        """Returns the commitment that is marked for transfer with this token. Raises `NotFound`."""
-        ledger = self.ledger
-        commitment = queries.find_by_token(ledger.engine, token) if _TOKEN.fullmatch(token) else None
-        if commitment is None or not advance(commitment, ledger.now()).is_live:
-            raise NotFound("no matching commitment found")
-        return ledger.add_description(replace(commitment, transfer_token=None))
 
-    def events(self, since: int, limit: int, selection: Selection, changes: ChangeFilter = EVERY_CHANGE) -> Events:
-        """Returns at most `limit` changes of commitments, over all projects, that come after number `since`.
+@snapshot
+def commitment_by_token(limes: Limes, token: str) -> CommitmentView:
+    """Returns the commitment that is marked for transfer with this token. Raises `NotFound`."""
+    commitment = queries.find_by_token(limes.engine, token) if _TOKEN.fullmatch(token) else None
+    if commitment is None or not advance(commitment, limes.now()).is_live:
+        raise NotFound("no matching commitment found")
+    return store.view(limes, replace(commitment, transfer_token=None))
 
-        The answer is only empty if there are no more: with a selection, events are read until one matches.
-        """
-        engine = self.ledger.engine
-        is_whole = selection.is_whole(self.ledger.catalog)  # also resources that are not configured any more
-        if is_whole and changes.is_empty:
-            events = engine.snapshot(lambda: commitment_events.after(engine, since, limit))
-            return Events(events, events[-1].number if events else since)
-        refs = None if is_whole else set(selection.refs)
-        return engine.snapshot(lambda: self._selected_events(since, limit, refs, changes))
 
-    def _selected_events(self, since: int, limit: int, refs: set[Ref] | None, changes: ChangeFilter) -> Events:
-        shown: list[NumberedEvent] = []
-        times = (changes.since, changes.until)
-        while not shown and (batch := commitment_events.after(self.ledger.engine, since, _EVENTS_AT_ONCE, *times)):
-            for event in batch:
-                since = event.number
-                commitment = orjson.loads(event.document)
-                is_selected = refs is None or (commitment["service_type"], commitment["resource_name"]) in refs
-                if is_selected and changes.accepts(commitment):
-                    shown.append(event)
-                if len(shown) == limit:
-                    return Events(shown, since)
-        return Events(shown, since)
+@snapshot
+def changes_after(limes: Limes, since: int, limit: int, selection: Selection, changes: ChangeFilter) -> Events:
+    """Returns at most `limit` changes of commitments, over all projects, that come after number `since`.
+
+    The answer is only empty if there are no more: with a selection, events are read until one matches.
+    """
+    is_whole = selection.is_whole(limes.catalog)  # also resources that are not configured any more
+    if is_whole and changes.is_empty:
+        events = commitment_events.after(limes.engine, since, limit)
+        return Events(events, events[-1].number if events else since)
+    refs, times = set(selection.refs), (changes.since, changes.until)
+    shown: list[NumberedEvent] = []
+    while not shown and (batch := commitment_events.after(limes.engine, since, _EVENTS_AT_ONCE, *times)):
+        for event in batch:
+            since = event.number
+            commitment = orjson.loads(event.document)
+            is_selected = is_whole or (commitment["service_type"], commitment["resource_name"]) in refs
+            if is_selected and changes.accepts(commitment):
+                shown.append(event)
+            if len(shown) == limit:
+                return Events(shown, since)
+    return Events(shown, since)

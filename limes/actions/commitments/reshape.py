@@ -1,24 +1,22 @@
-"""Making new commitments of old ones: merge, renew, change the duration, convert to another resource."""
+"""Making new commitments of old ones: merge, renew, change the duration, convert to another resource.
+
+All use cases raise `NotFound`, `Conflict` and `Unprocessable`, and change all or nothing.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from limes.actions.commitments.ledger import Change, Described, LedgerUser
-from limes.actions.commitments.preview import add_warnings
+from limes.actions.commitments import store
+from limes.actions.commitments.preview import with_warnings
+from limes.actions.commitments.store import Change, CommitmentView
+from limes.actions.context import Limes
 from limes.actions.lookup import find_project
-from limes.audit.initiator import Initiator
 from limes.core.catalog import Ref
+from limes.core.commitments import request as requests
 from limes.core.commitments import reshaping
 from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.duration import canonical_duration
-from limes.core.commitments.request import (
-    check_amount,
-    check_az,
-    check_duration,
-    check_earliest,
-    committable_resource,
-)
-from limes.core.commitments.rules import CommitmentRules, Rate, conversion_rates
+from limes.core.commitments.rules import Rate, conversion_rates
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
 from limes.db.transactions import atomic
@@ -34,116 +32,119 @@ class Conversion:
     target_amount: int
 
 
-@dataclass(frozen=True, slots=True)
-class ReshapeCommitments(LedgerUser):
-    """The use cases. All of them raise `NotFound`, `Conflict` and `Unprocessable`, and change all or nothing."""
+@atomic
+def merge_commitments(limes: Limes, domain_uuid: str, project_uuid: str, numbers: Sequence[int]) -> CommitmentView:
+    """Merges several into one, which ends when the last of them would."""
+    now = limes.now()
+    project = find_project(limes.engine, domain_uuid, project_uuid)
+    named = [queries.find(limes.engine, number) for number in dict.fromkeys(numbers)]
+    own = [each for each in named if each is not None and each.project_id == project.id]
+    if len(own) < len(named):
+        raise NotFound("no such commitment")
+    changes = store.lock(limes, {each.resource_id for each in own}, now)
+    own = [store.read_again(limes, each) for each in own]
+    merged = reshaping.merge(own, now, limes.ids.uuid())
+    for each in own:  # the merged one could be renewed, too, or not at all
+        queries.require_not_renewed(limes.engine, each, ", so it cannot be merged")
+    successors, more_changes = store.reshape(limes, merged)
+    store.record(limes, [*changes, *more_changes], now)
+    return store.view(limes, successors[0])
 
-    rules: CommitmentRules
 
-    @atomic
-    def merge(self, domain_uuid: str, project_uuid: str, numbers: Sequence[int], initiator: Initiator) -> Described:
-        """Merges several into one, which ends when the last of them would."""
-        ledger = self.ledger.by(initiator)
-        now = ledger.now()
-        project = find_project(ledger.engine, domain_uuid, project_uuid)
-        named = [queries.find(ledger.engine, number) for number in dict.fromkeys(numbers)]
-        own = [each for each in named if each is not None and each.project_id == project.id]
-        if len(own) < len(named):
-            raise NotFound("no such commitment")
-        changes = ledger.lock({each.resource_id for each in own}, now)
-        own = [ledger.read_again(each) for each in own]
-        merged = reshaping.merge(own, now, ledger.ids.uuid())
-        for each in own:  # the merged one could be renewed, too, or not at all
-            queries.require_not_renewed(ledger.engine, each, ", so it cannot be merged")
-        successors, more_changes = ledger.store_reshaped(merged)
-        ledger.record([*changes, *more_changes], now)
-        return ledger.add_description(successors[0])
+@atomic
+def renew_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int) -> CommitmentView:
+    """Creates a commitment that begins when this one ends."""
+    now = limes.now()
+    commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
+    renewal = store.renew(limes, commitment, now, limes.settings.commitments.renewal_window)
+    store.record(limes, [*changes, renewal], now)
+    return with_warnings(limes, store.view(limes, renewal.commitment))
 
-    @atomic
-    def renew(self, domain_uuid: str, project_uuid: str, id_: int, initiator: Initiator) -> Described:
-        """Creates a commitment that begins when this one ends."""
-        ledger = self.ledger.by(initiator)
-        now = ledger.now()
-        project = find_project(ledger.engine, domain_uuid, project_uuid)
-        commitment, changes = ledger.lock_commitment(project.id, id_, now)
-        renewal = ledger.renew(commitment, now, self.rules.renewal_window)
-        ledger.record([*changes, renewal], now)
-        return add_warnings(ledger, ledger.add_description(renewal.commitment))
 
-    @atomic
-    def change_duration(
-        self, domain_uuid: str, project_uuid: str, id_: int, duration: str, initiator: Initiator
-    ) -> Described:
-        """Makes it last longer, counted from the same start. Not once it was renewed: both would hold at the same time,
-        and to move the renewal would change what others were told of it."""
-        ledger, wanted = self.ledger.by(initiator), canonical_duration(duration)
-        now = ledger.now()
-        project = find_project(ledger.engine, domain_uuid, project_uuid)
-        commitment, changes = ledger.lock_commitment(project.id, id_, now)
-        ref = ledger.ref_of(commitment)
-        check_duration(wanted, committable_resource(ref, ledger.catalog)[1])
-        ledger.require_committable(project.id, commitment.resource_id, ref)
-        changed = reshaping.change_duration(commitment, wanted, now)
-        if changed != commitment:
-            queries.require_not_renewed(ledger.engine, commitment, ": change the duration of that one")
-            queries.update(ledger.engine, changed)
-            changes.append(Change("duration_changed", changed))
-        ledger.record(changes, now)
-        return ledger.add_description(changed)
+@atomic
+def switch_auto_renewal(limes: Limes, domain_uuid: str, project_uuid: str, id_: int, *, on: bool) -> CommitmentView:
+    """Says whether a live commitment is to be renewed by itself: once, as its renewal takes over the wish. Raises
+    `Conflict` for one that was renewed already."""
+    now = limes.now()
+    commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
+    queries.require_not_renewed(limes.engine, commitment, ", which inherits auto_renew: change that one")
+    wanted = replace(commitment, auto_renews=True) if on else reshaping.without_renewal(commitment)
+    if wanted.auto_renews != commitment.auto_renews:
+        queries.update(limes.engine, wanted)
+        changes.append(Change("auto_renewal_changed", wanted))
+    store.record(limes, changes, now)
+    return store.view(limes, wanted)
 
-    def conversions(self, source: Ref) -> dict[Ref, Rate]:
-        """Returns what commitments to this resource can become. Raises `Unprocessable` if it allows no commitments."""
-        committable_resource(source, self.ledger.catalog)
-        rates = conversion_rates(self.rules.conversions, source)
-        return {target: rate for target, rate in sorted(rates.items()) if self._is_committable(target)}
 
-    def _is_committable(self, ref: Ref) -> bool:
-        return bool(self.ledger.catalog.find(ref) and self.ledger.catalog.behavior(ref).commitment_durations)
+@atomic
+def change_duration(limes: Limes, domain_uuid: str, project_uuid: str, id_: int, duration: str) -> CommitmentView:
+    """Makes it last longer, counted from the same start. Not once it was renewed: both would hold at the same time, and
+    to move the renewal would change what others were told of it."""
+    wanted, now = canonical_duration(duration), limes.now()
+    commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
+    ref = store.ref_of(limes, commitment)
+    requests.check_duration(wanted, requests.committable_resource(ref, limes.catalog)[1])
+    store.require_committable(limes, commitment.project_id, commitment.resource_id, ref)
+    changed = reshaping.change_duration(commitment, wanted, now)
+    if changed != commitment:
+        queries.require_not_renewed(limes.engine, commitment, ": change the duration of that one")
+        queries.update(limes.engine, changed)
+        changes.append(Change("duration_changed", changed))
+    store.record(limes, changes, now)
+    return store.view(limes, changed)
 
-    @atomic
-    def convert(
-        self, domain_uuid: str, project_uuid: str, id_: int, wanted: Conversion, initiator: Initiator
-    ) -> Described:
-        """Converts it, or a part of it, to another resource. A confirmed one stays so, and needs capacity there."""
-        ledger = self.ledger.by(initiator)
-        now = ledger.now()
-        project = find_project(ledger.engine, domain_uuid, project_uuid)
-        before = queries.find(ledger.engine, id_)
-        if before is None or before.project_id != project.id:
-            raise NotFound("no such commitment")
-        ids = catalog_queries.resource_ids(ledger.engine)
-        if wanted.target not in ids:
-            raise Unprocessable("no such resource")
-        target_id = ids[wanted.target]
-        changes = ledger.lock([before.resource_id, target_id], now)
-        commitment = ledger.read_again(before)
-        self._check(commitment, ledger.ref_of(commitment), wanted, now)
-        ledger.require_committable(project.id, target_id, wanted.target)
-        uuids = (ledger.ids.uuid(), ledger.ids.uuid())
-        converted = reshaping.convert(commitment, wanted.source_amount, target_id, wanted.target_amount, now, uuids)
-        if commitment.is_confirmed:
-            tally = ledger.tally(wanted.target, target_id, {commitment.az}, {project.id}, now)
-            if not tally.allows(commitment.az, project.id, wanted.target_amount):
-                raise Conflict("not enough capacity available to confirm the converted commitment")
-        successors, more_changes = ledger.store_reshaped(converted)
-        changes += [*more_changes, *ledger.settle(commitment.resource_id, now), *ledger.settle(target_id, now)]
-        ledger.record(changes, now)
-        return add_warnings(
-            ledger, ledger.add_description(queries.find(ledger.engine, successors[0].id) or successors[0])
-        )
 
-    def _check(self, commitment: Commitment, source: Ref, wanted: Conversion, now: float) -> None:
-        """Raises `Unprocessable` if the target does not accept it, or the amounts do not fit the rate."""
-        rate = conversion_rates(self.rules.conversions, source).get(wanted.target)
-        if rate is None:
-            raise Unprocessable(f"commitments of {'/'.join(source)} cannot be converted to {'/'.join(wanted.target)}")
-        resource, behavior = committable_resource(wanted.target, self.ledger.catalog)
-        check_az(commitment.az, behavior, self.ledger.catalog)
-        check_duration(commitment.duration, behavior)
-        check_earliest(now if commitment.is_confirmed else commitment.starts_at, behavior)
-        check_amount(wanted.source_amount, resource)
-        check_amount(wanted.target_amount, resource)
-        required = rate.apply(wanted.source_amount)
-        if wanted.target_amount != required:
-            raise Unprocessable(f"target_amount must be {required} for a source_amount of {wanted.source_amount}")
-        check_amount(required, resource)
+def find_conversions(limes: Limes, source: Ref) -> dict[Ref, Rate]:
+    """Returns what commitments to this resource can become. Raises `Unprocessable` if it allows no commitments."""
+    requests.committable_resource(source, limes.catalog)
+    rates = conversion_rates(limes.settings.commitments.conversions, source)
+    return {
+        target: rate
+        for target, rate in sorted(rates.items())
+        if limes.catalog.find(target) and limes.catalog.behavior(target).commitment_durations
+    }
+
+
+@atomic
+def convert_commitment(
+    limes: Limes, domain_uuid: str, project_uuid: str, id_: int, wanted: Conversion
+) -> CommitmentView:
+    """Converts it, or a part of it, to another resource. A confirmed one stays so, and needs capacity there."""
+    now = limes.now()
+    before = store.find(limes, domain_uuid, project_uuid, id_)
+    ids = catalog_queries.resource_ids(limes.engine)
+    if wanted.target not in ids:
+        raise Unprocessable("no such resource")
+    target_id = ids[wanted.target]
+    changes = store.lock(limes, [before.resource_id, target_id], now)
+    commitment = store.read_again(limes, before)
+    _check(limes, commitment, store.ref_of(limes, commitment), wanted, now)
+    store.require_committable(limes, commitment.project_id, target_id, wanted.target)
+    uuids = (limes.ids.uuid(), limes.ids.uuid())
+    converted = reshaping.convert(commitment, wanted.source_amount, target_id, wanted.target_amount, now, uuids)
+    if commitment.is_confirmed:
+        tally = store.tally(limes, wanted.target, target_id, {commitment.az}, {commitment.project_id}, now)
+        if not tally.allows(commitment.az, commitment.project_id, wanted.target_amount):
+            raise Conflict("not enough capacity available to confirm the converted commitment")
+    successors, changes_here = store.reshape(limes, converted)
+    for resource_id in (commitment.resource_id, target_id):
+        changes_here += store.settle(limes, resource_id, now)
+    store.record(limes, [*changes, *changes_here], now)
+    return with_warnings(limes, store.view(limes, queries.find(limes.engine, successors[0].id) or successors[0]))
+
+
+def _check(limes: Limes, commitment: Commitment, source: Ref, wanted: Conversion, now: float) -> None:
+    """Raises `Unprocessable` if the target does not accept it, or the amounts do not fit the rate."""
+    rate = conversion_rates(limes.settings.commitments.conversions, source).get(wanted.target)
+    if rate is None:
+        raise Unprocessable(f"commitments of {'/'.join(source)} cannot be converted to {'/'.join(wanted.target)}")
+    resource, behavior = requests.committable_resource(wanted.target, limes.catalog)
+    requests.check_az(commitment.az, behavior, limes.catalog)
+    requests.check_duration(commitment.duration, behavior)
+    requests.check_earliest(now if commitment.is_confirmed else commitment.starts_at, behavior)
+    requests.check_amount(wanted.source_amount, resource)
+    requests.check_amount(wanted.target_amount, resource)
+    required = rate.apply(wanted.source_amount)
+    if wanted.target_amount != required:
+        raise Unprocessable(f"target_amount must be {required} for a source_amount of {wanted.source_amount}")
+    requests.check_amount(required, resource)

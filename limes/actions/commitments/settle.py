@@ -1,16 +1,19 @@
-"""What happens to commitments without a request: they expire, are confirmed in turn, and are deleted in the end."""
+"""What happens to commitments without a request: they are renewed, expire, are confirmed in turn, and are deleted in
+the end."""
 
 import logging
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
-from limes.actions.commitments.ledger import Change, Ledger
+from limes.actions.commitments import store
+from limes.actions.commitments.store import Change
 from limes.actions.context import Limes
-from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, advance
+from limes.core.commitments.reshaping import renewed_at
 from limes.db.queries import commitments as queries
 from limes.db.queries.capacity import lock_resources
+from limes.db.transactions import atomic
 from limes.errors import LimesError
 
 log = logging.getLogger(__name__)
@@ -18,74 +21,105 @@ log = logging.getLogger(__name__)
 _BATCH = 500
 
 
-@dataclass(frozen=True, slots=True)
-class SettleCommitments:
-    """The use cases. Commitments are deleted `retention` seconds after their end, and what was split, merged or
-    converted with the last that was made of it. Their events stay."""
+def renew_and_settle(limes: Limes) -> None:
+    """The job of commitments."""
+    renew_automatically(limes)  # first, so that its renewal follows
+    settle_commitments(limes)
 
-    ledger: Ledger
-    retention: float = 30 * 86400.0
 
-    def by(self, initiator: Initiator) -> "SettleCommitments":
-        """Returns the same use case for changes that `initiator` makes."""
-        return replace(self, ledger=self.ledger.by(initiator))
+def renew_automatically(limes: Limes) -> None:
+    """Renews all that is due, in one transaction for each resource. Several processes may do it at once.
 
-    def settle_locked(self, resources: Iterable[int]) -> None:
-        """Settles resources whose capacity has changed, and that this transaction has locked. Comes last in it."""
-        now = self.ledger.now()
-        self.ledger.record([change for id_ in sorted(resources) for change in self.ledger.settle(id_, now)], now)
+    If none does so until a commitment's end, it is renewed when it is settled; others may have taken the capacity by
+    then.
+    """
+    rules = limes.settings.commitments
+    before = limes.now() + min(rules.auto_renewal_lead, rules.renewal_window)
+    for resource_id in limes.engine.snapshot(lambda: queries.renewing_resources(limes.engine, before)):
+        _renew(limes, resource_id, before)
 
-    def settle_waiting(self, resources: Collection[int] | None = None) -> None:
-        """Settles those of these resources (by id; None: of all) for which commitments wait.
 
-        To be called after a commit that has freed capacity: freed in one AZ, it may help those that wait in another.
-        Not to be called inside a transaction, where locks would be taken in the wrong order. One statement if nobody
-        waits. Errors are only logged, since `run` does the same later.
-        """
+@atomic
+def _renew(limes: Limes, resource_id: int, before: float) -> None:
+    rules, now = limes.settings.commitments, limes.now()
+    changes = store.lock(limes, [resource_id], now)
+    for commitment in queries.renewing(limes.engine, resource_id, before):
+        if now < renewed_at(commitment, rules.renewal_window, rules.auto_renewal_lead):
+            continue
         try:
-            waiting = queries.waiting_resources(self.ledger.engine)
-            for id_ in sorted(waiting if resources is None else waiting.intersection(resources)):
-                self.ledger.engine.atomic(partial(self._settle, id_))
-        except LimesError as error:
-            log.warning("commitments that wait for capacity have to wait for the next run of the job: %s", error)
-
-    def delete_unconfirmed(self, projects: Collection[str]) -> None:
-        """Deletes unconfirmed commitments of vanished projects (by UUID): nobody is there to use them."""
-        for resource_id in {each.resource_id for each in self._unconfirmed(projects)}:
-            self.ledger.engine.atomic(partial(self._delete_unconfirmed, projects, resource_id))
-
-    def _delete_unconfirmed(self, projects: Collection[str], resource_id: int) -> None:
-        engine, now = self.ledger.engine, self.ledger.now()
-        lock_resources(engine, [resource_id])  # and nothing is confirmed before it is deleted
-        unconfirmed = [each for each in self._unconfirmed(projects) if each.resource_id == resource_id]
-        deleted = [each for each in unconfirmed if advance(each, now).is_live]
-        queries.delete(engine, [each.id for each in deleted])
-        self.ledger.record([*(Change("deleted", each) for each in deleted), *self.ledger.settle(resource_id, now)], now)
-
-    def _unconfirmed(self, projects: Collection[str]) -> list[Commitment]:
-        return queries.unconfirmed_of(self.ledger.engine, sorted(projects))
-
-    def run(self) -> None:
-        """The job: does all that is due, in one transaction for each resource. Several may run it at once."""
-        engine = self.ledger.engine
-        now = self.ledger.now()
-        for resource_id in engine.snapshot(lambda: queries.unsettled_resources(engine, now)):
-            engine.atomic(partial(self._settle, resource_id))
-        while engine.atomic(lambda: self._forget(now - self.retention)):
-            pass  # what was made of others goes first, and then these
-
-    def _settle(self, resource_id: int) -> None:
-        now = self.ledger.now()
-        self.ledger.record(self.ledger.lock([resource_id], now), now)
-
-    def _forget(self, before: float) -> int:
-        ended = queries.ended_before(self.ledger.engine, before, _BATCH)
-        queries.delete(self.ledger.engine, ended)
-        queries.forget_keys_before(self.ledger.engine, before)
-        return len(ended)
+            changes.append(store.renew(limes, commitment, now, rules.renewal_window))
+        except store.RENEWAL_ERRORS as error:
+            if str(error) != commitment.renewal_error:
+                queries.update(limes.engine, replace(commitment, renewal_error=str(error)))
+                text = "commitment %d is not renewed, which is tried again until it ends: %s"
+                limes.engine.after_commit(partial(log.warning, text, commitment.id, error))
+    store.record(limes, changes, now)
 
 
-def settlement(limes: Limes) -> SettleCommitments:
-    """Returns the use cases."""
-    ledger = Ledger(limes.engine, limes.catalog, limes.clock, limes.ids, limes.change_log)
-    return SettleCommitments(ledger, limes.settings.commitments.retention)
+def settle_commitments(limes: Limes) -> None:
+    """Does all that is due, in one transaction for each resource. Several processes may do it at once.
+
+    Commitments are deleted some time after their end, and what was split, merged or converted with the last that was
+    made of it. Their events stay.
+    """
+    now = limes.now()
+    for resource_id in limes.engine.snapshot(lambda: queries.unsettled_resources(limes.engine, now)):
+        _settle(limes, resource_id)
+    while _forget(limes, now - limes.settings.commitments.retention):
+        pass  # what was made of others goes first, and then these
+
+
+def settle_waiting(limes: Limes, resources: Collection[int] | None = None) -> None:
+    """Settles those of these resources (by id; None: of all) for which commitments wait.
+
+    To be called after a commit that has freed capacity: freed in one AZ, it may help those that wait in another. Not to
+    be called inside a transaction, where locks would be taken in the wrong order. One statement if nobody waits. Errors
+    are only logged, since the job does the same later.
+    """
+    try:
+        waiting = queries.waiting_resources(limes.engine)
+        for id_ in sorted(waiting if resources is None else waiting.intersection(resources)):
+            _settle(limes, id_)
+    except LimesError as error:
+        log.warning("commitments that wait for capacity have to wait for the next run of the job: %s", error)
+
+
+def settle_locked(limes: Limes, resources: Iterable[int]) -> None:
+    """Settles resources whose capacity has changed, and that this transaction has locked. Comes last in it."""
+    now = limes.now()
+    store.record(limes, [change for id_ in sorted(resources) for change in store.settle(limes, id_, now)], now)
+
+
+def delete_unconfirmed(limes: Limes, projects: Collection[str]) -> None:
+    """Deletes unconfirmed commitments of vanished projects (by UUID): nobody is there to use them."""
+    for resource_id in {each.resource_id for each in _unconfirmed(limes, projects)}:
+        _delete_unconfirmed(limes, projects, resource_id)
+
+
+@atomic
+def _delete_unconfirmed(limes: Limes, projects: Collection[str], resource_id: int) -> None:
+    now = limes.now()
+    lock_resources(limes.engine, [resource_id])  # and nothing is confirmed before it is deleted
+    unconfirmed = [each for each in _unconfirmed(limes, projects) if each.resource_id == resource_id]
+    deleted = [each for each in unconfirmed if advance(each, now).is_live]
+    queries.delete(limes.engine, [each.id for each in deleted])
+    changes = [Change("deleted", each) for each in deleted]
+    store.record(limes, changes + store.settle(limes, resource_id, now), now)
+
+
+def _unconfirmed(limes: Limes, projects: Collection[str]) -> list[Commitment]:
+    return queries.unconfirmed_of(limes.engine, sorted(projects))
+
+
+@atomic
+def _settle(limes: Limes, resource_id: int) -> None:
+    now = limes.now()
+    store.record(limes, store.lock(limes, [resource_id], now), now)
+
+
+@atomic
+def _forget(limes: Limes, before: float) -> int:
+    ended = queries.ended_before(limes.engine, before, _BATCH)
+    queries.delete(limes.engine, ended)
+    queries.forget_keys_before(limes.engine, before)
+    return len(ended)

@@ -1,10 +1,9 @@
 """How much of their commitments projects use, over time."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from limes.actions.commitments.ledger import LedgerUser
+from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments.request import az_aware_refs, committable_azs, pooled_refs
@@ -36,54 +35,38 @@ def date_of(day: int) -> date:
     return date(1970, 1, 1) + timedelta(days=day)
 
 
-@dataclass(frozen=True, slots=True)
-class MeasureUtilisation(LedgerUser):
-    """The use cases: a sample of all projects at regular intervals, and a report about one project."""
+@atomic
+def sample_utilisation(limes: Limes) -> None:
+    """The job: adds the present figures of all projects to today's, for all resources that allow commitments."""
+    now = limes.now()
+    today = int(now // _DAY)
+    ids = catalog_queries.resource_ids(limes.engine)
+    for by_az, refs in ((True, az_aware_refs(limes.catalog)), (False, pooled_refs(limes.catalog))):
+        resources = [ids[ref] for ref in refs if ref in ids]
+        queries.add_sample(limes.engine, resources, by_az=by_az, day=today, now=now)
+    queries.forget_before(limes.engine, today - limes.settings.commitments.use_days)
 
-    keep_days: int = 90
 
-    @atomic
-    def take_sample(self) -> None:
-        """The job: adds the present figures of all projects to today's, for all resources that allow commitments."""
-        ledger, now = self.ledger, self.ledger.now()
-        today = int(now // _DAY)
-        ids = catalog_queries.resource_ids(ledger.engine)
-        for by_az, refs in ((True, az_aware_refs(ledger.catalog)), (False, pooled_refs(ledger.catalog))):
-            resources = [ids[ref] for ref in refs if ref in ids]
-            queries.add_sample(ledger.engine, resources, by_az=by_az, day=today, now=now)
-        queries.forget_before(ledger.engine, today - self.keep_days)
-
-    @snapshot
-    def report(self, domain_uuid: str, project_uuid: str, selection: Selection, days: int) -> list[Utilisation]:
-        """Returns the last `days` days of a project, by resource and AZ. Raises `NotFound`."""
-        ledger = self.ledger
-        today = int(ledger.now() // _DAY)
-        project = find_project(ledger.engine, domain_uuid, project_uuid)
-        refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(ledger.engine).items()}
-        days_by_place = {
-            (refs[resource_id], az): {day.day: day for day in found}
-            for (resource_id, az), found in queries.of_project(ledger.engine, project.id, today - days + 1).items()
-        }
-        wanted = set(selection.refs)
-        forbidden = self._forbidden(project.id, refs)
-        return [
-            self._utilisation(ref, az, by_day, today, can_commit=ref not in forbidden)
-            for (ref, az), by_day in sorted(days_by_place.items())
-            if ref in wanted
-        ]
-
-    def _forbidden(self, project_id: int, refs: Mapping[int, Ref]) -> set[Ref]:
-        """Returns the resources that the backends do not let the project have, so that nothing is recommended."""
-        rows = project_quotas_by_resource(self.ledger.engine, project_id, refs)
-        return {refs[id_] for id_, row in rows.items() if is_forbidden(row.max_backend_quota)}
-
-    def _utilisation(
-        self, ref: Ref, az: str, by_day: dict[int, DayOfUse], today: int, *, can_commit: bool
-    ) -> Utilisation:
-        catalog = self.ledger.catalog
-        resource = catalog.find(ref)
-        unit = resource.unit if resource else Unit.COUNT
-        # usage in an unknown AZ is shown, but no commitment can cover it
-        can_commit = can_commit and az in committable_azs(catalog.behavior(ref), catalog)
-        recommended = recommended_amount(by_day, today) if can_commit else 0
-        return Utilisation(ref, az, unit, tuple(by_day.values()), recommended)
+@snapshot
+def report_utilisation(
+    limes: Limes, domain_uuid: str, project_uuid: str, selection: Selection, days: int
+) -> list[Utilisation]:
+    """Returns the last `days` days of a project, by resource and AZ. Raises `NotFound`."""
+    today = int(limes.now() // _DAY)
+    project = find_project(limes.engine, domain_uuid, project_uuid)
+    refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(limes.engine).items()}
+    days_by_place = {
+        (refs[resource_id], az): {day.day: day for day in found}
+        for (resource_id, az), found in queries.of_project(limes.engine, project.id, today - days + 1).items()
+    }
+    wanted = set(selection.refs)
+    rows = project_quotas_by_resource(limes.engine, project.id, refs)
+    forbidden = {refs[id_] for id_, row in rows.items() if is_forbidden(row.max_backend_quota)}
+    found = []
+    for (ref, az), by_day in sorted(days_by_place.items()):
+        if ref in wanted:
+            # usage in an unknown AZ is shown, but no commitment can cover it
+            can_commit = ref not in forbidden and az in committable_azs(limes.catalog.behavior(ref), limes.catalog)
+            recommended = recommended_amount(by_day, today) if can_commit else 0
+            found.append(Utilisation(ref, az, limes.catalog.unit_of(ref), tuple(by_day.values()), recommended))
+    return found

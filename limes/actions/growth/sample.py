@@ -18,16 +18,15 @@ from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, trend_of
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month, render_time
 from limes.core.units import MAX_STORED
-from limes.db.queries import growth_samples as queries
 from limes.db.queries import growth_history, kept_sums
+from limes.db.queries import growth_samples as queries
 from limes.db.queries.capacity import capacities
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
-from limes.db.queries.projects import domains
 from limes.db.queries.growth_history import DayOfSeries, TrendRow, first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey
-from limes.db.queries.growth_trends import DayOfSeries, TrendRow
 from limes.db.queries.project_sums import Among, Level
+from limes.db.queries.projects import domains
 from limes.db.transactions import atomic
 from limes.errors import Unavailable
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from limes.actions.context import Limes
 from limes.actions.reports.attention import Where, named_resources, scope_of
-from limes.core.catalog import ANY_AZ, Catalog, Ref
+from limes.core.catalog import ANY_AZ, Ref
 from limes.core.commitments.commitment import Status
 from limes.core.selection import Selection
 from limes.core.units import Unit
@@ -54,48 +55,40 @@ class ZoneSummary:
         return (self.confirmed - self.used) / self.confirmed if self.confirmed else None
 
 
-@dataclass(frozen=True, slots=True)
-class SummarizeCommitments:
-    """The use case. It reads one state of the database, with a fixed number of queries."""
+@snapshot
+def summarize_commitments(limes: Limes, where: Where, selection: Selection, days: int) -> list[ZoneSummary]:
+    """Returns what somebody has committed to, by resource and AZ, in the order of reports; what ends within so many
+    days is counted as expiring. A fixed number of queries. Raises `NotFound`."""
+    engine, catalog, now = limes.engine, limes.catalog, limes.now()
+    scope, resources = scope_of(engine, where), named_resources(engine, catalog, selection)
+    pooled = [id_ for id_, named in resources.items() if not catalog.behavior(named.ref).commitment_is_az_aware]
+    zoned = [id_ for id_ in resources if id_ not in pooled]
+    live = live_sums(engine, scope, list(resources), now, now + days * _DAY)
+    used = [
+        *use_sums(engine, scope, zoned, now, is_pooled=False),
+        *use_sums(engine, scope, pooled, now, is_pooled=True),
+    ]
+    found = {
+        (row.resource_id, row.az): ZoneSummary(named.ref, named.unit, row.az)
+        for row in live
+        if (named := resources.get(row.resource_id)) is not None
+    }
+    _add(found, live, used)
+    usage = _usage(engine, scope, zoned, pooled)
+    for key, summary in found.items():
+        summary.usage = usage.get(key, 0)
+    positions = {id_: position for position, id_ in enumerate(resources)}
+    order = sorted(found, key=lambda key: (positions[key[0]], catalog.az_order(key[1])))
+    return [found[key] for key in order]
 
-    engine: Engine
-    catalog: Catalog
 
-    @snapshot
-    def run(self, where: Where, selection: Selection, now: float, days: int) -> list[ZoneSummary]:
-        """Returns what somebody has committed to, by resource and AZ, in the order of reports. Raises `NotFound`."""
-        scope, resources = scope_of(self.engine, where), named_resources(self.engine, self.catalog, selection)
-        pooled = [id_ for id_, named in resources.items() if self._is_pooled(named.ref)]
-        zoned = [id_ for id_ in resources if id_ not in pooled]
-        live = live_sums(self.engine, scope, list(resources), now, now + days * _DAY)
-        used = [
-            *use_sums(self.engine, scope, zoned, now, is_pooled=False),
-            *use_sums(self.engine, scope, pooled, now, is_pooled=True),
-        ]
-        found = {
-            (row.resource_id, row.az): ZoneSummary(named.ref, named.unit, row.az)
-            for row in live
-            if (named := resources.get(row.resource_id)) is not None
-        }
-        _add(found, live, used)
-        self._add_usage(found, scope, zoned, pooled)
-        positions = {id_: position for position, id_ in enumerate(resources)}
-        order = sorted(found, key=lambda key: (positions[key[0]], self.catalog.az_order(key[1])))
-        return [found[key] for key in order]
-
-    def _add_usage(
-        self, found: dict[tuple[int, str], ZoneSummary], scope: Scope, zoned: Sequence[int], pooled: Sequence[int]
-    ) -> None:
-        among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
-        in_azs = kept_sums.az_usage_sums(self.engine, zoned, scope.level, among)
-        overall = kept_sums.resource_sums(self.engine, pooled, scope.level, among)
-        usage = {(row.resource_id, row.az): int(row.usage) for row in in_azs}
-        usage |= {(row.resource_id, ANY_AZ): int(row.usage) for row in overall}
-        for key, summary in found.items():
-            summary.usage = usage.get(key, 0)
-
-    def _is_pooled(self, ref: Ref) -> bool:
-        return not self.catalog.behavior(ref).commitment_is_az_aware
+def _usage(engine: Engine, scope: Scope, zoned: Sequence[int], pooled: Sequence[int]) -> dict[tuple[int, str], int]:
+    """Returns what is used, by resource and AZ."""
+    among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
+    in_azs = kept_sums.az_usage_sums(engine, zoned, scope.level, among)
+    overall = kept_sums.resource_sums(engine, pooled, scope.level, among)
+    usage = {(row.resource_id, row.az): int(row.usage) for row in in_azs}
+    return usage | {(row.resource_id, ANY_AZ): int(row.usage) for row in overall}
 
 
 def _add(found: dict[tuple[int, str], ZoneSummary], live: Iterable[LiveSum], used: Iterable[UseSum]) -> None:

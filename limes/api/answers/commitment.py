@@ -5,8 +5,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from limes.actions.commitments.ledger import Described
 from limes.actions.commitments.preview import Verdict
+from limes.actions.commitments.store import CommitmentView
 from limes.actions.commitments.utilisation import Utilisation as Found
 from limes.actions.commitments.utilisation import date_of
 from limes.actions.reports.commitment_summary import ZoneSummary as Summary
@@ -33,13 +33,13 @@ class CommitmentsAnswer(Shape):
     commitments: list[Commitment]
 
 
-def render_commitment(described: Described, *, with_token: bool = True) -> Commitment:
+def render_commitment(view: CommitmentView, *, with_token: bool = True) -> Commitment:
     """The transfer token is shown to those who may give the commitment away."""
-    deadlines = described.deadlines
+    deadlines = view.deadlines
     return Commitment.of(
-        described.commitment,
-        described.ref,
-        described.unit,
+        view.commitment,
+        view.ref,
+        view.unit,
         with_token=with_token,
         renewable_from=seconds(deadlines.renewable_from),
         deletable_until=seconds(deadlines.deletable_until),

@@ -2,10 +2,13 @@
 
 import math
 
-from limes.actions.commitments.ledger import Described
-from limes.actions.commitments.reading import ChangeFilter
+from limes.actions.commitments import create as creating
+from limes.actions.commitments import preview, reading, reshape
+from limes.actions.commitments import transfer as transfers
+from limes.actions.commitments.store import CommitmentView
+from limes.actions.commitments.utilisation import report_utilisation
 from limes.actions.lookup import find_project
-from limes.actions.reports.commitment_summary import SummarizeCommitments
+from limes.actions.reports.commitment_summary import summarize_commitments
 from limes.api import bodies, parameters
 from limes.api.answers import commitment as answers
 from limes.api.call import Call
@@ -19,8 +22,8 @@ _TRANSFER_STATUSES = ("", "unlisted", "public")
 
 def list_of_project(call: Call) -> Answer:
     """Lists commitments. `?history` shows those that have ended, too."""
-    commitments = call.deps.commitments.read.of_project(
-        *_find_project(call), call.selection(), with_history=parameters.HISTORY.of(call.req)
+    commitments = reading.commitments_of_project(
+        call.limes, *_find_project(call), call.selection(), with_history=parameters.HISTORY.of(call.req)
     )
     with_token = call.allows("project:edit")
     shown = [answers.render_commitment(each, with_token=with_token) for each in commitments]
@@ -34,43 +37,40 @@ def create(call: Call) -> Answer:
     if key is not None and not (0 < len(key) <= 255 and key.isascii() and key.isprintable()):
         raise BadRequest("header Idempotency-Key: expected 1 to 255 printable ASCII characters")
     request = call.body(bodies.NewCommitmentBody).commitment.request()
-    made = call.deps.commitments.create.run(*project, request, call.initiator(), key)
+    made = creating.create_commitment(call.as_caller(), *project, request, key)
     return Answer(201, answers.CommitmentAnswer(commitment=made.document, warnings=list(made.warnings)))
 
 
 def can_confirm(call: Call) -> Answer:
     """Says whether the same commitment could be made and confirmed at once."""
     project, request = _find_project(call), call.body(bodies.NewCommitmentBody).commitment.request()
-    verdict = call.deps.commitments.preview.can_confirm(*project, request)
-    warnings = call.deps.commitments.preview.warnings(*project, request)
+    verdict = preview.preview_commitment(call.limes, *project, request)
+    warnings = preview.preview_warnings(call.limes, *project, request)
     return Answer(document=answers.render_verdict(verdict, list(warnings)))
 
 
 def plan(call: Call) -> Answer:
     """Says when the same commitment could be confirmed, from what is known today, and what blocks it."""
     project, request = _find_project(call), call.body(bodies.NewCommitmentBody).commitment.request()
-    planned = call.deps.commitments.preview.plan(*project, request)
-    warnings = call.deps.commitments.preview.warnings(*project, request)
+    planned = preview.plan_commitment(call.limes, *project, request)
+    warnings = preview.preview_warnings(call.limes, *project, request)
     return Answer(document=answers.PlanAnswer(plan=answers.render_plan(planned), warnings=list(warnings)))
 
 
 def show_utilisation(call: Call) -> Answer:
     """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
-    utilisations = call.deps.commitments.utilisation.report(
-        *_find_project(call), call.selection(), parameters.DAYS.of(call.req)
-    )
+    utilisations = report_utilisation(call.limes, *_find_project(call), call.selection(), parameters.DAYS.of(call.req))
     shown = [answers.render_utilisation(each) for each in utilisations]
     return Answer(document=answers.UtilisationAnswer(utilisation=shown))
 
 
 def delete(call: Call) -> Answer:
     """Deletes a commitment: 204."""
-    use_case = call.deps.commitments.delete
     as_admin = call.allows("project:uncommit")
-    if not as_admin and not (use_case.grace and call.allows("project:edit")):
+    if not as_admin and not (call.limes.settings.commitments.self_delete_grace and call.allows("project:edit")):
         raise Forbidden("Forbidden")
     domain_id, project_id = call.params["domain_id"], call.params["project_id"]
-    use_case.run(domain_id, project_id, _number(call), call.initiator(), as_admin=as_admin)
+    creating.delete_commitment(call.as_caller(), domain_id, project_id, _number(call), as_admin=as_admin)
     return Answer(204)
 
 
@@ -81,53 +81,52 @@ def start_transfer(call: Call) -> Answer:
         return Answer(400, "Invalid transfer_status code. Must be unlisted or public.")
     if wanted.amount <= 0:
         return Answer(400, "Delivered amount needs to be a positive value.")
-    described = call.deps.commitments.transfer.start(
-        *project, _number(call), wanted.amount, wanted.transfer_status, call.initiator()
+    offered = transfers.offer_commitment(
+        call.as_caller(), *project, _number(call), wanted.amount, wanted.transfer_status
     )
-    return _answer(described, 202)
+    return _answer(offered, 202)
 
 
 def transfer(call: Call) -> Answer:
     """Takes the commitment of that number and token into the project of the path: 202."""
     project, token = _find_project(call), _transfer_token(call)
-    return _answer(call.deps.commitments.transfer.take(*project, _number(call), token, call.initiator()), 202)
+    return _answer(transfers.take_commitment(call.as_caller(), *project, _number(call), token), 202)
 
 
 def merge(call: Call) -> Answer:
     """Makes one of several: 202."""
     project, body = _find_project(call), call.body(bodies.MergeBody)
-    return _answer(call.deps.commitments.reshape.merge(*project, body.commitment_ids, call.initiator()), 202)
+    return _answer(reshape.merge_commitments(call.as_caller(), *project, body.commitment_ids), 202)
 
 
 def renew(call: Call) -> Answer:
     """Makes the one that follows: 202."""
     project = _find_project(call)
-    return _answer(call.deps.commitments.reshape.renew(*project, _number(call), call.initiator()), 202)
+    return _answer(reshape.renew_commitment(call.as_caller(), *project, _number(call)), 202)
 
 
 def set_auto_renewal(call: Call) -> Answer:
     """Says whether it is to be renewed before its end: 200."""
     project, wanted = _find_project(call), call.body(bodies.AutoRenewalBody).commitment
-    renew = call.deps.commitments.auto_renew
-    return _answer(renew.switch(*project, _number(call), call.initiator(), on=wanted.auto_renew), 200)
+    switched = reshape.switch_auto_renewal(call.as_caller(), *project, _number(call), on=wanted.auto_renew)
+    return _answer(switched, 200)
 
 
 def update_duration(call: Call) -> Answer:
     """Lets it last longer: 200."""
     project, body = _find_project(call), call.body(bodies.DurationBody)
-    reshape = call.deps.commitments.reshape
-    return _answer(reshape.change_duration(*project, _number(call), body.duration, call.initiator()), 200)
+    return _answer(reshape.change_duration(call.as_caller(), *project, _number(call), body.duration), 200)
 
 
 def convert(call: Call) -> Answer:
     """Makes it one of another resource: 202."""
     project, conversion = _find_project(call), call.body(bodies.ConversionBody).commitment.conversion()
-    return _answer(call.deps.commitments.reshape.convert(*project, _number(call), conversion, call.initiator()), 202)
+    return _answer(reshape.convert_commitment(call.as_caller(), *project, _number(call), conversion), 202)
 
 
 def list_public(call: Call) -> Answer:
     """Lists what is offered to everybody, with the tokens: that is what public means. Not by whom."""
-    commitments = call.deps.commitments.read.public(call.selection())
+    commitments = reading.public_commitments(call.limes, call.selection())
     shown = [answers.render_commitment(each) for each in commitments]
     for each in shown:
         each.creator_uuid = each.creator_name = None
@@ -139,14 +138,14 @@ def show_by_token(call: Call) -> Answer:
 
     The token is not a part of the path: paths are logged.
     """
-    return _answer(call.deps.commitments.read.by_token(_transfer_token(call)), 200)
+    return _answer(reading.commitment_by_token(call.limes, _transfer_token(call)), 200)
 
 
 def list_events(call: Call) -> Answer:
     """Lists changes after the number `since`, in order. `next` is the `since` of the next request."""
     call.refuse_unknown_parameters()
     since, limit = parameters.SINCE.of(call.req), parameters.EVENTS.of(call.req)
-    changes = call.deps.commitments.read.events(since, limit, call.selection(), _changes(call))
+    changes = reading.changes_after(call.limes, since, limit, call.selection(), _changes(call))
     events = [
         answers.CommitmentEvent(number=each.number, at=int(each.at), event=each.event, commitment=stored(each.document))
         for each in changes.shown
@@ -154,7 +153,7 @@ def list_events(call: Call) -> Answer:
     return Answer(document=answers.CommitmentEventsAnswer(events=events, next=changes.next))
 
 
-def _changes(call: Call) -> ChangeFilter:
+def _changes(call: Call) -> reading.ChangeFilter:
     """The wanted changes. Raises `BadRequest`."""
     since, until = parameters.CHANGED_SINCE.of(call.req), parameters.CHANGED_UNTIL.of(call.req)
     if since is not None and until is not None and since > until:
@@ -169,7 +168,7 @@ def _changes(call: Call) -> ChangeFilter:
         "availability_zone": parameters.IN_AZS.of(call.req),
         "status": statuses,
     }
-    return ChangeFilter(
+    return reading.ChangeFilter(
         {name: frozenset(values) for name, values in wanted.items() if values is not None},
         0 if since is None else since,
         math.inf if until is None else until,
@@ -178,7 +177,7 @@ def _changes(call: Call) -> ChangeFilter:
 
 def list_conversions(call: Call) -> Answer:
     """Lists what commitments of a resource can be converted to. The selection is of the targets."""
-    rates = call.deps.commitments.reshape.conversions((call.params["service_type"], call.params["resource_name"]))
+    rates = reshape.find_conversions(call.limes, (call.params["service_type"], call.params["resource_name"]))
     wanted = set(call.selection().refs)
     return Answer(document=answers.render_rates({target: rate for target, rate in rates.items() if target in wanted}))
 
@@ -206,15 +205,14 @@ def _transfer_token(call: Call) -> str:
     return token
 
 
-def _answer(described: Described, status: int) -> Answer:
+def _answer(view: CommitmentView, status: int) -> Answer:
     """One commitment, with its transfer token if it has one."""
-    shown = answers.render_commitment(described)
-    return Answer(status, answers.CommitmentAnswer(commitment=shown, warnings=list(described.warnings)))
+    shown = answers.render_commitment(view)
+    return Answer(status, answers.CommitmentAnswer(commitment=shown, warnings=list(view.warnings)))
 
 
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
-    now, days = call.limes.now(), parameters.AHEAD.of(call.req)
-    summaries = SummarizeCommitments(call.engine, call.catalog).run(call.where, call.selection(), now, days)
+    summaries = summarize_commitments(call.limes, call.where, call.selection(), parameters.AHEAD.of(call.req))
     shown = [answers.render_summary(each) for each in summaries]
     return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=shown))

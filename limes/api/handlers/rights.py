@@ -33,7 +33,7 @@ def show_rights(call: Call) -> Answer:
             asks,
             project,
             _resources(call, deps.set_project_quota.lowpriv.projects),
-            can_take_back=deps.commitments.delete.grace > 0,
+            can_take_back=deps.limes.settings.commitments.self_delete_grace > 0,
         ),
     )
     return Answer(document=RightsAnswer(rights=shown))

@@ -11,17 +11,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from limes.actions.change_log import ChangeLog
-from limes.actions.change_model import ChangeModel
-from limes.actions.distribute_quota import DistributeQuota
+from limes.actions.change_model import follow_models
+from limes.actions.context import Limes
+from limes.actions.distribute_quota import distribute_next, explain_allocation
 from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
-from limes.core.constraints import ConstraintSet
-from limes.core.overrides import NO_OVERRIDES
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.memory import tune_garbage_collector
-from limes.system import RandomJitter, SystemClock, SystemIds
 from tests.bench.collector.cloud import DOMAINS, service
 from tests.support.limes import capacitors, make_limes
 
@@ -35,34 +32,33 @@ def measure(url: str, projects: int) -> None:
     """Prints the figures, for a fresh database at this URL."""
     engine = Engine(url, statement_timeout=600, lock_timeout=600)
     limes_migrations.upgrade(engine)
-    distribute = _prepare(engine, projects)
+    limes = _prepare(engine, projects)
     tune_garbage_collector()  # as in a collector
     print(f"quota of one resource in {projects} projects and {len(AZS)} AZs, in ms")
     print(f"{'':34}{'median':>8}{'largest':>8}{'longest wait for a project':>30}{'... for the resource':>24}")
-    _measure("first distribution", distribute, lambda: 0, repeats=1)
-    _measure("nothing changes", distribute, lambda: 0)
-    _measure("1 % of the projects use more", distribute, lambda: _use_more(engine, 100))
-    _measure("all projects use more", distribute, lambda: _use_more(engine, 1))
+    _measure("first distribution", limes, lambda: 0, repeats=1)
+    _measure("nothing changes", limes, lambda: 0)
+    _measure("1 % of the projects use more", limes, lambda: _use_more(engine, 100))
+    _measure("all projects use more", limes, lambda: _use_more(engine, 1))
     seconds = []
     for _ in range(REPEATS):
         start = time.perf_counter()
-        assert distribute.allocation(1, REF) is not None
+        assert explain_allocation(limes, 1, REF) is not None
         seconds.append(time.perf_counter() - start)
     _print_row("the explanation of one project", seconds, [])
     engine.close()
 
 
-def _prepare(engine: Engine, projects: int) -> DistributeQuota:
+def _prepare(engine: Engine, projects: int) -> Limes:
     distributions = [DistributionRule(re.compile("/".join(REF)), "autogrow", autogrow=RULE)]
     catalog = Catalog(AZS, [service(REF[0])], distributions=distributions)
-    clock = SystemClock()
-    change_log = ChangeLog(engine, catalog, clock, SystemIds())
-    sync_catalog(make_limes(engine, catalog, backends=capacitors("nothing")))
-    ChangeModel(engine, catalog, clock, change_log).run()
+    limes = make_limes(engine, catalog, backends=capacitors("nothing"))
+    sync_catalog(limes)
+    follow_models(limes)
     engine.atomic(lambda: _load(engine, projects))
     with engine.connection():
         engine.db.execute_sql("VACUUM ANALYZE")
-    return DistributeQuota(engine, catalog, ConstraintSet(), lambda: NO_OVERRIDES, clock, RandomJitter(), change_log)
+    return limes
 
 
 def _load(engine: Engine, projects: int) -> None:
@@ -117,8 +113,8 @@ def _use_more(engine: Engine, every: int) -> None:
     )
 
 
-def _measure(what: str, distribute: DistributeQuota, change: Callable[[], object], *, repeats: int = REPEATS) -> None:
-    engine, seconds, waits = distribute.engine, list[float](), list[list[float]]()
+def _measure(what: str, limes: Limes, change: Callable[[], object], *, repeats: int = REPEATS) -> None:
+    engine, seconds, waits = limes.engine, list[float](), list[list[float]]()
     for _ in range(repeats):
         change()
         engine.execute("UPDATE resources SET quota_due_at = 0 WHERE name = %s", [REF[1]])
@@ -128,7 +124,7 @@ def _measure(what: str, distribute: DistributeQuota, change: Callable[[], object
             _longest_wait(engine, "SELECT 1 FROM resources WHERE name = %s FOR UPDATE") as of_resource,
         ):
             start = time.perf_counter()
-            while (outcome := distribute.run_next()) is None:  # we have just locked the resource
+            while (outcome := distribute_next(limes)) is None:  # we have just locked the resource
                 start = time.perf_counter()
             seconds.append(time.perf_counter() - start)
         assert outcome.success

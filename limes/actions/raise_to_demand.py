@@ -1,0 +1,125 @@
+"""Raises quota that follows usage at once to what is needed, without waiting for the computation for all projects; and
+remembers usage for that computation.
+
+No project's quota is lowered, so others are never affected. The rows of the projects are locked, so that a computation
+comes before or after.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from functools import partial
+
+from limes.actions.change_log import scope_of
+from limes.actions.compute_quota import autogrow_rule
+from limes.actions.context import Limes
+from limes.actions.scrape import Scrape
+from limes.core.autogrow import demand_by_az, quota_az
+from limes.core.autogrow_advice import describe_demand
+from limes.core.catalog import AutogrowRule, Ref
+from limes.core.history import QuotaStep, Reason
+from limes.core.recent_usage import add_change
+from limes.core.redistribution import cover
+from limes.db.queries import autogrow, autogrow_figures, autogrow_quotas
+from limes.db.queries.autogrow_figures import read_figures
+from limes.db.queries.scrapes import Figures
+
+_PATIENCE = 10.0
+"""Seconds until quota is computed. So many projects that are seen for the first time are computed together."""
+
+
+def raise_to_demand(limes: Limes, places: Collection[tuple[int, int]], now: float) -> None:
+    """Grants what these projects need of these resources, given as (project id, resource id). To be called inside the
+    transaction that has changed the need. Does nothing where people set quota, or where no collector has begun to
+    compute it. Six statements for each resource, and some more where quota is raised."""
+    projects: dict[int, set[int]] = defaultdict(set)
+    for project, resource in places:
+        projects[resource].add(project)
+    for row in autogrow.computed_resources(limes.engine) if projects else ():
+        ref = (row.service_type, row.name)
+        if row.id in projects and autogrow_rule(limes.catalog, ref):
+            _raise(limes, ref, row.id, projects[row.id], now)
+
+
+def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now: float) -> None:
+    figures = read_figures(limes.engine, resource, now, 0, projects=projects, lock=True)
+    unit = limes.catalog.unit_of(ref)
+    is_pooled = not limes.catalog.behavior(ref).commitment_is_az_aware
+    definition = limes.catalog.find(ref)
+    tells_azs = definition is not None and definition.az_separated
+    by_az, raised, told, steps = autogrow_quotas.AZQuotaChanges(), dict[int, int](), set[int](), []
+    for row in figures.projects:
+        id_ = row.project_id
+        demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
+        stored = figures.quotas.get(id_, {})
+        present = {az: each.quota for az, each in stored.items()}
+        covered = cover(present, {az: each.needed for az, each in demand.items()})
+        total = sum(covered.values())
+        changed_at = max((each.changed_at for each in stored.values()), default=now)
+        by_az.add(id_, stored, covered, changed_at if total == row.quota else now)
+        if total != row.quota or (tells_azs and covered != present):
+            told.add(id_)
+        if total != row.quota:
+            raised[id_] = total
+            text = describe_demand(demand, unit)
+            steps.append((scope_of(row), QuotaStep(ref, unit, row.quota, total, Reason.AUTOGROW, text)))
+    by_az.write(limes.engine, resource)
+    if raised:
+        autogrow_quotas.write_quotas(limes.engine, resource, raised)
+        limes.change_log.record_quotas(steps)
+    autogrow_quotas.mark_desynced(limes.engine, resource, sorted(told), now)
+
+
+# -- scrapes -----------------------------------------------------------------------------------------------------------
+
+
+def on_scrape(limes: Limes, scrape: Scrape) -> None:
+    """At most two statements to remember usage, and one to see whether it is granted."""
+    rules = {
+        id_: rule
+        for name, id_ in scrape.ids.items()
+        if id_ in scrape.present.resources and (rule := autogrow_rule(limes.catalog, (scrape.task.service_type, name)))
+    }
+    if rules:
+        _remember(scrape, rules)
+        _raise_to_usage(limes, scrape, rules)
+
+
+def _remember(scrape: Scrape, rules: Mapping[int, AutogrowRule]) -> None:
+    """A first report is no change; a vanished AZ is one to 0."""
+    changed = {}
+    for place in {*scrape.stored.azs, *scrape.present.azs}:
+        if place[0] in rules and place[0] in scrape.stored.resources:
+            before, after = _usage(scrape.stored, place), _usage(scrape.present, place)
+            if before != after:
+                changed[place] = (before, after)
+    if not changed:
+        return
+    project = scrape.task.project_id
+    known = autogrow_figures.usage_changes(scrape.engine, project, sorted({resource for resource, _ in changed}))
+    written = {
+        place: add_change(known.get(place, ()), scrape.now, before, after, rules[place[0]].retention)
+        for place, (before, after) in changed.items()
+    }
+    autogrow_figures.write_usage_changes(scrape.engine, project, written)
+
+
+def _raise_to_usage(limes: Limes, scrape: Scrape, rules: Collection[int]) -> None:
+    new = {id_ for id_ in rules if id_ not in scrape.stored.resources}
+    risen = {
+        place: row.usage
+        for place, row in scrape.present.azs.items()
+        if place[0] in rules and row.usage > _usage(scrape.stored, place)
+    }
+    if not new and not risen:
+        return
+    engine, project = scrape.engine, scrape.task.project_id
+    quotas = autogrow_quotas.quotas_of_project(engine, project, sorted({resource for resource, _ in risen}))
+    short = {id_ for (id_, az), usage in risen.items() if usage > quotas.get((id_, quota_az(az)), 0)}
+    raise_to_demand(limes, [(project, id_) for id_ in short], scrape.now)
+    if due := new | short:
+        engine.after_commit(partial(autogrow.mark_due, engine, due, scrape.now + _PATIENCE, lock=False))
+
+
+def _usage(figures: Figures, place: tuple[int, str]) -> int:
+    row = figures.azs.get(place)
+    return row.usage if row else 0
