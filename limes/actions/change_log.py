@@ -66,14 +66,6 @@ class ChangeLog:
         """Returns the same log for changes that `initiator` makes."""
         return replace(self, initiator=initiator)
 
-    def because(self, cause: str) -> "ChangeLog":
-        """Returns the same log for changes that belong to `cause`."""
-        return replace(self, cause=cause)
-
-    def for_reason(self, reason: Reason) -> "ChangeLog":
-        """Returns the same log for quotas that are set for another reason than a request."""
-        return replace(self, reason=reason)
-
     @property
     def has_sinks(self) -> bool:
         """Whether there is anybody to send events to."""

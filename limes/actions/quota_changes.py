@@ -1,13 +1,13 @@
-"""What setting quotas of domains and of projects has in common: request, precondition and outcome."""
+"""Changes of quotas: what is wanted, under which condition, and what became of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from limes.core.catalog import Catalog, Ref
-from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal, invalid_value
+from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal
 from limes.core.permissions import Permissions
 from limes.core.quota import quota_tag
-from limes.core.temporary_quota import ALWAYS, Step, TemporaryQuota, Term, check_term
+from limes.core.temporary_quota import ALWAYS, Step, TemporaryQuota, Term
 from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
 from limes.db.queries.bursting import lock_project
@@ -27,29 +27,25 @@ class QuotaChange:
     """For how long it is wanted."""
 
 
-EVERYTHING = Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
-"""What Limes itself may do, and a decision that was allowed before."""
+ALL_PERMISSIONS = Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
+"""Those of Limes itself, and of a decision that was allowed before."""
 
 
 @dataclass(frozen=True, slots=True)
-class QuotaRequest:
-    """A request for quotas, in the resources' units."""
+class QuotaUpdate:
+    """Wanted quotas of a project or domain, in the resources' units."""
 
     wanted: Mapping[Ref, int]
     refusals: Mapping[Ref, Refusal]
     """What is wrong with those that could not be read."""
     permissions: Mapping[Ref, Permissions]
-    """What the caller may do to those that are wanted."""
+    """What the caller may do to those that are wanted, at least."""
     only_raises: bool = False
     """Whether quotas that are higher already stay as they are."""
     terms: Mapping[Ref, Term] = field(default_factory=dict)
     """For how long they are wanted, where that was said."""
     steps: Mapping[Ref, Step] | None = None
     """What is due of temporary quotas, if that is what it is about."""
-
-    def term(self, ref: Ref) -> Term:
-        """Returns for how long a quota is wanted."""
-        return self.terms.get(ref, ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,41 +90,17 @@ class QuotaOutcome:
     noted: Sequence[ChangedQuota] = ()
     """Quotas that stay the same for now, and what is new about their ends."""
     ending: Mapping[Ref, EndingQuota] = field(default_factory=dict)
-    """Those of the request's quotas that end by themselves, or are planned."""
+    """Those of the update's quotas that end by themselves, or are planned."""
     replaced: Mapping[Ref, TemporaryQuota | None] = field(default_factory=dict)
     """What is to be stored of them; None where nothing ends any more."""
 
-
-PermissionSource = Callable[[Ref], Permissions]
-"""What the caller may do to the quota of a resource. Called before the transaction, as policy rules take time."""
-
-TellBackends = Callable[[int, Sequence[str]], Sequence[str]]
-"""Tells the backends of these services (types) the quota of a project (id); returns one line for each error."""
+    @property
+    def reasons(self) -> str:
+        """Why it was refused, in one line."""
+        return "; ".join(f"{'/'.join(ref)}: {each.message}" for ref, each in sorted(self.refusals.items()))
 
 
-# -- the request -------------------------------------------------------------------------------------------------------
-
-
-def read_request(
-    catalog: Catalog, changes: Iterable[QuotaChange], permissions: PermissionSource, grows: Refusal, now: float
-) -> QuotaRequest:
-    """Converts the wanted quotas, and asks for the permissions to change them. `grows` is the refusal of those that
-    nobody sets, as they follow usage by themselves."""
-    changes = list(changes)
-    wanted: dict[Ref, int] = {}
-    refusals: dict[Ref, Refusal] = {}
-    for change in changes:
-        refusal = without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
-        refusal = refusal or check_term(change.term, now)
-        if refusal is not None:
-            refusals[change.ref] = refusal
-            continue
-        try:
-            wanted[change.ref] = read_amount(catalog, change.ref, change.amount, change.unit)
-        except UnitError as error:
-            refusals[change.ref] = invalid_value(str(error))
-    terms = {change.ref: change.term for change in changes if change.ref in wanted and change.term != ALWAYS}
-    return QuotaRequest(wanted, refusals, {ref: permissions(ref) for ref in wanted}, terms=terms)
+# -- amounts -----------------------------------------------------------------------------------------------------------
 
 
 def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
@@ -157,7 +129,7 @@ def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) 
 
 
 @dataclass(frozen=True, slots=True)
-class Unchanged:
+class IfMatch:
     """The change is only wanted while nobody else has made one: quotas and bursting have one of these tags.
 
     An optimistic lock (`limes.core.quota.quota_tag`). It is checked under the locks of the change itself, so that of

@@ -7,7 +7,7 @@ from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.units import MAX_AMOUNT
 
 Judge = Callable[[int], Refusal | None]
-"""`judge_project` or `judge_domain` with everything but the quota filled in."""
+"""`limes.core.hierarchy.judge` with everything but the quota filled in."""
 
 NO_LESS = Refusal(RefusalKind.INVALID, "there is no quota below zero", minimum=0, rule=Bounding.AMOUNT)
 NO_MORE = Refusal(RefusalKind.INVALID, "this is the largest amount there is", maximum=MAX_AMOUNT, rule=Bounding.AMOUNT)

@@ -16,8 +16,8 @@ from limes.actions.commitments.use_cases import CommitmentUseCases
 from limes.actions.context import Limes
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
-from limes.actions.quota_requests.expire import ExpireRequests
-from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
+from limes.actions.quota_requests.decide import expire_requests
+from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
@@ -25,7 +25,7 @@ from limes.api.policy import RULES
 from limes.audit.initiator import Initiator, of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
-from limes.composition.use_cases import build_request_expiry, build_temporary_quotas, use_cases_of_api
+from limes.composition.use_cases import use_cases_of_api
 from limes.core.alerts import AlertRules
 from limes.core.auto_approval import AutoApprovalRule
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
@@ -146,15 +146,13 @@ class World:
         commitments: CommitmentUseCases = use_cases_of_api(self.limes)["commitments"]
         return commitments
 
-    @property
-    def temporary(self) -> SettleTemporaryQuotas:
+    def settle_temporary(self) -> int:
         """A job of the collector."""
-        return build_temporary_quotas(self.limes.as_initiator(of_job("temporary-quotas")))
+        return settle_temporary_quotas(self.limes.as_initiator(of_job("temporary-quotas")))
 
-    @property
-    def expire(self) -> ExpireRequests:
+    def expire(self) -> int:
         """A job of the collector."""
-        return build_request_expiry(self.limes)
+        return expire_requests(self.limes.as_initiator(of_job("expire-requests")))
 
     def push(self, limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
         self.pushed.append((project_id, tuple(services)))

@@ -1,24 +1,16 @@
-"""Tells people of requests for quota, in the transactions in which something happens to them.
+"""Tells people of requests for quota, in the transactions in which something happens to them."""
 
-So each step is told once, and none is lost if a process dies. Delivery is that of all notifications.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
-from limes.audit.initiator import Initiator
+from limes.actions.announce import announce
+from limes.actions.context import Limes
 from limes.core.catalog import Catalog
-from limes.core.notifications import PREFIX
 from limes.core.quota_requests import EventKind
 from limes.core.recipients import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
 from limes.db.engine import Engine
-from limes.db.queries import outbox
 from limes.db.queries.quota_request_lists import RequestRow, by_ids
 from limes.db.queries.quota_requests import AmountRow, amounts_of
-from limes.system import IdSource
 
 _KINDS: Mapping[EventKind, str] = {
     EventKind.APPROVED: REQUEST_DECIDED,
@@ -36,40 +28,27 @@ _REMEDIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Announce:
-    """Writes notifications into the outbox. To be called inside the transaction."""
+def announce_opened(limes: Limes, request_id: int) -> None:
+    """Tells those who decide that there is something to decide."""
+    _tell(limes, REQUEST_OPENED, [request_id], limes.now(), {})
 
-    engine: Engine
-    catalog: Catalog
-    ids: IdSource
-    sinks: Sequence[str]
-    except_kinds: frozenset[str] = frozenset()
 
-    def opened(self, request_id: int, at: float) -> None:
-        """Tells that somebody asks for quota."""
-        self._tell(REQUEST_OPENED, [request_id], at, {})
+def announce_step(
+    limes: Limes, kind: EventKind, ids: Sequence[int], at: float, text: str, passed_on_to: object
+) -> None:
+    """Tells of a decision, and that a request was passed on; of other steps nobody is told."""
+    if kind in _KINDS:
+        who = {"id": limes.initiator.id, "name": limes.initiator.name}
+        _tell(limes, _KINDS[kind], ids, at, {"comment": text, "decided_by": who, "passed_on_to": passed_on_to})
 
-    def step(
-        self, kind: EventKind, ids: Sequence[int], at: float, text: str, initiator: Initiator, passed_on_to: object
-    ) -> None:
-        """Tells of a decision, and that a request was passed on; of other steps nobody is told."""
-        told = _KINDS.get(kind)
-        if told is not None:
-            who = {"id": initiator.id, "name": initiator.name}
-            self._tell(told, ids, at, {"comment": text, "decided_by": who, "passed_on_to": passed_on_to})
 
-    def _tell(self, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
-        if not self.sinks or kind in self.except_kinds:
-            return
-        rows = []
-        for stream, document in request_documents(self.engine, self.catalog, ids):
-            id_ = self.ids.uuid()
-            head = {"id": id_, "kind": kind, "at": int(at), "remedy": _REMEDIES[kind]}
+def _tell(limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
+    def documents() -> Iterator[tuple[str, dict[str, Any]]]:
+        for stream, document in request_documents(limes.engine, limes.catalog, ids):
             document["request"] |= {name: value for name, value in details.items() if value is not None}
-            text = orjson.dumps(head | document).decode()
-            rows += [(at, PREFIX + sink, stream, id_, text) for sink in self.sinks]
-        outbox.append(self.engine, rows)
+            yield stream, document
+
+    announce(limes, kind, _REMEDIES[kind], at, documents())
 
 
 def request_documents(engine: Engine, catalog: Catalog, ids: Sequence[int]) -> list[tuple[str, dict[str, Any]]]:

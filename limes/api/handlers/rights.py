@@ -30,11 +30,11 @@ def show_rights(call: Call) -> Answer:
         document={
             "rights": {
                 "cloud": cloud_rights(asks),
-                "domain": domain_rights(asks, domain, _resources(call, deps.set_domain_quota.lowpriv.domains)),
+                "domain": domain_rights(asks, domain, _resources(call, call.limes.lowpriv.domains)),
                 "project": project_rights(
                     asks,
                     project,
-                    _resources(call, deps.set_project_quota.lowpriv.projects),
+                    _resources(call, call.limes.lowpriv.projects),
                     can_take_back=deps.commitments.delete.grace > 0,
                 ),
             }
