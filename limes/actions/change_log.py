@@ -202,8 +202,7 @@ class ChangeLog:
 
     def unit_of(self, ref: Ref) -> Unit:
         """Returns the resource's unit; that of counted ones for a resource that is not configured any more."""
-        resource = self.catalog.find(ref)
-        return resource.unit if resource else Unit.COUNT
+        return self.catalog.unit_of(ref)
 
     def _record_steps(self, scope: Scope, steps: Sequence[QuotaStep]) -> None:
         """Records steps; those that only correct a backend are history, but no events."""

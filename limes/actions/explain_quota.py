@@ -114,8 +114,8 @@ def _growth(
 ) -> AutogrowExplanation | None:
     rules = (limes.catalog, limes.constraints, limes.overrides)
     distribution = DistributeQuota(limes.engine, *rules, limes.clock, limes.jitter, limes.change_log)
-    computed, resource = distribution.allocation(project_id, ref), limes.catalog.find(ref)
-    if computed is None or resource is None:
+    computed = distribution.allocation(project_id, ref)
+    if computed is None:
         return None
     forbidden = is_forbidden(figures.backend_maximum) or not behavior.commitment_durations
     used = sum(demand.usage for az, demand in computed.demand.azs.items() if az != ANY_AZ)
@@ -124,7 +124,7 @@ def _growth(
         computed.allocation,
         computed.bounds,
         computed.rule,
-        resource.unit,
+        limes.catalog.unit_of(ref),
         committable=() if forbidden else committable_azs(behavior, limes.catalog),
         uncovered=0 if behavior.commitment_is_az_aware else max(0, used - figures.committed),
     )

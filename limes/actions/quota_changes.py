@@ -114,14 +114,11 @@ def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
 def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) -> int:
     """Returns the amount in the unit of a configured resource, where it is in the unit of that name (None: the
     resource's own). Raises `UnitError`."""
-    resource = catalog.find(ref)
-    assert resource is not None
+    unit = catalog.unit_of(ref)
     if unit_name is not None:
-        return convert(amount, unit_name, resource.unit)
+        return convert(amount, unit_name, unit)
     if amount > MAX_AMOUNT:
-        raise UnitError(
-            f"value of {resource.unit.render(amount)} is too large: the maximum is {resource.unit.render(MAX_AMOUNT)}"
-        )
+        raise UnitError(f"value of {unit.render(amount)} is too large: the maximum is {unit.render(MAX_AMOUNT)}")
     return amount
 
 
@@ -162,7 +159,7 @@ def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
         {
             ref: quota
             for ref, quota in quotas.items()
-            if quota and _tracks_quota(catalog, ref) and not catalog.autogrow(ref)
+            if quota and catalog.tracks_quota(ref) and not catalog.autogrow(ref)
         }
     )
 
@@ -187,19 +184,13 @@ def tag_of_project(
     shown = {
         ref: quota
         for ref, quota in quotas.items()
-        if quota is not None and _tracks_quota(catalog, ref) and not catalog.autogrow(ref)
+        if quota is not None and catalog.tracks_quota(ref) and not catalog.autogrow(ref)
     }
     bounds = {
         ref: (maximum, minimum, bool(forbids))
         for ref, (maximum, minimum, forbids) in bounds.items()
         if (maximum is not None or minimum is not None or forbids)
-        and _tracks_quota(catalog, ref)
+        and catalog.tracks_quota(ref)
         and catalog.autogrow(ref)
     }
     return quota_tag(shown, bursting=bool(bursting), bounds=bounds)
-
-
-def _tracks_quota(catalog: Catalog, ref: Ref) -> bool:
-    """Returns whether quota is tracked; not for a resource that left the configuration, whose rows are kept."""
-    resource = catalog.find(ref)
-    return resource is not None and resource.tracks_quota

@@ -160,7 +160,7 @@ def _refuse_grants(limes: Limes, project: ProjectRow, update: _Update) -> dict[R
             continue  # which takes nothing from anybody
         constraint = limes.constraints.for_project(ref, project.domain_name, project.name)
         if constraint is not None and constraint.maximum is not None and wanted > constraint.maximum:
-            unit = limes.change_log.unit_of(ref)
+            unit = limes.catalog.unit_of(ref)
             text = f"it may not exceed the operator's constraint: {constraint.render(unit)}"
             refusals[ref] = Refusal(RefusalKind.CONFLICT, text, rule=Bounding.CONSTRAINT)
             continue
@@ -213,7 +213,7 @@ def _record(limes: Limes, targets: _Targets, update: _Update, changed: Sequence[
     for row in changed:
         ref = refs[row.resource_id]
         old, new = row.value_of(update.what), update.wanted[ref]
-        step = QuotaStep(ref, change_log.unit_of(ref), old, new, detail=detail, what=update.what)
+        step = QuotaStep(ref, limes.catalog.unit_of(ref), old, new, detail=detail, what=update.what)
         steps.append((scope_of(targets.projects[row.project_id]), step))
     change_log.record_bounds(steps)
 
@@ -225,7 +225,7 @@ def _warn_project(limes: Limes, project: ProjectRow, targets: _Targets, update: 
     needed, overrides, limits = _needed(limes, targets, update), limes.overrides(), update.limits
     texts = []
     for ref, id_ in update.ids.items():
-        name, unit = "/".join(ref), limes.change_log.unit_of(ref)
+        name, unit = "/".join(ref), limes.catalog.unit_of(ref)
         pinned = overrides.for_project(ref, project.domain_name, project.name)
         limit, amount = limits.get(ref), needed.get((project.id, id_), 0)
         if pinned is not None:
@@ -256,7 +256,7 @@ def _warn_domain(limes: Limes, targets: _Targets, update: _Update, known: Mappin
         limit = limits.get(ref)
         beyond = [key for key, amount in needed.items() if limit is not None and key[1] == id_ and amount > limit]
         if limit is not None and (count := sum(project not in pinned for project, _ in beyond)):
-            amount = limes.change_log.unit_of(ref).render(limit)
+            amount = limes.catalog.unit_of(ref).render(limit)
             texts.append(
                 f"{name}: usage and commitments need more than {amount} in {_count(count)};"
                 " there the limit takes effect when they need no more than that"

@@ -283,15 +283,14 @@ def _of_domain(limes: Limes, domain: DomainRow, ids: Mapping[Ref, int]) -> dict[
 
 def rules_of(limes: Limes, target: Target, ref: Ref, permissions: Permissions) -> QuotaRules:
     """Returns the other rules for the quota of a configured resource."""
-    resource = limes.catalog.find(ref)
-    assert resource is not None
+    unit = limes.catalog.unit_of(ref)
     if isinstance(target, DomainRow):
         limit, constraint = limes.lowpriv.for_domain(ref), limes.constraints.for_domain(ref, target.name)
-        return QuotaRules(ref[0], resource.unit, permissions, limit, constraint)
+        return QuotaRules(ref[0], unit, permissions, limit, constraint)
     limit = limes.lowpriv.for_project(ref, target.domain_name)
     constraint = limes.constraints.for_project(ref, target.domain_name, target.name)
     least = limes.catalog.behavior(ref, target.scope).min_nonzero_project_quota
-    return QuotaRules(ref[0], resource.unit, permissions, limit, constraint, least)
+    return QuotaRules(ref[0], unit, permissions, limit, constraint, least)
 
 
 def warn_beyond_capacity(ref: Ref, figures: Figures, rules: QuotaRules, quota: int) -> str | None:

@@ -71,18 +71,18 @@ def _order(row: DueRow) -> tuple[int, int, int]:
 
 def _settle(limes: Limes, rows: Sequence[DueRow]) -> None:
     """Settles what is due of one project, or of one domain itself."""
-    engine, head, now, retry = limes.engine, rows[0], limes.now(), _retry(limes)
+    engine, catalog, head, now, retry = limes.engine, limes.catalog, rows[0], limes.now(), _retry(limes)
     resources = sorted(row.resource_id for row in rows)
     lock_resources(engine, resources)
     lock_domain_quotas(engine, head.domain_id, resources)
     stored = queries.temporary_quotas(engine, head.domain_id, head.project_id)
     due = {id_: stored[id_] for id_ in resources if id_ in stored and _is_due(stored[id_], now, now + 2 * retry)}
     refs = {ref: id_ for ref, id_ in resource_ids(engine).items() if id_ in due}
-    settled = {ref: id_ for ref, id_ in refs.items() if _can_be_set(limes, ref)}
+    settled = {ref: id_ for ref, id_ in refs.items() if catalog.tracks_quota(ref) and not catalog.autogrow(ref)}
     changed: dict[int, TemporaryQuota | None] = {}
     for ref, id_ in refs.items():
         if ref not in settled:  # nobody sets such quota any more, or the resource may come back
-            grows = limes.catalog.autogrow(ref) is not None
+            grows = catalog.autogrow(ref) is not None
             changed[id_] = None if grows else replace(due[id_], due_at=now + retry)
     queries.write_temporary_quotas(engine, head.domain_id, head.project_id, changed)
     if settled:
@@ -92,11 +92,6 @@ def _settle(limes: Limes, rows: Sequence[DueRow]) -> None:
 
 def _is_due(temporary: TemporaryQuota, now: float, horizon: float) -> bool:
     return temporary.due_at <= now or (temporary.problem != "" and temporary.due_at > horizon)
-
-
-def _can_be_set(limes: Limes, ref: Ref) -> bool:
-    resource = limes.catalog.find(ref)
-    return resource is not None and resource.tracks_quota and not limes.catalog.autogrow(ref)
 
 
 def _settle_quotas(limes: Limes, place: Place, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
@@ -128,7 +123,7 @@ def _given_back(
         place = {"domain": {"id": target.domain_uuid, "name": target.domain_name}}
         place["project"] = {"id": target.uuid, "name": target.name}
     for ref, step in sorted(steps.items()):
-        temporary, resource = due[ref], limes.catalog.find(ref)
+        temporary, unit = due[ref], limes.catalog.unit_of(ref).value
         if step.temporary is None and temporary.before is not None and step.quota == temporary.before:
             ended = {
                 "quota": temporary.quota,
@@ -136,6 +131,5 @@ def _given_back(
                 "from": int(temporary.starts_at),
                 "until": int(temporary.until),
             }
-            unit = {"unit": resource.unit.value} if resource and resource.unit.value else {}
-            head = {**place, "service": ref[0], "resource": ref[1], **unit}
+            head = {**place, "service": ref[0], "resource": ref[1], **({"unit": unit} if unit else {})}
             yield target.uuid, {**head, "quota": temporary.before, "temporary_quota": ended}

@@ -109,8 +109,7 @@ class Call(web.Call[ApiCollaborators]):
 
     def quota_permissions(self, refs: Iterable[Ref]) -> dict[Ref, Permissions]:
         """Returns what the caller may do to the quotas of those of these resources that have one."""
-        with_quota = [ref for ref in refs if (found := self.catalog.find(ref)) is not None and found.tracks_quota]
-        return {ref: self.permissions(ref) for ref in with_quota}
+        return {ref: self.permissions(ref) for ref in refs if self.catalog.tracks_quota(ref)}
 
     def permissions(self, ref: Ref) -> Permissions:
         """Returns what the caller may do to the quota of a resource of the domain or project."""

@@ -203,6 +203,16 @@ class Catalog:
         service = self.services.get(ref[0])
         return service.resources.get(ref[1]) if service else None
 
+    def tracks_quota(self, ref: Ref) -> bool:
+        """Returns whether a resource has quota. One that left the configuration, whose rows are kept, has none."""
+        resource = self.find(ref)
+        return resource is not None and resource.tracks_quota
+
+    def unit_of(self, ref: Ref) -> Unit:
+        """Returns the resource's unit; that of counted ones for a resource that is not configured any more."""
+        resource = self.find(ref)
+        return resource.unit if resource else Unit.COUNT
+
     def refs(self) -> list[Ref]:
         """Returns all resources, in the order of reports."""
         return [(service.type, name) for service in self.services.values() for name in service.resources]

@@ -8,7 +8,6 @@ from limes.actions.context import Limes
 from limes.core.catalog import Catalog
 from limes.core.quota_requests import EventKind
 from limes.core.recipients import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
-from limes.db.engine import Engine
 from limes.db.queries.quota_request_lists import RequestRow, by_ids
 from limes.db.queries.quota_requests import AmountRow, amounts_of
 
@@ -44,19 +43,17 @@ def announce_step(
 
 def _tell(limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
     def documents() -> Iterator[tuple[str, dict[str, Any]]]:
-        for stream, document in request_documents(limes.engine, limes.catalog, ids):
+        for stream, document in request_documents(limes, ids):
             document["request"] |= {name: value for name, value in details.items() if value is not None}
             yield stream, document
 
     announce(limes, kind, _REMEDIES[kind], at, documents())
 
 
-def request_documents(engine: Engine, catalog: Catalog, ids: Sequence[int]) -> list[tuple[str, dict[str, Any]]]:
+def request_documents(limes: Limes, ids: Sequence[int]) -> list[tuple[str, dict[str, Any]]]:
     """Returns requests as notifications show them, each with its stream, in the order of their numbers."""
-    amounts = amounts_of(engine, ids)
-    return [
-        (row.project_uuid or row.domain_uuid, _document(catalog, row, amounts[row.id])) for row in by_ids(engine, ids)
-    ]
+    amounts, catalog, rows = amounts_of(limes.engine, ids), limes.catalog, by_ids(limes.engine, ids)
+    return [(row.project_uuid or row.domain_uuid, _document(catalog, row, amounts[row.id])) for row in rows]
 
 
 def _document(catalog: Catalog, row: RequestRow, amounts: Sequence[AmountRow]) -> dict[str, Any]:
@@ -78,11 +75,10 @@ def _document(catalog: Catalog, row: RequestRow, amounts: Sequence[AmountRow]) -
 
 
 def _resource(catalog: Catalog, amount: AmountRow) -> dict[str, Any]:
-    resource = catalog.find(amount.ref)
     return {
         "service": amount.service_type,
         "resource": amount.resource_name,
-        "unit": (resource.unit.value or None) if resource else None,
+        "unit": catalog.unit_of(amount.ref).value or None,
         "present": amount.present,
         "wanted": amount.wanted,
         "granted": amount.granted,

@@ -189,7 +189,7 @@ def _present_of_domain(limes: Limes, ref: Ref, quotas: Mapping[Ref, int]) -> tup
 
 def _check_raise(limes: Limes, ref: Ref, wanted: int, present: int) -> None:
     if wanted <= present:
-        unit = limes.change_log.unit_of(ref)
+        unit = limes.catalog.unit_of(ref)
         raise _Problem(
             f"{unit.render(wanted)} is not more than it has now, which is {unit.render(present)};"
             " lowering needs no request: set the quota"

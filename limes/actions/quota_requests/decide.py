@@ -131,7 +131,7 @@ def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[Quo
             problems.append(f"cannot grant {name} quota: {error}")
             continue
         if amount > row.wanted:
-            unit = limes.change_log.unit_of(change.ref)
+            unit = limes.catalog.unit_of(change.ref)
             problems.append(
                 f"cannot grant {name} quota: {unit.render(amount)} is more than was asked for, which is"
                 f" {unit.render(row.wanted)}"

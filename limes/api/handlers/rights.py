@@ -44,7 +44,7 @@ def show_rights(call: Call) -> Answer:
 
 def _resources(call: Call, limits: Mapping[Ref, LowPrivLimit]) -> Resources:
     """Returns the resources whose quota people set. Where no rule is about single resources, one stands for all."""
-    with_quota = [ref for ref in call.catalog.refs() if (found := call.catalog.find(ref)) and found.tracks_quota]
+    with_quota = [ref for ref in call.catalog.refs() if call.catalog.tracks_quota(ref)]
     refs = [ref for ref in with_quota if call.catalog.autogrow(ref) is None]
     has_growing = len(refs) < len(with_quota)
     limited = [ref for ref in refs if ref in limits]
