@@ -4,17 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.context import Limes
-from limes.actions.explain_quota import ExplainQuota
 from limes.actions.growth.history import ReportGrowth
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.metering.report import ReportUsage
-from limes.actions.quota_history import ShowHistory
-from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
-from limes.actions.set_autogrow_bounds import SetAutogrowBounds
-from limes.actions.set_bursting import SetBursting
-from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_project_quota import SetProjectQuota
 from limes.audit.initiator import Initiator
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
@@ -29,15 +22,8 @@ class ApiCollaborators:
     limes: Limes
     authenticator: Authenticator
     policy: Policy
-    set_domain_quota: SetDomainQuota
-    set_project_quota: SetProjectQuota
-    set_bursting: SetBursting
-    set_autogrow_bounds: SetAutogrowBounds
-    quota_requests: QuotaRequestUseCases
     usage: ReportUsage
     growth: ReportGrowth
-    history: ShowHistory
-    explain: ExplainQuota
     discover_domains: Callable[[Initiator], Sequence[str]]
     """Looks for domains in Keystone and returns the UUIDs of the new ones."""
     discover_projects: Callable[[str, Initiator], Sequence[str]]

@@ -9,7 +9,9 @@ from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.context import Limes
 from limes.actions.growth.early_sample import JOB as GROWTH
 from limes.actions.lifetimes import CleanUpLifetimes, followed_by
-from limes.actions.quota_history import ForgetHistory
+from limes.actions.quota_history import forget_history
+from limes.actions.quota_requests.decide import expire_requests
+from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.composition import use_cases
 from limes.db.queries.sum_upkeep import fold_sums
 from limes.settings import Settings
@@ -33,10 +35,6 @@ class PeriodicJob:
 def _check_consistency(limes: Limes) -> None:
     sync = use_cases.build_sync_catalog(limes)
     CheckConsistency(limes.engine, limes.catalog, limes.constraints, sync, limes.change_log).run()
-
-
-def _forget_history(limes: Limes) -> None:
-    ForgetHistory(limes.engine, limes.clock, limes.settings.audit.history_retention).run()
 
 
 def _clean_up_lifetimes(limes: Limes) -> None:
@@ -68,7 +66,7 @@ JOBS = (
     ),
     PeriodicJob(
         "expire-requests",
-        lambda limes: use_cases.build_request_expiry(limes).run(),
+        expire_requests,
         lambda settings: 60.0,
         "limes_request_expiry_runs",
         "Runs of the job that closes requests for quota that have expired",
@@ -89,7 +87,7 @@ JOBS = (
     ),
     PeriodicJob(
         "temporary-quotas",
-        lambda limes: use_cases.build_temporary_quotas(limes).run(),
+        settle_temporary_quotas,
         lambda settings: settings.collector.temporary_quota_interval,
         "limes_temporary_quota_runs",
         "Runs of the job that begins and ends temporary quotas",
@@ -103,7 +101,7 @@ JOBS = (
     ),
     PeriodicJob(
         "history",
-        _forget_history,
+        forget_history,
         lambda settings: _DAY,
         "limes_history_runs",
         "Runs of the job that deletes old quota history",

@@ -13,9 +13,9 @@ def discovery(world: World) -> Discover:
         "SELECT p.uuid, p.name, d.uuid, d.name FROM projects p JOIN domains d ON d.id = p.domain_id"
     )
     projects = [ProjectInfo(uuid, name, domain, DomainInfo(domain, label)) for uuid, name, domain, label in rows]
-    desk = world.expire.desk
+    limes = world.limes
     keystone = FakeKeystone(*projects)
-    return Discover(world.engine, keystone, desk.catalog, ConstraintSet(), world.clock, world.limes, desk.change_log)
+    return Discover(world.engine, keystone, limes.catalog, ConstraintSet(), world.clock, limes, limes.change_log)
 
 
 def vanish(world: World, *uuids: str) -> None:

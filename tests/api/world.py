@@ -15,8 +15,8 @@ import falcon.testing
 from limes.actions.context import Limes
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
-from limes.actions.quota_requests.expire import ExpireRequests
-from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
+from limes.actions.quota_requests.decide import expire_requests
+from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import SyncCatalog
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
@@ -24,7 +24,7 @@ from limes.api.policy import RULES
 from limes.audit.initiator import Initiator, of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
-from limes.composition.use_cases import build_request_expiry, build_temporary_quotas, use_cases_of_api
+from limes.composition.use_cases import use_cases_of_api
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
@@ -139,15 +139,13 @@ class World:
     new_projects: list[str] = field(default_factory=list)
     synced: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def temporary(self) -> SettleTemporaryQuotas:
+    def settle_temporary(self) -> int:
         """A job of the collector."""
-        return build_temporary_quotas(self.limes.as_initiator(of_job("temporary-quotas")))
+        return settle_temporary_quotas(self.limes.as_initiator(of_job("temporary-quotas")))
 
-    @property
-    def expire(self) -> ExpireRequests:
+    def expire(self) -> int:
         """A job of the collector."""
-        return build_request_expiry(self.limes)
+        return expire_requests(self.limes.as_initiator(of_job("expire-requests")))
 
     def push(self, limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
         self.pushed.append((project_id, tuple(services)))
