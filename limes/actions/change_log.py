@@ -66,14 +66,6 @@ class ChangeLog:
         """Returns the same log for changes that `initiator` makes."""
         return replace(self, initiator=initiator)
 
-    def because(self, cause: str) -> "ChangeLog":
-        """Returns the same log for changes that belong to `cause`."""
-        return replace(self, cause=cause)
-
-    def for_reason(self, reason: Reason) -> "ChangeLog":
-        """Returns the same log for quotas that are set for another reason than a request."""
-        return replace(self, reason=reason)
-
     @property
     def has_sinks(self) -> bool:
         """Whether there is anybody to send events to."""
@@ -210,8 +202,7 @@ class ChangeLog:
 
     def unit_of(self, ref: Ref) -> Unit:
         """Returns the resource's unit; that of counted ones for a resource that is not configured any more."""
-        resource = self.catalog.find(ref)
-        return resource.unit if resource else Unit.COUNT
+        return self.catalog.unit_of(ref)
 
     def _record_steps(self, scope: Scope, steps: Sequence[QuotaStep]) -> None:
         """Records steps; those that only correct a backend are history, but no events."""

@@ -1,6 +1,7 @@
 """Finds the domain or project that a request names, or says why it does not exist or has no figures yet."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from limes.core.catalog import Ref
 from limes.core.scrape_problem import no_report
@@ -8,6 +9,28 @@ from limes.db.engine import Engine
 from limes.db.queries import project_scrapes as scrape_queries
 from limes.db.queries.projects import DomainRow, ProjectRow, domain, project, project_exists
 from limes.errors import NotFound, NotReady
+
+Target = DomainRow | ProjectRow
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The domain or project, by UUIDs, that a request is about. A domain has no project."""
+
+    domain_uuid: str
+    project_uuid: str = ""
+
+
+def find(engine: Engine, place: Place) -> Target:
+    """Returns the domain or project. Raises `NotFound` in the words that clients know."""
+    if place.project_uuid:
+        return find_project(engine, place.domain_uuid, place.project_uuid)
+    return find_domain(engine, place.domain_uuid)
+
+
+def ids_of(target: Target) -> tuple[int, int | None]:
+    """Returns the ids of the domain and of the project, if it is one."""
+    return (target.domain_id, target.id) if isinstance(target, ProjectRow) else (target.id, None)
 
 
 def find_domain(engine: Engine, uuid: str) -> DomainRow:

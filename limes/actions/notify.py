@@ -79,7 +79,7 @@ def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _late_requests(limes: Limes, since: Mapping[int, float], now: float) -> Iterator[tuple[str, dict[str, Any]]]:
-    for stream, document in request_documents(limes.engine, limes.catalog, sorted(since)):
+    for stream, document in request_documents(limes, sorted(since)):
         at = since[document["request"]["id"]]
         details = {**document, "since": int(at), "days": int((now - at) // _DAY)}
         yield stream, _document(limes, REQUEST_WAITING, None, now, details)

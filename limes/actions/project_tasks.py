@@ -15,17 +15,14 @@ class HasQuota(Protocol):
     @property
     def quota(self) -> int | None:
         """The project's quota; None where the resource tracks none."""
-        ...
 
     @property
     def backend_quota(self) -> int | None:
         """What the backend enforces (stored form); None where the resource tracks no quota."""
-        ...
 
     @property
     def usage(self) -> int:
         """Over all AZs."""
-        ...
 
 
 class Telemetry:

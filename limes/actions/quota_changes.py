@@ -1,13 +1,13 @@
-"""What setting quotas of domains and of projects has in common: request, precondition and outcome."""
+"""Changes of quotas: what is wanted, under which condition, and what became of it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from limes.core.catalog import Catalog, Ref
-from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal, invalid_value
+from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal
 from limes.core.permissions import Permissions
 from limes.core.quota import quota_tag
-from limes.core.temporary_quota import ALWAYS, Step, TemporaryQuota, Term, check_term
+from limes.core.temporary_quota import ALWAYS, Step, TemporaryQuota, Term
 from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
 from limes.db.queries.domain_quotas import domain_quotas_by_name
@@ -26,29 +26,25 @@ class QuotaChange:
     """For how long it is wanted."""
 
 
-EVERYTHING = Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
-"""What Limes itself may do, and a decision that was allowed before."""
+ALL_PERMISSIONS = Permissions(can_raise=True, can_raise_lowpriv=True, can_lower=True, can_lower_lowpriv=True)
+"""Those of Limes itself, and of a decision that was allowed before."""
 
 
 @dataclass(frozen=True, slots=True)
-class QuotaRequest:
-    """A request for quotas, in the resources' units."""
+class QuotaUpdate:
+    """Wanted quotas of a project or domain, in the resources' units."""
 
     wanted: Mapping[Ref, int]
     refusals: Mapping[Ref, Refusal]
     """What is wrong with those that could not be read."""
     permissions: Mapping[Ref, Permissions]
-    """What the caller may do to those that are wanted."""
+    """What the caller may do to those that are wanted, at least."""
     only_raises: bool = False
     """Whether quotas that are higher already stay as they are."""
     terms: Mapping[Ref, Term] = field(default_factory=dict)
     """For how long they are wanted, where that was said."""
     steps: Mapping[Ref, Step] | None = None
     """What is due of temporary quotas, if that is what it is about."""
-
-    def term(self, ref: Ref) -> Term:
-        """Returns for how long a quota is wanted."""
-        return self.terms.get(ref, ALWAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,41 +89,17 @@ class QuotaOutcome:
     noted: Sequence[ChangedQuota] = ()
     """Quotas that stay the same for now, and what is new about their ends."""
     ending: Mapping[Ref, EndingQuota] = field(default_factory=dict)
-    """Those of the request's quotas that end by themselves, or are planned."""
+    """Those of the update's quotas that end by themselves, or are planned."""
     replaced: Mapping[Ref, TemporaryQuota | None] = field(default_factory=dict)
     """What is to be stored of them; None where nothing ends any more."""
 
-
-PermissionSource = Callable[[Ref], Permissions]
-"""What the caller may do to the quota of a resource. Called before the transaction, as policy rules take time."""
-
-TellBackends = Callable[[int, Sequence[str]], Sequence[str]]
-"""Tells the backends of these services (types) the quota of a project (id); returns one line for each error."""
+    @property
+    def reasons(self) -> str:
+        """Why it was refused, in one line."""
+        return "; ".join(f"{'/'.join(ref)}: {each.message}" for ref, each in sorted(self.refusals.items()))
 
 
-# -- the request -------------------------------------------------------------------------------------------------------
-
-
-def read_request(
-    catalog: Catalog, changes: Iterable[QuotaChange], permissions: PermissionSource, grows: Refusal, now: float
-) -> QuotaRequest:
-    """Converts the wanted quotas, and asks for the permissions to change them. `grows` is the refusal of those that
-    nobody sets, as they follow usage by themselves."""
-    changes = list(changes)
-    wanted: dict[Ref, int] = {}
-    refusals: dict[Ref, Refusal] = {}
-    for change in changes:
-        refusal = without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
-        refusal = refusal or check_term(change.term, now)
-        if refusal is not None:
-            refusals[change.ref] = refusal
-            continue
-        try:
-            wanted[change.ref] = read_amount(catalog, change.ref, change.amount, change.unit)
-        except UnitError as error:
-            refusals[change.ref] = invalid_value(str(error))
-    terms = {change.ref: change.term for change in changes if change.ref in wanted and change.term != ALWAYS}
-    return QuotaRequest(wanted, refusals, {ref: permissions(ref) for ref in wanted}, terms=terms)
+# -- amounts -----------------------------------------------------------------------------------------------------------
 
 
 def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
@@ -141,14 +113,11 @@ def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
 def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) -> int:
     """Returns the amount in the unit of a configured resource, where it is in the unit of that name (None: the
     resource's own). Raises `UnitError`."""
-    resource = catalog.find(ref)
-    assert resource is not None
+    unit = catalog.unit_of(ref)
     if unit_name is not None:
-        return convert(amount, unit_name, resource.unit)
+        return convert(amount, unit_name, unit)
     if amount > MAX_AMOUNT:
-        raise UnitError(
-            f"value of {resource.unit.render(amount)} is too large: the maximum is {resource.unit.render(MAX_AMOUNT)}"
-        )
+        raise UnitError(f"value of {unit.render(amount)} is too large: the maximum is {unit.render(MAX_AMOUNT)}")
     return amount
 
 
@@ -156,7 +125,7 @@ def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) 
 
 
 @dataclass(frozen=True, slots=True)
-class Unchanged:
+class IfMatch:
     """The change is only wanted while nobody else has made one: quotas and bursting have one of these tags.
 
     An optimistic lock (`limes.core.quota.quota_tag`). It is checked under the locks of the change itself, so that of
@@ -189,7 +158,7 @@ def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
         {
             ref: quota
             for ref, quota in quotas.items()
-            if quota and _tracks_quota(catalog, ref) and not catalog.autogrow(ref)
+            if quota and catalog.tracks_quota(ref) and not catalog.autogrow(ref)
         }
     )
 
@@ -214,19 +183,13 @@ def tag_of_project(
     shown = {
         ref: quota
         for ref, quota in quotas.items()
-        if quota is not None and _tracks_quota(catalog, ref) and not catalog.autogrow(ref)
+        if quota is not None and catalog.tracks_quota(ref) and not catalog.autogrow(ref)
     }
     bounds = {
         ref: (maximum, minimum, bool(forbids))
         for ref, (maximum, minimum, forbids) in bounds.items()
         if (maximum is not None or minimum is not None or forbids)
-        and _tracks_quota(catalog, ref)
+        and catalog.tracks_quota(ref)
         and catalog.autogrow(ref)
     }
     return quota_tag(shown, bursting=bool(bursting), bounds=bounds)
-
-
-def _tracks_quota(catalog: Catalog, ref: Ref) -> bool:
-    """Returns whether quota is tracked; not for a resource that left the configuration, whose rows are kept."""
-    resource = catalog.find(ref)
-    return resource is not None and resource.tracks_quota

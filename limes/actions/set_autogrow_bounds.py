@@ -6,36 +6,31 @@ afterwards, as the resources are marked as due in the same transaction. What is 
 other projects leave that need it or were granted it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from limes.actions.autogrow_warnings import AutogrowWarnings, Targets
-from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions.change_log import scope_of
 from limes.actions.compute_quota import autogrow_rule, compute_quota
-from limes.actions.lookup import find_domain, find_project, not_ready
-from limes.actions.quota_changes import QuotaOutcome, Unchanged, project_tag, read_amount, without_quota
-from limes.audit.initiator import Initiator
+from limes.actions.context import Limes
+from limes.actions.lookup import Place, find_domain, find_project, not_ready
+from limes.actions.quota_changes import IfMatch, QuotaOutcome, project_tag, read_amount, without_quota
+from limes.core.autogrow import demand_by_az
 from limes.core.autogrow_bounds import largest_minimum
-from limes.core.catalog import Catalog, Ref
-from limes.core.constraints import ConstraintSet
+from limes.core.catalog import Ref
+from limes.core.commitments.commitment import Status
 from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, RefusalKind, invalid_value
 from limes.core.history import QuotaStep, What
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.core.units import UnitError
-from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.autogrow_quotas import AutogrowBoundsRow, autogrow_bounds, write_autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
+from limes.db.queries.project_figures import project_azs
 from limes.db.queries.project_quotas import lock_project
-from limes.db.queries.projects import ProjectRow, projects_of_domain
+from limes.db.queries.project_sums import Among, committed_sums
+from limes.db.queries.projects import ProjectRow, projects_of_domain, these
 from limes.db.transactions import atomic
-from limes.system import Clock
-
-
-def _no_overrides() -> QuotaOverrides:
-    return NO_OVERRIDES
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,181 +45,246 @@ class WantedBound:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    what: What
-    wanted: Mapping[Ref, int | None]
-    refusals: Mapping[Ref, Refusal]
+class _Targets:
+    """Whose bounds are to be set."""
+
+    domain_id: int
+    projects: Mapping[int, ProjectRow]
+    """By id."""
+    is_domain: bool
+
+    @property
+    def ids(self) -> list[int] | None:
+        """The ids of the projects; None for all of the domain."""
+        return None if self.is_domain else list(self.projects)
 
 
 @dataclass(frozen=True, slots=True)
-class SetAutogrowBounds:
-    engine: Engine
-    catalog: Catalog
-    clock: Clock
-    change_log: ChangeLog
-    overrides: Callable[[], QuotaOverrides] = _no_overrides
-    constraints: ConstraintSet = field(default_factory=ConstraintSet)
+class _Update:
+    what: What
+    wanted: Mapping[Ref, int | None]
+    ids: Mapping[Ref, int]
+    """Of the resources that are wanted."""
+    refusals: Mapping[Ref, Refusal]
 
-    @atomic
-    def of_project(
-        self,
-        domain_uuid: str,
-        project_uuid: str,
-        what: What,
-        bounds: Sequence[WantedBound],
-        initiator: Initiator,
-        condition: Unchanged | None = None,
-    ) -> QuotaOutcome:
-        """Sets bounds of a project, or says why not.
+    @property
+    def limits(self) -> dict[Ref, int]:
+        """How far quota may grow from now on."""
+        wanted = self.wanted if self.what is What.MAX_QUOTA else {}
+        return {ref: value for ref, value in wanted.items() if value is not None}
 
-        Raises `NotFound`, `NotReady` for what was not scraped yet, and `PreconditionFailed`.
-        """
-        request, change_log = self._read(what, bounds), self.change_log.by(initiator)
-        project = find_project(self.engine, domain_uuid, project_uuid)
-        targets = Targets(project.domain_id, {project.id: project}, is_domain=False)
-        ids = self._ids(request)
-        if not request.refusals:
-            known = {row.resource_id for row in self._present(targets, ids, lock=False)}
-            if missing := [ref for ref, id_ in ids.items() if id_ not in known]:
-                raise not_ready(self.engine, project.id, missing)
-        if condition is not None:
-            lock_project(self.engine, project.id, lock=True)
-            lock_resources(self.engine, sorted(ids.values()))
-            condition.check(project_tag(self.engine, self.catalog, project.id, lock=True))
-        refusals = request.refusals or self._refuse_grants(project, request)
-        if refusals:
-            change_log.record_refused_bounds(scope_of(project), request.what, refusals)
-            return QuotaOutcome(refusals)
-        self._set(change_log, targets, ids, request)
-        return QuotaOutcome(warnings=self._warnings().of_project(targets, ids, self._limits(request)))
 
-    @atomic
-    def of_domain(
-        self, domain_uuid: str, what: What, bounds: Sequence[WantedBound], initiator: Initiator
-    ) -> QuotaOutcome:
-        """Sets the same bounds for each project of a domain, or says why not. Raises `NotFound`."""
-        request, change_log = self._read(what, bounds), self.change_log.by(initiator)
-        domain = find_domain(self.engine, domain_uuid)
-        if request.refusals:
-            change_log.record_refused_bounds(scope_of(domain), request.what, request.refusals)
-            return QuotaOutcome(request.refusals)
-        projects = {project.id: project for project in projects_of_domain(self.engine, domain_uuid)}
-        targets, ids = Targets(domain.id, projects, is_domain=True), self._ids(request)
-        rows = self._set(change_log, targets, ids, request)
-        known = Counter(row.resource_id for row in rows)
-        return QuotaOutcome(warnings=self._warnings().of_domain(targets, ids, self._limits(request), known))
+@atomic
+def set_project_bounds(
+    limes: Limes, place: Place, what: What, bounds: Sequence[WantedBound], condition: IfMatch | None = None
+) -> QuotaOutcome:
+    """Sets bounds of a project, or says why not.
 
-    # -- the request ---------------------------------------------------------------------------------------------------
+    Raises `NotFound`, `NotReady` for what was not scraped yet, and `PreconditionFailed`.
+    """
+    engine, project = limes.engine, find_project(limes.engine, place.domain_uuid, place.project_uuid)
+    update, targets = _read(limes, what, bounds), _only(project)
+    if not update.refusals:
+        known = {row.resource_id for row in _present(limes, targets, update, lock=False)}
+        if missing := [ref for ref, id_ in update.ids.items() if id_ not in known]:
+            raise not_ready(engine, project.id, missing)
+    if condition is not None:
+        lock_project(engine, project.id, lock=True)
+        lock_resources(engine, sorted(update.ids.values()))
+        condition.check(project_tag(engine, limes.catalog, project.id, lock=True))
+    if refusals := update.refusals or _refuse_grants(limes, project, update):
+        limes.change_log.record_refused_bounds(scope_of(project), what, refusals)
+        return QuotaOutcome(refusals)
+    _set(limes, targets, update)
+    return QuotaOutcome(warnings=_warn_project(limes, project, targets, update))
 
-    def _read(self, what: What, bounds: Iterable[WantedBound]) -> _Request:
-        wanted: dict[Ref, int | None] = {}
-        refusals: dict[Ref, Refusal] = {}
-        for bound in bounds:
-            refusal = without_quota(self.catalog, bound.ref)
-            if refusal is None and not self.catalog.autogrow(bound.ref):
-                refusal = QUOTA_IS_SET
-            if refusal is not None:
-                refusals[bound.ref] = refusal
-                continue
+
+@atomic
+def set_domain_bounds(limes: Limes, place: Place, what: What, bounds: Sequence[WantedBound]) -> QuotaOutcome:
+    """Sets the same bounds for each project of a domain, or says why not. Raises `NotFound`."""
+    domain, update = find_domain(limes.engine, place.domain_uuid), _read(limes, what, bounds)
+    if update.refusals:
+        limes.change_log.record_refused_bounds(scope_of(domain), what, update.refusals)
+        return QuotaOutcome(update.refusals)
+    projects = {project.id: project for project in projects_of_domain(limes.engine, place.domain_uuid)}
+    targets = _Targets(domain.id, projects, is_domain=True)
+    known = Counter(row.resource_id for row in _set(limes, targets, update))
+    return QuotaOutcome(warnings=_warn_domain(limes, targets, update, known))
+
+
+def refuse_bounds(
+    limes: Limes, project: ProjectRow, what: What, bounds: Iterable[WantedBound]
+) -> Mapping[Ref, Refusal]:
+    """Returns why these bounds cannot be set, if so. To be called inside a transaction, which locks the resources."""
+    update = _read(limes, what, bounds)
+    return update.refusals or _refuse_grants(limes, project, update)
+
+
+def _only(project: ProjectRow) -> _Targets:
+    return _Targets(project.domain_id, {project.id: project}, is_domain=False)
+
+
+def _read(limes: Limes, what: What, bounds: Iterable[WantedBound]) -> _Update:
+    catalog = limes.catalog
+    wanted: dict[Ref, int | None] = {}
+    refusals: dict[Ref, Refusal] = {}
+    for bound in bounds:
+        refusal = without_quota(catalog, bound.ref)
+        if refusal is None and not catalog.autogrow(bound.ref):
+            refusal = QUOTA_IS_SET
+        if refusal is not None:
+            refusals[bound.ref] = refusal
+        elif what is What.FORBID_AUTOGROWTH or bound.value is None:
+            wanted[bound.ref] = bound.value
+        else:
             try:
-                wanted[bound.ref] = self._value(what, bound)
+                wanted[bound.ref] = read_amount(catalog, bound.ref, bound.value, bound.unit)
             except UnitError as error:
                 refusals[bound.ref] = invalid_value(str(error))
-        return _Request(what, wanted, refusals)
+    all_ids = resource_ids(limes.engine) if wanted else {}
+    return _Update(what, wanted, {ref: all_ids[ref] for ref in wanted}, refusals)
 
-    def _value(self, what: What, bound: WantedBound) -> int | None:
-        if what is What.FORBID_AUTOGROWTH or bound.value is None:
-            return bound.value
-        return read_amount(self.catalog, bound.ref, bound.value, bound.unit)
 
-    def _ids(self, request: _Request) -> dict[Ref, int]:
-        all_ids = resource_ids(self.engine) if request.wanted else {}
-        return {ref: all_ids[ref] for ref in request.wanted}
+def _refuse_grants(limes: Limes, project: ProjectRow, update: _Update) -> dict[Ref, Refusal]:
+    """Returns what cannot be granted, because others need the capacity or a constraint says so. Locks the resources, so
+    that it stays as it is until the transaction ends."""
+    if update.what is not What.MIN_QUOTA:
+        return {}
+    lock_resources(limes.engine, sorted(update.ids.values()))
+    present = {row.resource_id: row.min_quota or 0 for row in _present(limes, _only(project), update, lock=False)}
+    refusals = {}
+    for ref, id_ in update.ids.items():
+        wanted, rule = update.wanted[ref], autogrow_rule(limes.catalog, ref)
+        if wanted is None or wanted <= present.get(id_, 0) or rule is None:
+            continue  # which takes nothing from anybody
+        constraint = limes.constraints.for_project(ref, project.domain_name, project.name)
+        if constraint is not None and constraint.maximum is not None and wanted > constraint.maximum:
+            unit = limes.catalog.unit_of(ref)
+            text = f"it may not exceed the operator's constraint: {constraint.render(unit)}"
+            refusals[ref] = Refusal(RefusalKind.CONFLICT, text, rule=Bounding.CONSTRAINT)
+            continue
+        computed = compute_quota(limes, ref, id_, rule, limes.now())
+        others = [demand for demand in computed.demands.values() if demand.id != project.id]
+        largest = largest_minimum(computed.capacity, others)
+        if wanted > largest:
+            text = "the rest of the capacity is needed by other projects, or was granted to them"
+            kind, rule_ = RefusalKind.CONFLICT, Bounding.CAPACITY
+            refusals[ref] = Refusal(kind, text, maximum=largest, unit=computed.unit, rule=rule_)
+    return refusals
 
-    def refusals(self, project: ProjectRow, what: What, bounds: Iterable[WantedBound]) -> Mapping[Ref, Refusal]:
-        """Returns why these bounds cannot be set, if so. To be called inside a transaction, which locks the
-        resources."""
-        request = self._read(what, bounds)
-        return request.refusals or self._refuse_grants(project, request)
 
-    def _refuse_grants(self, project: ProjectRow, request: _Request) -> dict[Ref, Refusal]:
-        """Returns what cannot be granted, because others need the capacity or a constraint says so. Locks the
-        resources, so that it stays as it is until the transaction ends."""
-        if request.what is not What.MIN_QUOTA:
-            return {}
-        ids = self._ids(request)
-        lock_resources(self.engine, sorted(ids.values()))
-        targets = Targets(project.domain_id, {project.id: project}, is_domain=False)
-        present = {row.resource_id: row.min_quota or 0 for row in self._present(targets, ids, lock=False)}
-        refusals = {}
-        for ref, id_ in ids.items():
-            wanted, rule = request.wanted[ref], autogrow_rule(self.catalog, ref)
-            if wanted is None or wanted <= present.get(id_, 0) or rule is None:
-                continue  # which takes nothing from anybody
-            constraint = self.constraints.for_project(ref, project.domain_name, project.name)
-            if constraint is not None and constraint.maximum is not None and wanted > constraint.maximum:
-                text = f"it may not exceed the operator's constraint: {constraint.render(self.change_log.unit_of(ref))}"
-                refusals[ref] = Refusal(RefusalKind.CONFLICT, text, rule=Bounding.CONSTRAINT)
-                continue
-            now = self.clock.now().timestamp()
-            computed = compute_quota(self, ref, id_, rule, now)  # type: ignore[arg-type]  # it has what is used of it
-            others = [demand for demand in computed.demands.values() if demand.id != project.id]
-            largest = largest_minimum(computed.capacity, others)
-            if wanted > largest:
-                text = "the rest of the capacity is needed by other projects, or was granted to them"
-                refusals[ref] = Refusal(
-                    RefusalKind.CONFLICT, text, maximum=largest, unit=computed.unit, rule=Bounding.CAPACITY
-                )
-        return refusals
+def _present(limes: Limes, targets: _Targets, update: _Update, *, lock: bool) -> list[AutogrowBoundsRow]:
+    if not update.ids:
+        return []
+    ids = sorted(update.ids.values())
+    rows = autogrow_bounds(limes.engine, ids, targets.domain_id, targets.ids, lock=lock)
+    return [row for row in rows if row.project_id in targets.projects]
 
-    # -- the change ----------------------------------------------------------------------------------------------------
 
-    def _present(self, targets: Targets, ids: Mapping[Ref, int], *, lock: bool) -> list[AutogrowBoundsRow]:
-        if not ids:
-            return []
-        rows = autogrow_bounds(self.engine, sorted(ids.values()), targets.domain_id, targets.ids, lock=lock)
-        return [row for row in rows if row.project_id in targets.projects]
+def _set(limes: Limes, targets: _Targets, update: _Update) -> list[AutogrowBoundsRow]:
+    """Writes and records what differs. Returns the bounds that there were. A request that changes nothing waits for
+    nobody."""
+    wanted = {id_: update.wanted[ref] for ref, id_ in update.ids.items()}
 
-    def _set(
-        self, change_log: ChangeLog, targets: Targets, ids: Mapping[Ref, int], request: _Request
-    ) -> list[AutogrowBoundsRow]:
-        """Writes and records what differs. Returns the bounds that there were. A request that changes nothing waits for
-        nobody."""
-        refs = {id_: ref for ref, id_ in ids.items()}
+    def differing(rows: Iterable[AutogrowBoundsRow]) -> list[AutogrowBoundsRow]:
+        return [row for row in rows if row.value_of(update.what) != wanted[row.resource_id]]
 
-        def differing(rows: Iterable[AutogrowBoundsRow]) -> list[AutogrowBoundsRow]:
-            return [row for row in rows if row.value_of(request.what) != request.wanted[refs[row.resource_id]]]
-
-        rows = self._present(targets, ids, lock=False)
-        if not differing(rows):
-            return rows
-        lock_resources(self.engine, sorted(ids.values()))
-        rows = self._present(targets, ids, lock=True)
-        changed = differing(rows)
-        if not changed:
-            return rows
-        resources = sorted({row.resource_id for row in changed})
-        values = [(id_, request.wanted[refs[id_]]) for id_ in resources]
-        write_autogrow_bounds(self.engine, sorted({row.project_id for row in changed}), request.what, values)
-        mark_due(self.engine, resources, self.clock.now().timestamp())
-        detail = "for all projects of the domain" if targets.is_domain else ""
-        change_log.record_bounds(
-            [
-                (scope_of(targets.projects[row.project_id]), self._step(request, refs[row.resource_id], row, detail))
-                for row in changed
-            ]
-        )
+    rows = _present(limes, targets, update, lock=False)
+    if not differing(rows):
         return rows
+    lock_resources(limes.engine, sorted(wanted))
+    rows = _present(limes, targets, update, lock=True)
+    changed = differing(rows)
+    if not changed:
+        return rows
+    resources = sorted({row.resource_id for row in changed})
+    projects = sorted({row.project_id for row in changed})
+    write_autogrow_bounds(limes.engine, projects, update.what, [(id_, wanted[id_]) for id_ in resources])
+    mark_due(limes.engine, resources, limes.now())
+    _record(limes, targets, update, changed)
+    return rows
 
-    def _step(self, request: _Request, ref: Ref, row: AutogrowBoundsRow, detail: str) -> QuotaStep:
-        old, new = row.value_of(request.what), request.wanted[ref]
-        return QuotaStep(ref, self.change_log.unit_of(ref), old, new, detail=detail, what=request.what)
 
-    def _limits(self, request: _Request) -> dict[Ref, int]:
-        """Returns the wanted limits."""
-        if request.what is not What.MAX_QUOTA:
-            return {}
-        return {ref: value for ref, value in request.wanted.items() if value is not None}
+def _record(limes: Limes, targets: _Targets, update: _Update, changed: Sequence[AutogrowBoundsRow]) -> None:
+    change_log, refs = limes.change_log, {id_: ref for ref, id_ in update.ids.items()}
+    detail = "for all projects of the domain" if targets.is_domain else ""
+    steps = []
+    for row in changed:
+        ref = refs[row.resource_id]
+        old, new = row.value_of(update.what), update.wanted[ref]
+        step = QuotaStep(ref, limes.catalog.unit_of(ref), old, new, detail=detail, what=update.what)
+        steps.append((scope_of(targets.projects[row.project_id]), step))
+    change_log.record_bounds(steps)
 
-    def _warnings(self) -> AutogrowWarnings:
-        return AutogrowWarnings(self.engine, self.catalog, self.overrides(), self.clock.now().timestamp())
+
+# -- what whoever sets bounds should know ------------------------------------------------------------------------------
+
+
+def _warn_project(limes: Limes, project: ProjectRow, targets: _Targets, update: _Update) -> list[str]:
+    needed, overrides, limits = _needed(limes, targets, update), limes.overrides(), update.limits
+    texts = []
+    for ref, id_ in update.ids.items():
+        name, unit = "/".join(ref), limes.catalog.unit_of(ref)
+        pinned = overrides.for_project(ref, project.domain_name, project.name)
+        limit, amount = limits.get(ref), needed.get((project.id, id_), 0)
+        if pinned is not None:
+            texts.append(f"{name}: the operator has set this quota to {unit.render(pinned)}, whatever its bounds")
+        elif limit is not None and amount > limit:
+            texts.append(
+                f"{name}: usage and commitments need {unit.render(amount)};"
+                f" the limit of {unit.render(limit)} takes effect when they need no more than that"
+            )
+    return sorted(texts)
+
+
+def _warn_domain(limes: Limes, targets: _Targets, update: _Update, known: Mapping[int, int]) -> list[str]:
+    """`known` is how many of the projects have each resource (id)."""
+    needed, overrides, limits = _needed(limes, targets, update), limes.overrides(), update.limits
+    texts = []
+    for ref, id_ in update.ids.items():
+        name = "/".join(ref)
+        if missing := len(targets.projects) - known.get(id_, 0):
+            texts.append(f"{name}: nothing is set for {_count(missing)} whose usage is not known yet")
+        pinned = {
+            row.id
+            for row in targets.projects.values()
+            if overrides.for_project(ref, row.domain_name, row.name) is not None
+        }
+        if pinned:
+            texts.append(f"{name}: the operator has set the quota of {_count(len(pinned))}, whatever its bounds")
+        limit = limits.get(ref)
+        beyond = [key for key, amount in needed.items() if limit is not None and key[1] == id_ and amount > limit]
+        if limit is not None and (count := sum(project not in pinned for project, _ in beyond)):
+            amount = limes.catalog.unit_of(ref).render(limit)
+            texts.append(
+                f"{name}: usage and commitments need more than {amount} in {_count(count)};"
+                " there the limit takes effect when they need no more than that"
+            )
+    return texts
+
+
+def _needed(limes: Limes, targets: _Targets, update: _Update) -> dict[tuple[int, int], int]:
+    """Returns what usage and confirmed commitments need of what is limited, by project and resource id. Two queries,
+    whatever the number of projects."""
+    ids = {ref: update.ids[ref] for ref in update.limits}
+    if not ids:
+        return {}
+    resources: Sequence[int] = sorted(ids.values())
+    usage: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
+    for row in project_azs(limes.engine, these(resources), targets.domain_id, targets.ids):
+        usage[row.project_id, row.resource_id][row.az] = row.usage
+    committed: dict[tuple[int, int], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+    among = Among("domain", [targets.domain_id]) if targets.ids is None else Among("project", targets.ids)
+    for sums in committed_sums(limes.engine, resources, limes.now(), "project", among):
+        if sums.status == Status.CONFIRMED:
+            committed[sums.key, sums.resource_id][sums.az] += int(sums.amount)
+    pooled = {id_ for ref, id_ in ids.items() if not limes.catalog.behavior(ref).commitment_is_az_aware}
+    demands = {
+        key: demand_by_az(usage.get(key, {}), {}, committed.get(key, {}), is_pooled=key[1] in pooled)
+        for key in usage.keys() | committed.keys()
+    }
+    return {key: sum(demand.needed for demand in by_az.values()) for key, by_az in demands.items()}
+
+
+def _count(projects: int) -> str:
+    return "1 project" if projects == 1 else f"{projects} projects"

@@ -4,143 +4,63 @@ Invariants: no quota is lowered below usage, below what is committed, or below w
 raise exceeds what the level above has. Each beginning and each end is one change of quota, however many collectors run
 and whenever they are killed: a transaction takes the locks of the quotas first, looks under them whether it is still
 due, and writes quota, history and what comes next together. The rows of the project's usage are locked as well, so that
-a scrape comes before or after. Backends are told by the push job.
+a scrape comes before or after. Backends are told by the push job. People are told of each end in its transaction.
 """
 
 import logging
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from typing import Any
 
-from limes.actions.announce_ends import AnnounceEnds
-from limes.actions.change_log import ChangeLog
-from limes.actions.lookup import find_domain, find_project
-from limes.actions.quota_changes import EVERYTHING, QuotaOutcome, QuotaRequest
-from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_project_quota import SetProjectQuota
+from limes.actions.announce import announce
+from limes.actions.context import Limes
+from limes.actions.lookup import Place, Target, find
+from limes.actions.quota_changes import ALL_PERMISSIONS, QuotaUpdate
+from limes.actions.set_quota import apply_update, read_figures, rules_of
 from limes.core.catalog import Ref
-from limes.core.hierarchy import Judge, judge_domain, judge_project
+from limes.core.hierarchy import judge
 from limes.core.history import Reason
+from limes.core.notifications import TEMPORARY_QUOTA_ENDED
 from limes.core.temporary_quota import Step, TemporaryQuota, TemporaryState, take_step
-from limes.db.engine import Engine
 from limes.db.queries import temporary_quotas as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.project_quotas import project_quotas_by_resource
-from limes.db.queries.projects import DomainRow, ProjectRow
+from limes.db.queries.projects import ProjectRow
 from limes.db.queries.temporary_quotas import DueRow
 from limes.errors import LimesError, NotFound
-from limes.system import Clock
 
 log = logging.getLogger(__name__)
 
 _PLANNED = TemporaryState.PLANNED.value
 
 
-@dataclass(frozen=True, slots=True)
-class SettleTemporaryQuotas:
-    """The job. What cannot be done is tried again after `retry` seconds."""
+def settle_temporary_quotas(limes: Limes) -> int:
+    """Does what is due: a transaction for each project and domain, with a fixed number of statements. Returns how
+    many there were. Raises the last error after it has tried them all."""
+    limes = replace(limes, reason=Reason.TEMPORARY_QUOTA)
+    now = limes.now()
+    due = limes.engine.snapshot(lambda: queries.due(limes.engine, now, now + 2 * _retry(limes)))
+    failed: LimesError | None = None
+    groups = [list(rows) for _, rows in groupby(sorted(due, key=_order), key=_order)]
+    for rows in groups:
+        try:
+            limes.engine.atomic(partial(_settle, limes, rows))
+        except NotFound:
+            log.info("temporary quota of a project or domain that is gone meanwhile")
+        except LimesError as error:
+            failed = error
+            log.warning("temporary quotas of %s: %s", rows[0].project_uuid or rows[0].domain_uuid, error)
+    if failed is not None:
+        raise failed
+    return len(groups)
 
-    engine: Engine
-    clock: Clock
-    project: SetProjectQuota
-    domain: SetDomainQuota
-    change_log: ChangeLog
-    """Of the job."""
-    retry: float
-    announce: AnnounceEnds | None = None
-    """Tells people; None: nobody is told."""
 
-    def run(self) -> int:
-        """Does what is due: a transaction for each project and domain, with a fixed number of statements. Returns how
-        many there were. Raises the last error after it has tried them all."""
-        now = self._now()
-        due = self.engine.snapshot(lambda: queries.due(self.engine, now, now + 2 * self.retry))
-        failed: LimesError | None = None
-        groups = [list(rows) for _, rows in groupby(sorted(due, key=_order), key=_order)]
-        for rows in groups:
-            try:
-                self.engine.atomic(partial(self._settle, rows))
-            except NotFound:
-                log.info("temporary quota of a project or domain that is gone meanwhile")
-            except LimesError as error:
-                failed = error
-                log.warning("temporary quotas of %s: %s", rows[0].project_uuid or rows[0].domain_uuid, error)
-        if failed is not None:
-            raise failed
-        return len(groups)
-
-    def _settle(self, rows: Sequence[DueRow]) -> None:
-        """Settles what is due of one project, or of one domain itself."""
-        head, now = rows[0], self._now()
-        resources = sorted(row.resource_id for row in rows)
-        lock_resources(self.engine, resources)
-        lock_domain_quotas(self.engine, head.domain_id, resources)
-        stored = queries.temporary_quotas(self.engine, head.domain_id, head.project_id)
-        horizon = now + 2 * self.retry
-        due = {id_: stored[id_] for id_ in resources if id_ in stored and _is_due(stored[id_], now, horizon)}
-        refs = {ref: id_ for ref, id_ in resource_ids(self.engine).items() if id_ in due}
-        settled = {ref: id_ for ref, id_ in refs.items() if self._has_quota(ref)}
-        changed: dict[int, TemporaryQuota | None] = {}
-        for ref, id_ in refs.items():
-            if ref not in settled:  # nobody sets such quota any more, or the resource may come back
-                grows = self.project.catalog.autogrow(ref) is not None
-                changed[id_] = None if grows else replace(due[id_], due_at=now + self.retry)
-        queries.write_temporary_quotas(self.engine, head.domain_id, head.project_id, changed)
-        if settled:
-            by_ref = {ref: due[id_] for ref, id_ in settled.items()}
-            settle = self._settle_domain if head.project_id is None else self._settle_project
-            settle(head, settled, by_ref)
-
-    def _settle_project(self, head: DueRow, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
-        use_case = replace(self.project, change_log=self._log())
-        project = find_project(self.engine, head.domain_uuid, head.project_uuid or "")
-        project_quotas_by_resource(self.engine, project.id, sorted(ids.values()), lock=True)
-        figures = use_case.figures(project, ids)
-        steps = {}
-        for ref, temporary in due.items():
-            rules = use_case.rules(ref, project, EVERYTHING)
-            judge = partial(judge_project, figures=figures[ref], rules=rules)
-            steps[ref] = self._step(ref, temporary, figures[ref].quota, judge)
-        _, outcome = use_case.apply(project.domain_uuid, project.uuid, _request(steps), self.change_log.initiator)
-        self._announce(project, due, steps, outcome)
-
-    def _settle_domain(self, head: DueRow, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
-        use_case = replace(self.domain, change_log=self._log())
-        domain = find_domain(self.engine, head.domain_uuid)
-        figures = use_case.figures(domain, ids)
-        steps = {}
-        for ref, temporary in due.items():
-            rules = use_case.rules(ref, domain, EVERYTHING)
-            judge = partial(judge_domain, figures=figures[ref], rules=rules)
-            steps[ref] = self._step(ref, temporary, figures[ref].quota, judge)
-        outcome = use_case.apply(domain.uuid, _request(steps), self.change_log.initiator)
-        self._announce(domain, due, steps, outcome)
-
-    def _announce(
-        self,
-        place: DomainRow | ProjectRow,
-        due: Mapping[Ref, TemporaryQuota],
-        steps: Mapping[Ref, Step],
-        outcome: QuotaOutcome,
-    ) -> None:
-        if self.announce is not None and not outcome.refusals:
-            self.announce.given_back(place, due, steps, self._now())
-
-    def _step(self, ref: Ref, due: TemporaryQuota, present: int, judge: Judge) -> Step:
-        return take_step(due, present, judge, self.change_log.unit_of(ref), self._now(), self.retry)
-
-    def _has_quota(self, ref: Ref) -> bool:
-        resource = self.project.catalog.find(ref)
-        return resource is not None and resource.tracks_quota and not self.project.catalog.autogrow(ref)
-
-    def _log(self) -> ChangeLog:
-        return self.change_log.for_reason(Reason.TEMPORARY_QUOTA)
-
-    def _now(self) -> float:
-        return self.clock.now().timestamp()
+def _retry(limes: Limes) -> float:
+    return limes.settings.collector.temporary_quota_retry
 
 
 def _order(row: DueRow) -> tuple[int, int, int]:
@@ -149,10 +69,67 @@ def _order(row: DueRow) -> tuple[int, int, int]:
     return 2 * begins + (begins == is_project), row.domain_id, row.project_id or 0
 
 
+def _settle(limes: Limes, rows: Sequence[DueRow]) -> None:
+    """Settles what is due of one project, or of one domain itself."""
+    engine, catalog, head, now, retry = limes.engine, limes.catalog, rows[0], limes.now(), _retry(limes)
+    resources = sorted(row.resource_id for row in rows)
+    lock_resources(engine, resources)
+    lock_domain_quotas(engine, head.domain_id, resources)
+    stored = queries.temporary_quotas(engine, head.domain_id, head.project_id)
+    due = {id_: stored[id_] for id_ in resources if id_ in stored and _is_due(stored[id_], now, now + 2 * retry)}
+    refs = {ref: id_ for ref, id_ in resource_ids(engine).items() if id_ in due}
+    settled = {ref: id_ for ref, id_ in refs.items() if catalog.tracks_quota(ref) and not catalog.autogrow(ref)}
+    changed: dict[int, TemporaryQuota | None] = {}
+    for ref, id_ in refs.items():
+        if ref not in settled:  # nobody sets such quota any more, or the resource may come back
+            grows = catalog.autogrow(ref) is not None
+            changed[id_] = None if grows else replace(due[id_], due_at=now + retry)
+    queries.write_temporary_quotas(engine, head.domain_id, head.project_id, changed)
+    if settled:
+        place = Place(head.domain_uuid, head.project_uuid or "")
+        _settle_quotas(limes, place, settled, {ref: due[id_] for ref, id_ in settled.items()})
+
+
 def _is_due(temporary: TemporaryQuota, now: float, horizon: float) -> bool:
     return temporary.due_at <= now or (temporary.problem != "" and temporary.due_at > horizon)
 
 
-def _request(steps: Mapping[Ref, Step]) -> QuotaRequest:
+def _settle_quotas(limes: Limes, place: Place, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
+    target = find(limes.engine, place)
+    if isinstance(target, ProjectRow):
+        project_quotas_by_resource(limes.engine, target.id, sorted(ids.values()), lock=True)
+    steps = {}
+    for ref, figures in read_figures(limes, target, ids).items():
+        rules = rules_of(limes, target, ref, ALL_PERMISSIONS)
+        may_be = partial(judge, figures=figures, rules=rules)
+        steps[ref] = take_step(due[ref], figures.quota, may_be, rules.unit, limes.now(), _retry(limes))
     wanted = {ref: step.quota for ref, step in steps.items()}
-    return QuotaRequest(wanted, {}, dict.fromkeys(wanted, EVERYTHING), steps=steps)
+    update = QuotaUpdate(wanted, {}, dict.fromkeys(wanted, ALL_PERMISSIONS), steps=steps)
+    _, outcome = apply_update(limes, place, update)
+    if not outcome.refusals:
+        given_back = _given_back(limes, target, due, steps)
+        announce(limes, TEMPORARY_QUOTA_ENDED, "Nothing has to be done.", limes.now(), given_back)
+
+
+# -- what people are told ----------------------------------------------------------------------------------------------
+
+
+def _given_back(
+    limes: Limes, target: Target, due: Mapping[Ref, TemporaryQuota], steps: Mapping[Ref, Step]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yields what has ended and is back at what it was. Of what could not be given back yet, alerts tell."""
+    place: dict[str, Any] = {"domain": {"id": target.uuid, "name": target.name}}
+    if isinstance(target, ProjectRow):
+        place = {"domain": {"id": target.domain_uuid, "name": target.domain_name}}
+        place["project"] = {"id": target.uuid, "name": target.name}
+    for ref, step in sorted(steps.items()):
+        temporary, unit = due[ref], limes.catalog.unit_of(ref).value
+        if step.temporary is None and temporary.before is not None and step.quota == temporary.before:
+            ended = {
+                "quota": temporary.quota,
+                "quota_before": temporary.before,
+                "from": int(temporary.starts_at),
+                "until": int(temporary.until),
+            }
+            head = {**place, "service": ref[0], "resource": ref[1], **({"unit": unit} if unit else {})}
+            yield target.uuid, {**head, "quota": temporary.before, "temporary_quota": ended}

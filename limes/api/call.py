@@ -1,6 +1,6 @@
 """One request as the Limes API's handlers see it, and what a row of the table says about an operation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -9,6 +9,7 @@ import falcon
 
 from limes import logs
 from limes.actions.context import Limes
+from limes.actions.lookup import Place
 from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.answers.common import Link
@@ -77,6 +78,11 @@ class Call(web.Call[ApiCollaborators]):
         return "project" if "project_id" in self.params else "domain"
 
     @property
+    def place(self) -> Place:
+        """The domain or project of the path."""
+        return Place(self.params["domain_id"], self.params.get("project_id", ""))
+
+    @property
     def where(self) -> Where:
         """What the path is about, which may be the whole cloud."""
         return Where(self.params.get("domain_id"), self.params.get("project_id"))
@@ -100,12 +106,16 @@ class Call(web.Call[ApiCollaborators]):
         """Returns whether the caller passes the rule."""
         return self.deps.policy.allows(rule, self.identity, {**self.target, **more_target})
 
-    def quota_permissions(self, level: str, ref: Ref) -> Permissions:
-        """Returns what the caller may do to a quota; `level` is `domain` or `project`."""
+    def quota_permissions(self, refs: Iterable[Ref]) -> dict[Ref, Permissions]:
+        """Returns what the caller may do to the quotas of those of these resources that have one."""
+        return {ref: self.permissions(ref) for ref in refs if self.catalog.tracks_quota(ref)}
+
+    def permissions(self, ref: Ref) -> Permissions:
+        """Returns what the caller may do to the quota of a resource of the domain or project."""
         service_type, resource_name = ref
 
         def may(verb: str) -> bool:
-            return self.allows(f"{level}:{verb}", service_type=service_type, resource_name=resource_name)
+            return self.allows(f"{self.level}:{verb}", service_type=service_type, resource_name=resource_name)
 
         return Permissions(
             can_raise=may("raise"),

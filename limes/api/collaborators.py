@@ -3,15 +3,8 @@
 from dataclasses import dataclass, field
 
 from limes.actions.context import Limes
-from limes.actions.explain_quota import ExplainQuota
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
-from limes.actions.quota_history import ShowHistory
-from limes.actions.quota_requests.use_cases import QuotaRequestUseCases
-from limes.actions.set_autogrow_bounds import SetAutogrowBounds
-from limes.actions.set_bursting import SetBursting
-from limes.actions.set_domain_quota import SetDomainQuota
-from limes.actions.set_project_quota import SetProjectQuota
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.web.client_address import ClientAddress
@@ -25,13 +18,6 @@ class ApiCollaborators:
     limes: Limes
     authenticator: Authenticator
     policy: Policy
-    set_domain_quota: SetDomainQuota
-    set_project_quota: SetProjectQuota
-    set_bursting: SetBursting
-    set_autogrow_bounds: SetAutogrowBounds
-    quota_requests: QuotaRequestUseCases
-    history: ShowHistory
-    explain: ExplainQuota
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
     """Who does not want which mails."""

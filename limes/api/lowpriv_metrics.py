@@ -1,8 +1,10 @@
 """Counts raises of quota by users with the low-privilege permission, under the names of the original."""
 
+from collections.abc import Mapping
+
 from prometheus_client import Gauge
 
-from limes.actions.quota_changes import PermissionSource, QuotaOutcome
+from limes.actions.quota_changes import QuotaOutcome
 from limes.core.catalog import Ref
 from limes.core.hierarchy import RefusalKind
 from limes.core.permissions import Permissions
@@ -21,28 +23,14 @@ _COUNTS = {
 }
 
 
-class LowPrivCounter:
-    """A `PermissionSource` for one request that remembers its answers."""
-
-    def __init__(self, level: str, permissions: PermissionSource) -> None:
-        """`level` is `project` or `domain`."""
-        self._level = level
-        self._permissions = permissions
-        self._lowpriv: set[Ref] = set()
-
-    def __call__(self, ref: Ref) -> Permissions:
-        """Returns what the caller may do to the quota of a resource."""
-        permissions = self._permissions(ref)
-        if permissions.can_raise_lowpriv and not permissions.can_raise:
-            self._lowpriv.add(ref)
-        return permissions
-
-    def count(self, outcome: QuotaOutcome) -> None:
-        """Counts what was raised with the low-privilege permission alone, and what was above its limit."""
-        for change in outcome.changed:
-            if change.ref in self._lowpriv and change.new > change.old:
-                _COUNTS[self._level, "success"].labels(*change.ref).inc()
-        for ref, refusal in outcome.refusals.items():
-            above_limit = refusal.kind is RefusalKind.FORBIDDEN and refusal.maximum is not None
-            if ref in self._lowpriv and above_limit:
-                _COUNTS[self._level, "failure"].labels(*ref).inc()
+def count_lowpriv(level: str, permissions: Mapping[Ref, Permissions], outcome: QuotaOutcome) -> None:
+    """Counts what was raised with the low-privilege permission alone, and what was above its limit. `level` is
+    `project` or `domain`."""
+    lowpriv = {ref for ref, each in permissions.items() if each.can_raise_lowpriv and not each.can_raise}
+    for change in outcome.changed:
+        if change.ref in lowpriv and change.new > change.old:
+            _COUNTS[level, "success"].labels(*change.ref).inc()
+    for ref, refusal in outcome.refusals.items():
+        above_limit = refusal.kind is RefusalKind.FORBIDDEN and refusal.maximum is not None
+        if ref in lowpriv and above_limit:
+            _COUNTS[level, "failure"].labels(*ref).inc()

@@ -15,7 +15,7 @@ from typing import Any
 
 import falcon
 
-from limes.actions.quota_changes import Unchanged
+from limes.actions.quota_changes import IfMatch
 from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header
 from limes.errors import BadRequest
 from limes.web.call import Answer
@@ -23,13 +23,13 @@ from limes.web.call import Answer
 _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
-def condition_of(req: falcon.Request) -> Unchanged | None:
+def condition_of(req: falcon.Request) -> IfMatch | None:
     """Returns what `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`.
 
     Weak tags never match here.
     """
     tags = _tags(req, IF_MATCH)
-    return None if tags is None else Unchanged(frozenset(tag for weak, tag in tags if not weak))
+    return None if tags is None else IfMatch(frozenset(tag for weak, tag in tags if not weak))
 
 
 def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:

@@ -21,7 +21,6 @@ from limes.composition.identity import (
 )
 from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.composition.replicas import with_standbys
-from limes.composition.use_cases import use_cases_of_api
 from limes.settings import Settings
 from limes.system import Clock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
@@ -54,7 +53,6 @@ def build_api(settings: Settings) -> ApiCollaborators:
         subscriptions=Subscriptions(engine, limes.clock, unsubscribe_links(settings.notifications.mail)),
         mail_settings=open_mail_settings(settings, engine, cloud, limes.clock),
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, limes.clock),
-        **use_cases_of_api(limes),
     )
 
 

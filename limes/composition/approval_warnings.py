@@ -10,7 +10,7 @@ def approval_warnings(rules: Sequence[AutoApprovalRule], catalog: Catalog) -> It
     """Yields the rules without effect, and why. Those that match no resource at all are in `reference_warnings`."""
     for index, rule in enumerate(rules):
         matched = [ref for ref in catalog.refs() if rule.resource.fullmatch("/".join(ref))]
-        with_quota = [ref for ref in matched if _tracks_quota(ref, catalog)]
+        with_quota = [ref for ref in matched if catalog.tracks_quota(ref)]
         path = f"quota_requests.auto_approval[{index}] ({rule.name})"
         if not matched:
             continue
@@ -48,8 +48,3 @@ def _covers(rule: AutoApprovalRule, later: AutoApprovalRule, ref: Ref) -> bool:
 
 def _is_at_least(bound: float | None, other: float | None) -> bool:
     return bound is None or (other is not None and bound >= other)
-
-
-def _tracks_quota(ref: Ref, catalog: Catalog) -> bool:
-    resource = catalog.find(ref)
-    return resource is not None and resource.tracks_quota

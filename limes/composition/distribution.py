@@ -29,18 +29,13 @@ def distribution_warnings(
             yield f"{path} matches only what an entry before it matches, so this entry has no effect"
         if entry.autogrow is None or not own:
             continue
-        with_quota = {ref for ref in own if _tracks_quota(ref, catalog)}
+        with_quota = {ref for ref in own if catalog.tracks_quota(ref)}
         if not with_quota:
             yield f"{path} matches only resources without quota ({_list(own)}), so this entry has no effect"
         elif all_known and not entry.autogrow.allow_quota_overcommit and (without := with_quota - known):
             text = f"no capacitor reports the capacity of {_list(without)}"
             advice = "configure a capacitor, or allow_quota_overcommit"
             yield f"{path}: {text}, so quota does not grow beyond usage and commitments; {advice}"
-
-
-def _tracks_quota(ref: Ref, catalog: Catalog) -> bool:
-    resource = catalog.find(ref)
-    return resource is not None and resource.tracks_quota
 
 
 def _list(refs: set[Ref]) -> str:

@@ -12,8 +12,9 @@ from limes.actions.growth.early_sample import JOB as GROWTH
 from limes.actions.growth.sample import sample_growth
 from limes.actions.lifetimes import clean_up_lifetimes
 from limes.actions.metering.close import close_days
-from limes.actions.quota_history import ForgetHistory
-from limes.composition import use_cases
+from limes.actions.quota_history import forget_history
+from limes.actions.quota_requests.decide import expire_requests
+from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.db.queries.sum_upkeep import fold_sums
 from limes.settings import Settings
 
@@ -31,10 +32,6 @@ class PeriodicJob:
     counter: str
     help: str
     dialects: tuple[str, ...] = ("sqlite", "postgresql")
-
-
-def _forget_history(limes: Limes) -> None:
-    ForgetHistory(limes.engine, limes.clock, limes.settings.audit.history_retention).run()
 
 
 JOBS = (
@@ -61,7 +58,7 @@ JOBS = (
     ),
     PeriodicJob(
         "expire-requests",
-        lambda limes: use_cases.build_request_expiry(limes).run(),
+        expire_requests,
         lambda settings: 60.0,
         "limes_request_expiry_runs",
         "Runs of the job that closes requests for quota that have expired",
@@ -82,7 +79,7 @@ JOBS = (
     ),
     PeriodicJob(
         "temporary-quotas",
-        lambda limes: use_cases.build_temporary_quotas(limes).run(),
+        settle_temporary_quotas,
         lambda settings: settings.collector.temporary_quota_interval,
         "limes_temporary_quota_runs",
         "Runs of the job that begins and ends temporary quotas",
@@ -96,7 +93,7 @@ JOBS = (
     ),
     PeriodicJob(
         "history",
-        _forget_history,
+        forget_history,
         lambda settings: _DAY,
         "limes_history_runs",
         "Runs of the job that deletes old quota history",

@@ -203,8 +203,13 @@ class Catalog:
         service = self.services.get(ref[0])
         return service.resources.get(ref[1]) if service else None
 
+    def tracks_quota(self, ref: Ref) -> bool:
+        """Returns whether a resource has quota. One that left the configuration, whose rows are kept, has none."""
+        resource = self.find(ref)
+        return resource is not None and resource.tracks_quota
+
     def unit_of(self, ref: Ref) -> Unit:
-        """Returns the unit of a resource; that of counted ones if it is not configured any more."""
+        """Returns the resource's unit; that of counted ones for a resource that is not configured any more."""
         resource = self.find(ref)
         return resource.unit if resource else Unit.COUNT
 

@@ -100,6 +100,8 @@ class ProjectFigures:
     """Confirmed commitments over all AZs, which the project has been guaranteed."""
 
 
+Figures = DomainFigures | ProjectFigures
+
 NO_SUCH_SERVICE = Refusal(RefusalKind.INVALID, "no such service")
 NO_SUCH_RESOURCE = Refusal(RefusalKind.INVALID, "no such resource")
 NO_QUOTA = Refusal(RefusalKind.FORBIDDEN, "resource does not track quota")
@@ -128,8 +130,15 @@ def invalid_value(message: str) -> Refusal:
     return Refusal(RefusalKind.INVALID, message)
 
 
+def judge(new_quota: int, figures: Figures, rules: QuotaRules) -> Refusal | None:
+    """Returns whether the quota may become `new_quota`; None means yes. The first check that fails decides."""
+    if isinstance(figures, ProjectFigures):
+        return judge_project(new_quota, figures, rules)
+    return judge_domain(new_quota, figures, rules)
+
+
 def judge_domain(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
-    """Returns whether a domain's quota may become `new_quota`; None means yes. The first check that fails decides."""
+    """See `judge`."""
     if new_quota == figures.quota:
         return None
     return (
@@ -142,7 +151,7 @@ def judge_domain(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> R
 
 
 def judge_project(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
-    """Returns whether a project's quota may become `new_quota`; None means yes. The first check that fails decides."""
+    """See `judge`."""
     if new_quota == figures.quota:
         return None
     return (

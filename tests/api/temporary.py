@@ -46,7 +46,7 @@ def temporary(world: World, where: str, name: str = "cores") -> Any:
 def later(world: World, days: float) -> None:
     """Lets the time pass until so many days from the start, and runs the job of the collector."""
     world.clock.advance(START + days * DAY - world.clock.now().timestamp())
-    world.temporary.run()
+    world.settle_temporary()
 
 
 def use(world: World, project: int, usage: int, name: str = "cores") -> None:

@@ -12,6 +12,7 @@ from tests.api.quota_requests import quota
 from tests.api.temporary import DAY, START, later, set_quota, use
 from tests.api.test_notifications import told
 from tests.api.world import BERLIN, GERMANY, World
+from tests.support.limes import with_values
 from tests.support.statements import count_statements
 
 
@@ -96,10 +97,8 @@ def test_what_does_not_end_by_itself_is_not_told(cloud: World) -> None:
 
 
 def test_a_kind_that_nobody_wants(cloud: World) -> None:
-    announce = cloud.temporary.announce
-    assert announce is not None
-    quiet = replace(announce, except_kinds=frozenset({"temporary_quota_ended"}))
-    cloud.temporary = replace(cloud.temporary, announce=quiet)
+    quiet = with_values(cloud.limes.settings, {"notifications.except_kinds": ("temporary_quota_ended",)})
+    cloud.limes = replace(cloud.limes, settings=quiet)
     set_quota(cloud, "berlin", 50, until=3)
     later(cloud, 3)
     assert (quota(cloud, "berlin"), told(cloud)) == (20, [])
@@ -112,7 +111,7 @@ def test_many_ends_cost_as_many_statements_as_one(cloud: World) -> None:
         for name in names:
             set_quota(cloud, "berlin", 4000, name=name, until=day + 1)
         cloud.clock.advance(DAY)
-        return count_statements(cloud.engine, cloud.temporary.run)
+        return count_statements(cloud.engine, cloud.settle_temporary)
 
     one = statements("ram")
     assert statements("ram") == one

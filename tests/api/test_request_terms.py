@@ -146,7 +146,7 @@ def test_its_time_has_passed(world: World, is_stored: bool) -> None:
     id_ = asked_for(world, "berlin", 50, until=5)
     later(world, 5)
     if is_stored:
-        assert world.expire.run() == 1
+        assert world.expire() == 1
         assert status(world, "berlin", id_) == "expired"
         assert kinds(world, "berlin", id_) == ["opened", "expired"]
         last = show(world, "berlin", id_)["conversation"][-1]
@@ -164,10 +164,10 @@ def test_nobody_has_decided(world: World) -> None:
     old = asked(world, "berlin", compute={"cores": 50})
     later(world, 60)
     young = asked(world, "dresden", "dresden-admin", compute={"cores": 50})
-    assert world.expire.run() == 0
+    assert world.expire() == 0
     later(world, 90)
-    assert world.expire.run() == 1
-    assert world.expire.run() == 0
+    assert world.expire() == 1
+    assert world.expire() == 0
     assert (status(world, "berlin", old), status(world, "dresden", young)) == ("expired", "open")
     assert show(world, "berlin", old)["conversation"][-1]["text"] == "nobody has decided"
     assert [each["id"] for each in world.get("/v1/quota-requests?status=expired")["quota_requests"]] == [old]
@@ -178,7 +178,7 @@ def test_what_was_passed_on_goes_with_it(world: World) -> None:
     below = asked_for(world, "berlin", 90, until=5)
     above = act(world, "berlin", below, "pass-on", "germany-admin").json["quota_request"]["id"]
     later(world, 5)
-    assert world.expire.run() == 1
+    assert world.expire() == 1
     assert (status(world, "berlin", below), status(world, "germany", above)) == ("expired", "superseded")
 
 
@@ -188,7 +188,7 @@ def test_a_request_of_the_domain_expires_alone(world: World) -> None:
     later(world, 1)
     above = act(world, "berlin", below, "pass-on", "germany-admin").json["quota_request"]["id"]
     world.run("UPDATE quota_requests SET created_at = 1 WHERE id = %s", [above])
-    assert world.expire.run() == 1
+    assert world.expire() == 1
     assert (status(world, "berlin", below), status(world, "germany", above)) == ("open", "expired")
     assert (
         show(world, "berlin", below)["conversation"][-1]["text"]
@@ -200,6 +200,6 @@ def test_a_request_of_the_domain_expires_alone(world: World) -> None:
 def test_a_new_request_after_one_that_expired(world: World) -> None:
     asked_for(world, "berlin", 50, until=5)
     later(world, 5)
-    world.expire.run()
+    world.expire()
     request_quotas(world, PATHS["berlin"], {"cores": 20})
     assert ask(world, "berlin", 50, until=9).status_code == 201

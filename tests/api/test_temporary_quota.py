@@ -251,7 +251,7 @@ def test_reports_cost_no_more(world: World) -> None:
 @pytest.mark.sql
 def test_the_job_takes_a_fixed_number_of_statements(world: World) -> None:
     """For each project, however many quotas end; and one if nothing is due."""
-    assert count_statements(world.engine, world.temporary.run) <= 3  # with begin and commit
+    assert count_statements(world.engine, world.settle_temporary) <= 3  # with begin and commit
 
     def end(*names: str) -> int:
         now = world.clock.now().timestamp()
@@ -259,7 +259,7 @@ def test_the_job_takes_a_fixed_number_of_statements(world: World) -> None:
         for name in names:
             set_quota(world, "berlin", 3000, name=name, until=days + 1)
         world.clock.advance(DAY)
-        return count_statements(world.engine, world.temporary.run)
+        return count_statements(world.engine, world.settle_temporary)
 
     set_quota(world, "germany", 5000)
     assert end("ram") == end("ram", "cores")
@@ -281,10 +281,10 @@ def test_a_resource_that_left_the_configuration(make: Callable[..., World]) -> N
     """It may come back, and then its temporary quota ends."""
     world = make()
     set_quota(world, "berlin", 50, until=3)
-    job, volume_only = world.temporary, Catalog(["az-one"], SERVICES[1:])
-    world.temporary = replace(job, project=replace(job.project, catalog=volume_only))
+    limes = world.limes
+    world.limes = replace(limes, catalog=Catalog(["az-one"], SERVICES[1:]))
     later(world, 3)
-    world.temporary = job
+    world.limes = limes
     assert quota(world, "berlin") == 50
     later(world, 3.1)
     assert quota(world, "berlin") == 20

@@ -286,8 +286,8 @@ def wait(tour: Tour) -> None:
     """Temporary quota is about to end, and ends; requests expire, months are closed, and all reports are there once more."""
     for days in (6, 94):
         tour.world.clock.advance(days * DAY)
-        tour.world.temporary.run()
-        tour.world.expire.run()
+        tour.world.settle_temporary()
+        tour.world.expire()
         for path in ("/v1/alerts", PROJECT, DOMAIN, f"{PROJECT}/explain", f"{DOMAIN}/explain"):
             tour.ask("later", "GET", path)
     close(tour.world)

@@ -16,8 +16,8 @@ from limes.actions import discover
 from limes.actions.context import Limes
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
-from limes.actions.quota_requests.expire import ExpireRequests
-from limes.actions.settle_temporary_quotas import SettleTemporaryQuotas
+from limes.actions.quota_requests.decide import expire_requests
+from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
@@ -27,7 +27,6 @@ from limes.audit.initiator import of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.backends.loader import Backends
-from limes.composition.use_cases import build_request_expiry, build_temporary_quotas, use_cases_of_api
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
@@ -166,15 +165,13 @@ class World:
     new_projects: list[str] = field(default_factory=list)
     synced: list[tuple[str, str]] = field(default_factory=list)
 
-    @property
-    def temporary(self) -> SettleTemporaryQuotas:
+    def settle_temporary(self) -> int:
         """A job of the collector."""
-        return build_temporary_quotas(self.limes.as_initiator(of_job("temporary-quotas")))
+        return settle_temporary_quotas(self.limes.as_initiator(of_job("temporary-quotas")))
 
-    @property
-    def expire(self) -> ExpireRequests:
+    def expire(self) -> int:
         """A job of the collector."""
-        return build_request_expiry(self.limes)
+        return expire_requests(self.limes.as_initiator(of_job("expire-requests")))
 
     def push(self, limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
         self.pushed.append((project_id, tuple(services)))
@@ -256,9 +253,6 @@ def make_world(
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
         mail_settings=mail_settings(engine, clock),
         mounts=mounts,
-        **{
-            **use_cases_of_api(limes),
-        },
     )
     world.app = create_app(deps)
     world.client = falcon.testing.TestClient(_typed(world.app))

@@ -7,13 +7,14 @@ from typing import Any, Never
 import pytest
 
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.quota_history import ForgetHistory
+from limes.actions.quota_history import forget_history
 from limes.audit.sinks.base import Delivery
 from limes.collector.loop import Job, counted
 from limes.db.queries import outbox
 from limes.metrics.counters import AuditCounters
 from limes.settings.audit import AuditSettings
 from tests.collector.lab import Lab
+from tests.support.limes import with_values
 
 
 @dataclass
@@ -217,9 +218,10 @@ def test_old_history_is_forgotten(lab: Lab) -> None:
             " VALUES (%s, 'd', 'p', 's', 'r', 'quota', 1, 2, 'request', '', 'u', 'n', 'req')",
             lab.now - age,
         )
-    forget = ForgetHistory(lab.engine, lab.clock, retention=150)
-    forget.run()
-    forget.run()
+    limes = lab.limes
+    limes = replace(limes, settings=with_values(limes.settings, {"audit.history_retention": 150.0}))
+    forget_history(limes)
+    forget_history(limes)
     assert lab.rows("SELECT at FROM quota_history") == [(lab.now - 100,)]
 
 

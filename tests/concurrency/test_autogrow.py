@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from limes.actions import lookup
 from limes.actions.commitments.create import create_commitment, delete_commitment
 from limes.actions.discover import request_sync
-from limes.actions.set_autogrow_bounds import SetAutogrowBounds, WantedBound
+from limes.actions.set_autogrow_bounds import WantedBound, set_domain_bounds, set_project_bounds
 from limes.audit.initiator import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.core.catalog import AutogrowRule
@@ -126,14 +127,14 @@ class Turmoil:
 
     def set_bounds(self, seed: int) -> None:
         dice = random.Random(seed)
-        action = SetAutogrowBounds(self.lab.engine, self.lab.catalog, self.lab.clock, self.lab.change_log)
+        limes = self.lab.limes.as_initiator(ADMIN)
         for _ in range(self.rounds):
             town = dice.choice(TOWNS)
             wanted = dice.choice([None, 0, dice.randint(1, 100)])
-            action.of_project(GERMANY.id, town.id, What.MAX_QUOTA, [WantedBound(CORES, wanted)], ADMIN)
+            set_project_bounds(limes, lookup.Place(GERMANY.id, town.id), What.MAX_QUOTA, [WantedBound(CORES, wanted)])
             forbid = WantedBound(CORES, dice.randint(0, 1))
             if dice.random() < 0.3:
-                action.of_domain(GERMANY.id, What.FORBID_AUTOGROWTH, [forbid], ADMIN)
+                set_domain_bounds(limes, lookup.Place(GERMANY.id), What.FORBID_AUTOGROWTH, [forbid])
 
     def change_capacity(self, seed: int) -> None:
         dice = random.Random(seed)

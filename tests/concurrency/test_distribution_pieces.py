@@ -11,7 +11,8 @@ import pytest
 from limes.actions.context import Limes
 from limes.actions.discover import request_sync
 from limes.actions.distribute_quota import distribute_next
-from limes.actions.set_autogrow_bounds import SetAutogrowBounds, WantedBound
+from limes.actions.lookup import Place
+from limes.actions.set_autogrow_bounds import WantedBound, set_project_bounds
 from limes.audit.initiator import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.core.catalog import AutogrowRule
@@ -91,11 +92,11 @@ class Turmoil:
     def set_bounds(self, seed: int) -> None:
         """So that much quota goes from some projects to others each time."""
         dice = random.Random(seed)
-        action = SetAutogrowBounds(self.lab.engine, self.lab.catalog, self.lab.clock, self.lab.change_log)
+        limes = self.lab.limes.as_initiator(ADMIN)
         for _ in range(ROUNDS):
             for town in dice.sample(TOWNS, 3):
                 wanted = dice.choice([None, 0, 30, 60])
-                action.of_project(GERMANY.id, town.id, What.MAX_QUOTA, [WantedBound(CORES, wanted)], ADMIN)
+                set_project_bounds(limes, Place(GERMANY.id, town.id), What.MAX_QUOTA, [WantedBound(CORES, wanted)])
 
     def use_and_scrape(self, seed: int) -> None:
         dice = random.Random(seed)

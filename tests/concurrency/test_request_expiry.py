@@ -32,7 +32,7 @@ def race(world: World, *decisions: Callable[[], Any]) -> list[int]:
     """Answers to decisions that start together with two runs of the job."""
     statuses: list[int] = []
     tries = [lambda decide=decide: statuses.append(decide().status_code) for decide in decisions]
-    at_once(world.expire.run, *tries, world.expire.run)
+    at_once(world.expire, *tries, world.expire)
     return sorted(statuses)
 
 
@@ -113,9 +113,9 @@ def test_the_time_passes_while_it_is_approved(world: World) -> None:
         def approve(into: list[int] = statuses, id_: int = id_) -> None:
             into.append(act(world, "berlin", id_, "approve", "germany-admin").status_code)
 
-        at_once(approve, lambda: wait_days(world, 0.01), world.expire.run)
+        at_once(approve, lambda: wait_days(world, 0.01), world.expire)
         wait_days(world, 1)
-        world.expire.run()
+        world.expire()
         state = status(world, "berlin", id_)
         # 422: it had time left when it was locked, but not any more when its quota was to be set
         assert (statuses[0], state) in {(200, "approved"), (409, "expired"), (422, "expired")}
@@ -123,7 +123,7 @@ def test_the_time_passes_while_it_is_approved(world: World) -> None:
         assert kinds(world, "berlin", id_) == audited(world, id_) == ["opened", state]
         assert decided(world, id_) == [state]
         assert raises(world, "berlin", id_) == (state == "approved")
-        world.temporary.run()
+        world.settle_temporary()
         assert quota(world, "berlin") == 20
 
 
@@ -151,7 +151,7 @@ def test_many_collectors_close_it_once(world: World) -> None:
         asked(world, "dresden", "dresden-admin", compute={"cores": 40}),
     ]
     wait_days(world, EXPIRY)
-    at_once(*[world.expire.run] * CLIENTS)
+    at_once(*[world.expire] * CLIENTS)
     for where, id_ in zip(("berlin", "dresden"), ids, strict=True):
         assert kinds(world, where, id_) == ["opened", "expired"]
         assert decided(world, id_) == ["expired"]

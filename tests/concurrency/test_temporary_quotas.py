@@ -46,7 +46,7 @@ def test_many_collectors_end_it_once(world: World) -> None:
         set_quota(world, "berlin", 60, until=day)
         set_quota(world, "dresden", 50, until=day)
         pass_time(world, day)
-        at_once(*[world.temporary.run] * 8)
+        at_once(*[world.settle_temporary] * 8)
         assert [quota(world, where) for where in ("germany", "berlin", "dresden")] == [100, 20, 31]
     assert history(world, "berlin") == 5 * [(20, 60), (60, 20)]
     assert history(world, "germany") == 5 * [(100, 150), (150, 100)]
@@ -63,9 +63,9 @@ def test_a_put_while_it_ends(world: World) -> None:
         pass_time(world, day)
         statuses: list[int] = []
         at_once(
-            world.temporary.run,
+            world.settle_temporary,
             lambda into=statuses: into.append(request_quotas(world, PATHS["berlin"], {"cores": 40}).status_code),
-            world.temporary.run,
+            world.settle_temporary,
         )
         assert statuses == [202]
         assert (quota(world, "berlin"), temporary(world, "berlin")) == (40, None)
@@ -79,7 +79,7 @@ def test_another_end_while_it_ends(world: World) -> None:
         day = 10 * round_ + 1
         set_quota(world, "berlin", 50, until=day)
         pass_time(world, day)
-        at_once(world.temporary.run, lambda day=day: set_quota(world, "berlin", 50, until=day + 5))
+        at_once(world.settle_temporary, lambda day=day: set_quota(world, "berlin", 50, until=day + 5))
         found = temporary(world, "berlin")
         assert (quota(world, "berlin"), found["quota_before"], found["until"]) == (50, 20, day + 5)
         later(world, day + 5)
@@ -103,7 +103,7 @@ def test_usage_rises_while_it_ends(world: World) -> None:
 
     def end() -> None:
         assert is_written.wait(200)
-        world.temporary.run()
+        world.settle_temporary()
 
     def commit() -> None:
         assert is_written.wait(200)
@@ -139,7 +139,7 @@ def test_storm(world: World) -> None:
         domain, projects = world.engine.snapshot(lambda: quotas(world))
         assert projects["cores"] <= domain["cores"]
 
-    collect = world.temporary.run
+    collect = world.settle_temporary
     at_once(*[partial(client, seed) for seed in range(8)], meanwhile=[collect, collect, watch])
     assert set(statuses) <= {202, 409, 422}
     assert statuses.count(202) > 10

@@ -1,4 +1,1 @@
-"""The use cases of requests for more quota: frozen dataclasses, whose methods run in one transaction each.
-
-They share the `desk`.
-"""
+"""The use cases of requests for more quota. They share the `store`."""

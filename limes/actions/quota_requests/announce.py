@@ -1,24 +1,15 @@
-"""Tells people of requests for quota, in the transactions in which something happens to them.
+"""Tells people of requests for quota, in the transactions in which something happens to them."""
 
-So each step is told once, and none is lost if a process dies. Delivery is that of all notifications.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import orjson
-
-from limes.audit.initiator import Initiator
+from limes.actions.announce import announce
+from limes.actions.context import Limes
 from limes.core.catalog import Catalog
-from limes.core.notifications import PREFIX
 from limes.core.quota_requests import EventKind
 from limes.core.recipients import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
-from limes.db.engine import Engine
-from limes.db.queries import outbox
 from limes.db.queries.quota_request_lists import RequestRow, by_ids
 from limes.db.queries.quota_requests import AmountRow, amounts_of
-from limes.system import IdSource
 
 _KINDS: Mapping[EventKind, str] = {
     EventKind.APPROVED: REQUEST_DECIDED,
@@ -36,48 +27,33 @@ _REMEDIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Announce:
-    """Writes notifications into the outbox. To be called inside the transaction."""
+def announce_opened(limes: Limes, request_id: int) -> None:
+    """Tells those who decide that there is something to decide."""
+    _tell(limes, REQUEST_OPENED, [request_id], limes.now(), {})
 
-    engine: Engine
-    catalog: Catalog
-    ids: IdSource
-    sinks: Sequence[str]
-    except_kinds: frozenset[str] = frozenset()
 
-    def opened(self, request_id: int, at: float) -> None:
-        """Tells that somebody asks for quota."""
-        self._tell(REQUEST_OPENED, [request_id], at, {})
+def announce_step(
+    limes: Limes, kind: EventKind, ids: Sequence[int], at: float, text: str, passed_on_to: object
+) -> None:
+    """Tells of a decision, and that a request was passed on; of other steps nobody is told."""
+    if kind in _KINDS:
+        who = {"id": limes.initiator.id, "name": limes.initiator.name}
+        _tell(limes, _KINDS[kind], ids, at, {"comment": text, "decided_by": who, "passed_on_to": passed_on_to})
 
-    def step(
-        self, kind: EventKind, ids: Sequence[int], at: float, text: str, initiator: Initiator, passed_on_to: object
-    ) -> None:
-        """Tells of a decision, and that a request was passed on; of other steps nobody is told."""
-        told = _KINDS.get(kind)
-        if told is not None:
-            who = {"id": initiator.id, "name": initiator.name}
-            self._tell(told, ids, at, {"comment": text, "decided_by": who, "passed_on_to": passed_on_to})
 
-    def _tell(self, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
-        if not self.sinks or kind in self.except_kinds:
-            return
-        rows = []
-        for stream, document in request_documents(self.engine, self.catalog, ids):
-            id_ = self.ids.uuid()
-            head = {"id": id_, "kind": kind, "at": int(at), "remedy": _REMEDIES[kind]}
+def _tell(limes: Limes, kind: str, ids: Sequence[int], at: float, details: Mapping[str, Any]) -> None:
+    def documents() -> Iterator[tuple[str, dict[str, Any]]]:
+        for stream, document in request_documents(limes, ids):
             document["request"] |= {name: value for name, value in details.items() if value is not None}
-            text = orjson.dumps(head | document).decode()
-            rows += [(at, PREFIX + sink, stream, id_, text) for sink in self.sinks]
-        outbox.append(self.engine, rows)
+            yield stream, document
+
+    announce(limes, kind, _REMEDIES[kind], at, documents())
 
 
-def request_documents(engine: Engine, catalog: Catalog, ids: Sequence[int]) -> list[tuple[str, dict[str, Any]]]:
+def request_documents(limes: Limes, ids: Sequence[int]) -> list[tuple[str, dict[str, Any]]]:
     """Returns requests as notifications show them, each with its stream, in the order of their numbers."""
-    amounts = amounts_of(engine, ids)
-    return [
-        (row.project_uuid or row.domain_uuid, _document(catalog, row, amounts[row.id])) for row in by_ids(engine, ids)
-    ]
+    amounts, catalog, rows = amounts_of(limes.engine, ids), limes.catalog, by_ids(limes.engine, ids)
+    return [(row.project_uuid or row.domain_uuid, _document(catalog, row, amounts[row.id])) for row in rows]
 
 
 def _document(catalog: Catalog, row: RequestRow, amounts: Sequence[AmountRow]) -> dict[str, Any]:
@@ -99,11 +75,10 @@ def _document(catalog: Catalog, row: RequestRow, amounts: Sequence[AmountRow]) -
 
 
 def _resource(catalog: Catalog, amount: AmountRow) -> dict[str, Any]:
-    resource = catalog.find(amount.ref)
     return {
         "service": amount.service_type,
         "resource": amount.resource_name,
-        "unit": (resource.unit.value or None) if resource else None,
+        "unit": catalog.unit_of(amount.ref).value or None,
         "present": amount.present,
         "wanted": amount.wanted,
         "granted": amount.granted,

@@ -1,27 +1,42 @@
-"""Decides on requests.
+"""Decides on requests, and closes those that nobody can or will decide on: their time has passed, or they have been
+open for very long.
 
 Invariant: an approval sets the quotas and closes the request in one transaction, by the same code as PUT; if a quota is
 refused, the request stays as it is. Quotas that have become higher meanwhile stay: an approval never lowers anything.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
 
+from limes.actions.context import Limes
+from limes.actions.lookup import Place
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount
-from limes.actions.quota_requests.desk import Desk, Locked, Place
-from limes.actions.quota_requests.grant import GrantQuota, Rights
-from limes.actions.quota_requests.release import ReleaseRequest
-from limes.audit.initiator import Initiator
+from limes.actions.quota_requests.grant import Rights, grant_to_domain, grant_to_project
+from limes.actions.quota_requests.pass_on import needed_now, read_origin, release
+from limes.actions.quota_requests.store import (
+    Locked,
+    close_passed_on,
+    close_requests,
+    lock_request,
+    project_of,
+    record_step,
+)
+from limes.actions.set_quota import push_changes
 from limes.core.catalog import Ref
 from limes.core.quota_requests import EventKind, RequestStatus, names, status_after
+from limes.core.temporary_quota import when
 from limes.core.units import UnitError
+from limes.db.queries import quota_request_lists as lists
 from limes.db.queries import quota_requests as queries
-from limes.db.queries.projects import DomainRow, ProjectRow
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_request_lists import RequestRow
 from limes.db.queries.quota_requests import AmountRow
-from limes.errors import Unprocessable
+from limes.db.transactions import atomic
+from limes.errors import LimesError, NotFound, Unprocessable
 
-_Granted = tuple[ProjectRow, QuotaOutcome] | None
-"""The project whose backends are to be told, and what was changed."""
+log = logging.getLogger(__name__)
+
 _WORDS = {
     RequestStatus.REJECTED: "was rejected",
     RequestStatus.WITHDRAWN: "was withdrawn",
@@ -29,151 +44,135 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class DecideOnRequest:
-    """The use cases. They raise `NotFound`, and `Conflict` if the request is not open any more."""
+@atomic
+def reject_request(limes: Limes, place: Place, request_id: int, reason: str) -> None:
+    """Refuses the request. What was passed on goes back to those who did. Raises `NotFound` and `Conflict`."""
+    _close(limes, lock_request(limes, place, request_id), RequestStatus.REJECTED, reason)
 
-    desk: Desk
 
-    def approve(
-        self,
-        place: Place,
-        request_id: int,
-        lowered: Sequence[QuotaChange],
-        comment: str,
-        rights: Rights,
-        initiator: Initiator,
-    ) -> QuotaOutcome:
-        """Sets what was asked for, with the amounts in `lowered` instead. Or says why not, and what would work.
+@atomic
+def withdraw_request(limes: Limes, place: Place, request_id: int, comment: str) -> None:
+    """Takes the request back. Raises `NotFound`, and `Conflict` if it is not open any more."""
+    _close(limes, lock_request(limes, place, request_id), RequestStatus.WITHDRAWN, comment)
 
-        Raises `Unprocessable` for amounts that were not asked for.
-        """
 
-        def work() -> tuple[QuotaOutcome, _Granted]:
-            locked = self.desk.lock(place, request_id)
-            rows = queries.amounts_of(self.desk.engine, [request_id])[request_id]
-            amounts = self._read_lowered(rows, lowered)
-            if isinstance(locked.target, ProjectRow):
-                return self._approve_project(locked, rows, amounts, comment, rights, initiator)
-            return self._approve_domain(locked, rows, amounts, comment, rights, initiator)
+def _close(limes: Limes, locked: Locked, status: RequestStatus, text: str) -> None:
+    """Closes a request without giving anything.
 
-        outcome, granted = self.desk.engine.atomic(work)
-        if granted is None:
-            return outcome
-        told = self.desk.set_project_quota.tell(*granted)
-        return QuotaOutcome(outcome.refusals, outcome.changed, told.backend_errors, warnings=outcome.warnings)
+    What it was passed on as is closed, too; the project's request that it was passed on from learns of it.
+    """
+    id_ = locked.request.id
+    close_requests(limes, locked.target, [id_], status, text)
+    said = f"quota request {id_} {_WORDS[status]}"
+    if isinstance(locked.target, ProjectRow):
+        close_passed_on(limes, locked.target, [id_], said)
+    elif origin := locked.origin:
+        note = f"{said}: {text}" if text else said
+        record_step(limes, project_of(limes, origin), [origin.id], EventKind.RETURNED, note)
 
-    def reject(self, place: Place, request_id: int, reason: str, initiator: Initiator) -> None:
-        """Refuses the request. What was passed on goes back to those who did."""
-        self._close(place, request_id, RequestStatus.REJECTED, reason, initiator)
 
-    def withdraw(self, place: Place, request_id: int, comment: str, initiator: Initiator) -> None:
-        """Takes the request back."""
-        self._close(place, request_id, RequestStatus.WITHDRAWN, comment, initiator)
+# -- approval ----------------------------------------------------------------------------------------------------------
 
-    def _close(self, place: Place, request_id: int, status: RequestStatus, text: str, initiator: Initiator) -> None:
-        self.desk.engine.atomic(lambda: self.close(self.desk.lock(place, request_id), status, text, initiator))
 
-    def close(self, locked: Locked, status: RequestStatus, text: str, initiator: Initiator) -> None:
-        """Closes a request without giving anything, inside the transaction in which it was locked.
+def approve_request(
+    limes: Limes, place: Place, request_id: int, lowered: Sequence[QuotaChange], comment: str, rights: Rights
+) -> QuotaOutcome:
+    """Sets what was asked for, with the amounts in `lowered` instead. Or says why not, and what would work.
 
-        What it was passed on as is closed, too; the project's request that it was passed on from learns of it.
-        """
-        id_ = locked.request.id
-        self.desk.close(locked.target, [id_], status, text, initiator)
-        said = f"quota request {id_} {_WORDS[status]}"
-        if isinstance(locked.target, ProjectRow):
-            self.desk.close_passed_on(locked.target, [id_], said, initiator)
-        elif locked.origin is not None and locked.origin.status == RequestStatus.OPEN.value:
-            note = f"{said}: {text}" if text else said
-            self.desk.record(
-                self.desk.project_of(locked.origin), [locked.origin.id], EventKind.RETURNED, note, initiator
+    Raises `NotFound`, `Conflict` if the request is not open any more, and `Unprocessable` for amounts that were not
+    asked for.
+    """
+    outcome, granted = _approve(limes, place, request_id, lowered, comment, rights)
+    return outcome if granted is None else replace(outcome, backend_errors=push_changes(limes, *granted).backend_errors)
+
+
+@atomic
+def _approve(
+    limes: Limes, place: Place, request_id: int, lowered: Sequence[QuotaChange], comment: str, rights: Rights
+) -> tuple[QuotaOutcome, tuple[ProjectRow, QuotaOutcome] | None]:
+    """Returns the outcome, and what was changed of which project."""
+    locked = lock_request(limes, place, request_id)
+    target, term, origin = locked.target, locked.request.term_at(limes.now()), None
+    rows = queries.amounts_of(limes.engine, [request_id])[request_id]
+    wanted, amounts = {row.ref: row.wanted for row in rows}, _read_lowered(limes, rows, lowered)
+    if isinstance(target, ProjectRow):
+        granted = wanted | amounts
+        outcome = grant_to_project(limes, target, request_id, rows, granted, rights, term)
+    else:
+        if locked.origin is not None:
+            origin = read_origin(limes, locked.origin)
+            wanted = needed_now(limes, origin, wanted)
+        granted = wanted | amounts
+        outcome = grant_to_domain(limes, target, request_id, granted, rights, term)
+    if outcome.refusals:
+        return outcome, None
+    queries.write_granted(limes.engine, request_id, granted)
+    named = {"/".join(ref): amount for ref, amount in granted.items()}
+    close_requests(limes, target, [request_id], status_after(wanted, granted), comment, granted=named)
+    if isinstance(target, ProjectRow):
+        close_passed_on(limes, target, [request_id], f"quota request {request_id} was decided in the domain")
+        return outcome, (target, outcome)
+    return outcome, None if origin is None else release(limes, origin, request_id, comment)
+
+
+def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[QuotaChange]) -> dict[Ref, int]:
+    """Returns the amounts that are to be granted instead of those that were asked for."""
+    asked = {row.ref: row for row in rows}
+    amounts: dict[Ref, int] = {}
+    problems = []
+    for change in lowered:
+        row, name = asked.get(change.ref), "/".join(change.ref)
+        if row is None:
+            problems.append(f"cannot grant {name} quota: the request asks for {names(asked)} only")
+            continue
+        try:
+            amount = read_amount(limes.catalog, change.ref, change.amount, change.unit)
+        except UnitError as error:
+            problems.append(f"cannot grant {name} quota: {error}")
+            continue
+        if amount > row.wanted:
+            unit = limes.catalog.unit_of(change.ref)
+            problems.append(
+                f"cannot grant {name} quota: {unit.render(amount)} is more than was asked for, which is"
+                f" {unit.render(row.wanted)}"
             )
+        amounts[change.ref] = amount
+    if not problems and all(amounts.get(row.ref, row.wanted) <= row.present for row in rows):
+        problems.append("nothing would be granted: to refuse a request, reject it with a reason")
+    if problems:
+        raise Unprocessable("\n".join(sorted(problems)))
+    return amounts
 
-    # -- approval ------------------------------------------------------------------------------------------------------
 
-    def _approve_project(
-        self,
-        locked: Locked,
-        rows: Sequence[AmountRow],
-        lowered: Mapping[Ref, int],
-        comment: str,
-        rights: Rights,
-        initiator: Initiator,
-    ) -> tuple[QuotaOutcome, _Granted]:
-        project, id_ = locked.target, locked.request.id
-        assert isinstance(project, ProjectRow)
-        wanted = {row.ref: row.wanted for row in rows}
-        granted = {**wanted, **lowered}
-        grant = GrantQuota(self.desk, locked.request.term_at(self.desk.now()))
-        outcome = grant.to_project(project, id_, rows, granted, rights, initiator)
-        if outcome.refusals:
-            return outcome, None
-        self._close_approved(locked, wanted, granted, comment, initiator)
-        self.desk.close_passed_on(project, [id_], f"quota request {id_} was decided in the domain", initiator)
-        return outcome, (project, outcome)
+# -- expiry ------------------------------------------------------------------------------------------------------------
 
-    def _approve_domain(
-        self,
-        locked: Locked,
-        rows: Sequence[AmountRow],
-        lowered: Mapping[Ref, int],
-        comment: str,
-        rights: Rights,
-        initiator: Initiator,
-    ) -> tuple[QuotaOutcome, _Granted]:
-        domain, id_, origin = locked.target, locked.request.id, locked.origin
-        assert isinstance(domain, DomainRow)
-        wanted = {row.ref: row.wanted for row in rows}
-        release = None
-        if origin is not None and origin.status == RequestStatus.OPEN.value:
-            release = ReleaseRequest(self.desk, domain, origin, wanted)
-            wanted = release.needed_now()
-        granted = {**wanted, **lowered}
-        grant = GrantQuota(self.desk, locked.request.term_at(self.desk.now()))
-        outcome = grant.to_domain(domain, id_, granted, rights, initiator)
-        if outcome.refusals:
-            return outcome, None
-        self._close_approved(locked, wanted, granted, comment, initiator)
-        return outcome, release.run(id_, comment, initiator) if release else None
 
-    def _close_approved(
-        self,
-        locked: Locked,
-        wanted: Mapping[Ref, int],
-        granted: Mapping[Ref, int],
-        comment: str,
-        initiator: Initiator,
-    ) -> None:
-        queries.write_granted(self.desk.engine, locked.request.id, granted)
-        named = {"/".join(ref): amount for ref, amount in granted.items()}
-        status = status_after(wanted, granted)
-        self.desk.close(locked.target, [locked.request.id], status, comment, initiator, granted=named)
+def expire_requests(limes: Limes) -> int:
+    """Closes what has expired, each in a transaction of its own. Returns how many there were.
 
-    def _read_lowered(self, rows: Sequence[AmountRow], lowered: Sequence[QuotaChange]) -> dict[Ref, int]:
-        """Returns the amounts that are to be granted instead of those that were asked for."""
-        asked = {row.ref: row for row in rows}
-        amounts: dict[Ref, int] = {}
-        problems = []
-        for change in lowered:
-            row, name = asked.get(change.ref), "/".join(change.ref)
-            if row is None:
-                problems.append(f"cannot grant {name} quota: the request asks for {names(asked)} only")
-                continue
-            try:
-                amount = read_amount(self.desk.catalog, change.ref, change.amount, change.unit)
-            except UnitError as error:
-                problems.append(f"cannot grant {name} quota: {error}")
-                continue
-            if amount > row.wanted:
-                unit = self.desk.change_log.unit_of(change.ref)
-                problems.append(
-                    f"cannot grant {name} quota: {unit.render(amount)} is more than was asked for, which is"
-                    f" {unit.render(row.wanted)}"
-                )
-            amounts[change.ref] = amount
-        if not problems and all(amounts.get(row.ref, row.wanted) <= row.present for row in rows):
-            problems.append("nothing would be granted: to refuse a request, reject it with a reason")
-        if problems:
-            raise Unprocessable("\n".join(sorted(problems)))
-        return amounts
+    As all decisions, it locks the request and looks at its state under the lock. So it may run in several collectors at
+    once, and while somebody decides.
+    """
+    now, expire_after = limes.now(), limes.settings.quota_requests.expire_after
+    made_before = now - expire_after if expire_after else -1.0
+    closed = 0
+    for row in limes.engine.snapshot(lambda: lists.expired(limes.engine, now, made_before)):
+        try:
+            closed += _expire(limes, row, now)
+        except NotFound:
+            log.info("quota request %s: its project or domain is gone", row.id)
+        except LimesError as error:
+            log.warning("quota request %s could not be closed: %s", row.id, error)
+    return closed
+
+
+@atomic
+def _expire(limes: Limes, row: RequestRow, now: float) -> int:
+    place = Place(row.domain_uuid, row.project_uuid or "")
+    locked = lock_request(limes, place, row.id, must_be_open=False)
+    if locked.request.status != RequestStatus.OPEN.value:
+        return 0
+    is_over = row.until is not None and row.until <= now
+    text = f"it was for the time until {when(row.until or 0)}" if is_over else "nobody has decided"
+    _close(limes, locked, RequestStatus.EXPIRED, text)
+    return 1

@@ -1,17 +1,18 @@
-"""Sets what a request is granted, with the use cases that PUT has."""
+"""Sets what a request is granted, as PUT does. To be called inside a transaction in which the request is locked."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from limes.actions.change_log import ChangeLog
-from limes.actions.quota_changes import PermissionSource, QuotaChange, QuotaOutcome
-from limes.actions.quota_requests.desk import Desk
-from limes.actions.set_autogrow_bounds import WantedBound
-from limes.audit.initiator import Initiator
+from limes.actions.context import Limes
+from limes.actions.lookup import Place
+from limes.actions.quota_changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
+from limes.actions.set_autogrow_bounds import WantedBound, refuse_bounds, set_project_bounds
+from limes.actions.set_quota import apply_update, read_update
 from limes.core.catalog import Ref
 from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
-from limes.core.temporary_quota import ALWAYS, Term
+from limes.core.permissions import Permissions
+from limes.core.temporary_quota import Term
 from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
@@ -21,6 +22,8 @@ from limes.db.queries.quota_requests import AmountRow
 
 _BOUNDS = (What.MAX_QUOTA, What.MIN_QUOTA)
 """What is set where quota grows by itself."""
+PermissionSource = Callable[[Ref], Permissions]
+"""What the caller may do to the quota of a resource."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,78 +35,79 @@ class Rights:
     """Which of these they may set."""
 
 
-@dataclass(frozen=True, slots=True)
-class GrantQuota:
-    """Its methods are to be called inside a transaction in which the request is locked."""
+ALL_RIGHTS = Rights(lambda _: ALL_PERMISSIONS)
 
-    desk: Desk
-    term: Term = ALWAYS
-    """For how long quota is granted."""
 
-    def to_domain(
-        self, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, initiator: Initiator
-    ) -> QuotaOutcome:
-        """Raises quotas of a domain, or says why not."""
-        use_case = replace(self.desk.set_domain_quota, change_log=self._log(request_id))
-        request = replace(use_case.read(self._changes(granted), rights.quota), only_raises=True)
-        return use_case.apply(domain.uuid, request, initiator)
+def grant_to_domain(
+    limes: Limes, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, term: Term
+) -> QuotaOutcome:
+    """Raises quotas of a domain for a term, or says why not."""
+    return _raise_quotas(_for_request(limes, request_id), Place(domain.uuid), granted, rights, term)
 
-    def to_project(
-        self,
-        project: ProjectRow,
-        request_id: int,
-        rows: Sequence[AmountRow],
-        granted: Mapping[Ref, int],
-        rights: Rights,
-        initiator: Initiator,
-    ) -> QuotaOutcome:
-        """Raises quotas of a project, and limits of quota that grows by itself, or says why not."""
-        bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
-        if forbidden := {ref: _forbid(what) for ref, what in bounds.items() if what not in rights.bounds}:
-            return QuotaOutcome(forbidden)
-        grants = replace(self.desk.set_autogrow_bounds, change_log=self._log(request_id))
-        quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
-        wanted = self._wanted_bounds(project, bounds, granted, quotas)
+
+def grant_to_project(
+    limes: Limes,
+    project: ProjectRow,
+    request_id: int,
+    rows: Sequence[AmountRow],
+    granted: Mapping[Ref, int],
+    rights: Rights,
+    term: Term,
+) -> QuotaOutcome:
+    """Raises quotas of a project for a term, and limits of quota that grows by itself, or says why not."""
+    limes, place = _for_request(limes, request_id), Place(project.domain_uuid, project.uuid)
+    bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
+    if forbidden := {ref: _forbid(what) for ref, what in bounds.items() if what not in rights.bounds}:
+        return QuotaOutcome(forbidden)
+    quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
+    wanted = _wanted_bounds(limes, project, bounds, granted, quotas)
+    for what, each in wanted.items():
+        if refusals := refuse_bounds(limes, project, what, each):
+            return QuotaOutcome(refusals)
+    outcome = _raise_quotas(limes, place, quotas, rights, term)
+    if not outcome.refusals:
         for what, each in wanted.items():
-            if refusals := grants.refusals(project, what, each):
-                return QuotaOutcome(refusals)
-        use_case = replace(self.desk.set_project_quota, change_log=self._log(request_id))
-        request = replace(use_case.read(self._changes(quotas), rights.quota), only_raises=True)
-        _, outcome = use_case.apply(project.domain_uuid, project.uuid, request, initiator)
-        if not outcome.refusals:
-            for what, each in wanted.items():
-                grants.of_project(project.domain_uuid, project.uuid, what, each, initiator)
-        return outcome
+            set_project_bounds(limes, place, what, each)
+    return outcome
 
-    def _wanted_bounds(
-        self, project: ProjectRow, bounds: Mapping[Ref, What], granted: Mapping[Ref, int], quotas: Collection[Ref]
-    ) -> dict[What, list[WantedBound]]:
-        """Locks and returns the bounds to raise, without limits that were raised or lifted meanwhile, and without
-        grants that are as large already. The domain's rows of `quotas` are locked before, in the order of all."""
-        if not bounds:
-            return {}
-        engine, all_ids = self.desk.engine, resource_ids(self.desk.engine)
-        ids = {ref: all_ids[ref] for ref in bounds}
-        lock_resources(engine, sorted(ids.values()))
-        if quotas:
-            lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
-        rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
-        present = {row.resource_id: row for row in rows}
-        wanted: dict[What, list[WantedBound]] = {}
-        for ref, what in bounds.items():
-            row = present.get(ids[ref])
-            bound = None if row is None else row.value_of(what)
-            if bound is None and what is What.MIN_QUOTA:
-                bound = 0
-            if bound is not None and bound < granted[ref]:
-                wanted.setdefault(what, []).append(WantedBound(ref, granted[ref]))
-        return wanted
 
-    def _changes(self, quotas: Mapping[Ref, int]) -> list[QuotaChange]:
-        return [QuotaChange(ref, amount, term=self.term) for ref, amount in quotas.items()]
+def _for_request(limes: Limes, request_id: int) -> Limes:
+    return limes.with_cause(f"quota request {request_id}")
 
-    def _log(self, request_id: int) -> ChangeLog:
-        return self.desk.change_log.because(f"quota request {request_id}")
+
+def _raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+    changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
+    update = read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
+    return apply_update(limes, place, replace(update, only_raises=True))[1]
+
+
+def _wanted_bounds(
+    limes: Limes,
+    project: ProjectRow,
+    bounds: Mapping[Ref, What],
+    granted: Mapping[Ref, int],
+    quotas: Collection[Ref],
+) -> dict[What, list[WantedBound]]:
+    """Locks and returns the bounds to raise, without limits that were raised or lifted meanwhile, and without grants
+    that are as large already. The domain's rows of `quotas` are locked before, in the order of all."""
+    if not bounds:
+        return {}
+    engine, all_ids = limes.engine, resource_ids(limes.engine)
+    ids = {ref: all_ids[ref] for ref in bounds}
+    lock_resources(engine, sorted(ids.values()))
+    if quotas:
+        lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
+    rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
+    present = {row.resource_id: row for row in rows}
+    wanted: dict[What, list[WantedBound]] = {}
+    for ref, what in bounds.items():
+        row = present.get(ids[ref])
+        bound = None if row is None else row.value_of(what)
+        if bound is None and what is What.MIN_QUOTA:
+            bound = 0
+        if bound is not None and bound < granted[ref]:
+            wanted.setdefault(what, []).append(WantedBound(ref, granted[ref]))
+    return wanted
 
 
 def _forbid(what: What) -> Refusal:

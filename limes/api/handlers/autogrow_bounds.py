@@ -1,6 +1,7 @@
 """How far quota may grow by itself: of a project, and of all projects of a domain."""
 
-from limes.actions.lookup import find_domain, find_project
+from limes.actions.lookup import find
+from limes.actions.set_autogrow_bounds import set_domain_bounds, set_project_bounds
 from limes.api import bodies
 from limes.api.answers.quota import render_refusals, render_warnings, status_of
 from limes.api.call import Call
@@ -36,20 +37,12 @@ def stop_projects_of_domain(call: Call) -> Answer:
 
 
 def _set(call: Call, what: What, kind: type[RequestBody]) -> Answer:
-    """Raises `NotFound` before anything is said about the body."""
-    domain_id, project_id = call.params["domain_id"], call.params.get("project_id")
-    if project_id is None:
-        find_domain(call.engine, domain_id)
-    else:
-        find_project(call.engine, domain_id, project_id)
+    find(call.engine, call.place)  # before anything is said about the body
     bounds = bodies.wanted_bounds(getattr(call.body(kind), call.level))
-    if project_id is None:
-        outcome = call.deps.set_autogrow_bounds.of_domain(domain_id, what, bounds, call.initiator())
+    if call.level == "domain":
+        outcome = set_domain_bounds(call.as_caller(), call.place, what, bounds)
     else:
-        condition = condition_of(call.req)
-        outcome = call.deps.set_autogrow_bounds.of_project(
-            domain_id, project_id, what, bounds, call.initiator(), condition
-        )
+        outcome = set_project_bounds(call.as_caller(), call.place, what, bounds, condition_of(call.req))
     if outcome.refusals:
         return Answer(status_of(outcome, 202), text=render_refusals(outcome, call.level, what.value))
     return Answer(202, text=render_warnings(outcome, "the bounds have")) if outcome.warnings else Answer(202)

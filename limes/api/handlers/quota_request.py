@@ -2,10 +2,13 @@
 
 from collections.abc import Callable
 
+from limes.actions.context import Limes
+from limes.actions.lookup import Place, find
 from limes.actions.quota_changes import QuotaOutcome
-from limes.actions.quota_requests.desk import Place
+from limes.actions.quota_requests import decide, read
+from limes.actions.quota_requests.create import create_request
 from limes.actions.quota_requests.grant import Rights
-from limes.actions.quota_requests.read import Described, Page
+from limes.actions.quota_requests.pass_on import pass_on_request
 from limes.api import parameters
 from limes.api import strict_bodies as bodies
 from limes.api.answers import quota_request as answers
@@ -26,18 +29,15 @@ _NO_CHANGES = QuotaOutcome()
 
 def list_everywhere(call: Call) -> Answer:
     """Lists the requests of all domains and projects, the newest first."""
-    limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
-    return _answer_list(call, call.deps.quota_requests.read.everywhere(_filters(call), before, limit), limit)
+    return _list(call, None)
 
 
 def pass_on(call: Call) -> Answer:
     """Passes a project's request on to the cloud admins, as one of the domain: 201, with the latter."""
     call.require("domain:request_quota")
-    body = call.body(bodies.OptionalCommentBody)
-    id_ = call.deps.quota_requests.pass_on.run(
-        _place(call), _number(call), body.comment, lambda ref: call.quota_permissions("project", ref), call.initiator()
-    )
-    return _answer(call, call.deps.quota_requests.read.one(Place(call.params["domain_id"]), id_), 201)
+    comment = call.body(bodies.OptionalCommentBody).comment
+    id_ = pass_on_request(call.as_caller(), call.place, _number(call), comment, call.permissions)
+    return _answer(call, read.show_request(call.limes, Place(call.params["domain_id"]), id_), 201)
 
 
 # -- the same on both levels -------------------------------------------------------------------------------------------
@@ -45,11 +45,12 @@ def pass_on(call: Call) -> Answer:
 
 def list_of(call: Call) -> Answer:
     """Lists the requests of a {scope}, the newest first."""
+    return _list(call, call.place)
+
+
+def _list(call: Call, place: Place | None) -> Answer:
     limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
-    return _answer_list(call, call.deps.quota_requests.read.of(_place(call), _filters(call), before, limit), limit)
-
-
-def _answer_list(call: Call, page: Page, limit: int) -> Answer:
+    page = read.list_requests(call.limes, place, _filters(call), before, limit)
     found = page.requests
     links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
     requests = [answers.render_request(call.catalog, each) for each in found]
@@ -61,56 +62,56 @@ def _answer_list(call: Call, page: Page, limit: int) -> Answer:
 def show_of(call: Call) -> Answer:
     """Shows a {level}'s request with its conversation, or one page of it."""
     limit, before = parameters.ENTRIES.of(call.req), parameters.BEFORE_ENTRY.of(call.req)
-    return _answer(call, call.deps.quota_requests.read.one(_place(call), _number(call), limit, before))
+    return _answer(call, read.show_request(call.limes, call.place, _number(call), limit, before))
 
 
 def create_for(call: Call) -> Answer:
     """Asks for more quota of a {level}: 201."""
-    place, requests = _place(call), call.deps.quota_requests
-    requests.read.check_place(place)
+    find(call.engine, call.place)
     wanted = call.body(bodies.NewQuotaRequestBody).quota_request
     changes, of_set = changes_with_set(call.limes.quota_sets, wanted.quota_set, wanted.services)
     term = Term(wanted.until, wanted.starts_at)
-    id_ = requests.ask.run(place, changes, wanted.reason, call.initiator(), of_set, term)
-    return _answer(call, requests.read.one(place, id_), 201)
+    id_ = create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term)
+    return _answer(call, read.show_request(call.limes, call.place, id_), 201)
 
 
 def approve_of(call: Call) -> Answer:
     """Approves a {level}'s request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
-    place, number, body = _place(call), _number(call), call.body(bodies.ApprovalBody)
-    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
-    may_bound = [what for what, rule in rules.items() if call.allows(rule)]
-    rights = Rights(lambda ref: call.quota_permissions(call.level, ref), may_bound)
-    outcome = call.deps.quota_requests.decide.approve(
-        place, number, quota_changes(body.services), body.comment, rights, call.initiator()
-    )
+    number, body = _number(call), call.body(bodies.ApprovalBody)
+    rights, lowered = Rights(call.permissions, _may_bound(call)), quota_changes(body.services)
+    outcome = decide.approve_request(call.as_caller(), call.place, number, lowered, body.comment, rights)
     if outcome.refusals:
         return Answer(status_of(outcome, 200), text=render_refusals(outcome, call.level))
-    return _answer(call, call.deps.quota_requests.read.one(place, number), outcome=outcome)
+    return _answer(call, read.show_request(call.limes, call.place, number), outcome=outcome)
 
 
 def reject_of(call: Call) -> Answer:
     """Rejects a {level}'s request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.reject, call.body(bodies.RejectionBody).reason)
+    return _add(call, decide.reject_request, call.body(bodies.RejectionBody).reason)
 
 
 def withdraw_of(call: Call) -> Answer:
     """Withdraws a {level}'s request: 200."""
-    return _decide(call, call.deps.quota_requests.decide.withdraw, call.body(bodies.OptionalCommentBody).comment)
+    return _add(call, decide.withdraw_request, call.body(bodies.OptionalCommentBody).comment)
 
 
 def comment_on(call: Call) -> Answer:
     """Adds a comment to a {level}'s request: 201."""
-    return _decide(call, call.deps.quota_requests.read.comment, call.body(bodies.CommentBody).comment, 201)
+    return _add(call, read.add_comment, call.body(bodies.CommentBody).comment, 201)
 
 
-def _decide(call: Call, decide: Callable[..., None], text: str, status: int = 200) -> Answer:
-    place, number = _place(call), _number(call)
-    decide(place, number, text, call.initiator())
-    return _answer(call, call.deps.quota_requests.read.one(place, number), status)
+def _may_bound(call: Call) -> list[What]:
+    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
+    return [what for what, rule in rules.items() if call.allows(rule)]
 
 
-def _answer(call: Call, described: Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
+def _add(call: Call, add: Callable[[Limes, Place, int, str], None], text: str, status: int = 200) -> Answer:
+    number = _number(call)
+    add(call.as_caller(), call.place, number, text)
+    return _answer(call, read.show_request(call.limes, call.place, number), status)
+
+
+def _answer(call: Call, described: read.Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
     document = answers.QuotaRequestAnswer(
         quota_request=answers.render_with_conversation(call.catalog, described),
         conversation_links=answers.older_entries(described, call.req.params),
@@ -118,10 +119,6 @@ def _answer(call: Call, described: Described, status: int = 200, outcome: QuotaO
         warnings=[*outcome.warnings, *outcome.backend_errors],
     )
     return Answer(status, document)
-
-
-def _place(call: Call) -> Place:
-    return Place(call.params["domain_id"], call.params.get("project_id", ""))
 
 
 def _number(call: Call) -> int:

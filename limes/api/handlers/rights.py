@@ -28,12 +28,12 @@ def show_rights(call: Call) -> Answer:
 
     shown = Rights(
         cloud=cloud_rights(asks),
-        domain=domain_rights(asks, domain, _resources(call, deps.set_domain_quota.lowpriv.domains)),
+        domain=domain_rights(asks, domain, _resources(call, call.limes.lowpriv.domains)),
         project=project_rights(
             asks,
             project,
-            _resources(call, deps.set_project_quota.lowpriv.projects),
-            can_take_back=deps.limes.settings.commitments.self_delete_grace > 0,
+            _resources(call, call.limes.lowpriv.projects),
+            can_take_back=call.limes.settings.commitments.self_delete_grace > 0,
         ),
     )
     return Answer(document=RightsAnswer(rights=shown))
@@ -41,7 +41,7 @@ def show_rights(call: Call) -> Answer:
 
 def _resources(call: Call, limits: Mapping[Ref, LowPrivLimit]) -> Resources:
     """Returns the resources whose quota people set. Where no rule is about single resources, one stands for all."""
-    with_quota = [ref for ref in call.catalog.refs() if (found := call.catalog.find(ref)) and found.tracks_quota]
+    with_quota = [ref for ref in call.catalog.refs() if call.catalog.tracks_quota(ref)]
     refs = [ref for ref in with_quota if call.catalog.autogrow(ref) is None]
     has_growing = len(refs) < len(with_quota)
     limited = [ref for ref in refs if ref in limits]

@@ -30,11 +30,6 @@ class NewRequest(NamedTuple):
     starts_at: float | None = None
     until: float | None = None
 
-    @property
-    def term(self) -> Term:
-        """For how long the quota is wanted."""
-        return Term(self.until, self.starts_at)
-
 
 class LockedRequest(NamedTuple):
     id: int

@@ -1,0 +1,248 @@
+"""Asks for more quota of a project or domain. Rules of the configuration may approve a project's request at once.
+
+Invariants: at most one open request of a project asks for a resource, and the same for what a domain asks for itself. A
+rule with `every` approves a resource of a project once in that time. To keep them, a transaction locks the row of the
+project or domain before it looks for open requests and earlier approvals.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from limes.actions.context import Limes
+from limes.actions.lookup import Place, Target, find, ids_of, not_ready
+from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount, without_quota
+from limes.actions.quota_requests.announce import announce_opened
+from limes.actions.quota_requests.grant import ALL_RIGHTS, grant_to_project
+from limes.actions.quota_requests.store import admit, close_passed_on, close_requests, record_step
+from limes.actions.set_quota import project_figures, push_changes
+from limes.audit.initiator import of_job
+from limes.core.catalog import Ref
+from limes.core.hierarchy import DOMAIN_QUOTA_GROWS
+from limes.core.history import What
+from limes.core.quota_requests import (
+    AutoApprovalRule,
+    EventKind,
+    Overlap,
+    RequestStatus,
+    Wish,
+    first_match,
+    names,
+    overlap,
+)
+from limes.core.temporary_quota import ALWAYS, Term, check_term
+from limes.core.units import UnitError
+from limes.db.queries import quota_requests as queries
+from limes.db.queries.catalog import resource_ids
+from limes.db.queries.domain_quotas import domain_quotas_by_name
+from limes.db.queries.project_quotas import SetByPeople, project_quotas_by_name
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_request_lists import approvals_by_rules
+from limes.db.queries.quota_requests import AmountRow, NewRequest
+from limes.db.queries.temporary_quotas import temporary_quotas
+from limes.db.transactions import atomic
+from limes.errors import Conflict, Unprocessable
+
+_NOT_FOR_A_TIME = (
+    "it follows usage and commitments by itself (quota_distribution_model is autogrow), so it cannot be"
+    " granted for a time; ask for it without until"
+)
+
+
+class _Problem(Exception):
+    """Why a resource cannot be asked for."""
+
+
+def create_request(
+    limes: Limes,
+    place: Place,
+    changes: Sequence[QuotaChange],
+    reason: str,
+    of_set: Collection[Ref] = (),
+    term: Term = ALWAYS,
+) -> int:
+    """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Of the resources
+    `of_set` only those are asked for of which there is less.
+
+    Raises `NotFound`, `Unprocessable` with a line for each resource that cannot be asked for, `NotReady`, and
+    `Conflict` with an open request that asks for some of the same resources and for others.
+    """
+    if not changes:
+        raise Unprocessable("the request names no resource")
+    if refusal := check_term(term, limes.now()):
+        raise Unprocessable(refusal.message)
+    id_, granted = _create(limes, place, changes, reason, of_set, term)
+    if granted is not None:
+        push_changes(limes, *granted)
+    return id_
+
+
+@atomic
+def _create(
+    limes: Limes, place: Place, changes: Sequence[QuotaChange], reason: str, of_set: Collection[Ref], term: Term
+) -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
+    target, author = find(limes.engine, place), limes.initiator
+    admit(limes, *ids_of(target))
+    amounts = _read_amounts(limes, target, changes, of_set, term)
+    replaced = _replaced(limes, target, [row.ref for row in amounts])
+    new = NewRequest(
+        *ids_of(target), RequestStatus.OPEN, reason, limes.now(), author.id, author.name, None, term.starts_at,
+        term.until,
+    )  # fmt: skip
+    id_ = _store(limes, target, new, amounts, replaced)
+    granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
+    if granted is None:
+        announce_opened(limes, id_)
+    return id_, granted
+
+
+def _store(limes: Limes, target: Target, new: NewRequest, amounts: Sequence[AmountRow], replaced: Sequence[int]) -> int:
+    id_ = queries.insert(limes.engine, new)
+    queries.add_amounts(limes.engine, [row._replace(request_id=id_) for row in amounts])
+    text = f"replaced by quota request {id_}"
+    close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
+    if isinstance(target, ProjectRow):
+        close_passed_on(limes, target, replaced, text)
+    wanted = {"/".join(row.ref): row.wanted for row in amounts}
+    details = {"from": new.starts_at, "until": new.until}
+    given = {name: int(value) for name, value in details.items() if value is not None}
+    record_step(limes, target, [id_], EventKind.OPENED, "", reason=new.reason, wanted=wanted, **given)
+    return id_
+
+
+def _replaced(limes: Limes, target: Target, refs: Sequence[Ref]) -> list[int]:
+    engine, replaced = limes.engine, []
+    lock_open = queries.lock_open_of_project if isinstance(target, ProjectRow) else queries.lock_open_of_domain
+    ids = [row.id for row in lock_open(engine, target.id)]
+    for id_, rows in queries.amounts_of(engine, ids).items():
+        open_refs = [row.ref for row in rows]
+        found = overlap(open_refs, refs)
+        if found is Overlap.PARTIAL:
+            common, others = set(open_refs) & set(refs), set(open_refs) - set(refs)
+            raise Conflict(
+                f"quota request {id_} is open and asks for {names(common)} already, and for {names(others)}:"
+                " withdraw it first, or ask for all of them at once, which replaces it"
+            )
+        if found is Overlap.REPLACED:
+            replaced.append(id_)
+    return replaced
+
+
+# -- what is asked for -------------------------------------------------------------------------------------------------
+
+
+def _read_amounts(
+    limes: Limes, target: Target, changes: Sequence[QuotaChange], of_set: Collection[Ref], term: Term
+) -> list[AmountRow]:
+    engine, is_project = limes.engine, isinstance(target, ProjectRow)
+    of_project = project_quotas_by_name(engine, target.id, lock=False) if is_project else {}
+    of_domain = {} if is_project else domain_quotas_by_name(engine, target.id, lock=False)
+    afterwards = _afterwards(limes, target)
+    rows, problems, missing = [], [], []
+    for change in changes:
+        try:
+            wanted = _amount(limes, change)
+            if is_project and change.ref not in of_project:
+                missing.append(change.ref)
+                continue
+            what, present = (
+                _present_of_project(limes, change.ref, of_project[change.ref])
+                if is_project
+                else _present_of_domain(limes, change.ref, of_domain)
+            )
+            if what is not What.QUOTA and term != ALWAYS:
+                raise _Problem(_NOT_FOR_A_TIME)
+            present = afterwards.get(change.ref, present)
+            if wanted <= present and change.ref in of_set:
+                continue
+            _check_raise(limes, change.ref, wanted, present)
+        except _Problem as problem:
+            problems.append(f"cannot ask for {'/'.join(change.ref)} quota: {problem}")
+            continue
+        rows.append(AmountRow(0, *change.ref, what.value, present, wanted, None))
+    if problems:
+        raise Unprocessable("\n".join(sorted(problems)))
+    if missing:
+        raise not_ready(engine, target.id, missing)
+    if not rows:
+        raise Unprocessable("there is at least as much of everything already: there is nothing to ask for")
+    return rows
+
+
+def _afterwards(limes: Limes, target: Target) -> dict[Ref, int]:
+    """Returns the quotas after those that end by themselves: a request is about these."""
+    found = temporary_quotas(limes.engine, *ids_of(target))
+    refs = {id_: ref for ref, id_ in resource_ids(limes.engine).items()} if found else {}
+    return {refs[id_]: row.before for id_, row in found.items() if row.before is not None}
+
+
+def _amount(limes: Limes, change: QuotaChange) -> int:
+    if refusal := without_quota(limes.catalog, change.ref):
+        raise _Problem(refusal.message)
+    try:
+        return read_amount(limes.catalog, change.ref, change.amount, change.unit)
+    except UnitError as error:
+        raise _Problem(str(error)) from None
+
+
+def _present_of_project(limes: Limes, ref: Ref, row: SetByPeople) -> tuple[What, int]:
+    if not limes.catalog.autogrow(ref):
+        return What.QUOTA, row.quota or 0
+    return (What.MIN_QUOTA, row.quota or 0) if row.max_quota is None else (What.MAX_QUOTA, row.max_quota)
+
+
+def _present_of_domain(limes: Limes, ref: Ref, quotas: Mapping[Ref, int]) -> tuple[What, int]:
+    if limes.catalog.autogrow(ref):
+        raise _Problem(DOMAIN_QUOTA_GROWS.message)
+    return What.QUOTA, quotas.get(ref, 0)
+
+
+def _check_raise(limes: Limes, ref: Ref, wanted: int, present: int) -> None:
+    if wanted <= present:
+        unit = limes.catalog.unit_of(ref)
+        raise _Problem(
+            f"{unit.render(wanted)} is not more than it has now, which is {unit.render(present)};"
+            " lowering needs no request: set the quota"
+        )
+
+
+# -- rules that approve ------------------------------------------------------------------------------------------------
+
+
+def _approve_by_rules(
+    limes: Limes, project: ProjectRow, request_id: int, rows: Sequence[AmountRow], term: Term
+) -> tuple[ProjectRow, QuotaOutcome] | None:
+    """Returns what was changed; None if the request stays open."""
+    rules = _matching_rules(limes, project, rows)
+    if rules is None:
+        return None
+    limes = limes.as_initiator(of_job("auto-approval"))
+    said = ", ".join(f"{'/'.join(ref)} by rule {rule.name}" for ref, rule in sorted(rules.items()))
+    granted = {row.ref: row.wanted for row in rows}
+    outcome = grant_to_project(limes, project, request_id, rows, granted, ALL_RIGHTS, term)
+    if outcome.refusals:
+        text = f"would be approved ({said}), but {outcome.reasons}"
+        record_step(limes, project, [request_id], EventKind.COMMENT, text)
+        return None
+    queries.write_granted(limes.engine, request_id, granted)
+    queries.write_rules(limes.engine, request_id, {ref: rule.name for ref, rule in rules.items()})
+    named = {"/".join(ref): rule.name for ref, rule in rules.items()}
+    close_requests(limes, project, [request_id], RequestStatus.APPROVED, f"approved {said}", rules=named)
+    return project, outcome
+
+
+def _matching_rules(
+    limes: Limes, project: ProjectRow, rows: Sequence[AmountRow]
+) -> Mapping[Ref, AutoApprovalRule] | None:
+    if not limes.auto_approval or any(row.what == What.MIN_QUOTA.value for row in rows):
+        return None  # only people with the right `project:grant_quota` grant what grows by itself
+    all_ids = resource_ids(limes.engine)
+    figures = project_figures(limes, project, {row.ref: all_ids[row.ref] for row in rows})
+    approved_at = approvals_by_rules(limes.engine, project.id)
+    found: dict[Ref, AutoApprovalRule] = {}
+    for row in rows:
+        usage, approvals = figures[row.ref].usage, approved_at.get(row.ref, {})
+        wish = Wish(row.ref, project.scope, row.present, row.wanted, usage, approvals)
+        rule = first_match(limes.auto_approval, wish, limes.now())
+        if rule is None:
+            return None
+        found[row.ref] = rule
+    return found
