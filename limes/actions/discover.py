@@ -11,225 +11,212 @@ commitments that wait.
 
 import contextlib
 import logging
-import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 
-from limes.actions.change_log import ChangeLog
 from limes.actions.commitments.settle import delete_unconfirmed, settle_waiting
 from limes.actions.compute_quota import mark_growing_due
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
-from limes.actions.metering.usage import VALID_FOR, end_metering
+from limes.actions.metering.usage import end_metering
 from limes.actions.quota_requests.outlive import outlive_projects
 from limes.audit.cadf import Scope
-from limes.audit.initiator import Initiator
-from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo, calls
-from limes.core.catalog import Catalog, Ref
-from limes.core.constraints import ConstraintSet
-from limes.db.engine import Engine
+from limes.backends import DomainInfo, ProjectInfo, calls
+from limes.core.catalog import Ref
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries
 from limes.db.queries import lifetimes
 from limes.db.queries.metering import note_names
-from limes.db.transactions import atomic
+from limes.db.transactions import atomic, snapshot
 from limes.errors import BackendError, NotFound
-from limes.system import Clock
 
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Discover:
-    engine: Engine
-    backend: DiscoveryBackend
-    catalog: Catalog
-    constraints: ConstraintSet
-    clock: Clock
-    limes: Limes
-    change_log: ChangeLog
-    except_domains: re.Pattern[str] | None = None
-    only_domains: re.Pattern[str] | None = None
-    usage_valid_for: float = VALID_FOR
-    """How long (in seconds) the usage of a project counts as known, without another scrape."""
+def discover(limes: Limes) -> None:
+    """Follows all domains and their projects.
 
-    def by(self, initiator: Initiator) -> "Discover":
-        """Returns the same use case for changes that `initiator` makes."""
-        return replace(self, change_log=self.change_log.by(initiator), limes=self.limes.as_initiator(initiator))
-
-    def run(self) -> None:
-        """Follows all domains and their projects.
-
-        Raises `BackendError` if some could not be listed, after doing all others.
-        """
-        domains, new = self._merge_domains()
-        errors = [self._try_projects(domain) for domain in domains]
-        for uuid in new:
-            log.info("new domain %s", uuid)
-        problems = [str(error) for error in errors if error]
-        if problems:
-            raise BackendError("; ".join(problems))
-
-    def discover_domains(self) -> Sequence[str]:
-        """Follows all domains and the projects of new ones. Returns the new domains' UUIDs. Raises `BackendError`."""
-        domains, new = self._merge_domains()
-        for domain in domains:
-            if domain.id in new:
-                self._merge_projects(domain)
-        return new
-
-    def discover_projects(self, domain_uuid: str) -> Sequence[str]:
-        """Follows the projects of one domain. Returns the UUIDs of new ones.
-
-        Raises `NotFound` for a domain that is not known, and `BackendError`.
-        """
-        row = self.engine.snapshot(lambda: find_domain(self.engine, domain_uuid))
-        return self._merge_projects(DomainInfo(row.uuid, row.name))
-
-    def request_sync(self, domain_uuid: str, project_uuid: str) -> None:
-        """Asks for a scrape of all services of a project. Looks for it in Keystone first if it is not known.
-
-        Raises `NotFound` and `BackendError`.
-        """
-        if not self._mark_stale(domain_uuid, project_uuid):
-            self.discover_projects(domain_uuid)
-            if not self._mark_stale(domain_uuid, project_uuid):
-                raise NotFound("no such project")
-
-    @atomic
-    def _mark_stale(self, domain_uuid: str, project_uuid: str) -> bool:
-        find_domain(self.engine, domain_uuid)
+    Raises `BackendError` if some could not be listed, after doing all others.
+    """
+    domains, new = _merge_domains(limes)
+    problems = []
+    for domain in domains:
         try:
-            project = find_project(self.engine, domain_uuid, project_uuid)
-        except NotFound:
-            return False
-        queries.mark_stale(self.engine, project.id)
-        return True
-
-    def _try_projects(self, domain: DomainInfo) -> BackendError | None:
-        try:
-            self._merge_projects(domain)
+            _merge_projects(limes, domain)
         except BackendError as error:
-            return error
-        return None
+            problems.append(str(error))
+    for uuid in new:
+        log.info("new domain %s", uuid)
+    if problems:
+        raise BackendError("; ".join(problems))
 
-    # -- domains -----------------------------------------------------------------------------------------------------
 
-    def _merge_domains(self) -> tuple[list[DomainInfo], list[str]]:
-        known = set(self.engine.snapshot(lambda: queries.domain_ids(self.engine)))
-        listed = calls.list_domains(self.backend, self.except_domains, self.only_domains)
-        if known and not listed:
-            raise BackendError(
-                "while listing domains: there are none at all, which is not believed; nothing is deleted"
-            )
-        vanished = known - {domain.id for domain in listed}
-        projects = self.engine.snapshot(lambda: queries.projects_of_domains(self.engine, vanished))
-        delete_unconfirmed(self.limes, projects)
-        new = self.engine.atomic(lambda: self._write_domains(vanished, listed))
-        return listed, new
+def discover_domains(limes: Limes) -> Sequence[str]:
+    """Follows all domains and the projects of new ones. Returns the new domains' UUIDs. Raises `BackendError`."""
+    domains, new = _merge_domains(limes)
+    for domain in domains:
+        if domain.id in new:
+            _merge_projects(limes, domain)
+    return new
 
-    def _write_domains(self, vanished: set[str], listed: Sequence[DomainInfo]) -> list[str]:
-        before = queries.domain_ids(self.engine)
-        new = [domain.id for domain in listed if domain.id not in before]
-        resources = catalog_queries.resource_ids(self.engine)
-        for domain in sorted(listed, key=lambda domain: domain.id):
-            id_ = queries.upsert_domain(self.engine, domain.id, domain.name)
-            if domain.id in new:
-                queries.add_domain_quotas(self.engine, id_, self._initial_quotas(domain, resources))
-                self._record_constraints(domain, resources)
-        if vanished:
-            queries.lock_projects(self.engine, queries.projects_of_domains(self.engine, vanished))
-            self.engine.after_commit(self._give_away)
-        kept = queries.committed_domains(self.engine, vanished)
-        for uuid in kept:
-            log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
-        projects = queries.projects_of_domains(self.engine, kept)
-        self._delete_projects(projects - queries.committed_projects(self.engine, projects))
-        gone = queries.projects_of_domains(self.engine, vanished - kept)
-        self._end_metering(gone)
-        self.change_log.record_deletion(domains=vanished - kept)
-        with self._ending_lifetimes(gone):
-            queries.delete_domains(self.engine, sorted(vanished - kept))
-        return new
 
-    def _delete_projects(self, uuids: Collection[str]) -> None:
-        outlive_projects(self.change_log, uuids)
-        self._end_metering(uuids)
-        self.change_log.record_deletion(projects=uuids)
-        with self._ending_lifetimes(uuids):
-            queries.delete_projects(self.engine, sorted(uuids))
+def discover_projects(limes: Limes, domain_uuid: str) -> Sequence[str]:
+    """Follows the projects of one domain. Returns the UUIDs of new ones.
 
-    @contextlib.contextmanager
-    def _ending_lifetimes(self, projects: Collection[str]) -> Iterator[None]:
-        """Ends what is followed of the subresources of projects that are deleted within the block."""
-        if projects:
-            lifetimes.note_last_scrapes(self.engine, projects)
-        yield
-        if projects:
-            lifetimes.end_projects(self.engine, projects, self.clock.now().timestamp())
+    Raises `NotFound` for a domain that is not known, and `BackendError`.
+    """
+    row = limes.engine.snapshot(lambda: find_domain(limes.engine, domain_uuid))
+    return _merge_projects(limes, DomainInfo(row.uuid, row.name))
 
-    def _end_metering(self, uuids: Collection[str]) -> None:
-        end_metering(self.engine, uuids, self.clock.now().timestamp(), self.usage_valid_for)
 
-    def _give_away(self) -> None:
-        """Lets others have what vanished projects have used."""
-        settle_waiting(self.limes)
-        mark_growing_due(self.engine, self.catalog, self.clock.now().timestamp())
+def request_sync(limes: Limes, domain_uuid: str, project_uuid: str) -> None:
+    """Asks for a scrape of all services of a project. Looks for it in Keystone first if it is not known.
 
-    def _record_constraints(self, domain: DomainInfo, resources: Collection[Ref]) -> None:
-        """Records the quotas that constraints have given to a new domain."""
-        changes = [
-            (ref, None, constraint.apply_to(0), constraint)
-            for ref, constraint in self.constraints.domains.get(domain.name, {}).items()
-            if ref in resources and constraint.apply_to(0)
-        ]
-        self.change_log.record_constrained(Scope(domain.id, domain.name), changes)
+    Raises `NotFound` and `BackendError`.
+    """
+    if not _mark_stale(limes, domain_uuid, project_uuid):
+        discover_projects(limes, domain_uuid)
+        if not _mark_stale(limes, domain_uuid, project_uuid):
+            raise NotFound("no such project")
 
-    def _initial_quotas(self, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
-        """Returns initial quotas: 0, or what the constraint of the domain demands."""
-        quotas = {}
-        for ref in self.catalog.refs():
-            resource = self.catalog.find(ref)
-            if resource is not None and resource.tracks_quota and ref in resources:
-                constraint = self.constraints.for_domain(ref, domain.name)
-                quotas[resources[ref]] = constraint.apply_to(0) if constraint else 0
-        return quotas
 
-    # -- projects ----------------------------------------------------------------------------------------------------
+@atomic
+def _mark_stale(limes: Limes, domain_uuid: str, project_uuid: str) -> bool:
+    find_domain(limes.engine, domain_uuid)
+    try:
+        project = find_project(limes.engine, domain_uuid, project_uuid)
+    except NotFound:
+        return False
+    queries.mark_stale(limes.engine, project.id)
+    return True
 
-    def _merge_projects(self, domain: DomainInfo) -> list[str]:
-        def read() -> set[str]:
-            id_ = queries.domain_ids(self.engine).get(domain.id)
-            return set(queries.projects_of(self.engine, id_)) if id_ is not None else set()
 
-        known = self.engine.snapshot(read)
-        listed = calls.list_projects(self.backend, domain)
-        vanished = known - {project.id for project in listed}
-        delete_unconfirmed(self.limes, vanished)
-        return self.engine.atomic(lambda: self._write_projects(domain, vanished, listed))
+# -- domains -----------------------------------------------------------------------------------------------------------
 
-    def _write_projects(self, domain: DomainInfo, vanished: set[str], listed: Sequence[ProjectInfo]) -> list[str]:
-        domain_id = queries.domain_ids(self.engine).get(domain.id)
-        if domain_id is None:  # deleted by another discovery
-            return []
-        before = queries.projects_of(self.engine, domain_id)
-        changed = [
-            (project.id, project.name, project.parent_id)
-            for project in sorted(listed, key=lambda project: project.id)
-            if project.id not in before or before[project.id][2:] != (project.name, project.parent_id)
-        ]
-        queries.upsert_projects(self.engine, domain_id, changed)
-        if changed:
-            note_names(self.engine, int(self.clock.now().timestamp()))
-        new = [project.id for project in listed if project.id not in before]
-        if new:
-            queries.add_project_services(self.engine, self.clock.now().timestamp(), domain_id)
-            log.info("domain %s: %d new projects", domain.name, len(new))
-        if vanished:
-            queries.lock_projects(self.engine, vanished)
-            self.engine.after_commit(self._give_away)
-        kept = queries.committed_projects(self.engine, vanished)
-        for uuid in kept:
-            log.warning("project %s of domain %s has vanished, but is kept: it has commitments", uuid, domain.name)
-        self._delete_projects(vanished - kept)
-        return new
+
+def _merge_domains(limes: Limes) -> tuple[list[DomainInfo], list[str]]:
+    rules = limes.settings.discovery
+    known = set(limes.engine.snapshot(lambda: queries.domain_ids(limes.engine)))
+    listed = calls.list_domains(limes.backends.discovery, rules.except_domains, rules.only_domains)
+    if known and not listed:
+        raise BackendError("while listing domains: there are none at all, which is not believed; nothing is deleted")
+    vanished = known - {domain.id for domain in listed}
+    projects = limes.engine.snapshot(lambda: queries.projects_of_domains(limes.engine, vanished))
+    delete_unconfirmed(limes, projects)
+    return listed, _write_domains(limes, vanished, listed)
+
+
+@atomic
+def _write_domains(limes: Limes, vanished: set[str], listed: Sequence[DomainInfo]) -> list[str]:
+    before = queries.domain_ids(limes.engine)
+    new = [domain.id for domain in listed if domain.id not in before]
+    resources = catalog_queries.resource_ids(limes.engine)
+    for domain in sorted(listed, key=lambda domain: domain.id):
+        id_ = queries.upsert_domain(limes.engine, domain.id, domain.name)
+        if domain.id in new:
+            queries.add_domain_quotas(limes.engine, id_, _initial_quotas(limes, domain, resources))
+            _record_constraints(limes, domain, resources)
+    if vanished:
+        queries.lock_projects(limes.engine, queries.projects_of_domains(limes.engine, vanished))
+        limes.engine.after_commit(partial(_give_away, limes))
+    kept = queries.committed_domains(limes.engine, vanished)
+    for uuid in kept:
+        log.warning("domain %s has vanished, but is kept: projects of it have commitments", uuid)
+    projects = queries.projects_of_domains(limes.engine, kept)
+    _delete_projects(limes, projects - queries.committed_projects(limes.engine, projects))
+    gone = queries.projects_of_domains(limes.engine, vanished - kept)
+    end_metering(limes, gone)
+    limes.change_log.record_deletion(domains=vanished - kept)
+    with _ending_lifetimes(limes, gone):
+        queries.delete_domains(limes.engine, sorted(vanished - kept))
+    return new
+
+
+def _delete_projects(limes: Limes, uuids: Collection[str]) -> None:
+    outlive_projects(limes.change_log, uuids)
+    end_metering(limes, uuids)
+    limes.change_log.record_deletion(projects=uuids)
+    with _ending_lifetimes(limes, uuids):
+        queries.delete_projects(limes.engine, sorted(uuids))
+
+
+@contextlib.contextmanager
+def _ending_lifetimes(limes: Limes, projects: Collection[str]) -> Iterator[None]:
+    """Ends what is followed of the subresources of projects that are deleted within the block."""
+    if projects:
+        lifetimes.note_last_scrapes(limes.engine, projects)
+    yield
+    if projects:
+        lifetimes.end_projects(limes.engine, projects, limes.now())
+
+
+def _give_away(limes: Limes) -> None:
+    """Lets others have what vanished projects have used."""
+    settle_waiting(limes)
+    mark_growing_due(limes.engine, limes.catalog, limes.now())
+
+
+def _record_constraints(limes: Limes, domain: DomainInfo, resources: Collection[Ref]) -> None:
+    """Records the quotas that constraints have given to a new domain."""
+    changes = [
+        (ref, None, constraint.apply_to(0), constraint)
+        for ref, constraint in limes.constraints.domains.get(domain.name, {}).items()
+        if ref in resources and constraint.apply_to(0)
+    ]
+    limes.change_log.record_constrained(Scope(domain.id, domain.name), changes)
+
+
+def _initial_quotas(limes: Limes, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
+    """Returns initial quotas: 0, or what the constraint of the domain demands."""
+    quotas = {}
+    for ref in limes.catalog.refs():
+        resource = limes.catalog.find(ref)
+        if resource is not None and resource.tracks_quota and ref in resources:
+            constraint = limes.constraints.for_domain(ref, domain.name)
+            quotas[resources[ref]] = constraint.apply_to(0) if constraint else 0
+    return quotas
+
+
+# -- projects ----------------------------------------------------------------------------------------------------------
+
+
+def _merge_projects(limes: Limes, domain: DomainInfo) -> list[str]:
+    known = _known_projects(limes, domain)
+    listed = calls.list_projects(limes.backends.discovery, domain)
+    vanished = known - {project.id for project in listed}
+    delete_unconfirmed(limes, vanished)
+    return _write_projects(limes, domain, vanished, listed)
+
+
+@snapshot
+def _known_projects(limes: Limes, domain: DomainInfo) -> set[str]:
+    id_ = queries.domain_ids(limes.engine).get(domain.id)
+    return set(queries.projects_of(limes.engine, id_)) if id_ is not None else set()
+
+
+@atomic
+def _write_projects(limes: Limes, domain: DomainInfo, vanished: set[str], listed: Sequence[ProjectInfo]) -> list[str]:
+    domain_id = queries.domain_ids(limes.engine).get(domain.id)
+    if domain_id is None:  # deleted by another discovery
+        return []
+    before = queries.projects_of(limes.engine, domain_id)
+    changed = [
+        (project.id, project.name, project.parent_id)
+        for project in sorted(listed, key=lambda project: project.id)
+        if project.id not in before or before[project.id][2:] != (project.name, project.parent_id)
+    ]
+    queries.upsert_projects(limes.engine, domain_id, changed)
+    if changed:
+        note_names(limes.engine, int(limes.now()))
+    new = [project.id for project in listed if project.id not in before]
+    if new:
+        queries.add_project_services(limes.engine, limes.now(), domain_id)
+        log.info("domain %s: %d new projects", domain.name, len(new))
+    if vanished:
+        queries.lock_projects(limes.engine, vanished)
+        limes.engine.after_commit(partial(_give_away, limes))
+    kept = queries.committed_projects(limes.engine, vanished)
+    for uuid in kept:
+        log.warning("project %s of domain %s has vanished, but is kept: it has commitments", uuid, domain.name)
+    _delete_projects(limes, vanished - kept)
+    return new

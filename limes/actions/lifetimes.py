@@ -1,19 +1,16 @@
 """From when to when subresources were there: recorded by scrapes, shown for bills, and forgotten in the end."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.scrape import Scrape
 from limes.core.catalog import Catalog
 from limes.core.lifetimes import Followed, LifetimeRule, compare, find, followed_resources
-from limes.db.engine import Engine
 from limes.db.queries import lifetimes as queries
-from limes.db.queries import lifetimes as reports
 from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from limes.db.transactions import snapshot
 from limes.settings import Settings
-from limes.system import Clock
 
 _BATCH = 1000
 
@@ -24,12 +21,12 @@ def followed_by(settings: Settings, catalog: Catalog) -> Followed:
     return followed_resources(catalog, rules)
 
 
-def record_lifetimes(of: Followed, scrape: Scrape) -> None:
+def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
     """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed.
 
     A service of which nothing is followed costs no statement.
     """
-    engine, task, now = scrape.engine, scrape.task, scrape.now
+    engine, task, now = limes.engine, scrape.task, scrape.now
     followed = {
         name: attributes
         for (service_type, name), attributes in of.items()
@@ -57,41 +54,23 @@ def record_lifetimes(of: Followed, scrape: Scrape) -> None:
         queries.begin_periods(engine, project_id, task.service_type, changes.begun, at)
 
 
-@dataclass(frozen=True, slots=True)
-class ShowLifetimes:
-    """Shows periods."""
-
-    engine: Engine
-
-    @snapshot
-    def run(self, wanted: LifetimeFilter, after: int, limit: int) -> Sequence[LifetimeRow]:
-        """Returns a page of periods. Raises `NotFound` for a domain or project that is not there and never had any."""
-        domain, project = wanted.domain_uuid, wanted.project_uuid
-        if domain is not None and not reports.was_there(self.engine, domain, project):
-            find_domain(self.engine, domain)
-            if project is not None:
-                find_project(self.engine, domain, project)
-        return reports.page(self.engine, wanted, after, limit)
+@snapshot
+def show_lifetimes(limes: Limes, wanted: LifetimeFilter, after: int, limit: int) -> Sequence[LifetimeRow]:
+    """Returns a page of periods. Raises `NotFound` for a domain or project that is not there and never had any."""
+    domain, project = wanted.domain_uuid, wanted.project_uuid
+    if domain is not None and not queries.was_there(limes.engine, domain, project):
+        find_domain(limes.engine, domain)
+        if project is not None:
+            find_project(limes.engine, domain, project)
+    return queries.page(limes.engine, wanted, after, limit)
 
 
-@dataclass(frozen=True, slots=True)
-class CleanUpLifetimes:
-    """Ends periods that no scrape can end any more, and deletes old ones.
-
-    Periods are kept for `retention` seconds after their end.
-    """
-
-    engine: Engine
-    followed: Followed
-    clock: Clock
-    retention: float
-
-    def run(self) -> None:
-        """The job. Several may run it at once."""
-        now = self.clock.now().timestamp()
-        followed = ["/".join(ref) for ref in self.followed]
-        self.engine.atomic(lambda: queries.end_others(self.engine, followed, now))
-        before = now - self.retention
-        while self.engine.atomic(lambda: queries.delete_ended_before(self.engine, before, _BATCH)) == _BATCH:
-            pass
-        self.engine.atomic(lambda: queries.delete_projects_without_periods(self.engine))
+def clean_up_lifetimes(limes: Limes) -> None:
+    """Ends periods that no scrape can end any more, and deletes old ones. Several may run it at once."""
+    engine, now = limes.engine, limes.now()
+    followed = ["/".join(ref) for ref in followed_by(limes.settings, limes.catalog)]
+    engine.atomic(lambda: queries.end_others(engine, followed, now))
+    before = now - limes.settings.subresource_lifetimes.retention
+    while engine.atomic(lambda: queries.delete_ended_before(engine, before, _BATCH)) == _BATCH:
+        pass
+    engine.atomic(lambda: queries.delete_projects_without_periods(engine))

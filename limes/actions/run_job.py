@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 from limes.actions.context import Limes
 from limes.actions.project_tasks import never
@@ -16,17 +17,17 @@ def claim_job(limes: Limes, name: str, *durations: float) -> float | None:
     may be added to the present to say when it is due again."""
     engine, now = limes.engine, limes.now()
     until, horizon = now + limes.lease, never(now, *durations, limes.lease)
-    return until if engine.atomic(lambda: tasks.claim_job(engine, name, now, until, horizon)) else None
+    return until if engine.atomic(partial(tasks.claim_job, engine, name, now, until, horizon)) else None
 
 
 def finish_job(limes: Limes, name: str, claimed_until: float, pause: float, message: str) -> None:
     """Ends the claim. The job is due again after about `pause` seconds; `message` says why it failed, if it did."""
     engine, now = limes.engine, limes.now()
     next_run_at = now + limes.jitter.spread(pause)
-    engine.atomic(lambda: tasks.finish_job(engine, name, claimed_until, now, next_run_at, message))
+    engine.atomic(partial(tasks.finish_job, engine, name, claimed_until, now, next_run_at, message))
 
 
-def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: float) -> bool | None:
+def run_if_due(limes: Limes, name: str, work: Callable[[Limes], object], interval: float) -> bool | None:
     """Does the job's work each `interval` seconds. Returns whether it succeeded; None if it was not due, or another
     collector does it.
 
@@ -38,7 +39,7 @@ def run_if_due(limes: Limes, name: str, work: Callable[[], object], interval: fl
         return None
     message = ""
     try:
-        work()
+        work(limes)
     except LimesError as error:
         message = str(error)
         log.error("%s: %s", name, message)

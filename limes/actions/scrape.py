@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from limes.actions.context import Limes
 from limes.backends import ResourceUsage
 from limes.db.engine import Engine
 from limes.db.queries.scrapes import Figures
@@ -25,6 +26,6 @@ class Scrape:
     now: float
 
 
-Listener = Callable[[Scrape], None]
+Listener = Callable[[Limes, Scrape], None]
 """Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. What it
 writes goes to PostgreSQL together with the figures, unless it reads after that; so no count of rows comes back."""

@@ -4,34 +4,42 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from typing import Protocol
+from dataclasses import dataclass
+from typing import TypeVar
 
 from limes.errors import LimesError
 from limes.logs import request_id
 
 log = logging.getLogger(__name__)
 
+OutcomeT = TypeVar("OutcomeT")
 
-class Job(Protocol):
+
+@dataclass(frozen=True, slots=True)
+class Job:
     """A kind of task. Several threads run its steps at once."""
 
-    @property
-    def name(self) -> str:
-        """For logs."""
-        ...
+    name: str
+    """For logs."""
+    step: Callable[[], bool]
+    """Does one task if one is due, and counts how it went. Returns whether there was one."""
+    workers: int = 1
+    """How many of its tasks one collector may work on at the same time."""
+    close: Callable[[], None] = lambda: None
+    """Gives back what was claimed and not begun. No step follows."""
 
-    @property
-    def workers(self) -> int:
-        """How many of its tasks one collector may work on at the same time."""
-        ...
 
-    def step(self) -> bool:
-        """Does one task if one is due, and records its outcome. Returns whether there was one."""
-        ...
+def counted(run: Callable[[], OutcomeT | None], count: Callable[[OutcomeT], object]) -> Callable[[], bool]:
+    """Returns a step that does what is due, and counts how it went. `run` returns None if nothing was due."""
 
-    def close(self) -> None:
-        """Gives back what was claimed and not begun. No step follows."""
-        ...
+    def step() -> bool:
+        outcome = run()
+        if outcome is None:
+            return False
+        count(outcome)
+        return True
+
+    return step
 
 
 class Loop:

@@ -1,5 +1,6 @@
 """Runs the collector's jobs. APScheduler says when to poll; the database says what is due."""
 
+import fcntl
 import logging
 import signal
 import socket
@@ -7,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
-from typing import Protocol
+from pathlib import Path
+from typing import IO, Protocol
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -18,10 +20,13 @@ from limes.collector.clocks import JumpAlarm
 from limes.collector.http import MetricsEndpoint, operational_server
 from limes.collector.loop import Job, Loop
 from limes.db.engine import Engine
-from limes.errors import LimesError
+from limes.errors import LimesError, StartupError
 from limes.metrics.shared import SharedFigures
 
 log = logging.getLogger(__name__)
+
+_held: list[IO[str]] = []
+"""Files whose locks this process holds until it ends, however it ends."""
 
 
 class Collector:
@@ -155,3 +160,26 @@ def run_until_signal(process: Process, grace: float = 10.0) -> None:
     process.start()
     log.info("received %s", signal.Signals(reader.recv(1)[0]).name)
     process.stop(grace)
+
+
+def claim_sqlite_file(engine: Engine) -> None:
+    """Keeps other collectors off a SQLite file until this process ends. Does nothing on PostgreSQL.
+
+    SQLite cannot skip rows that others have claimed, so two would block each other.
+
+    Raises `StartupError` if another collector uses the file.
+    """
+    if engine.dialect != "sqlite":
+        return
+    path = Path(f"{engine.name}.collector-lock")
+    try:
+        file = path.open("w")
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise StartupError(
+            f"another collector uses the {engine.location} already, and SQLite allows only one:"
+            " stop that one, or use PostgreSQL for any number"
+        ) from None
+    except OSError as error:
+        raise StartupError(f"{path}: cannot be locked: {error.strerror}") from None
+    _held.append(file)

@@ -3,92 +3,56 @@
 A service's backend is left alone while its circuit is open.
 """
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 
-from limes.actions.push_quota import PushQuota
-from limes.actions.scrape_usage import ScrapeTask, ScrapeUsage
+from limes.actions.context import Limes
+from limes.actions.push_quota import push_next
+from limes.actions.scrape import Listener
+from limes.actions.scrape_usage import claim_scrapes, give_back, scrape_project
+from limes.audit.initiator import of_job
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.claim_queue import ClaimQueue
+from limes.collector.loop import Job, counted
 from limes.metrics.counters import OutcomeCounter
 
 
-class UsageJob:
-    """Scrapes the projects of one service."""
+def scrape_job(
+    limes: Limes,
+    service: tuple[str, str],
+    listeners: Sequence[Listener],
+    scrapes: OutcomeCounter,
+    breaker: CircuitBreaker,
+    workers: int = 1,
+) -> Job:
+    """Scrapes the projects of a service, which is given as its type and the name of its plugin."""
+    name = f"scrape-usage:{service[0]}"
+    limes, batch = limes.as_initiator(of_job(name)), limes.settings.collector.batch
+    claim = partial(claim_scrapes, limes, service[0])
+    queue = ClaimQueue(claim, partial(give_back, limes), workers=workers, largest=batch, lease=limes.lease)
 
-    def __init__(
-        self,
-        service_type: str,
-        service_name: str,
-        action: ScrapeUsage,
-        scrapes: OutcomeCounter,
-        breaker: CircuitBreaker,
-        *,
-        workers: int = 1,
-        batch: int = 1,
-        monotonic: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """At most `batch` projects are claimed at once."""
-        self.name = f"scrape-usage:{service_type}"
-        self.workers = workers
-        self.breaker = breaker
-        self._labels = (service_type, service_name)
-        self._action = action
-        self._scrapes = scrapes
-        self._queue: ClaimQueue[ScrapeTask] = ClaimQueue(
-            lambda limit: action.claim(service_type, limit),
-            action.give_back,
-            workers=workers,
-            largest=batch,
-            lease=action.lease,
-            monotonic=monotonic,
-        )
-
-    def step(self) -> bool:
-        """Scrapes one project if one is due. Returns whether there was one."""
-        if not self.breaker.ready():
-            self._queue.give_back()
+    def step() -> bool:
+        if not breaker.ready():
+            queue.give_back()
             return False
-        task = self._queue.take()
+        task = queue.take()
         if task is None:
             return False
-        with self._queue.measure_task():
-            success = self._action.run(task)
+        with queue.measure_task():
+            success = scrape_project(limes, task, listeners)
         if success is not None:
-            self._scrapes.count(success, *self._labels)
+            scrapes.count(success, *service)
         return True
 
-    def close(self) -> None:
-        """Gives back what was claimed and not begun."""
-        self._queue.close()
+    return Job(name, step, workers, queue.close)
 
 
-@dataclass(frozen=True, slots=True)
-class PushJob:
-    """Writes the quotas of one service."""
+def push_job(
+    limes: Limes, service: tuple[str, str], pushes: OutcomeCounter, breaker: CircuitBreaker, workers: int = 1
+) -> Job:
+    """Writes the quotas of a service."""
 
-    service_type: str
-    service_name: str
-    action: PushQuota
-    pushes: OutcomeCounter
-    breaker: CircuitBreaker
-    workers: int = 1
+    def push() -> bool | None:
+        return push_next(limes, service[0]) if breaker.ready() else None
 
-    @property
-    def name(self) -> str:
-        """For logs."""
-        return f"push-quota:{self.service_type}"
-
-    def step(self) -> bool:
-        """Writes the quota of one project if one is due. Returns whether there was one."""
-        if not self.breaker.ready():
-            return False
-        success = self.action.run_next(self.service_type)
-        if success is None:
-            return False
-        self.pushes.count(success, self.service_type, self.service_name)
-        return True
-
-    def close(self) -> None:
-        """There is nothing to give back: each claim is worked on at once."""
+    return Job(f"push-quota:{service[0]}", counted(push, lambda success: pushes.count(success, *service)), workers)

@@ -1,9 +1,9 @@
 """The collaborators of the Limes API, and of the dashboard within it."""
 
-from collections.abc import Sequence
-
-from limes.actions.context import Limes, open_limes
+from limes.actions.context import open_limes
 from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.push_quota import push_quota
+from limes.actions.sync_catalog import sync_catalog
 from limes.api.collaborators import ApiCollaborators
 from limes.auth.context import Authenticator
 from limes.auth.revoked import RevokedTokens
@@ -21,7 +21,6 @@ from limes.composition.identity import (
 )
 from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.composition.replicas import with_standbys
-from limes.composition.use_cases import build_quota_push, build_sync_catalog, use_cases_of_api
 from limes.settings import Settings
 from limes.system import Clock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
@@ -42,8 +41,8 @@ def build_api(settings: Settings) -> ApiCollaborators:
     cluster = build_cluster(settings, cloud, time_limit=settings.api.backend_timeout, at_once=at_once)
     # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
-    limes = open_limes(cluster, engine, settings, lease=lease, push_quota=_push_quota)
-    build_sync_catalog(limes).run()
+    limes = open_limes(cluster, engine, settings, lease=lease, push_quota=push_quota)
+    sync_catalog(limes)
     revoked = open_revoked(settings)
     authenticator = open_authenticator(settings, cloud, revoked=revoked)
     return ApiCollaborators(
@@ -54,12 +53,7 @@ def build_api(settings: Settings) -> ApiCollaborators:
         subscriptions=Subscriptions(engine, limes.clock, unsubscribe_links(settings.notifications.mail)),
         mail_settings=open_mail_settings(settings, engine, cloud, limes.clock),
         mounts=dashboard_mounts(settings, cloud, authenticator, revoked, limes.clock),
-        **use_cases_of_api(limes),
     )
-
-
-def _push_quota(limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
-    return build_quota_push(limes).push_project(project_id, services)
 
 
 def dashboard_mounts(

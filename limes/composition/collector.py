@@ -15,26 +15,24 @@ from limes.actions.growth.early_sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage
 from limes.actions.run_job import run_if_due
-from limes.actions.scrape_capacity import CapacityOutcome, ScrapeCapacity
-from limes.actions.scrape_usage import ScrapeUsage
+from limes.actions.scrape import Listener
+from limes.actions.scrape_capacity import scrape_next_capacitor
+from limes.actions.sync_catalog import sync_catalog
 from limes.audit.initiator import of_job
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.clocks import ClockWatch
-from limes.collector.cluster_job import ClusterJob
-from limes.collector.loop import Job
-from limes.collector.runner import Collector
-from limes.collector.service_jobs import PushJob, UsageJob
-from limes.collector.single_instance import claim_sqlite_file
+from limes.collector.loop import Job, counted
+from limes.collector.runner import Collector, claim_sqlite_file
+from limes.collector.service_jobs import push_job, scrape_job
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.jobs import JOBS
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
 from limes.composition.notifications import notification_jobs
-from limes.composition.use_cases import build_quota_push, build_sync_catalog
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
@@ -71,7 +69,7 @@ def build_collector(
     limes = open_limes(
         cluster, engine, settings, clock=clock or SystemClock(), jitter=jitter or RandomJitter(), telemetry=counted
     )
-    build_sync_catalog(limes).run(prune=True)
+    sync_catalog(limes, prune=True)
     follow_models(limes)
     counters = _counters(limes, services)
     deliveries, delivered = audit_jobs(limes)
@@ -124,65 +122,27 @@ def _own_gauges(limes: Limes) -> list[MetricSource]:
 def _periodic_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
     for job in JOBS:
         if limes.engine.dialect in job.dialects:
-            work = partial(job.work, limes.as_initiator(of_job(job.name)))
-            run = partial(run_if_due, limes, job.name, work, job.every(limes.settings))
-            yield ClusterJob(job.name, run, counters[job.counter].count)
+            of_its_own, every = limes.as_initiator(of_job(job.name)), job.every(limes.settings)
+            run = partial(run_if_due, of_its_own, job.name, job.work, every)
+            yield Job(job.name, counted(run, counters[job.counter].count))
 
 
 def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Counters) -> Iterator[Job]:
-    collector = limes.settings.collector
-    scrape = ScrapeUsage(
-        limes.engine,
-        limes.catalog,
-        limes.constraints,
-        limes.backends.quota,
-        limes.clock,
-        limes.jitter,
-        limes,
-        limes.change_log,
-        authoritative=collector.authoritative,
-        interval=collector.scrape_interval,
-        retry=collector.scrape_retry,
-        retry_max=collector.scrape_retry_max,
-        lease=limes.lease,
-        telemetry=limes.telemetry,
-        listeners=[
-            partial(meter_usage, limes.settings.usage_valid_for),
-            partial(record_lifetimes, followed_by(limes.settings, limes.catalog)),
-            sample_project,
-        ],
-    )
-    push = build_quota_push(limes)
-    share = max(1, collector.threads // max(1, len(services)))
+    followed = followed_by(limes.settings, limes.catalog)
+    listeners: list[Listener] = [meter_usage, partial(record_lifetimes, of=followed), sample_project]
+    share = max(1, limes.settings.collector.threads // max(1, len(services)))
     threads = {entry.service_type: entry.threads or share for entry in limes.settings.services}
     scrapes, pushes = counters["limes_resource_scrapes"], counters["limes_quota_pushes"]
-    for service, name in services:
-        breaker = limes.backends.breakers.get(service) or CircuitBreaker(f"service {service}")
-        action = scrape.by(of_job(f"scrape-usage:{service}"))
-        yield UsageJob(service, name, action, scrapes, breaker, workers=threads[service], batch=collector.batch)
-        yield PushJob(service, name, push, pushes, breaker, threads[service])
+    for service in services:
+        breaker = limes.backends.breakers.get(service[0]) or CircuitBreaker(f"service {service[0]}")
+        yield scrape_job(limes, service, listeners, scrapes, breaker, threads[service[0]])
+        yield push_job(limes, service, pushes, breaker, threads[service[0]])
 
 
 def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
-    collector = limes.settings.collector
-    action = ScrapeCapacity(
-        limes.engine,
-        limes.catalog,
-        limes.backends.capacity,
-        limes.clock,
-        limes.jitter,
-        limes.as_initiator(of_job("scrape-capacity")),
-        interval=collector.capacity_interval,
-        retry=collector.capacity_retry,
-        lease=limes.lease,
-        tolerated_drop=collector.capacity_drop_percent,
-    )
-
-    def count(outcome: CapacityOutcome) -> None:
-        scrapes.count(outcome.success, outcome.capacitor)
-
-    workers = max(1, min(collector.threads, len(limes.backends.capacity)))
-    return ClusterJob("scrape-capacity", action.run_next, count, workers)
+    run = partial(scrape_next_capacitor, limes.as_initiator(of_job("scrape-capacity")))
+    workers = max(1, min(limes.settings.collector.threads, len(limes.backends.capacity)))
+    return Job("scrape-capacity", counted(run, lambda outcome: scrapes.count(*outcome)), workers)
 
 
 def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]:
@@ -194,9 +154,9 @@ def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]
         distributions.count(outcome.success, *outcome.ref)
 
     return [
-        ClusterJob("distribute-quota", distribute, count),
+        Job("distribute-quota", counted(distribute, count)),
         # each collector looks at its own machine's file, so that none works with an old one
-        ClusterJob("quota-overrides", lambda: follow.run() or None, lambda _: None),
+        Job("quota-overrides", lambda: bool(follow.run())),
     ]
 
 
@@ -207,7 +167,7 @@ def audit_jobs(limes: Limes) -> tuple[list[Job], AuditCounters]:
     jobs: list[Job] = []
     for name in audit.sinks:
         action = DeliverEvents(limes, open_sink(name, audit), audit, audit.interval)
-        jobs.append(ClusterJob(action.name, action.run_if_due, partial(counters.count, name)))
+        jobs.append(Job(action.name, counted(action.run_if_due, partial(counters.count, name))))
     return jobs, counters
 
 

@@ -3,16 +3,18 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from limes.actions.check_consistency import CheckConsistency
+from limes.actions.check_consistency import check_consistency
 from limes.actions.commitments.settle import renew_and_settle
 from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.context import Limes
+from limes.actions.discover import discover
 from limes.actions.growth.early_sample import JOB as GROWTH
-from limes.actions.lifetimes import CleanUpLifetimes, followed_by
+from limes.actions.growth.sample import sample_growth
+from limes.actions.lifetimes import clean_up_lifetimes
+from limes.actions.metering.close import close_days
 from limes.actions.quota_history import forget_history
 from limes.actions.quota_requests.decide import expire_requests
 from limes.actions.settle_temporary_quotas import settle_temporary_quotas
-from limes.composition import use_cases
 from limes.db.queries.sum_upkeep import fold_sums
 from limes.settings import Settings
 
@@ -32,20 +34,10 @@ class PeriodicJob:
     dialects: tuple[str, ...] = ("sqlite", "postgresql")
 
 
-def _check_consistency(limes: Limes) -> None:
-    sync = use_cases.build_sync_catalog(limes)
-    CheckConsistency(limes.engine, limes.catalog, limes.constraints, sync, limes.change_log).run()
-
-
-def _clean_up_lifetimes(limes: Limes) -> None:
-    retention = limes.settings.subresource_lifetimes.retention
-    CleanUpLifetimes(limes.engine, followed_by(limes.settings, limes.catalog), limes.clock, retention).run()
-
-
 JOBS = (
     PeriodicJob(
         "discovery",
-        lambda limes: use_cases.build_discovery(limes).run(),
+        discover,
         lambda settings: settings.collector.discovery_interval,
         "limes_keystone_syncs",
         "Discoveries of domains and projects",
@@ -73,14 +65,14 @@ JOBS = (
     ),
     PeriodicJob(
         "metering",
-        lambda limes: use_cases.build_closing(limes).run(),
+        close_days,
         lambda settings: settings.metering.interval,
         "limes_metering_runs",
         "Runs of the job that keeps the account of usage and commitments",
     ),
     PeriodicJob(
         GROWTH,
-        lambda limes: use_cases.build_growth(limes).run(),
+        sample_growth,
         lambda settings: 1800.0,  # so that each hour has a sample, even if one is late
         "limes_growth_runs",
         "Runs of the job that samples usage, quota, commitments and capacity",
@@ -94,7 +86,7 @@ JOBS = (
     ),
     PeriodicJob(
         "consistency",
-        _check_consistency,
+        check_consistency,
         lambda settings: settings.collector.consistency_interval,
         "limes_cron_consistency_runs",
         "Runs of the consistency job",
@@ -108,7 +100,7 @@ JOBS = (
     ),
     PeriodicJob(
         "lifetimes",
-        _clean_up_lifetimes,
+        clean_up_lifetimes,
         lambda settings: _HOUR,
         "limes_lifetime_runs",
         "Runs of the job that deletes old lifetimes of subresources",

@@ -3,7 +3,6 @@
 from prometheus_client.registry import Collector as MetricSource
 
 from limes.actions.context import Limes, open_limes
-from limes.actions.growth.forecast import ForecastGrowth
 from limes.collector.metrics_process import MetricsProcess
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
@@ -37,7 +36,7 @@ def figures_of_cloud(limes: Limes, skip_zero: bool) -> SharedFigures:
 
 def gauges_of_cloud(limes: Limes) -> list[MetricSource]:
     """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs somebody."""
-    engine, catalog, clock, settings = limes.engine, limes.catalog, limes.clock, limes.settings
+    engine, clock, settings = limes.engine, limes.clock, limes.settings
     names = {service.service_type: service.type for service in settings.services}
     return [
         scrape_gauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
@@ -45,7 +44,7 @@ def gauges_of_cloud(limes: Limes) -> list[MetricSource]:
         CommitmentChanges(engine),
         mail_gauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
         request_gauges(engine, clock),
-        forecast_gauges(ForecastGrowth(engine, catalog, clock), clock),
+        forecast_gauges(limes),
     ]
 
 

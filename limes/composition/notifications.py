@@ -15,8 +15,7 @@ from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
 from limes.auth.session import CloudSession
-from limes.collector.cluster_job import ClusterJob
-from limes.collector.loop import Job
+from limes.collector.loop import Job, counted
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS, mail_contents, open_mailer, open_recipients
 from limes.core.notifications import PREFIX
@@ -39,17 +38,18 @@ def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
     mails = MailCounters(mail_sinks)
     jobs: list[Job] = []
     if section.sinks:
-        run = partial(run_if_due, limes, "notifications", partial(notify, limes), section.interval)
-        jobs.append(ClusterJob("notifications", run, runs.count))
+        run = partial(run_if_due, limes, "notifications", notify, section.interval)
+        jobs.append(Job("notifications", counted(run, runs.count)))
     cloud = open_cloud(limes.settings) if mail_sinks else None
     for name in section.sinks:
         sink = _open_sink(name, limes, cloud)
         delivery = DeliverEvents(limes, sink, section, what="notification", job=PREFIX + name)
-        jobs.append(ClusterJob(delivery.name, delivery.run_if_due, partial(_count_round, deliveries, PREFIX + name)))
+        count = partial(_count_round, deliveries, PREFIX + name)
+        jobs.append(Job(delivery.name, counted(delivery.run_if_due, count)))
         if cloud is not None and name in MAIL_SINKS:
             mailer = open_mailer(name, section, cloud, limes.lease)
             send = SendMails(limes, name, mailer, mail_contents(section.mail))
-            jobs.append(ClusterJob(send.name, send.run_if_due, partial(mails.count, name)))
+            jobs.append(Job(send.name, counted(send.run_if_due, partial(mails.count, name))))
     return jobs, [runs, deliveries, mails]
 
 

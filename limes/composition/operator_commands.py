@@ -9,7 +9,6 @@ from prometheus_client.parser import text_string_to_metric_families
 from limes.actions.compare_catalog import ChangedModel, Comparison, compare_catalog, compare_models
 from limes.actions.context import open_limes
 from limes.actions.reports.status import StatusReport, report_status
-from limes.actions.sync_catalog import SyncCatalog
 from limes.composition.approval_warnings import approval_warnings
 from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster
@@ -24,7 +23,7 @@ from limes.importer import source as original
 from limes.importer.run import Import, Progress
 from limes.metrics.gauges import CIRCUIT_NAME, CIRCUIT_STATES
 from limes.outgoing import GuardedSession
-from limes.system import SystemClock, SystemIds
+from limes.system import SystemClock
 from limes.validation.sections import reachable
 
 _PATIENCE = 3.0
@@ -134,6 +133,5 @@ def open_import(url: str, progress: Progress) -> Import:
     unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
     target = open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
     cluster = build_cluster(settings, open_cloud(settings))
-    sync_catalog = SyncCatalog(target, cluster.catalog, list(cluster.backends.capacity), SystemClock())
-    source, overrides = original.open_source(url), cluster.overrides()
-    return Import(source, target, cluster.catalog, sync_catalog, SystemIds(), progress, overrides)
+    source, limes = original.open_source(url), open_limes(cluster, target, settings)
+    return Import(source, target, limes.catalog, limes, limes.ids, progress, limes.overrides())

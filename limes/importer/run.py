@@ -6,7 +6,8 @@ from typing import Any
 
 import peewee
 
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.context import Limes
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import Catalog
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
@@ -58,7 +59,8 @@ class Import:
     source: Engine
     target: Engine
     catalog: Catalog
-    sync_catalog: SyncCatalog
+    limes: Limes
+    """Of the target."""
     ids: IdSource
     progress: Progress = lambda label, items, total: items
     overrides: QuotaOverrides = NO_OVERRIDES
@@ -90,8 +92,8 @@ class Import:
             return rolled_back.outcome
 
     def _write(self, source: Source, outcome: Outcome, apply: bool) -> Outcome:
-        self.sync_catalog.run()
-        target = Target(self.target, self.catalog, self.sync_catalog.clock.now().timestamp(), self.ids)
+        sync_catalog(self.limes)
+        target = Target(self.target, self.catalog, self.limes.now(), self.ids)
         if not target.is_empty():
             raise _RollBack(self._compare_only(source, outcome))
         for kind in KINDS:
@@ -99,7 +101,7 @@ class Import:
             rows = source.stream(kind, row_type, order.split())
             getattr(target, f"write_{kind}")(self.progress(kind.replace("_", " "), rows, outcome.counts[kind]))
         outcome = replace(outcome, dropped={**outcome.dropped, **target.skipped})
-        self.sync_catalog.run()  # services that projects do not have there
+        sync_catalog(self.limes)  # services that projects do not have there
         outcome = replace(outcome, differences=tuple(differences(source, self.target, self.catalog)))
         if outcome.differences or not apply:
             raise _RollBack(outcome)

@@ -2,11 +2,11 @@
 
 import math
 
-from limes.actions.growth.forecast import Forecast, ForecastGrowth
+from limes.actions.context import Limes
+from limes.actions.growth.forecast import Forecast, forecast_growth
 from limes.actions.reports.attention import Where
 from limes.core.selection import select
 from limes.metrics.samples import Family, Samples, shows
-from limes.system import Clock
 
 _LABELS = ("service", "resource", "availability_zone")
 
@@ -28,11 +28,11 @@ _LABELS = ("service", "resource", "availability_zone")
         _LABELS,
     ),
 )
-def forecast_gauges(forecast: ForecastGrowth, clock: Clock) -> Samples:
+def forecast_gauges(limes: Limes) -> Samples:
     """Without what has too few days of data."""
-    everything = select(forecast.catalog)
-    found = [forecast.run(Where(), everything, every_az=every_az) for every_az in (False, True)]
-    now = clock.now().timestamp()
+    everything = select(limes.catalog)
+    found = [forecast_growth(limes, Where(), everything, every_az=every_az) for every_az in (False, True)]
+    now = limes.now()
     for each in (each for forecasts in found for each in forecasts.forecasts):
         labels = (*each.named.ref, each.present.az)
         if each.trend is not None:

@@ -10,7 +10,7 @@ from limes.actions.commitments import create, reading, reshape, transfer
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import BehaviorRule, Catalog
 from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.rules import CommitmentRules
@@ -32,6 +32,7 @@ from tests.api.commitments import (
     with_volumes,
 )
 from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, World
+from tests.support.limes import with_values
 from tests.support.rows import all_rows, changes
 
 RULES = CommitmentRules(conversions=({("compute", "cores"): 4, ("volume", "capacity"): 6},))
@@ -49,7 +50,8 @@ def cloud(make: Callable[..., World]) -> World:
 def without_compute(world: World) -> Limes:
     """The context of a process whose configuration has volumes only, after a collector with the same one started."""
     catalog = Catalog(["az-one"], SERVICES[1:], behaviors=BEHAVIORS)
-    SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run(prune=True)
+    settings = with_values(world.limes.settings, {"collector.service_grace": 0.0})
+    sync_catalog(replace(world.limes, catalog=catalog, settings=settings), prune=True)
     return replace(world.limes, catalog=catalog)
 
 

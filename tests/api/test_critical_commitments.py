@@ -5,11 +5,12 @@ Only requests, jobs, what a capacitor reports, and the clock make things happen.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from limes.actions.scrape_capacity import ScrapeCapacity
+from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.backends import AZCapacity
 from limes.db.queries import notifications
 from limes.metrics.alerts import AlertGauges
@@ -75,10 +76,8 @@ def scrape_capacity(world: World, capacitor: FakeCapacitor, amount: int) -> None
     """The capacitor has so much storage when it is due again."""
     capacitor.capacity = {"volume": {"capacity": {"az-one": AZCapacity(amount)}}}
     world.clock.advance(900)
-    backends = {"inventory": capacitor}
-    outcome = ScrapeCapacity(
-        world.engine, world.limes.catalog, backends, world.clock, NoJitter(), world.limes
-    ).run_next()
+    backends = replace(world.limes.backends, capacity={"inventory": capacitor})
+    outcome = scrape_next_capacitor(replace(world.limes, backends=backends, jitter=NoJitter()))
     assert outcome is not None
     assert outcome.success
 

@@ -1,15 +1,17 @@
 """Each critical alert about what scrapes report fires when a backend says so, is told once, and ends with its cause."""
 
+from dataclasses import replace
+
 import pytest
 
-from limes.actions.scrape_usage import ScrapeUsage
+from limes.actions.scrape_usage import claim_scrapes, scrape_project
 from limes.backends import AZUsage, BackendError
-from limes.core.constraints import ConstraintSet
 from tests.api.commitments import PATHS
 from tests.api.quotas import request_quotas
 from tests.api.test_critical_commitments import firing, metric, remembered, tell
 from tests.api.world import FRANCE, GERMANY, SERVICES, World
 from tests.collector.lab import FakeService, NoJitter
+from tests.support.limes import with_values
 
 DOWN = ("backend_unreachable", "critical")
 HOUR = 3600
@@ -26,13 +28,14 @@ def cloud(world: World) -> World:
 
 def scrape(world: World, compute: FakeService) -> None:
     """All projects are scraped when they are due again."""
-    limes = world.limes
     world.clock.advance(HOUR)
-    backends, rules = {"compute": compute}, ConstraintSet()
-    job = ScrapeUsage(
-        world.engine, limes.catalog, rules, backends, world.clock, NoJitter(), limes, limes.change_log, False
-    )
-    assert len(list(iter(lambda: job.run_next("compute"), None))) == 3
+    settings = with_values(world.limes.settings, {"collector.authoritative": False})
+    backends = replace(world.limes.backends, quota={"compute": compute})
+    limes = replace(world.limes, backends=backends, settings=settings, jitter=NoJitter())
+    claimed = claim_scrapes(limes, "compute", 10)
+    for task in claimed:
+        scrape_project(limes, task)
+    assert len(claimed) == 3
 
 
 @pytest.fixture

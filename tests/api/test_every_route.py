@@ -9,7 +9,6 @@ import io
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
-from limes.actions.growth.forecast import ForecastGrowth
 from limes.api.routes import ROUTES
 from limes.metrics.alerts import AlertGauges
 from limes.metrics.counters import CommitmentChanges
@@ -53,7 +52,7 @@ def note_metrics(tour: Tour) -> None:
         CommitmentChanges(engine),
         mail_gauges(engine, clock, ["smtp"]),
         request_gauges(engine, clock),
-        forecast_gauges(ForecastGrowth(engine, catalog, clock), clock),
+        forecast_gauges(tour.world.limes),
     ):
         registry.register(gauges)
     tour.answers.note_text("metrics", "gauges", _in_order(generate_latest(registry).decode()))

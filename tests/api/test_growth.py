@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.actions.commitments.utilisation import sample_utilisation
-from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.sample import sample_growth
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.api.commitments import PATHS, commit
@@ -17,8 +17,7 @@ DOMAIN = f"/v1/domains/{GERMANY}"
 
 
 def sample(world: World) -> None:
-    deps_catalog = world.limes.catalog
-    SampleGrowth(world.engine, deps_catalog, world.clock).run()
+    sample_growth(world.limes)
 
 
 def use(world: World, cores: int, project: str = "berlin", az: str = "az-one") -> None:

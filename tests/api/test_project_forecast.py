@@ -1,18 +1,20 @@
 """Forecasts of single projects, from their accounts: when somebody asks, and never from less than a week."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.close import close_days
 from limes.db.queries import metering
 from limes.db.queries.metering import GapRow
 from tests.api import test_growth
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.test_growth import DAY, HOUR, forecasts, grow, history, sample, use
 from tests.api.world import BERLIN, GERMANY, World
+from tests.support.limes import with_values
 from tests.support.statements import count_statements
 
 PATH = PATHS["berlin"]
@@ -35,7 +37,8 @@ def scraped(world: World) -> None:
 
 
 def close(world: World) -> None:
-    CloseAccounts(world.engine, world.clock, valid_for=1000 * DAY).run()
+    settings = with_values(world.limes.settings, {"metering.valid_for": 1000 * DAY})
+    close_days(replace(world.limes, settings=settings))
 
 
 def step(world: World, cores: int, az: str = "az-one") -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.close import close_days
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.api.world import BERLIN, DRESDEN, GERMANY, PARIS, World
@@ -22,7 +22,7 @@ DOMAIN, PROJECT = f"/v1/domains/{GERMANY}", f"/v1/domains/{GERMANY}/projects/{BE
 def close(world: World) -> None:
     """What the collector's job does, in a cloud that was scraped just now."""
     world.run("UPDATE project_services SET scraped_at = %s", [world.clock.now().timestamp()])
-    CloseAccounts(world.engine, world.clock).run()
+    close_days(world.limes)
 
 
 def use(world: World, cores: int, *, project: str = BERLIN, az: str = "az-one") -> None:

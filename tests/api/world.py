@@ -12,19 +12,21 @@ from typing import Any
 
 import falcon.testing
 
+from limes.actions import discover
 from limes.actions.context import Limes
 from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.quota_requests.decide import expire_requests
 from limes.actions.settle_temporary_quotas import settle_temporary_quotas
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
+from limes.api.handlers import project as project_handlers
 from limes.api.policy import RULES
-from limes.audit.initiator import Initiator, of_job
+from limes.audit.initiator import of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
-from limes.composition.use_cases import use_cases_of_api
+from limes.backends.loader import Backends
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
@@ -41,7 +43,7 @@ from limes.mail.unsubscribe import Unsubscribe
 from limes.web.mount import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
-from tests.support.limes import make_limes, make_settings, with_values
+from tests.support.limes import NoCapacity, make_limes, make_settings, with_values
 
 UNSUBSCRIBE_LINKS = Unsubscribe("https://limes.example.com/", "sixteen-characters")
 GERMANY, FRANCE = "uuid-for-germany", "uuid-for-france"
@@ -109,6 +111,30 @@ class Tokens:
         return 'Keystone uri="http://127.0.0.1:5000/v3"'
 
 
+class Discovery:
+    """Answers handlers that look into Keystone as a world says; other clouds as in production."""
+
+    def discover_domains(self, limes: Limes) -> Sequence[str]:
+        world = limes.backends.discovery
+        return world.new_domains if isinstance(world, World) else discover.discover_domains(limes)
+
+    def discover_projects(self, limes: Limes, domain_uuid: str) -> Sequence[str]:
+        world = limes.backends.discovery
+        return world.new_projects if isinstance(world, World) else discover.discover_projects(limes, domain_uuid)
+
+    def request_sync(self, limes: Limes, domain_uuid: str, project_uuid: str) -> None:
+        world = limes.backends.discovery
+        if not isinstance(world, World):
+            discover.request_sync(limes, domain_uuid, project_uuid)
+        elif project_uuid == "nowhere":
+            raise NotFound("no such project")
+        else:
+            world.synced.append((domain_uuid, project_uuid))
+
+
+project_handlers.discovery = Discovery()
+
+
 class Addresses:
     """What Keystone knows: everybody but `nobody` has an address."""
 
@@ -150,11 +176,6 @@ class World:
     def push(self, limes: Limes, project_id: int, services: Sequence[str]) -> Sequence[str]:
         self.pushed.append((project_id, tuple(services)))
         return self.push_errors
-
-    def request_sync(self, domain_uuid: str, project_uuid: str, initiator: Initiator) -> None:
-        if project_uuid == "nowhere":
-            raise NotFound("no such project")
-        self.synced.append((domain_uuid, project_uuid))
 
     def request(self, method: str, path: str, token: str | None = "cloud-admin", **kwargs: Any) -> Any:
         """Makes a request. A `json` goes into the body."""
@@ -223,6 +244,7 @@ def make_world(
         quota_sets=quota_sets or {},
         clock=clock,
         push_quota=world.push,
+        backends=Backends({}, {"inventory": NoCapacity()}, world),
     )
     deps = ApiCollaborators(
         limes=limes,
@@ -231,17 +253,11 @@ def make_world(
         subscriptions=Subscriptions(engine, clock, UNSUBSCRIBE_LINKS),
         mail_settings=mail_settings(engine, clock),
         mounts=mounts,
-        **{
-            **use_cases_of_api(limes),
-            "discover_domains": lambda initiator: world.new_domains,
-            "discover_projects": lambda domain_uuid, initiator: world.new_projects,
-            "request_sync": world.request_sync,
-        },
     )
     world.app = create_app(deps)
     world.client = falcon.testing.TestClient(_typed(world.app))
     if fill:
-        SyncCatalog(engine, catalog, ["inventory"], clock).run()
+        sync_catalog(limes)
         engine.atomic(lambda: fill_cloud(engine))
     return world
 

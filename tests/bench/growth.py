@@ -11,14 +11,14 @@ import tempfile
 import time
 from pathlib import Path
 
-from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.sample import sample_growth
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
-from limes.system import SystemClock
 from tests.bench.awake import processors_awake
 from tests.bench.limes import data
 from tests.bench.limes.server import ROOT, prepare
 from tests.setup.needs import POSTGRESQL
+from tests.support.limes import make_limes
 from tests.support.machine import must_stop
 from tests.support.postgres import postgres_server
 
@@ -37,7 +37,7 @@ def take_sample(url: str) -> None:
         for service in data.SERVICES
     ]  # fmt: skip
     start = time.perf_counter()
-    SampleGrowth(engine, Catalog(data.AZS, services), SystemClock()).run()
+    sample_growth(make_limes(engine, Catalog(data.AZS, services)))
     seconds = time.perf_counter() - start
     status = Path("/proc/self/status").read_text()
     print(seconds, int(status.split("VmHWM:")[1].split()[0]) / 1024)

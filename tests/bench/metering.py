@@ -14,7 +14,8 @@ from pathlib import Path
 
 import requests
 
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.close import close_days
+from limes.core.catalog import Catalog
 from limes.core.metering.calendar import DAY, HOUR, month_of, next_month
 from limes.db.engine import Engine
 from limes.db.queries import metering
@@ -24,6 +25,7 @@ from tests.bench.limes import data
 from tests.bench.limes.server import TOKEN, config, prepare, running_api, worker_memory
 from tests.setup.needs import POSTGRESQL
 from tests.support.clock import FrozenClock
+from tests.support.limes import make_limes, make_settings, with_values
 from tests.support.machine import must_stop
 from tests.support.postgres import postgres_server
 
@@ -70,21 +72,22 @@ def count(engine: Engine, table: str) -> int:
 def measure(engine: Engine, url: str, folder: Path) -> int:
     """Prints the figures. Returns how many miss their bar."""
     clock = FrozenClock()
-    job = CloseAccounts(engine, clock, valid_for=1000 * DAY)
+    settings = with_values(make_settings(), {"metering.valid_for": 1000 * DAY})
+    run = partial(close_days, make_limes(engine, Catalog(data.AZS, []), settings, clock=clock))
     engine.execute("UPDATE project_services SET scraped_at = %s, scrape_error = ''", [clock.now().timestamp()])
-    timed("the account begins", job.run)
+    timed("the account begins", run)
     begin = int(clock.now().timestamp())
     month = month_of(begin)
     for number in range(31):
         changed = change_some(engine, begin + number * DAY) if number in (0, 1, 2) else 0
         clock.advance(DAY if number else DAY + HOUR)
         if number < 5:
-            timed(f"a day is closed in which {changed:,} figures have changed", job.run)
-    timed("the rest of the month is closed", job.run)
+            timed(f"a day is closed in which {changed:,} figures have changed", run)
+    timed("the rest of the month is closed", run)
     change_some(engine, begin + 31 * DAY)
     for _ in range(2):
         clock.advance(60)
-        timed("a run of the job with nothing to do", job.run)
+        timed("a run of the job with nothing to do", run)
     for table in ("usage_steps", "usage_days", "usage_months"):
         print(f"{table}: {count(engine, table):,} rows")
     engine.execute("VACUUM ANALYZE", [])

@@ -16,7 +16,7 @@ def make_committed(make_lab: Callable[..., Lab], rule: BehaviorRule = RULE, **us
     lab = make_lab(catalog_options={"behaviors": [rule]})
     for project, by_az in usage.items():
         lab.compute.usage[project] = {"cores": {az: AZUsage(amount) for az, amount in by_az.items()}}
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     return lab
 
@@ -25,7 +25,7 @@ def capacity(lab: Lab, amount: int) -> None:
     """Scrapes so much capacity in az-one, and 5 in az-two."""
     lab.clock.advance(901)
     lab.capacitors["nova"].capacity = {"compute": {"cores": {"az-one": AZCapacity(amount), "az-two": AZCapacity(5)}}}
-    outcome = lab.scrape_capacity().run_next()
+    outcome = lab.scrape_capacity()
     assert outcome is not None
     assert outcome.success
 

@@ -25,5 +25,5 @@ def make_lab(database_url_with: MigratedUrlFactory) -> Iterator[Callable[..., La
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     """A lab in which everything was discovered, and nothing scraped yet."""
     lab = make_lab()
-    lab.discover().run()
+    lab.discover()
     return lab

@@ -23,7 +23,7 @@ def make_growing(make_lab: Callable[..., Lab], rule: AutogrowRule = GROWTH, **op
     """Nothing is scraped yet. Commitments to cores are for single AZs."""
     catalog_options = {"distributions": distributions(rule), "behaviors": [COMMITMENTS]}
     lab = make_lab(catalog_options=catalog_options, **options)
-    lab.discover().run()
+    lab.discover()
     return lab
 
 
@@ -51,7 +51,7 @@ def provide(lab: Lab, **capacity: int) -> None:
     lab.capacitors["nova"].capacity = {"compute": {"cores": by_az}}
     for _ in range(2):
         lab.clock.advance(901)
-        assert lab.scrape_capacity().run_next()
+        assert lab.scrape_capacity()
         if not lab.rows("SELECT 1 FROM resources WHERE capacity_drop_seen_at IS NOT NULL"):
             break
 

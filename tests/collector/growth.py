@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from limes.actions.growth.sample import SampleGrowth
-from limes.actions.metering.close import Retention
+from limes.actions.growth.sample import sample_growth
 from tests.collector.lab import AZCapacity, AZUsage, Lab
+from tests.collector.metering import with_metering
 
 
-def job(lab: Lab, retention: Retention | None = None) -> SampleGrowth:
-    return SampleGrowth(lab.engine, lab.catalog, lab.clock, retention or Retention())
+def take_sample(lab: Lab, **metering: Any) -> None:
+    """Runs the job, with other settings."""
+    sample_growth(with_metering(lab, **metering))
 
 
 def use(lab: Lab, cores: int, ram: int = 0, project: str = "berlin") -> None:
@@ -31,7 +32,7 @@ def set_domain_quota(lab: Lab, quota: int, domain: str = "germany", resource: st
 def set_capacity(lab: Lab, amount: int, resource: str = "cores") -> None:
     lab.capacitors["nova"].capacity = {"compute": {resource: {"az-one": AZCapacity(amount)}}}
     lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now - 1)
-    assert lab.scrape_capacity().run_next()
+    assert lab.scrape_capacity()
 
 
 def stored(

@@ -6,22 +6,22 @@ germany: berlin, dresden   france: paris      services: compute (cores, ram, gpu
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import follow_models
 from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
-from limes.actions.discover import Discover
+from limes.actions.discover import discover, request_sync
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.growth.early_sample import sample_project
-from limes.actions.metering.usage import VALID_FOR, meter_usage
-from limes.actions.push_quota import PushQuota
+from limes.actions.metering.usage import meter_usage
+from limes.actions.project_tasks import SILENT, Telemetry
+from limes.actions.push_quota import push_next
 from limes.actions.scrape import Listener
-from limes.actions.scrape_capacity import ScrapeCapacity
-from limes.actions.scrape_usage import ScrapeUsage
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.scrape_capacity import CapacityOutcome, scrape_next_capacitor
+from limes.actions.scrape_usage import claim_scrapes, scrape_project
+from limes.actions.sync_catalog import sync_catalog
 from limes.backends import (
     AZCapacity,
     AZUsage,
@@ -43,6 +43,7 @@ from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
+from limes.system import Jitter
 from tests.support.clock import FrozenClock
 from tests.support.limes import make_limes, make_settings, with_values
 
@@ -172,13 +173,17 @@ class Lab:
     volume: FakeService = field(default_factory=lambda: FakeService(VOLUME))
     capacitors: dict[str, FakeCapacitor] = field(default_factory=lambda: {"nova": FakeCapacitor()})
     sinks: tuple[str, ...] = ()
-    listeners: Sequence[Listener] = (partial(meter_usage, VALID_FOR), sample_project)
+    values: dict[str, Any] = field(default_factory=dict)
+    """Settings, by section and key."""
+    listeners: Sequence[Listener] = (meter_usage, sample_project)
+    jitter: Jitter = field(default_factory=NoJitter)
+    telemetry: Telemetry = SILENT
     keystone: FakeKeystone = field(default_factory=lambda: FakeKeystone(BERLIN, DRESDEN, PARIS))
 
     def __post_init__(self) -> None:
         self.catalog = Catalog(["az-one", "az-two"], [COMPUTE, VOLUME], **self.catalog_options)
         self.backends = {"compute": self.compute, "volume": self.volume}
-        SyncCatalog(self.engine, self.catalog, sorted(self.capacitors), self.clock).run()
+        sync_catalog(self.limes)
         follow_models(self.limes)
 
     @property
@@ -188,11 +193,12 @@ class Lab:
         return make_limes(
             self.engine,
             self.catalog,
-            with_values(settings, {"audit.sinks": self.sinks}),
+            with_values(settings, {"audit.sinks": self.sinks, **self.values}),
             backends=Backends(self.backends, self.capacitors, self.keystone),
             constraints=self.constraints,
             clock=self.clock,
-            jitter=NoJitter(),
+            jitter=self.jitter,
+            telemetry=self.telemetry,
         )
 
     @property
@@ -204,28 +210,17 @@ class Lab:
         """The present, in seconds since the epoch."""
         return self.clock.now().timestamp()
 
-    def discover(self, **patterns: Any) -> Discover:
-        limes = self.limes
-        return Discover(
-            self.engine, self.keystone, self.catalog, self.constraints, self.clock, limes, self.change_log, **patterns
-        )
+    def discover(self) -> None:
+        discover(self.limes)
 
-    def scrape(self) -> ScrapeUsage:
-        return ScrapeUsage(
-            self.engine,
-            self.catalog,
-            self.constraints,
-            self.backends,
-            self.clock,
-            NoJitter(),
-            self.limes,
-            self.change_log,
-            self.authoritative,
-            listeners=self.listeners,
-        )
+    def scrape_next(self, service_type: str) -> bool | None:
+        """Scrapes the project that is due first; None if none is due."""
+        for task in claim_scrapes(self.limes, service_type, 1):
+            return scrape_project(self.limes, task, self.listeners)
+        return None
 
-    def scrape_capacity(self) -> ScrapeCapacity:
-        return ScrapeCapacity(self.engine, self.catalog, self.capacitors, self.clock, NoJitter(), self.limes)
+    def scrape_capacity(self) -> CapacityOutcome | None:
+        return scrape_next_capacitor(self.limes)
 
     def settle_commitments(self) -> None:
         settle_commitments(self.limes)
@@ -239,22 +234,22 @@ class Lab:
         assert all(outcome.success for outcome in outcomes)
         return sum(outcome.changed for outcome in outcomes)
 
-    def push(self) -> PushQuota:
-        return PushQuota(self.engine, self.catalog, self.backends, self.clock, NoJitter())
+    def push_next(self, service_type: str) -> bool | None:
+        return push_next(self.limes, service_type)
 
     def push_all(self) -> None:
         """Writes quota of compute until nothing is due."""
-        while self.push().run_next("compute") is not None:
+        while self.push_next("compute") is not None:
             pass
 
     def rescrape(self) -> bool | None:
         """Scrapes compute of berlin because somebody has asked for it."""
-        self.discover().request_sync("d-germany", "p-berlin")
-        return self.scrape().run_next("compute")
+        request_sync(self.limes, "d-germany", "p-berlin")
+        return self.scrape_next("compute")
 
     def scrape_all(self, service_type: str = "compute") -> int:
         """Scrapes until nothing is due; answers how many scrapes that took."""
-        return sum(1 for _ in iter(lambda: self.scrape().run_next(service_type), None))
+        return sum(1 for _ in iter(lambda: self.scrape_next(service_type), None))
 
     def make_due(self, *projects: str) -> None:
         """They are to be scraped now, and all others in a minute."""

@@ -1,31 +1,35 @@
 """Subresources of servers in the lab, and what is stored of their lifetimes."""
 
+import re
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from limes.actions.lifetimes import CleanUpLifetimes, ShowLifetimes, record_lifetimes
-from limes.actions.scrape_usage import ScrapeUsage
+from limes.actions.lifetimes import clean_up_lifetimes, record_lifetimes, show_lifetimes
 from limes.api.answers.lifetimes import seconds_within
 from limes.backends import AZUsage
 from limes.core.lifetimes import Followed
 from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
+from limes.settings.metering import FollowedResourceSettings, SubresourceLifetimeSettings
 from tests.collector.lab import Lab
 
 FOLLOWED: Followed = {("compute", "cores"): ("flavor", "size"), ("volume", "capacity"): ("size",)}
 DAY = 86400.0
 
 
-def scraper(lab: Lab, followed: Followed = FOLLOWED) -> ScrapeUsage:
-    """A scrape that follows subresources."""
-    scrape = lab.scrape()
-    return replace(scrape, listeners=[*scrape.listeners, partial(record_lifetimes, followed)])
+def following(lab: Lab, followed: Followed = FOLLOWED) -> Lab:
+    """The lab with scrapes that follow subresources."""
+    other = copy(lab)
+    other.listeners = [*lab.listeners, partial(record_lifetimes, of=followed)]
+    return other
 
 
 def scrape(lab: Lab, followed: Followed = FOLLOWED, service: str = "compute") -> None:
     """Scrapes all projects."""
     lab.execute("UPDATE project_services SET next_scrape_at = %s, scrape_claimed_until = NULL", lab.now)
-    while scraper(lab, followed).run_next(service) is not None:
+    follower = following(lab, followed)
+    while follower.scrape_next(service) is not None:
         pass
 
 
@@ -43,12 +47,17 @@ def server(id_: str, flavor: str = "small", **more: Any) -> dict[str, Any]:
 
 def clean_up(lab: Lab, followed: Followed = FOLLOWED, retention: float = 400 * DAY) -> None:
     """Runs the job."""
-    CleanUpLifetimes(lab.engine, followed, lab.clock, retention).run()
+    resources = [
+        FollowedResourceSettings(resource=re.escape("/".join(ref)), attributes=names) for ref, names in followed.items()
+    ]
+    section = SubresourceLifetimeSettings.model_construct(resources=tuple(resources), retention=retention)
+    settings = lab.limes.settings.model_copy(update={"subresource_lifetimes": section})
+    clean_up_lifetimes(replace(lab.limes, settings=settings))
 
 
 def periods(lab: Lab, since: float = 0, until: float = 2.0**40) -> list[LifetimeRow]:
     """All periods that overlap with this time."""
-    return list(ShowLifetimes(lab.engine).run(LifetimeFilter(since, until), 0, 10_000))
+    return list(show_lifetimes(lab.limes, LifetimeFilter(since, until), 0, 10_000))
 
 
 def shown(lab: Lab) -> list[tuple[Any, ...]]:

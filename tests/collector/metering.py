@@ -6,30 +6,44 @@ from typing import Any
 
 import orjson
 
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.context import Limes
+from limes.actions.metering.close import close_days
 from limes.actions.metering.entries import UsageEntry
-from limes.actions.metering.report import ReportUsage
 from limes.actions.metering.usage_query import UsageQuery
+from limes.actions.scrape_usage import claim_scrapes, scrape_project
+from limes.core.catalog import Catalog
 from limes.core.metering.calendar import HOUR, Granularity
+from limes.core.units import Unit
 from limes.db.queries import commitment_events
 from limes.db.queries.commitment_events import EventRow
 from limes.errors import BackendError
-from tests.collector.lab import BERLIN, GERMANY, AZUsage, Lab
+from tests.collector.lab import BERLIN, COMPUTE, GERMANY, VOLUME, AZUsage, Lab
+from tests.support.limes import with_values
+from tests.support.usage import read_entries
 
 CORES = (BERLIN.id, "compute", "cores", "az-one")
 START = 1767225600
 """2026-01-01T00:00:00Z, when the lab's clock begins."""
 
 
-def job(lab: Lab) -> CloseAccounts:
-    return CloseAccounts(lab.engine, lab.clock)
+def close(lab: Lab, **metering: Any) -> None:
+    """Runs the job, with other settings."""
+    close_days(with_metering(lab, **metering))
+
+
+def with_metering(lab: Lab, **metering: Any) -> Limes:
+    settings = with_values(lab.limes.settings, {f"metering.{key}": value for key, value in metering.items()})
+    return replace(lab.limes, settings=settings)
+
+
+def cores_in(unit: Unit) -> Catalog:
+    """The lab's, with another unit of cores."""
+    cores = replace(COMPUTE.resources["cores"], unit=unit)
+    return Catalog(["az-one", "az-two"], [replace(COMPUTE, resources={**COMPUTE.resources, "cores": cores}), VOLUME])
 
 
 def entries(lab: Lab, begin: int, end: int, granularity: Granularity, **options: Any) -> list[UsageEntry]:
-    report = ReportUsage(lab.engine, lab.clock)
-    page = report.page(replace(UsageQuery(begin, end, granularity, every_az=True), **options))
-    assert page.next is None
-    return [entry for part in report.entries(page) for entry in part]
+    return read_entries(lab.limes, replace(UsageQuery(begin, end, granularity, every_az=True), **options))
 
 
 def of_cores(lab: Lab, begin: int, end: int, granularity: Granularity, *, every_az: bool = False) -> list[UsageEntry]:
@@ -53,10 +67,10 @@ def scrape(lab: Lab, cores: int | Mapping[str, int] | None, *, ram: int = 0, ser
         lab.now - 1,
         True,
     )
-    while (found := lab.scrape().claim("compute", 1)) and found[0].project.project_name != "berlin":
+    while (found := claim_scrapes(lab.limes, "compute", 1)) and found[0].project.project_name != "berlin":
         pass
     assert found, "berlin is due"
-    lab.scrape().run(found[0])
+    scrape_project(lab.limes, found[0], lab.listeners)
 
 
 def keep_scraping(lab: Lab, cores: int | Mapping[str, int], until: int) -> None:

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from limes.actions.metering.close import CloseAccounts
-from limes.actions.metering.closed_day import ends_month
-from limes.actions.metering.sources import Sources, load_gaps, load_sources
+from limes.actions.context import Limes
+from limes.actions.metering import close
+from limes.actions.metering.sources import Sources, load_gaps, load_sources, lock_account, window_at
 from limes.core.metering.account import Account, Gap, Zone, integrate
 from limes.core.metering.calendar import DAY, Bucket, Granularity, month_of
 from limes.db.queries import usage_accounts as accounts
@@ -17,65 +17,64 @@ from limes.db.queries import usage_sources as sources
 from limes.db.queries.usage_accounts import State
 from limes.db.queries.usage_corrections import take_pending
 from limes.db.queries.usage_sources import StoredAccount
+from limes.db.transactions import atomic
 from tests.collector.lab import Lab
 
 
-class PreviousJob(CloseAccounts):
-    """The job as it was. To be run as `previous_rules` say."""
+def close_as_previous(lab: Lab) -> None:
+    """The job as it was."""
+    ((checked,),) = lab.rows("SELECT checked_correction FROM metering_state")
+    with previous_rules(), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(close, "_close_some", _close_some)
+        patch.setattr(close, "_repair", lambda *_: None)
+        patch.setattr(close, "note_units", lambda *_: None)
+        close.close_days(lab.limes)
+    lab.execute("UPDATE metering_state SET checked_correction = %s", checked)
 
-    def run(self) -> None:
-        with self.engine.connection():
-            ((checked,),) = self.engine.rows("SELECT checked_correction FROM metering_state")
-        with previous_rules():
-            super().run()
-        with self.engine.connection():
-            self.engine.execute("UPDATE metering_state SET checked_correction = %s", [checked])
 
-    def close_some(self) -> None:
-        """Closes a day for one project more."""
-        with previous_rules():
-            self.engine.atomic(lambda: self._close_some(self._now()))
+def close_some_as_previous(lab: Lab) -> None:
+    """Closes a day for one project more."""
+    with previous_rules():
+        _close_some(lab.limes, int(lab.now))
 
-    def _repair(self, now: int) -> None:
-        pass
 
-    def _close_some(self, now: int, *, only_begun: bool = False) -> bool:
-        engine, state = self.engine, self._lock()
-        if only_begun and not state.last_project:
-            return False
-        day = Bucket(Granularity.DAY, state.closed_until, state.closed_until + DAY)
-        if now < day.end + self.delay:
-            return False
-        projects = sources.project_page(engine, day.begin, day.end, state.last_project, 1)
-        if projects:
-            self._close(projects, day, state, now)
-            accounts.set_state(engine, state._replace(last_project=projects[-1]))
-        else:
-            accounts.set_state(engine, state._replace(closed_until=day.end, closed_at=now, last_project=""))
-        return True
+@atomic
+def _close_some(limes: Limes, now: int, *, only_begun: bool = False) -> bool:
+    engine, state = limes.engine, lock_account(limes)
+    if only_begun and not state.last_project:
+        return False
+    day = Bucket(Granularity.DAY, state.closed_until, state.closed_until + DAY)
+    if now < day.end + limes.settings.metering.closes_after:
+        return False
+    projects = sources.project_page(engine, day.begin, day.end, state.last_project, 1)
+    if projects:
+        _close(limes, projects, day, state, now)
+        accounts.set_state(engine, state._replace(last_project=projects[-1]))
+    else:
+        accounts.set_state(engine, state._replace(closed_until=day.end, closed_at=now, last_project=""))
+    return True
 
-    def _close(self, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
-        engine, horizon = self.engine, self._horizon(state, now)
-        take_pending(engine, projects, day.begin, day.end)
-        eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}
-        eventful |= {project for project, _ in load_gaps(engine, projects, day.begin, day.end, horizon)}
-        if not ends_month(day) and not eventful:
-            return
-        known = load_sources(engine, projects, day.begin, day.end, Granularity.DAY, horizon, anew=True)
-        days, months = [], []
-        for meter in known.meters():
-            (counted,) = known.accounts([meter], [day])
-            account = counted[meter].account
-            is_eventful = account.unknown > 0 or any(
-                day.begin <= step.at < day.end for step in known.steps.get(meter, ())
-            )
-            month = known.month_until([meter], month_of(day.begin), day.end)[meter]
-            if is_eventful:
-                days.append((meter, StoredAccount(day.begin, account, 1, day.end)))
-            if is_eventful or (ends_month(day) and not month.is_nothing):
-                months.append((meter, StoredAccount(month_of(day.begin), month, 1, day.end)))
-        accounts.write_days(engine, days)
-        accounts.write_months(engine, months)
+
+def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
+    engine, window = limes.engine, window_at(limes, state, now)
+    take_pending(engine, projects, day.begin, day.end)
+    eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}
+    eventful |= {project for project, _ in load_gaps(engine, projects, day.begin, day.end, window)}
+    if not close._ends_month(day) and not eventful:
+        return
+    known = load_sources(engine, projects, day.begin, day.end, Granularity.DAY, window, anew=True)
+    days, months = [], []
+    for meter in known.meters():
+        (counted,) = known.accounts([meter], [day])
+        account = counted[meter].account
+        is_eventful = account.unknown > 0 or any(day.begin <= step.at < day.end for step in known.steps.get(meter, ()))
+        month = known.month_until([meter], month_of(day.begin), day.end)[meter]
+        if is_eventful:
+            days.append((meter, StoredAccount(day.begin, account, 1, day.end)))
+        if is_eventful or (close._ends_month(day) and not month.is_nothing):
+            months.append((meter, StoredAccount(month_of(day.begin), month, 1, day.end)))
+    accounts.write_days(engine, days)
+    accounts.write_months(engine, months)
 
 
 @contextmanager

@@ -9,10 +9,12 @@ import pytest
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
+from limes.actions.push_quota import push_quota
+from limes.actions.scrape_usage import claim_scrapes
 from limes.backends import BackendError, BackendOutage, calls
 from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, is_outage
 from limes.backends.timeouts import GuardedQuotaBackend
-from limes.collector.service_jobs import PushJob, UsageJob
+from limes.collector.service_jobs import push_job, scrape_job
 from limes.errors import BackendPaused
 from limes.metrics.counters import OutcomeCounter
 from tests.collector.lab import BERLIN, COMPUTE, FakeService, Lab, NoJitter
@@ -159,13 +161,13 @@ def test_failed_scrapes_pause_longer_and_longer(lab: Lab) -> None:
     lab.execute("UPDATE project_services SET failing_since = 7")  # left over by the previous release
     begun = lab.now
     for failures, pause in enumerate([300, 600, 1200, 1800, 1800], start=1):
-        assert lab.scrape().run_next("compute") is False
+        assert lab.scrape_next("compute") is False
         assert lab.service("next_scrape_at", "scrape_failures") == (lab.now + pause, failures)
         assert lab.service("failing_since") == (begun,)
         assert lab.service("scrape_error") == ("nonsense",)
         lab.clock.advance(pause)
     lab.compute.error = None
-    assert lab.scrape().run_next("compute") is True
+    assert lab.scrape_next("compute") is True
     assert lab.service("next_scrape_at", "scrape_failures", "scrape_error") == (lab.now + 1800, 0, "")
     assert lab.service("failing_since") == (None,)
 
@@ -181,7 +183,7 @@ def test_claims_are_given_back_while_the_backend_is_left_alone(guarded: Lab, bre
     for _ in range(3):
         fail(breaker)
     before = guarded.rows("SELECT * FROM project_services ORDER BY id")
-    assert guarded.scrape().run_next("compute") is None
+    assert guarded.scrape_next("compute") is None
     assert guarded.rows("SELECT * FROM project_services ORDER BY id") == before
     assert guarded.compute.reports == []
 
@@ -193,11 +195,11 @@ def test_quota_is_accepted_at_once_while_the_backend_is_left_alone(
     guarded.set_quota("cores", 20)
     for _ in range(3):
         fail(breaker)
-    (error,) = guarded.push().push_project(guarded.project_id(), ["compute"])
+    (error,) = push_quota(guarded.limes, guarded.project_id(), ["compute"])
     assert "the backend is not asked, as it did not answer" in error
     assert guarded.service("next_push_at", "push_claimed_until", "push_failures") == (guarded.now, None, 0)
     watch.advance(30)
-    assert guarded.push().run_next("compute") is True
+    assert guarded.push_next("compute") is True
     assert guarded.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
@@ -205,8 +207,9 @@ def test_jobs_claim_nothing_while_the_backend_is_left_alone(
     guarded: Lab, breaker: CircuitBreaker, watch: FrozenClock
 ) -> None:
     counter = OutcomeCounter("x", "x", ("service_type", "service_name"), [])
-    usage = UsageJob("compute", "fake", guarded.scrape(), counter, breaker, batch=10)
-    push = PushJob("compute", "fake", guarded.push(), counter, breaker)
+    guarded.values = {"collector.batch": 10}
+    usage = scrape_job(guarded.limes, ("compute", "fake"), guarded.listeners, counter, breaker)
+    push = push_job(guarded.limes, ("compute", "fake"), counter, breaker)
     guarded.compute.error = requests.ConnectionError("refused")
     assert [usage.step() for _ in range(4)] == [True, True, True, False]
     assert breaker.state is CircuitState.OPEN
@@ -223,9 +226,9 @@ def test_jobs_claim_nothing_while_the_backend_is_left_alone(
 
 
 def test_a_takeover_is_told(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
-    action = replace(lab.scrape(), lease=10)
-    assert len(action.claim("compute", 2)) == 2
+    limes = replace(lab.limes, lease=10)
+    assert len(claim_scrapes(limes, "compute", 2)) == 2
     lab.clock.advance(10)
-    taken = action.claim("compute", 3)
+    taken = claim_scrapes(limes, "compute", 3)
     assert [one.project.taken_over for one in taken] == [False, True, True]
     assert caplog.text.count("taken over from a collector that did not finish it") == 2

@@ -31,7 +31,7 @@ def scrape(lab: Lab, services: dict[str, dict[str, dict[str, int]]], capacitor: 
     lab.clock.advance(900)
     lab.execute("UPDATE capacitors SET next_scrape_at = %s + 60", lab.now)
     lab.execute("UPDATE capacitors SET next_scrape_at = %s WHERE name = %s", lab.now, capacitor)
-    outcome = lab.scrape_capacity().run_next()
+    outcome = lab.scrape_capacity()
     assert outcome is not None
     assert outcome.success
 
@@ -112,7 +112,7 @@ def test_a_failure_in_between_confirms_nothing(lab: Lab) -> None:
     lab.capacitors["nova"].error = BackendError("no answer")
     for _ in range(3):
         lab.clock.advance(900)
-        assert lab.scrape_capacity().run_next()
+        assert lab.scrape_capacity()
     assert lab.rows(AZS) == KEPT
     assert alerts(lab) == [("compute/cores", "nova", seen_at), ("compute/ram", "nova", seen_at)]
 

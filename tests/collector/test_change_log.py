@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.check_consistency import CheckConsistency
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.check_consistency import check_consistency
 from limes.backends import AZUsage
 from limes.core.constraints import Constraint, ConstraintSet
 from tests.collector.lab import DRESDEN, GERMANY, PARIS, Lab
@@ -22,7 +21,7 @@ def make_audited(make_lab: Callable[..., Lab]) -> Callable[..., Lab]:
 
     def make(**constraints: Any) -> Lab:
         lab = make_lab(constraints=ConstraintSet(**constraints), sinks=("log",))
-        lab.discover().run()
+        lab.discover()
         return lab
 
     return make
@@ -91,10 +90,8 @@ def test_a_constraint_of_a_domain(make_audited: Callable[..., Lab], caplog: pyte
     first = (lab.now, "d-germany", "", *CORES, "quota", None, 40, "constraint", "at least 40", "", "limes")
     assert history(lab) == [first]
     lab.execute("UPDATE domain_resources SET quota = 39 WHERE quota = 40")
-    sync = SyncCatalog(lab.engine, lab.catalog, ["nova"], lab.clock)
-    check = CheckConsistency(lab.engine, lab.catalog, lab.constraints, sync, lab.change_log)
-    check.run()
-    check.run()
+    check_consistency(lab.limes)
+    check_consistency(lab.limes)
     assert [row[6:10] for row in history(lab)[1:]] == [(39, 40, "constraint", "at least 40")]
     assert [one[:2] for one in events(lab)] == [("service/compute/cores/quota", "d-germany")] * 2
     assert "AUDIT: domain germany, resource compute/cores: quota 39 -> 40, as its constraint demands" in caplog.text
@@ -108,12 +105,12 @@ def test_vanished_projects_and_domains(lab: Lab) -> None:
     )
     before = len(history(lab))
     lab.keystone.found[GERMANY].remove(DRESDEN)
-    lab.discover().run()
+    lab.discover()
     assert [row[1:9] for row in history(lab)[before:]] == [
         ("d-germany", "p-dresden", *CORES, "quota", 8, None, "vanished")
     ]
     del lab.keystone.found[PARIS.domain]
-    lab.discover().run()
+    lab.discover()
     gone = [row[1:9] for row in history(lab)[before + 1 :]]
     assert gone[0] == ("d-france", "p-paris", *CORES, "quota", 8, None, "vanished")
     assert sorted((row[1], row[3], row[5]) for row in gone[1:]) == [
@@ -129,7 +126,7 @@ def test_nothing_is_written_for_a_scrape_whose_lease_is_lost(lab: Lab) -> None:
     lab.compute.quota["berlin"] = {"cores": 8}
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(1)}}
     lab.compute.during = lambda: lab.execute("UPDATE project_services SET next_scrape_at = 1, scrape_claimed_until = 1")
-    lab.scrape().run_next("compute")
+    lab.scrape_next("compute")
     assert (history(lab), events(lab)) == ([], [])
 
 
@@ -143,6 +140,6 @@ def test_a_backend_that_was_changed_by_somebody_else(lab: Lab) -> None:
     assert [row[:10] for row in history(lab)[1:]] == [
         (lab.now, "d-germany", "p-berlin", *CORES, "backend_quota", 9, 8, "backend-drift", DRIFT)
     ]
-    assert lab.push().run_next("compute")
+    assert lab.push_next("compute")
     assert lab.compute.quota["berlin"]["cores"] == 8
     assert len(events(lab)) == before, "the quota itself is what it was"

@@ -6,9 +6,8 @@ from dataclasses import replace
 import pytest
 
 from limes.actions.change_model import follow_models
-from limes.actions.check_consistency import CheckConsistency
+from limes.actions.check_consistency import check_consistency
 from limes.actions.reports.inconsistencies import find_inconsistencies
-from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.selection import select
@@ -26,7 +25,7 @@ AUTOGROW = Catalog(ZONES, [COMPUTE, VOLUME], distributions=distributions(replace
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     """People have given 100 cores to berlin, which uses 20, and 24 to dresden, which uses 20; paris has none."""
     lab = make_lab()
-    lab.discover().run()
+    lab.discover()
     use(lab, berlin={"az-one": 20}, dresden={"az-one": 20}, paris={})
     lab.set_quota("cores", 100)
     lab.set_quota("cores", 24, "dresden")
@@ -120,7 +119,7 @@ def test_several_collectors_start_at_once(lab: Lab) -> None:
 
 def test_a_resource_without_quota_never_grows(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(catalog_options={"distributions": distributions(pattern="compute/gpus")})
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     assert due_at(lab, "gpus") is None
     assert lab.distribute_all() == 0
@@ -143,8 +142,7 @@ def test_domain_quota_means_nothing(lab: Lab) -> None:
         return ["/".join(ref) for ref, _ in report.overcommitted]
 
     def check() -> None:
-        sync = SyncCatalog(lab.engine, lab.catalog, ["nova"], lab.clock)
-        CheckConsistency(lab.engine, lab.catalog, constraints, sync, lab.change_log).run()
+        check_consistency(replace(lab.limes, constraints=constraints))
 
     assert overcommitted() == ["compute/cores"]
     configure(lab, AUTOGROW)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.push_quota import push_quota
 from limes.backends import ProjectInfo
 from limes.db.engine import Engine
 from limes.db.queries import tasks
@@ -25,7 +26,7 @@ def crowd(make_lab: Callable[..., Lab]) -> Lab:
     """A lab with many projects."""
     found = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for number in range(PROJECTS)]
     lab = make_lab(keystone=FakeKeystone(*found))
-    lab.discover().run()
+    lab.discover()
     return lab
 
 
@@ -47,8 +48,8 @@ def until_none(call: Callable[..., Any]) -> Any:
 
 def test_each_project_is_scraped_once(crowd: Lab) -> None:
     crowd.compute.during = lambda: time.sleep(0.002)
-    counts = at_once(lambda: until_none(lambda: crowd.scrape().run_next("compute")))
-    while crowd.scrape().run_next("compute") is not None:  # rows that all had to skip because another one held them
+    counts = at_once(lambda: until_none(lambda: crowd.scrape_next("compute")))
+    while crowd.scrape_next("compute") is not None:  # rows that all had to skip because another one held them
         counts.append(1)
     assert sum(counts) == PROJECTS
     assert Counter(crowd.compute.reports) == Counter(f"town-{number}" for number in range(PROJECTS))
@@ -59,7 +60,7 @@ def test_each_quota_is_written_once(crowd: Lab) -> None:
     crowd.scrape_all()
     for number in range(PROJECTS):
         crowd.set_quota("cores", number + 1, project=f"town-{number}")
-    at_once(lambda: until_none(lambda: crowd.push().run_next("compute")))
+    at_once(lambda: until_none(lambda: crowd.push_next("compute")))
     crowd.push_all()
     assert sorted(crowd.compute.written, key=lambda entry: entry[1]["cores"]) == [
         (f"town-{number}", {"cores": number + 1, "ram": 0}) for number in range(PROJECTS)
@@ -78,8 +79,8 @@ def test_quotas_that_change_while_they_are_written_all_arrive(crowd: Lab) -> Non
                 with lock:
                     last[name] = last.get(name, 0) + round_
                     crowd.set_quota("cores", last[name], project=name)
-                crowd.push().push_project(ids[name], ["compute"])
-                crowd.push().run_next("compute")
+                push_quota(crowd.limes, ids[name], ["compute"])
+                crowd.push_next("compute")
 
     lock = threading.Lock()
     ids = {f"town-{number}": crowd.project_id(f"town-{number}") for number in range(0, PROJECTS, 5)}

@@ -5,9 +5,12 @@ from functools import partial
 
 import pytest
 
+from limes.actions.discover import request_sync
+from limes.actions.push_quota import push_quota
 from limes.actions.run_job import run_if_due
+from limes.actions.scrape_usage import claim_scrapes
 from limes.collector.clocks import ClockWatch, JumpAlarm
-from limes.collector.loop import Loop
+from limes.collector.loop import Job, Loop
 from limes.db.engine import Engine
 from tests.collector.lab import Lab
 
@@ -19,10 +22,10 @@ def in_the_past(lab: Lab) -> None:
     lab.clock.advance(YEAR)
     lab.scrape_all()
     lab.scrape_all("volume")
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
     lab.set_quota("cores", 20)
     lab.compute.error = TimeoutError()
-    lab.push().run_next("compute")
+    lab.push_next("compute")
     lab.compute.error = None
     lab.clock.advance(-YEAR)
 
@@ -34,31 +37,31 @@ def test_work_goes_on_after_the_clock_was_put_back(lab: Lab) -> None:
     assert sorted(lab.compute.reports) == ["berlin", "dresden", "paris"]
     assert lab.scrape_all() == 0, "once, and then as usual"
     assert lab.service("next_scrape_at") == (lab.now + 1800,)
-    assert lab.push().run_next("compute") is True
+    assert lab.push_next("compute") is True
     assert lab.compute.written == [("berlin", {"cores": 20, "ram": 0})]
-    assert lab.push().run_next("compute") is None
-    assert lab.scrape_capacity().run_next() is not None
-    assert lab.scrape_capacity().run_next() is None
+    assert lab.push_next("compute") is None
+    assert lab.scrape_capacity() is not None
+    assert lab.scrape_capacity() is None
 
 
 def test_a_request_writes_quota_after_the_clock_was_put_back(lab: Lab) -> None:
     in_the_past(lab)
-    assert lab.push().push_project(lab.project_id(), ["compute"]) == []
+    assert push_quota(lab.limes, lab.project_id(), ["compute"]) == []
     assert lab.compute.written == [("berlin", {"cores": 20, "ram": 0})]
 
 
 def test_a_claim_by_a_clock_that_was_ahead_does_not_last(lab: Lab) -> None:
     lab.clock.advance(YEAR)
-    assert len(lab.scrape().claim("compute", 3)) == 3
+    assert len(claim_scrapes(lab.limes, "compute", 3)) == 3
     lab.clock.advance(-YEAR)
-    lab.discover().request_sync("d-germany", "p-berlin")
-    assert [one.project.taken_over for one in lab.scrape().claim("compute", 1)] == [True]
-    assert len(lab.scrape().claim("compute", 3)) == 2
+    request_sync(lab.limes, "d-germany", "p-berlin")
+    assert [one.project.taken_over for one in claim_scrapes(lab.limes, "compute", 1)] == [True]
+    assert len(claim_scrapes(lab.limes, "compute", 3)) == 2
 
 
 def test_a_job_for_the_cluster_runs_after_the_clock_was_put_back(lab: Lab) -> None:
     runs = []
-    run = partial(run_if_due, lab.limes, "sweep", lambda: runs.append(lab.now), 60)
+    run = partial(run_if_due, lab.limes, "sweep", lambda limes: runs.append(lab.now), 60)
     lab.clock.advance(YEAR)
     assert run() is True
     lab.clock.advance(-YEAR)
@@ -101,17 +104,11 @@ def test_who_disagrees_with_the_database_does_nothing(lab: Lab, ahead: float, ca
 def test_a_loop_begins_nothing_while_it_may_not() -> None:
     steps, may = [], []
 
-    class Job:
-        name, workers = "job", 1
+    def step() -> bool:
+        steps.append(1)
+        return True
 
-        def step(self) -> bool:
-            steps.append(1)
-            return True
-
-        def close(self) -> None:
-            pass
-
-    loop = Loop(Job(), may_work=lambda: len(may) == 1 and len(steps) < 3)
+    loop = Loop(Job("job", step), may_work=lambda: len(may) == 1 and len(steps) < 3)
     loop.drain()
     assert steps == []
     may.append(1)

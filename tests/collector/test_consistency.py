@@ -1,27 +1,34 @@
 """The consistency job: rows that mirror the configuration, and constraints on domain quotas."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from limes.actions.check_consistency import CheckConsistency
+from limes.actions.check_consistency import check_consistency
+from limes.actions.context import Limes
 from limes.actions.reports.status import report_status
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.backends import AZUsage
 from limes.core.catalog import Catalog, ServiceDef
-from limes.core.constraints import ConstraintSet
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries.catalog import service_resource_ids
 from tests.collector.lab import COMPUTE, VOLUME, Lab
+from tests.support.limes import capacitors, with_values
 from tests.support.rows import all_rows, changes
 
 DAY = 86400.0
 
 
-def job(lab: Lab, services: list[Any], capacitors: list[Any], grace: float = 0.0) -> CheckConsistency:
-    catalog = Catalog(["az-one"], services)
-    sync = SyncCatalog(lab.engine, catalog, capacitors, lab.clock, grace)
-    return CheckConsistency(lab.engine, catalog, ConstraintSet(), sync, lab.change_log)
+def configured(lab: Lab, services: list[Any], names: list[str], grace: float = 0.0) -> Limes:
+    """With these services and capacitors."""
+    settings = with_values(lab.limes.settings, {"collector.service_grace": grace})
+    return replace(lab.limes, catalog=Catalog(["az-one"], services), backends=capacitors(*names), settings=settings)
+
+
+def check(lab: Lab, services: list[Any], names: list[str], grace: float = 0.0) -> None:
+    """Runs the job."""
+    check_consistency(configured(lab, services, names, grace))
 
 
 def names(lab: Lab, table: str, column: str) -> list[Any]:
@@ -30,15 +37,14 @@ def names(lab: Lab, table: str, column: str) -> list[Any]:
 
 
 def test_running_again_changes_nothing(lab: Lab) -> None:
-    check = job(lab, [COMPUTE, VOLUME], ["inventory"])
-    check.run()
+    check(lab, [COMPUTE, VOLUME], ["inventory"])
     before = all_rows(lab.engine)
-    check.run()
+    check(lab, [COMPUTE, VOLUME], ["inventory"])
     assert changes(before, all_rows(lab.engine)) == {}
 
 
 def test_a_service_that_left_the_configuration_goes_with_all_its_rows(lab: Lab) -> None:
-    job(lab, [COMPUTE], ["inventory"]).run()
+    check(lab, [COMPUTE], ["inventory"])
     assert names(lab, "services", "type") == ["compute"]
     assert names(lab, "resources", "name") == ["cores", "gpus", "ram"]
     assert names(lab, "project_services", "project_id") == names(lab, "projects", "id")
@@ -50,9 +56,9 @@ def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab: Lab, cap
     lab.set_quota("cores", 7)
     before = all_rows(lab.engine)
     for days in (0, 29):
-        job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+        check(lab, [VOLUME], ["nova"], grace=30 * DAY)
         lab.clock.advance(days * DAY)
-    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    check(lab, [VOLUME], ["nova"], grace=30 * DAY)
     assert (
         "service compute is not configured any more: its quotas and commitments are kept until 2026-01-31"
         in caplog.text
@@ -60,25 +66,25 @@ def test_a_service_that_left_comes_back_as_it_was_within_the_grace(lab: Lab, cap
     assert caplog.text.count("is not configured any more") == 1
     assert lab.rows("SELECT name FROM resources WHERE is_known = %s", True) == [("capacity",)]
     assert [one.service for one in report_status(lab.engine, 7200, lab.now).services] == ["volume"]
-    job(lab, [COMPUTE, VOLUME], ["nova"], grace=30 * DAY).run()
+    check(lab, [COMPUTE, VOLUME], ["nova"], grace=30 * DAY)
     assert "service compute is configured again" in caplog.text
     assert lab.quotas()["cores"] == (7, 0)
     assert changes(before, all_rows(lab.engine)) == {}
     # it has all the time again when it leaves once more
     lab.clock.advance(10 * DAY)
-    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    check(lab, [VOLUME], ["nova"], grace=30 * DAY)
     lab.clock.advance(30 * DAY - 1)
-    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    check(lab, [VOLUME], ["nova"], grace=30 * DAY)
     assert names(lab, "services", "type") == ["compute", "volume"]
     lab.clock.advance(1)
-    job(lab, [VOLUME], ["nova"], grace=30 * DAY).run()
+    check(lab, [VOLUME], ["nova"], grace=30 * DAY)
     assert names(lab, "services", "type") == ["volume"]
     assert "service compute is not configured any more: deleted with all of its quotas" in caplog.text
 
 
 def test_a_process_that_does_not_prune_marks_nothing(lab: Lab) -> None:
     before = all_rows(lab.engine)
-    SyncCatalog(lab.engine, Catalog(["az-one"], [VOLUME]), ["nova"], lab.clock).run()
+    sync_catalog(configured(lab, [VOLUME], ["nova"]))
     assert set(changes(before, all_rows(lab.engine))) == {"resources"}  # which are hidden
 
 
@@ -90,16 +96,16 @@ def test_a_resource_that_left_the_configuration_is_hidden_until_it_comes_back(la
             service_resource_ids(lab.engine, lab.rows("SELECT id FROM services WHERE type = 'compute'")[0][0])
         )
 
-    job(lab, [smaller, VOLUME], ["inventory"]).run()
+    check(lab, [smaller, VOLUME], ["inventory"])
     assert (known(), names(lab, "resources", "name")) == (["cores", "gpus"], ["capacity", "cores", "gpus", "ram"])
-    job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
+    check(lab, [COMPUTE, VOLUME], ["inventory"])
     assert known() == ["cores", "gpus", "ram"]
 
 
 def test_a_new_service_is_due_in_every_project_at_once(lab: Lab) -> None:
-    job(lab, [COMPUTE], ["inventory"]).run()
+    check(lab, [COMPUTE], ["inventory"])
     lab.clock.advance(10)
-    job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
+    check(lab, [COMPUTE, VOLUME], ["inventory"])
     with lab.engine.connection():
         due = lab.engine.rows(
             "SELECT ps.next_scrape_at FROM project_services ps JOIN services s ON s.id = ps.service_id"
@@ -109,7 +115,7 @@ def test_a_new_service_is_due_in_every_project_at_once(lab: Lab) -> None:
 
 
 def test_a_capacitor_that_left_takes_its_capacity_along(lab: Lab) -> None:
-    job(lab, [COMPUTE, VOLUME], ["inventory"]).run()
+    check(lab, [COMPUTE, VOLUME], ["inventory"])
 
     def own() -> None:
         lab.engine.execute(
@@ -121,14 +127,14 @@ def test_a_capacitor_that_left_takes_its_capacity_along(lab: Lab) -> None:
         )
 
     lab.engine.atomic(own)
-    job(lab, [COMPUTE, VOLUME], ["other"]).run()
+    check(lab, [COMPUTE, VOLUME], ["other"])
     assert names(lab, "capacitors", "name") == ["other"]
     assert names(lab, "az_resources", "az") == []
 
 
 def test_a_service_that_comes_back_at_the_last_moment_is_not_deleted(lab: Lab) -> None:
     """One collector has decided to delete it when another one, which has it in its configuration, starts."""
-    job(lab, [VOLUME], ["nova"], grace=DAY).run()
+    check(lab, [VOLUME], ["nova"], grace=DAY)
     lab.clock.advance(DAY)
 
     def decide_late() -> None:

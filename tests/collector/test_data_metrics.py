@@ -39,7 +39,7 @@ def cloud(url: str) -> Iterator[Lab]:
 def fill(engine: Engine) -> Lab:
     rule = BehaviorRule(resource="compute/cores", overcommit_factor=1.5)
     lab = Lab(engine, catalog_options={"behaviors": [rule]})
-    lab.discover().run()
+    lab.discover()
     lab.compute.usage["berlin"] = {
         "cores": {"az-one": AZUsage(3), "az-two": AZUsage(4)},
         "ram": {"any": AZUsage(512, 100)},
@@ -49,7 +49,7 @@ def fill(engine: Engine) -> Lab:
         "compute": {"cores": {"az-one": AZCapacity(101, 50), "az-two": AZCapacity(100)}, "ram": {}}
     }
     lab.scrape_all()
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
     lab.execute(
         "UPDATE domain_resources SET quota = 20 WHERE domain_id = (SELECT id FROM domains WHERE name='germany')"
     )

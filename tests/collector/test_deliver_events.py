@@ -9,7 +9,7 @@ import pytest
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.quota_history import forget_history
 from limes.audit.sinks.base import Delivery
-from limes.collector.cluster_job import ClusterJob
+from limes.collector.loop import Job, counted
 from limes.db.queries import outbox
 from limes.metrics.counters import AuditCounters
 from limes.settings.audit import AuditSettings
@@ -200,7 +200,7 @@ def test_a_sink_that_does_nothing_cannot_make_the_collector_spin(
 
 def test_metrics(lab: Lab, sink: FakeSink, deliver: DeliverEvents) -> None:
     counters = AuditCounters(["log"])
-    job = ClusterJob(deliver.name, deliver.run_if_due, partial(counters.count, "log"))
+    job = Job(deliver.name, counted(deliver.run_if_due, partial(counters.count, "log")))
     sink.refuses = {"berlin:2"}
     write(lab, "berlin:1", "berlin:2", "berlin:3")
     assert (job.name, job.step(), job.step()) == ("audit:log", True, False)

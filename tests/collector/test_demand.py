@@ -42,7 +42,7 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
 def scrape(lab: Lab, backend: Curious) -> None:
     lab.capacitors["nova"] = backend
     lab.clock.advance(901)
-    assert lab.scrape_capacity().run_next().success
+    assert lab.scrape_capacity().success
 
 
 def test_usage_and_commitments_of_all_projects(lab: Lab) -> None:
@@ -89,7 +89,7 @@ def test_nobody_is_told_what_he_does_not_ask_for(lab: Lab) -> None:
 
 def test_the_number_of_statements_does_not_grow_with_that_of_the_resources(lab: Lab) -> None:
     one, two = (
-        count_statements(lab.engine, lambda wanted=wanted: read_demand(lab.engine, lab.catalog, wanted, lab.now))
+        count_statements(lab.engine, lambda wanted=wanted: read_demand(lab.limes, wanted))
         for wanted in ([CORES], [CORES, RAM])
     )
     assert one == two

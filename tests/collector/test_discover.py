@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.discover import discover_domains, discover_projects, request_sync
 from limes.backends import BackendError, DomainInfo, ProjectInfo
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.errors import NotFound
@@ -27,7 +28,7 @@ def names(lab: Lab, table: str) -> list[Any]:
 
 def test_first_discovery_makes_all_rows(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(constraints=ConstraintSet(domains={"germany": {("compute", "cores"): Constraint(minimum=40)}}))
-    assert sorted(lab.discover().discover_domains()) == ["d-france", "d-germany"]
+    assert sorted(discover_domains(lab.limes)) == ["d-france", "d-germany"]
     assert lab.rows(PROJECTS) == [
         ("berlin", "p-berlin", "d-germany", "germany"),
         ("dresden", "p-dresden", "p-berlin", "germany"),
@@ -54,15 +55,15 @@ def test_first_discovery_makes_all_rows(make_lab: Callable[..., Lab]) -> None:
 def test_before_there_is_anything_an_empty_list_is_believed(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.keystone.found = {}
-    assert lab.discover().discover_domains() == []
-    lab.discover().run()
+    assert discover_domains(lab.limes) == []
+    lab.discover()
 
 
 def test_looking_for_domains_looks_for_projects_of_new_ones_only(lab: Lab) -> None:
     spain = DomainInfo("d-spain", "spain")
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     lab.keystone.found[spain] = [ProjectInfo("p-madrid", "madrid", spain.id, spain)]
-    assert lab.discover().discover_domains() == ["d-spain"]
+    assert discover_domains(lab.limes) == ["d-spain"]
     assert names(lab, "projects") == ["berlin", "dresden", "madrid", "paris"]
 
 
@@ -71,20 +72,20 @@ def test_a_domain_that_vanishes_while_its_projects_are_listed(lab: Lab) -> None:
 
     def vanish() -> None:
         lab.keystone.found = {GERMANY: gone[GERMANY]}
-        lab.discover().run()
+        lab.discover()
         lab.keystone.found = gone
 
     lab.keystone.during = once(vanish)
-    assert lab.discover().discover_projects("d-france") == []
+    assert discover_projects(lab.limes, "d-france") == []
     assert (names(lab, "domains"), names(lab, "projects")) == (["germany"], ["berlin", "dresden"])
 
 
 def test_a_second_discovery_changes_nothing(lab: Lab) -> None:
     before = all_rows(lab.engine)
     lab.clock.advance(180)
-    assert lab.discover().discover_domains() == []
-    assert lab.discover().discover_projects("d-germany") == []
-    lab.discover().run()
+    assert discover_domains(lab.limes) == []
+    assert discover_projects(lab.limes, "d-germany") == []
+    lab.discover()
     assert changes(before, all_rows(lab.engine)) == {}
 
 
@@ -97,7 +98,7 @@ def test_names_and_parents_follow(lab: Lab) -> None:
         ],
         FRANCE: [PARIS],
     }
-    lab.discover().run()
+    lab.discover()
     assert lab.rows(PROJECTS) == [
         ("dresden", "p-dresden", "d-germany", "deutschland"),
         ("paris", "p-paris", "d-france", "france"),
@@ -108,7 +109,7 @@ def test_names_and_parents_follow(lab: Lab) -> None:
 def test_vanished_projects_and_domains_are_deleted_with_their_data(lab: Lab) -> None:
     lab.scrape_all()
     lab.keystone.found = {GERMANY: [BERLIN]}
-    lab.discover().run()
+    lab.discover()
     assert (names(lab, "domains"), names(lab, "projects")) == (["germany"], ["berlin"])
     assert lab.rows("SELECT DISTINCT project_id FROM project_az_resources") == [(lab.project_id(),)]
     assert lab.rows("SELECT COUNT(*) FROM project_services") == [(2,)]
@@ -124,7 +125,7 @@ def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(
     add(lab, 1, 1, status=status)
     add(lab, 2, 1, status=status, project="paris")
     lab.keystone.found = {GERMANY: []}
-    lab.discover().run()
+    lab.discover()
     assert names(lab, "projects") == (["berlin", "paris"] if kept else [])
     assert names(lab, "domains") == (["france", "germany"] if kept else ["germany"])
     assert ("project p-berlin of domain germany has vanished, but is kept" in caplog.text) == kept
@@ -132,10 +133,12 @@ def test_what_has_commitments_that_hold_is_kept_and_blocks_nothing_else(
 
 
 def test_patterns_choose_domains(lab: Lab) -> None:
-    lab.discover(except_domains=re.compile("rance")).run()
+    lab.values = {"discovery.except_domains": re.compile("rance")}
+    lab.discover()
     assert names(lab, "domains") == ["germany"]
+    lab.values = {"discovery.only_domains": re.compile("^nowhere$")}
     with pytest.raises(BackendError, match="there are none"):
-        lab.discover(only_domains=re.compile("^nowhere$")).run()
+        lab.discover()
     assert names(lab, "domains") == ["germany"]
 
 
@@ -143,7 +146,7 @@ def test_an_empty_list_of_domains_is_not_believed(lab: Lab) -> None:
     before = all_rows(lab.engine)
     lab.keystone.found = {}
     with pytest.raises(BackendError, match="there are none"):
-        lab.discover().run()
+        lab.discover()
     assert changes(before, all_rows(lab.engine)) == {}
 
 
@@ -151,7 +154,7 @@ def test_a_domain_that_cannot_be_listed_keeps_its_projects_and_does_not_stop_the
     lab.keystone.broken_domains = {"france"}
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     with pytest.raises(BackendError, match='while listing projects in domain "france": no answer'):
-        lab.discover().run()
+        lab.discover()
     assert names(lab, "projects") == ["berlin", "dresden", "mainz", "paris"]
 
 
@@ -161,35 +164,35 @@ def test_a_discovery_with_an_older_list_does_not_delete_what_a_newer_one_has_fou
 
     def another_discovery() -> None:
         lab.keystone.found = {GERMANY: [BERLIN, DRESDEN, mainz], FRANCE: [PARIS], spain: []}
-        lab.discover().run()
+        lab.discover()
 
     lab.keystone.during = once(another_discovery)
-    lab.discover().run()
+    lab.discover()
     assert names(lab, "domains") == ["france", "germany", "spain"]
     lab.keystone.found = {GERMANY: [BERLIN, DRESDEN, mainz], FRANCE: [PARIS], spain: []}
     madrid = ProjectInfo("p-madrid", "madrid", "d-spain", spain)
 
     def yet_another() -> None:
         lab.keystone.found[spain] = [madrid]
-        lab.discover().run()
+        lab.discover()
 
     lab.keystone.during = once(yet_another)
-    lab.discover().discover_projects("d-spain")
+    discover_projects(lab.limes, "d-spain")
     assert "madrid" in names(lab, "projects")
 
 
 def test_projects_of_one_domain(lab: Lab) -> None:
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
     lab.keystone.found[FRANCE].append(ProjectInfo("p-lyon", "lyon", FRANCE.id, FRANCE))
-    assert lab.discover().discover_projects("d-germany") == ["p-mainz"]
+    assert discover_projects(lab.limes, "d-germany") == ["p-mainz"]
     assert names(lab, "projects") == ["berlin", "dresden", "mainz", "paris"]
     with pytest.raises(NotFound):
-        lab.discover().discover_projects("d-nowhere")
+        discover_projects(lab.limes, "d-nowhere")
 
 
 def test_sync_marks_all_services_of_the_project(lab: Lab) -> None:
     before = all_rows(lab.engine)
-    lab.discover().request_sync("d-germany", "p-berlin")
+    request_sync(lab.limes, "d-germany", "p-berlin")
     gone, come = changes(before, all_rows(lab.engine)).pop("project_services")
     assert (len(gone), len(come)) == (2, 2)
     assert [lab.service("is_stale", service=service) for service in ("compute", "volume")] == [(True,), (True,)]
@@ -197,8 +200,8 @@ def test_sync_marks_all_services_of_the_project(lab: Lab) -> None:
 
 def test_sync_looks_for_an_unknown_project_in_keystone(lab: Lab) -> None:
     lab.keystone.found[GERMANY].append(ProjectInfo("p-mainz", "mainz", GERMANY.id, GERMANY))
-    lab.discover().request_sync("d-germany", "p-mainz")
+    request_sync(lab.limes, "d-germany", "p-mainz")
     assert lab.service("is_stale", project="mainz") == (True,)
     for domain, project in (("d-germany", "p-nowhere"), ("d-france", "p-berlin"), ("d-nowhere", "p-berlin")):
         with pytest.raises(NotFound):
-            lab.discover().request_sync(domain, project)
+            request_sync(lab.limes, domain, project)

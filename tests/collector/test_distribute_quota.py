@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from limes.actions.distribute_quota import DistributionOutcome, explain_allocation
+from limes.actions.push_quota import push_quota
 from limes.core.autogrow import Step
 from limes.core.autogrow_bounds import BoundSource
 from limes.core.constraints import Constraint, ConstraintSet
@@ -133,7 +134,7 @@ def test_a_base_quota_is_used(make_lab: Callable[..., Lab]) -> None:
 
 def test_a_commitment_raises_quota_at_once(lab: Lab) -> None:
     lab.distribute_all()
-    lab.push().push_project(lab.project_id("paris"), ["compute"])
+    push_quota(lab.limes, lab.project_id("paris"), ["compute"])
     add(lab, 1, 10, project="paris", status="pending")
     lab.settle_commitments()
     assert az_quotas(lab)["paris"] == {"az-one": 10}
@@ -223,7 +224,7 @@ def test_explanation(lab: Lab) -> None:
 def test_commitments_for_all_azs(make_lab: Callable[..., Lab]) -> None:
     """They cover usage wherever it is."""
     lab = make_lab(catalog_options={"distributions": distributions()})
-    lab.discover().run()
+    lab.discover()
     provide(lab, az_one=100)
     use(lab, berlin={"az-one": 20})
     add(lab, 1, 30, status="pending", az="any", expires_at=lab.now + YEAR)
@@ -237,12 +238,12 @@ def test_bursting_comes_on_top(make_lab: Callable[..., Lab]) -> None:
     """The backend is told more; the quota does not follow what is bursted."""
     rule = replace(GROWTH, growth_multiplier=1)
     lab = make_lab(catalog_options={"distributions": distributions(rule), "burst_multiplier": 0.5})
-    lab.discover().run()
+    lab.discover()
     lab.execute("UPDATE projects SET has_bursting = %s", True)
     use(lab, berlin={"az-one": 20})
     provide(lab, az_one=100)
     lab.distribute_all()
-    lab.push().push_project(lab.project_id(), ["compute"])
+    push_quota(lab.limes, lab.project_id(), ["compute"])
     assert lab.compute.quota["berlin"]["cores"] == 30
     assert lab.quotas()["cores"] == (20, 30)
 

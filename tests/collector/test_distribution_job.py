@@ -127,7 +127,7 @@ def test_resources_that_people_set_are_left_alone(lab: Lab) -> None:
 def test_one_resource_that_fails_does_not_stop_others(make_lab: Callable[..., Lab]) -> None:
     rule = DistributionRule(re.compile("compute/(cores|ram)"), "autogrow", autogrow=GROWTH)
     lab = make_lab(catalog_options={"distributions": [rule]})
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     lab.clock.advance(10)
 
@@ -181,7 +181,7 @@ def test_a_project_that_vanishes(lab: Lab) -> None:
     lab.distribute_all()
     lab.keystone.vanish("dresden")
     set_due(lab, lab.now + 500)
-    lab.discover().run()
+    lab.discover()
     assert set(az_quotas(lab)) == {"berlin"}
     assert due_at(lab) == lab.now, "others may have what it has used"
 

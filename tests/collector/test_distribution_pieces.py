@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.discover import request_sync
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.backends import AZCapacity, AZUsage
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
@@ -44,7 +45,7 @@ def distribute(
 def scrape(lab: Lab, project: str, **usage: int) -> None:
     by_az = {az.replace("_", "-"): AZUsage(amount) for az, amount in usage.items()}
     lab.compute.usage[project] = {"cores": by_az}
-    lab.discover().request_sync(GERMANY.id, f"p-{project}")
+    request_sync(lab.limes, GERMANY.id, f"p-{project}")
     assert lab.scrape_all() == 1
 
 
@@ -92,7 +93,7 @@ def test_capacity_that_changes_meanwhile_ends_it(lab: Lab) -> None:
         lab.clock.advance(901)
         by_az = {az: AZCapacity(amount) for az, amount in {"az-one": 75, "az-two": 75}.items()}
         lab.capacitors["nova"].capacity = {"compute": {"cores": by_az}}
-        assert lab.scrape_capacity().run_next()
+        assert lab.scrape_capacity()
 
     before = az_quotas(lab)
     assert distribute(lab, during=lose)() == DistributionOutcome(CORES, True, 0)
@@ -134,7 +135,7 @@ def test_a_project_whose_bounds_change_meanwhile_is_lowered(lab: Lab) -> None:
 def test_a_project_that_vanishes_meanwhile(lab: Lab) -> None:
     def vanish() -> None:
         lab.keystone.vanish("dresden")
-        lab.discover().run()
+        lab.discover()
 
     assert distribute(lab, during=vanish, piece=500)() == DistributionOutcome(CORES, True, 1)
     assert az_quotas(lab) == {"berlin": GROWN["berlin"]}

@@ -1,10 +1,10 @@
 """Backend quota that somebody else changes: found, counted, and put right or left alone."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 import pytest
 
+from limes.actions.discover import request_sync
 from limes.actions.project_tasks import Telemetry
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, ResourceDef, ServiceDef, UsageReport
 from limes.core.catalog import Catalog
@@ -28,24 +28,24 @@ def settled(lab: Lab) -> Lab:
     lab.scrape_all()
     lab.push_all()
     assert lab.rows("SELECT COUNT(*) FROM project_services WHERE quota_desynced_at IS NOT NULL") == [(0,)]
-    lab.notes = Notes()
+    lab.telemetry = lab.notes = Notes()
     lab.clock.advance(60)
     return lab
 
 
 def look(lab: Lab, project: str = "p-berlin", domain: str = "d-germany") -> bool | None:
-    lab.discover().request_sync(domain, project)
-    return replace(lab.scrape(), telemetry=lab.notes).run_next("compute")
+    request_sync(lab.limes, domain, project)
+    return lab.scrape_next("compute")
 
 
 def look_by_itself(lab: Lab) -> bool | None:
     """A scrape that nobody has asked for."""
     lab.execute("UPDATE project_services SET next_scrape_at = 0 WHERE id = %s", *lab.service("id"))
-    return replace(lab.scrape(), telemetry=lab.notes).run_next("compute")
+    return lab.scrape_next("compute")
 
 
 def push(lab: Lab) -> bool | None:
-    return replace(lab.push(), telemetry=lab.notes).run_next("compute")
+    return lab.push_next("compute")
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def cloud(lab: Lab) -> Lab:
 
 
 def test_a_first_scrape_is_no_drift_whatever_the_backend_has(lab: Lab) -> None:
-    lab.notes = Notes()
+    lab.telemetry = lab.notes = Notes()
     lab.compute.default_quota = {"cores": 99}
     look(lab)
     assert lab.service("drifted_at", "quota_desynced_at") == (None, lab.now)
@@ -88,7 +88,7 @@ def test_drift_is_left_alone_and_shown_if_not_authoritative(
     make_lab: Callable[..., Lab], caplog: pytest.LogCaptureFixture
 ) -> None:
     cloud = make_lab()
-    cloud.discover().run()
+    cloud.discover()
     settled(cloud)
     cloud.authoritative = False
     cloud.compute.quota["berlin"] = {"cores": UNLIMITED, "ram": 0}
@@ -135,7 +135,7 @@ def strict_cloud(make_lab: Callable[..., Lab]) -> Lab:
     cloud = make_lab()
     resources = {**COMPUTE.resources, "cores": ResourceDef("cores", quota_at_least_usage=True)}
     cloud.catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", resources), VOLUME])
-    cloud.discover().run()
+    cloud.discover()
     set_quota = cloud.compute.set_quota
 
     def refuse_below_usage(project: ProjectInfo, quotas: Mapping[str, int]) -> None:
@@ -183,7 +183,7 @@ def test_usage_that_grows_before_the_push_is_looked_at_again(strict_cloud: Lab) 
     assert push(cloud) is False
     assert cloud.service("push_error") == ("service compute: quota 7 is below usage 9",)
     assert cloud.service("is_stale") == (True,)
-    assert cloud.scrape().run_next("compute") is True
+    assert cloud.scrape_next("compute") is True
     cloud.clock.advance(60)
     assert push(cloud) is True
     assert cloud.quotas()["cores"] == (0, 9)

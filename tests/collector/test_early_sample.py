@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 
 from limes.actions.growth.early_sample import JOB, SOON
 from limes.actions.run_job import run_if_due
 from limes.core.metering.calendar import HOUR
-from tests.collector.growth import HOURS, job, set_capacity, stored, use
+from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use
 from tests.collector.lab import AZUsage, Lab
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.statements import count_statements
@@ -28,7 +29,7 @@ def lab(lab: Lab) -> Lab:
 
 def run(lab: Lab, work: Callable[[], object] | None = None) -> bool | None:
     """What a collector does at each poll."""
-    return run_if_due(lab.limes, JOB, work or job(lab).run, INTERVAL)
+    return run_if_due(lab.limes, JOB, lambda limes: (work or partial(take_sample, lab))(), INTERVAL)
 
 
 def sample_after(lab: Lab, *pauses: float) -> None:
@@ -115,7 +116,7 @@ def test_figures_that_a_running_sample_has_not_seen_are_sampled_next(lab: Lab) -
     lab.clock.advance(SOON)
 
     def sample_and_lose_the_race() -> None:
-        job(lab).run()
+        take_sample(lab)
         use(lab, 3, project="paris")
 
     run(lab, sample_and_lose_the_race)

@@ -31,7 +31,7 @@ def use(lab: Lab, project: str, **usage: int) -> None:
     """Scrapes this usage of cores, by AZ."""
     lab.compute.usage[project] = {"cores": {az.replace("_", "-"): AZUsage(amount) for az, amount in usage.items()}}
     lab.make_due(project)
-    assert lab.scrape().run_next("compute")
+    assert lab.scrape_next("compute")
 
 
 def wait(lab: Lab, number: int, amount: int, **fields: str) -> None:
@@ -74,7 +74,7 @@ def test_less_usage_of_another_resource_locks_nothing(lab: Lab) -> None:
     wait(lab, 1, 15, project="paris")
     lab.compute.usage["dresden"]["ram"] = {"any": AZUsage(5)}
     lab.execute("UPDATE project_services SET next_scrape_at = %s", lab.now)
-    while lab.scrape().run_next("compute"):
+    while lab.scrape_next("compute"):
         pass
     asked = statements_of(lab.engine, lambda: use(lab, "dresden", az_two=5))
     assert len([sql for sql in asked if "commitment" in sql]) == 1
@@ -113,7 +113,7 @@ def test_what_a_vanished_project_has_not_got_is_deleted(lab: Lab, whole_domain: 
         lab.keystone.found = {domain: found for domain, found in lab.keystone.found.items() if domain.name == "france"}
     else:
         lab.keystone.vanish("berlin")
-    lab.discover().run()
+    lab.discover()
     assert states(lab) == {3: "confirmed", 4: "confirmed"}
     assert events(lab) == [("deleted", 1), ("deleted", 2), ("confirmed", 3)]
     left = ["dresden", "paris"]  # somebody pays for what dresden has
@@ -125,11 +125,11 @@ def test_a_vanished_project_goes_when_its_commitments_have_ended(lab: Lab) -> No
     add(lab, 2, 1, status="superseded")
     lab.keystone.vanish("berlin")
     before = all_rows(lab.engine)
-    lab.discover().run()
+    lab.discover()
     assert changes(before, all_rows(lab.engine)) == {}
     lab.clock.advance(10)
     lab.settle_commitments()
-    lab.discover().run()
+    lab.discover()
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
     assert states(lab) == {}
     assert events(lab) == [("expired", 1)]
@@ -141,6 +141,6 @@ def test_what_has_ended_unconfirmed_is_told_as_such(lab: Lab) -> None:
     add(lab, 2, 50, expires_at=lab.now + 11)
     lab.clock.advance(10)
     lab.keystone.vanish("berlin")
-    lab.discover().run()
+    lab.discover()
     assert events(lab) == [("deleted", 2), ("expired", 1)]
     assert lab.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]

@@ -29,7 +29,7 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
     ]
     durations = BehaviorRule(resource="compute/.*", commitment_durations=("1 year", "3 years", "1 year"))
     lab = make_lab(catalog_options={"distributions": rules, "behaviors": [durations]})
-    lab.discover().run()
+    lab.discover()
     return lab
 
 
@@ -87,7 +87,7 @@ def fill(lab: Lab) -> None:
     }
     lab.scrape_all()
     lab.scrape_all("volume")
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
 
 
 @pytest.fixture

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.metering.close import Retention
 from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.db.queries.sum_upkeep import fold_sums
 from limes.errors import Unavailable
 from tests.collector.commitments import add
-from tests.collector.growth import HOURS, SUMMARIES, job, set_capacity, set_domain_quota, stored, use
+from tests.collector.growth import HOURS, SUMMARIES, set_capacity, set_domain_quota, stored, take_sample, use
 from tests.collector.lab import Lab
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.levels import few_of
@@ -21,12 +20,12 @@ from tests.support.levels import few_of
 pytestmark = pytest.mark.sql
 Figures = tuple[int, int, int | None, int | None]
 """Usage, committed, quota and capacity."""
-LONG = Retention(hours=1000)
+LONG = {"keep_hours": 1000}
 
 
 @pytest.fixture
 def lab(lab: Lab) -> Lab:
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     return lab
 
@@ -39,7 +38,7 @@ def test_a_sample_has_the_cluster_and_each_domain(lab: Lab) -> None:
     set_domain_quota(lab, 30, "france")
     set_capacity(lab, 100)
     add(lab, 1, 2, status="confirmed")
-    job(lab).run()
+    take_sample(lab)
     hour = int(lab.now) - int(lab.now) % HOUR
     assert stored(lab, "growth_hours", HOURS) == [(hour, 12, 2, 50, 100)]
     assert stored(lab, "growth_hours", HOURS, az="az-one") == [(hour, 12, 2, None, 100)]
@@ -52,11 +51,11 @@ def test_a_sample_has_the_cluster_and_each_domain(lab: Lab) -> None:
 
 def test_what_is_not_used_any_more_counts_as_zero(lab: Lab) -> None:
     use(lab, 6)
-    job(lab).run()
+    take_sample(lab)
     lab.clock.advance(HOUR)
     lab.execute("DELETE FROM project_az_resources")
     lab.execute("UPDATE project_resources SET usage = 0")
-    job(lab).run()
+    take_sample(lab)
     day = day_of(int(lab.now))
     assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, "d-germany")] == [(day, 2, 3, 6)]
     assert [row[:4] for row in stored(lab, "growth_days", SUMMARIES, az="az-one")] == [(day, 2, 3, 6)]
@@ -109,7 +108,7 @@ def test_days_and_months_are_what_was_sampled(lab: Lab, seed: int) -> None:
             add(lab, number, number + 1, status="confirmed", expires_at=lab.now + 3650 * DAY)
         if dice.random() < 0.2:
             kill_while_sampling(lab, dice)
-        job(lab, LONG).run()
+        take_sample(lab, **LONG)
         now = int(lab.now)
         truth.hours = {hour: row for hour, row in truth.hours.items() if hour <= now}
         if truth.hours or usage or committed or quota:
@@ -124,7 +123,7 @@ class Killed(BaseException):
 
 
 def run_until_killed(lab: Lab) -> None:
-    job(lab, LONG).run()
+    take_sample(lab, **LONG)
     raise Killed  # it was quicker
 
 
@@ -149,7 +148,7 @@ def test_many_collectors_at_once(lab: Lab) -> None:
     for usage in (5, 8, 2, 40):
         use(lab, usage)
         with ThreadPoolExecutor(6) as pool:
-            for done in [pool.submit(job(lab).run) for _ in range(6)]:
+            for done in [pool.submit(take_sample, lab) for _ in range(6)]:
                 done.result(100)
         truth.hours[int(lab.now) - int(lab.now) % HOUR] = (usage, 0, 0, None)
         lab.clock.advance(9 * HOUR)
@@ -159,20 +158,20 @@ def test_many_collectors_at_once(lab: Lab) -> None:
 def test_a_clock_of_years_ago_deletes_nothing(lab: Lab) -> None:
     """A machine that starts without a battery for its clock, and has not heard of the time yet."""
     use(lab, 4)
-    job(lab).run()
+    take_sample(lab)
     months = stored(lab, "growth_months", SUMMARIES)
     assert months
     lab.clock.advance(-20 * 365 * DAY)
     with pytest.raises(Unavailable, match="sampled since 2026-01-01T00:00:00Z, but the clock says 2006"):
-        job(lab).run()
+        take_sample(lab)
     assert stored(lab, "growth_months", SUMMARIES) == months
 
 
 def test_what_is_old_is_forgotten(lab: Lab) -> None:
-    retention = Retention(hours=2, days=62, months=3)
+    retention = {"keep_hours": 2, "keep_days": 62, "keep_months": 3}
     for _ in range(200):
         use(lab, 4)
-        job(lab, retention).run()
+        take_sample(lab, **retention)
         lab.clock.advance(DAY)
     lab.clock.advance(-DAY)
     today = day_of(int(lab.now))
@@ -196,13 +195,13 @@ def test_quotas_of_projects_are_noted_when_they_change(lab: Lab) -> None:
     for quota in (5, 5, 9, 9, 5):
         lab.set_quota("cores", quota)
         times.append(int(lab.now))
-        job(lab).run()
+        take_sample(lab)
         lab.clock.advance(HOUR)
     assert quota_times(lab) == [(times[0], times[2], 5), (times[2], times[4], 9), (times[4], None, 5)]
     lab.clock.advance(times[3] - lab.now)  # the clock was ahead
-    job(lab).run()
+    take_sample(lab)
     assert quota_times(lab) == [(times[0], times[2], 5), (times[2], times[3], 9), (times[3], None, 5)]
     lab.execute("DELETE FROM projects WHERE uuid = 'p-berlin'")
     lab.clock.advance(HOUR)
-    job(lab).run()
+    take_sample(lab)
     assert quota_times(lab)[-1] == (times[3], int(lab.now), 5)

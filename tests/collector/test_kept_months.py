@@ -2,28 +2,27 @@
 
 import pytest
 
-from limes.actions.metering.close import CloseAccounts, Retention
-from limes.actions.metering.report import ReportUsage
+from limes.actions.metering.report import find_page
 from limes.actions.metering.usage_query import UsageQuery
 from limes.core.metering.calendar import DAY, Granularity, next_month, previous_month
 from limes.errors import BadRequest
 from tests.collector.lab import Lab
-from tests.collector.metering import START, scrape
+from tests.collector.metering import START, close, scrape, with_metering
+from tests.support.usage import read_entries
 
 
 def test_months_that_are_not_kept(lab: Lab) -> None:
     """What is said to be kept is there, and what was before is refused."""
-    keep = Retention(months=3)
+    keep = {"keep_months": 3}
     scrape(lab, 4)
-    CloseAccounts(lab.engine, lab.clock, retention=keep).run()
+    close(lab, **keep)
     lab.clock.advance(300 * DAY)
     scrape(lab, 4)
-    CloseAccounts(lab.engine, lab.clock, retention=keep).run()
-    report = ReportUsage(lab.engine, lab.clock, retention=keep)
+    close(lab, **keep)
+    limes = with_metering(lab, **keep)
     with pytest.raises(BadRequest, match=r"single months are kept from 2026-07-01T00:00:00Z on; ask for later ones$"):
-        report.page(UsageQuery(START, next_month(START), Granularity.MONTH))
+        find_page(limes, UsageQuery(START, next_month(START), Granularity.MONTH))
     ((first,),) = lab.rows("SELECT MIN(begins) FROM usage_months")
-    page = report.page(UsageQuery(first, next_month(first), Granularity.MONTH))
-    assert [entry for part in report.entries(page) for entry in part]
+    assert read_entries(limes, UsageQuery(first, next_month(first), Granularity.MONTH))
     with pytest.raises(BadRequest, match="single months are kept from"):
-        report.page(UsageQuery(previous_month(first), first, Granularity.MONTH))
+        find_page(limes, UsageQuery(previous_month(first), first, Granularity.MONTH))

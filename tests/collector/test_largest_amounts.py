@@ -36,7 +36,7 @@ OPTIONS = {
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     lab = make_lab(catalog_options=OPTIONS)
-    lab.discover().run()
+    lab.discover()
     return lab
 
 
@@ -65,7 +65,7 @@ def test_a_number_beyond_stops_nothing(lab: Lab, api: World, number: int) -> Non
         }
     }
     assert lab.rescrape() is True
-    assert lab.scrape_capacity().run_next().success is True
+    assert lab.scrape_capacity().success is True
     project = api.get(PROJECT)["project"]
     cores, ram = cores_of(project), project["services"][0]["resources"][2]
     assert (cores["usage"], cores["physical_usage"], cores["backend_quota"]) == (MAX_AMOUNT, MAX_AMOUNT, -1)
@@ -86,7 +86,7 @@ def test_sums_of_the_largest_amounts(lab: Lab, api: World) -> None:
     full = {"az-one": AZCapacity(MAX_AMOUNT, MAX_AMOUNT), "az-two": AZCapacity(MAX_AMOUNT)}
     lab.capacitors["nova"].capacity = {"compute": {"cores": full, "ram": full}}
     lab.scrape_all()
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
     lab.execute("UPDATE project_resources SET quota = %s WHERE quota IS NOT NULL", MAX_AMOUNT)
     lab.execute("UPDATE domain_resources SET quota = %s", MAX_AMOUNT)
     lab.execute("UPDATE projects SET has_bursting = %s", True)
@@ -123,7 +123,7 @@ def test_quotas_of_the_largest_amount(lab: Lab, api: World) -> None:
         assert put(path, 2**32, "volume", "capacity", unit="EiB").status_code == 202
     other = put("/v1/domains/d-germany/projects/p-dresden", 1)
     assert (other.status_code, "domain quota exceeded" in other.text) == (409, True)
-    lab.push().run_next("compute")
+    lab.push_next("compute")
     assert dict(lab.compute.written)["berlin"]["cores"] == MAX_AMOUNT
     rescraped = cores_of(api.get(PROJECT)["project"])
     assert "backend_quota" not in rescraped, "what was written is read as the same"
@@ -135,7 +135,7 @@ def test_commitments_of_the_largest_amount(lab: Lab, api: World) -> None:
     lab.capacitors["nova"].capacity = {"compute": {"cores": full}, "volume": {"capacity": full}}
     lab.scrape_all()
     lab.scrape_all("volume")
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
 
     def commit(what: str, service: str, resource: str, az: str, amount: int) -> Any:
         wanted = {

@@ -8,7 +8,7 @@ from limes.core.metering.calendar import DAY, HOUR, Granularity
 from limes.db.queries.metering import StepRow, add_steps
 from limes.errors import Unavailable
 from tests.collector.lab import Lab
-from tests.collector.metering import CORES, START, entries, job, scrape
+from tests.collector.metering import CORES, START, close, entries, scrape
 
 pytestmark = pytest.mark.sql
 
@@ -19,10 +19,10 @@ PROJECTS = ("p-berlin", "p-dresden", "p-paris")
 def metered(lab: Lab) -> Lab:
     """A lab in which 4 cores of berlin were in use for a day, which is closed."""
     scrape(lab, 4)
-    job(lab).run()
+    close(lab)
     lab.clock.advance(DAY + HOUR)
     scrape(lab, 4)
-    job(lab).run()
+    close(lab)
     return lab
 
 
@@ -43,7 +43,7 @@ def corrected(lab: Lab) -> list[tuple[str]]:
 def count_of_run(lab: Lab, queries: list[Any]) -> int:
     """How many queries the job takes."""
     before = len(queries)
-    job(lab).run()
+    close(lab)
     return len(queries) - before
 
 
@@ -53,7 +53,7 @@ def test_corrections_take_as_many_queries_for_one_project_as_for_many(metered: L
     for_one = count_of_run(metered, queries)
     assert corrected(metered) == [("p-dresden",)]
     metered.clock.advance(HOUR)
-    job(metered).run()
+    close(metered)
     record_late(metered, "p-paris", "p-vanished")
     assert count_of_run(metered, queries) == for_one
     assert corrected(metered) == [("p-dresden",), ("p-paris",), ("p-vanished",)]
@@ -61,12 +61,12 @@ def test_corrections_take_as_many_queries_for_one_project_as_for_many(metered: L
 
 def test_what_was_looked_at_is_not_looked_at_all_day(metered: Lab, queries: list[Any]) -> None:
     metered.clock.advance(HOUR)
-    job(metered).run()
+    close(metered)
     nothing_late = count_of_run(metered, queries)
     record_late(metered, *PROJECTS)
     assert count_of_run(metered, queries) > nothing_late
     metered.clock.advance(HOUR)
-    job(metered).run()
+    close(metered)
     assert count_of_run(metered, queries) == nothing_late
 
 
@@ -74,11 +74,11 @@ def test_what_comes_late_is_found_after_a_run_was_killed(metered: Lab, monkeypat
     """The next run is hours later."""
     record_late(metered, *PROJECTS)
     with monkeypatch.context() as patch:
-        patch.setattr("limes.actions.metering.corrections.CorrectAccounts.correct", kill)
+        patch.setattr("limes.actions.metering.corrections.correct_days", kill)
         with pytest.raises(KeyboardInterrupt):
-            job(metered).run()
+            close(metered)
     metered.clock.advance(2 * DAY)
-    job(metered).run()
+    close(metered)
     assert corrected(metered) == [(project,) for project in PROJECTS]
 
 
@@ -106,5 +106,5 @@ def test_a_clock_of_years_ago_opens_nothing_again(metered: Lab) -> None:
     assert all(closed)
     metered.clock.advance(-20 * 365 * DAY)
     with pytest.raises(Unavailable, match="begins on 2026-01-01T00:00:00Z, but the clock says 2006"):
-        job(metered).run()
+        close(metered)
     assert (metered.rows("SELECT * FROM usage_days"), metered.rows("SELECT * FROM usage_months")) == closed

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from limes.actions.scrape_usage import claim_scrapes, scrape_project
 from limes.backends import AZUsage, BackendError
 from tests.collector.lab import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, Lab
-from tests.collector.lifetimes import DAY, FOLLOWED, clean_up, periods, report, scrape, scraper, server, shown
+from tests.collector.lifetimes import DAY, FOLLOWED, clean_up, following, periods, report, scrape, server, shown
 from tests.support.rows import all_rows, changes
 from tests.support.statements import count_statements
 
@@ -67,7 +68,8 @@ def test_statements_do_not_depend_on_the_number_of_subresources(lab: Lab) -> Non
         return count_statements(lab.engine, work)
 
     def run(followed: Any = FOLLOWED) -> Any:
-        return lambda: scraper(lab, followed).run_next("compute")
+        follower = following(lab, followed)
+        return lambda: follower.scrape_next("compute")
 
     scrape(lab)
     few = [("az-one", server(str(number))) for number in range(2)]
@@ -98,11 +100,11 @@ def test_a_deleted_project_stays_billable(lab: Lab) -> None:
     seen = lab.now
     lab.clock.advance(600)
     lab.keystone.found = {GERMANY: [BERLIN, DRESDEN]}  # paris goes with its domain
-    lab.discover().run()
+    lab.discover()
     gone = lab.now
     lab.clock.advance(600)
     lab.keystone.found = {GERMANY: [DRESDEN]}
-    lab.discover().run()
+    lab.discover()
     berlin, paris = periods(lab)
     assert berlin[1:5] == ("d-germany", "germany", "p-berlin", "berlin")
     assert paris[1:5] == ("d-france", "france", "p-paris", "paris")
@@ -121,14 +123,14 @@ def test_a_renamed_project_has_its_new_name(lab: Lab) -> None:
     scrape(lab)
     renamed = BERLIN.__class__(BERLIN.id, "berlin-mitte", BERLIN.parent_id, GERMANY)
     lab.keystone.found = {GERMANY: [renamed, DRESDEN], FRANCE: [PARIS]}
-    lab.discover().run()
+    lab.discover()
     assert [row.project_name for row in periods(lab)] == ["berlin-mitte"]
     report(lab, ("az-one", server("a")), project="berlin-mitte")
     scrape(lab)
     assert lab.rows("SELECT uuid, name FROM lifetime_projects") == [("p-berlin", "berlin-mitte")]
     lab.clock.advance(60)
     lab.keystone.found = {GERMANY: [DRESDEN], FRANCE: [PARIS]}
-    lab.discover().run()
+    lab.discover()
     assert [(row.project_uuid, row.project_name) for row in periods(lab)] == [("p-berlin", "berlin-mitte")]
 
 
@@ -182,10 +184,9 @@ def test_a_clock_that_is_set_back_makes_no_negative_period(lab: Lab) -> None:
 
 def test_a_claim_that_is_lost_writes_nothing(lab: Lab) -> None:
     report(lab, ("az-one", server("a")))
-    action = scraper(lab)
-    [task] = action.claim("compute", 1)
+    [task] = claim_scrapes(lab.limes, "compute", 1)
     lab.execute("UPDATE project_services SET scrape_claimed_until = scrape_claimed_until + 1")
-    action.run(task)
+    scrape_project(lab.limes, task, following(lab).listeners)
     assert periods(lab) == []
 
 

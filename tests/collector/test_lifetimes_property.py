@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from limes.actions.discover import request_sync
 from limes.backends import BackendError, ProjectInfo
 from limes.core.lifetimes import find
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, FakeKeystone, Lab
-from tests.collector.lifetimes import FOLLOWED, billed, clean_up, periods, report, scrape, scraper, server
+from tests.collector.lifetimes import FOLLOWED, billed, clean_up, following, periods, report, scrape, server
 from tests.support.levels import few_of
 
 pytestmark = pytest.mark.sql
@@ -92,7 +93,7 @@ class History:
 
     def discover(self) -> None:
         self.lab.keystone.found = {GERMANY: list(self.names.values())}
-        self.lab.discover().run()
+        self.lab.discover()
 
 
 def random_present(chance: random.Random) -> Present:
@@ -120,7 +121,7 @@ def random_step(chance: random.Random) -> tuple[Any, ...]:
 def test_random_histories(make_lab: Callable[..., Lab], seed: int) -> None:
     chance = random.Random(seed)
     lab = make_lab(keystone=FakeKeystone(BERLIN, DRESDEN))
-    lab.discover().run()
+    lab.discover()
     history = History(lab)
     past: list[tuple[int, int, dict[tuple[str, ...], int]]] = []
     for _ in range(STEPS):
@@ -141,7 +142,7 @@ TOWNS = [ProjectInfo(f"p-{number}", f"town-{number}", GERMANY.id, GERMANY) for n
 def test_several_collectors_at_once(make_lab: Callable[..., Lab]) -> None:
     """Each round, all collectors scrape all projects; a sync asks for further scrapes meanwhile."""
     lab = make_lab(keystone=FakeKeystone(*TOWNS))
-    lab.discover().run()
+    lab.discover()
     rounds, collectors = 6, 4
     for number in range(rounds):
         for index, town in enumerate(TOWNS):
@@ -153,9 +154,9 @@ def test_several_collectors_at_once(make_lab: Callable[..., Lab]) -> None:
 
         def collect(worker: int, barrier: threading.Barrier = barrier) -> None:
             barrier.wait(60)
-            lab.discover().request_sync(GERMANY.id, TOWNS[worker].id)
-            action = scraper(lab)
-            while action.run_next("compute") is not None:
+            request_sync(lab.limes, GERMANY.id, TOWNS[worker].id)
+            follower = following(lab)
+            while follower.scrape_next("compute") is not None:
                 pass
 
         with ThreadPoolExecutor(collectors) as pool:
@@ -177,7 +178,7 @@ def test_several_collectors_at_once(make_lab: Callable[..., Lab]) -> None:
 def test_scrapes_race_with_deletions(make_lab: Callable[..., Lab]) -> None:
     """Whatever a scrape writes at the last moment, nothing of a project goes on after its deletion."""
     lab = make_lab(keystone=FakeKeystone(*TOWNS))
-    lab.discover().run()
+    lab.discover()
     staying, leaving = TOWNS[:4], TOWNS[4:]
     for town in TOWNS:
         report(lab, ("az-one", server(town.name)), project=town.name)
@@ -186,7 +187,7 @@ def test_scrapes_race_with_deletions(make_lab: Callable[..., Lab]) -> None:
     def come_and_go() -> None:
         for number in range(12):
             lab.keystone.found = {GERMANY: staying if number % 2 else TOWNS}
-            lab.discover().run()
+            lab.discover()
         is_over.set()
 
     def collect() -> None:
@@ -196,9 +197,9 @@ def test_scrapes_race_with_deletions(make_lab: Callable[..., Lab]) -> None:
             for town in TOWNS:
                 report(lab, ("az-one", server(town.name, flavor)), project=town.name)
             for town in staying:
-                lab.discover().request_sync(GERMANY.id, town.id)
-            action = scraper(lab)
-            while action.run_next("compute") is not None:
+                request_sync(lab.limes, GERMANY.id, town.id)
+            follower = following(lab)
+            while follower.scrape_next("compute") is not None:
                 pass
 
     with ThreadPoolExecutor(3) as pool:

@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 
-from limes.actions.metering.corrections import CorrectAccounts
+from limes.actions.context import Limes
+from limes.actions.discover import discover_projects
+from limes.actions.metering import corrections
 from limes.actions.metering.entries import UsageEntry
+from limes.actions.metering.sources import MeteringWindow
 from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of, next_month
 from limes.db.queries import usage_corrections
 from limes.db.queries.metering import StepRow, add_steps
-from limes.db.queries.usage_sources import Only
+from limes.db.queries.usage_sources import MeterFilter
 from tests.collector.lab import BERLIN, GERMANY, FakeKeystone, Lab
-from tests.collector.metering import CORES, START, entries, job, keep_scraping, of_cores, scrape
+from tests.collector.metering import CORES, START, close, entries, keep_scraping, of_cores, scrape
 
 pytestmark = pytest.mark.sql
 
@@ -22,7 +25,7 @@ pytestmark = pytest.mark.sql
 def metered(lab: Lab) -> Lab:
     """A lab in which metering has begun at midnight, with 4 cores of berlin in use."""
     scrape(lab, 4)
-    job(lab).run()
+    close(lab)
     return lab
 
 
@@ -57,14 +60,14 @@ def test_what_was_before_the_beginning_is_unknown(make_lab: Callable[..., Lab], 
     """Also of projects that are discovered then: Limes has been started for the first time, and its jobs begin at once."""
     lab = make_lab()
     if is_known:
-        lab.discover().run()
+        lab.discover()
     lab.clock.advance(9 * DAY + HOUR)
-    job(lab).run()
-    lab.discover().run()
+    close(lab)
+    lab.discover()
     scrape(lab, 4)
     for days in (0, 1, 40):
         lab.clock.advance(days * DAY + HOUR)
-        job(lab).run()
+        close(lab)
         for granularity in (Granularity.MONTH, Granularity.TOTAL):
             (found,) = told(lab, START, next_month(START), granularity)
             assert (found.account.unknown >= 9 * DAY + HOUR, found.account.smallest) == (True, 4)
@@ -88,18 +91,18 @@ def test_a_closed_month_says_the_same_for_ever(metered: Lab) -> None:
     """Whatever happens later: other usage, another name, the project's end."""
     keep_scraping(metered, 4, START + 3 * DAY)
     metered.clock.advance(29 * DAY)
-    job(metered).run()
+    close(metered)
     first = entries(metered, START, next_month(START), Granularity.MONTH)
     assert first[0].closed == {"month": 1}
     scrape(metered, 9)
     metered.keystone = FakeKeystone(replace(BERLIN, name="renamed"))
-    metered.discover().discover_projects(GERMANY.id)
-    job(metered).run()
+    discover_projects(metered.limes, GERMANY.id)
+    close(metered)
     metered.clock.advance(50 * DAY)
-    job(metered).run()
+    close(metered)
     metered.keystone = FakeKeystone(replace(BERLIN, id="p-other", name="other"))
-    metered.discover().discover_projects(GERMANY.id)
-    job(metered).run()
+    discover_projects(metered.limes, GERMANY.id)
+    close(metered)
     assert entries(metered, START, next_month(START), Granularity.MONTH) == first
     later = entries(metered, next_month(START), next_month(next_month(START)), Granularity.MONTH)
     assert {entry.names.project_name for entry in later if entry.meter.project == BERLIN.id} == {"renamed"}
@@ -112,11 +115,11 @@ def late_step(lab: Lab, at: int, usage: int) -> None:
 
 def test_what_comes_late_is_a_new_version_with_its_reason(metered: Lab) -> None:
     keep_scraping(metered, 4, START + 2 * DAY + HOUR)
-    job(metered).run()
+    close(metered)
     assert days_of_cores(metered, 2) == [(4 * DAY, 0), (4 * DAY, 0)]
     metered.clock.advance(HOUR)
     late_step(metered, START + DAY + 12 * HOUR, 10)
-    job(metered).run()
+    close(metered)
     (first, second) = told(metered, START, START + 2 * DAY, Granularity.DAY)
     assert (first.version, second.version) == (1, 2)
     assert second.account.used == 12 * HOUR * 4 + 12 * HOUR * 10
@@ -126,7 +129,7 @@ def test_what_comes_late_is_a_new_version_with_its_reason(metered: Lab) -> None:
     assert (correction.granularity, correction.begins, correction.version) == ("day", START + DAY, 1)
     assert correction.account.used == 4 * DAY
     assert "recorded afterwards" in correction.reason
-    job(metered).run()  # and once is enough
+    close(metered)  # and once is enough
     assert len(metered.rows("SELECT number FROM usage_corrections")) == 1
 
 
@@ -137,13 +140,13 @@ def test_a_corrected_day_changes_no_other_day(metered: Lab) -> None:
     keep_scraping(metered, 4, month + 2 * DAY + HOUR)
     scrape(metered, 0)
     keep_scraping(metered, 0, month + 4 * DAY + HOUR)
-    job(metered).run()
+    close(metered)
     late_step(metered, month - DAY, 10)
     late_step(metered, month, 4)
     late_step(metered, month + 3 * DAY, 7)
     late_step(metered, month + 3 * DAY + HOUR, 0)
     (before,) = told(metered, month, next_month(month))
-    job(metered).run()
+    close(metered)
     assert days_of_cores(metered, 4, month - 2 * DAY) == [(4 * DAY, 0), (10 * DAY, 0), (4 * DAY, 0), (4 * DAY, 0)]
     (january,) = told(metered, START, month)
     assert january.account.used == 4 * (month - START) + 6 * DAY
@@ -154,45 +157,45 @@ def test_a_corrected_day_changes_no_other_day(metered: Lab) -> None:
 def test_an_outage_over_midnight_is_looked_at_once(metered: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     """The next day is closed with what is known of the gap. When it ends, that is compared, and nothing was wrong."""
     looked_at: list[set[str]] = []
-    correct = CorrectAccounts.correct
+    correct = corrections.correct_days
 
-    def note(self: CorrectAccounts, late: dict[str, int], *more: Any) -> None:
+    def note(limes: Limes, window: MeteringWindow, late: dict[str, int], *more: Any) -> None:
         looked_at.append({*late})
-        correct(self, late, *more)
+        correct(limes, window, late, *more)
 
-    monkeypatch.setattr(CorrectAccounts, "correct", note)
+    monkeypatch.setattr(corrections, "correct_days", note)
     keep_scraping(metered, 4, START + 23 * HOUR)
     metered.clock.advance(HOUR // 2)
     scrape(metered, None)
     metered.clock.advance(HOUR)
-    job(metered).run()
+    close(metered)
     scrape(metered, 4)
     for _ in range(3):
         metered.clock.advance(60)
-        job(metered).run()
+        close(metered)
     assert looked_at == [{BERLIN.id}]
     assert metered.rows("SELECT * FROM usage_corrections") == []
     assert days_of_cores(metered, 1) == [(4 * (DAY - HOUR // 2), HOUR // 2)]
 
 
 def test_a_gap_that_is_counted_with_its_day_needs_no_other_look(metered: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CorrectAccounts, "correct", None)
+    monkeypatch.setattr(corrections, "correct_days", None)
     metered.clock.advance(HOUR)
     scrape(metered, None)
     metered.clock.advance(HOUR)
     scrape(metered, 4)
     keep_scraping(metered, 4, START + DAY + HOUR)
-    job(metered).run()
-    job(metered).run()
+    close(metered)
+    close(metered)
     assert days_of_cores(metered, 1) == [(4 * (DAY - HOUR), HOUR)]
 
 
 def test_a_closed_month_is_corrected_with_its_days(metered: Lab) -> None:
     month = next_month(START)
     keep_scraping(metered, 4, month + DAY + HOUR)
-    job(metered).run()
+    close(metered)
     late_step(metered, month - 12 * HOUR, 10)
-    job(metered).run()
+    close(metered)
     (january,) = told(metered, START, month)
     assert (january.version, january.account.used) == (2, 4 * (month - START) + 6 * 12 * HOUR)
     found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
@@ -204,14 +207,14 @@ def test_a_closed_month_is_corrected_with_its_days(metered: Lab) -> None:
 def test_days_that_a_wrong_clock_has_closed_are_opened_again(metered: Lab) -> None:
     """What their month has said is kept with its correction."""
     keep_scraping(metered, 4, START + DAY + 6 * HOUR)
-    job(metered).run()
+    close(metered)
     metered.clock.advance(40 * DAY)  # wrong
     scrape(metered, 70)
-    job(metered).run()
+    close(metered)
     (said,) = told(metered, START, next_month(START))
     metered.clock.advance(-40 * DAY)
     scrape(metered, 5)
-    job(metered).run()
+    close(metered)
     found = metered.engine.snapshot(lambda: usage_corrections.corrections(metered.engine, [BERLIN.id], START, 2**40))
     kept = {row.begins: row.account.used for row in found if (row.granularity, row.meter) == ("month", CORES)}
     assert kept == {START: said.account.used}
@@ -221,10 +224,10 @@ def test_old_hours_and_days_are_forgotten_and_months_are_not(metered: Lab) -> No
     keep_scraping(metered, 4, START + 2 * HOUR)
     keep_scraping(metered, 6, START + 4 * HOUR)
     metered.clock.advance(500 * DAY)
-    job(metered).run()
+    close(metered)
     assert metered.rows("SELECT * FROM usage_steps") == []
     assert metered.rows("SELECT * FROM usage_days WHERE begins < %s", START + 60 * DAY) == []
-    only = Only(resources=["cores"], azs=["az-one"])
+    only = MeterFilter(resources=["cores"], azs=["az-one"])
     found = entries(metered, START, next_month(START), Granularity.MONTH, only=only)
     (january,) = [entry for entry in found if entry.meter == CORES]
     assert january.account.used == 4 * 3 * HOUR + 6 * (HOUR + 2 * HOUR)

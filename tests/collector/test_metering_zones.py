@@ -9,13 +9,16 @@ from itertools import pairwise
 
 import pytest
 
+from limes.actions.context import Limes
+from limes.actions.discover import discover_projects
 from limes.actions.metering import close
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.close import close_days
 from limes.core.metering.account import Account
 from limes.core.metering.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month, previous_month
+from limes.core.units import Unit
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
-from tests.collector.metering import commitment_event, entries, job, scrape
-from tests.collector.previous_release import PreviousJob
+from tests.collector.metering import commitment_event, cores_in, entries, scrape
+from tests.collector.previous_release import close_as_previous, close_some_as_previous
 from tests.support.levels import few_of
 
 pytestmark = pytest.mark.sql
@@ -104,7 +107,7 @@ class History:
         lab.clock.advance(27 * DAY + 3 * HOUR)
         scrape(lab, {"az-one": 4})
         self.truth = Truth(self.now, [(self.now, {"az-one": 4})], units=[(self.now, "MiB")])
-        self.job.run()
+        close_days(self.limes)
         self.live: dict[str, int] = {}
         """Commitments with their place in the truth."""
 
@@ -113,8 +116,8 @@ class History:
         return int(self.lab.now)
 
     @property
-    def job(self) -> CloseAccounts:
-        return replace(job(self.lab), units={("compute", "cores"): self.truth.units[-1][1]})
+    def limes(self) -> Limes:
+        return replace(self.lab.limes, catalog=cores_in(Unit(self.truth.units[-1][1])))
 
     def step(self) -> None:
         dice = self.dice
@@ -194,30 +197,30 @@ class History:
             self.scrape()
             self.lab.clock.advance(-2)
         self.lab.keystone = FakeKeystone(DRESDEN, PARIS)
-        self.lab.discover().discover_projects(GERMANY.id)
+        discover_projects(self.lab.limes, GERMANY.id)
         self.truth.gone_since = self.now
         self.truth.scrapes = [each for each in self.truth.scrapes if each[0] <= self.now]
 
     def run_job(self) -> None:
-        self.job.run()
+        close_days(self.limes)
 
     def run_job_as_before(self) -> None:
-        PreviousJob(self.lab.engine, self.lab.clock).run()
+        close_as_previous(self.lab)
 
     def close_some(self) -> None:
         """Either release closes a day for some projects, and is killed."""
         if not self.previous or self.dice.random() < 0.5:
-            self.lab.engine.atomic(lambda: self.job._close_some(self.now))
+            close._close_some(self.limes, self.now)
         else:
-            PreviousJob(self.lab.engine, self.lab.clock).close_some()
+            close_some_as_previous(self.lab)
 
     def change_unit(self) -> None:
         self.truth.units.append((self.now, self.dice.choice(["MiB", "GiB", "TiB"])))
-        self.job.run()
+        close_days(self.limes)
 
     def check_all(self) -> None:
         now, begun_at = self.now, self.truth.begun_at
-        self.job.run()  # commitments are known from then on
+        close_days(self.limes)  # commitments are known from then on
         for _ in range(2):
             kept_since = max(day_of(now) - 14 * DAY, begun_at - begun_at % HOUR)
             self.check(Granularity.HOUR, kept_since, now - now % HOUR + HOUR)
@@ -235,7 +238,7 @@ class History:
                 expected = [sum(figures) for figures in zip(*(day[:4] for day in of_month), strict=True)]
                 assert account[:3] == tuple(expected[:3]), (month, zone)
                 assert account[3] == expected[3] + before, (month, zone)
-            self.job.run()
+            close_days(self.limes)
 
     def check_units(self) -> None:
         """Of months, and of all that is in them."""

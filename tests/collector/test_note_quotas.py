@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
-from limes.actions.growth.sample import NoteQuotas
+from limes.actions.growth import sample as growth
+from limes.actions.growth.sample import note_quotas
 from limes.backends import ProjectInfo
 from limes.core.metering.calendar import HOUR
 from limes.db.queries import growth_samples
-from tests.collector.growth import job
+from tests.collector.growth import take_sample
 from tests.collector.lab import GERMANY, Lab
 from tests.support.databases import ON_POSTGRESQL
 
@@ -25,10 +26,10 @@ def lab(lab: Lab) -> Lab:
     lab.keystone.found[GERMANY] += [
         ProjectInfo(f"p-{number}", f"project-{number}", GERMANY.id, GERMANY) for number in range(PROJECTS)
     ]
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     lab.execute("UPDATE project_resources SET quota = NULL")
-    job(lab).run()
+    take_sample(lab)
     return lab
 
 
@@ -46,12 +47,12 @@ def noted(lab: Lab) -> Times:
 def sample(lab: Lab) -> None:
     """As the job does it, but in small pieces."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("limes.actions.growth.sample.NoteQuotas", lambda engine: NoteQuotas(engine, 2))
-        job(lab).run()
+        patch.setattr(growth, "_PROJECTS", 2)
+        take_sample(lab)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 9, 100])
-def test_all_pieces_are_noted(lab: Lab, size: int) -> None:
+def test_all_pieces_are_noted(lab: Lab, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     first = set_quotas(lab, 5)
     sample(lab)
     assert noted(lab) == [(f"p-{number}", first, None, 5) for number in range(PROJECTS)]
@@ -59,7 +60,8 @@ def test_all_pieces_are_noted(lab: Lab, size: int) -> None:
     lab.execute("DELETE FROM projects WHERE uuid IN ('p-0', 'p-3', 'p-6')")
     second = set_quotas(lab, 6, 1, 5)
     lab.execute("UPDATE growth_state SET sampled_at = %s", second)
-    NoteQuotas(lab.engine, size).run()
+    monkeypatch.setattr(growth, "_PROJECTS", size)
+    note_quotas(lab.limes)
     gone = [(f"p-{number}", first, second, 5) for number in (0, 3, 6)]
     same = [(f"p-{number}", first, None, 5) for number in (2, 4)]
     changed = [row for one in (1, 5) for row in ((f"p-{one}", first, second, 5), (f"p-{one}", second, None, 6))]

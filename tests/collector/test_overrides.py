@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.discover import request_sync
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.reports.ineffective_overrides import Reason, find_ineffective
 from limes.backends import AZUsage
@@ -32,7 +33,7 @@ BEHAVIORS = [
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     """Quota of compute grows by itself; berlin uses 5 cores in each of two AZs, to which it can commit."""
     lab = make_lab(catalog_options={"distributions": DISTRIBUTIONS, "behaviors": BEHAVIORS})
-    lab.discover().run()
+    lab.discover()
     lab.compute.usage["berlin"] = {"cores": {"az-one": AZUsage(5), "az-two": AZUsage(5)}}
     lab.scrape_all()
     return lab
@@ -61,7 +62,7 @@ def test_commitments_count_by_az(lab: Lab) -> None:
     """10 committed and 5 used in one AZ need 10 there; what has ended needs nothing. Where commitments are for no AZ,
     they cover usage in all of them."""
     lab.compute.usage["berlin"]["ram"] = {"az-one": AZUsage(4), "az-two": AZUsage(3)}
-    lab.discover().request_sync(GERMANY.id, BERLIN.id)
+    request_sync(lab.limes, GERMANY.id, BERLIN.id)
     lab.scrape_all()
     add(lab, 1, 10, status="confirmed")
     add(lab, 2, 10, status="confirmed", expires_at=lab.now - 1)

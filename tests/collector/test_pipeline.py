@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from limes.actions.discover import request_sync
 from limes.backends import UNLIMITED, AZCapacity, AZUsage, BackendError, CapacityReport, ResourceUsage, UsageReport
 from limes.core.quota import Unlimited
 from tests.api.world import World, make_world
@@ -18,7 +19,7 @@ SERVER = {"id": "s1", "name": "web", "flavor": {"vcpu": 3}}
 @pytest.fixture
 def lab(make_lab: Callable[..., Lab]) -> Lab:
     lab = make_lab(catalog_options={"burst_multiplier": 0.5})
-    lab.discover().run()
+    lab.discover()
     lab.compute.usage["berlin"] = {
         "cores": {"az-one": AZUsage(3, None, (SERVER,)), "az-two": AZUsage(1)},
         "ram": {"az-one": AZUsage(512, 100), "az-two": AZUsage(50)},
@@ -29,7 +30,7 @@ def lab(make_lab: Callable[..., Lab]) -> Lab:
     }
     lab.scrape_all()
     lab.scrape_all("volume")
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
     return lab
 
 
@@ -49,8 +50,8 @@ def test_physical_usage_on_all_levels(lab: Lab, api: World) -> None:
     """An AZ without physical usage counts with its usage; so does a project without."""
     assert resources(api.get(PROJECT)["project"])["ram"]["physical_usage"] == 150
     lab.compute.usage["dresden"] = {"ram": {"any": AZUsage(7)}}
-    lab.discover().request_sync("d-germany", "p-dresden")
-    lab.scrape().run_next("compute")
+    request_sync(lab.limes, "d-germany", "p-dresden")
+    lab.scrape_next("compute")
     assert resources(api.get("/v1/domains/d-germany")["domain"])["ram"]["physical_usage"] == 157
     cluster = resources(api.get("/v1/clusters/current")["cluster"])
     assert (cluster["ram"]["usage"], cluster["ram"]["physical_usage"]) == (569, 157)
@@ -159,7 +160,7 @@ def test_a_bad_capacity_report_is_refused_as_a_whole_and_the_last_good_one_stays
     lab.capacitors["nova"].report_capacity = lambda: CapacityReport(
         {"compute": {"ram": {"az-one": AZCapacity(9999)}, "cores": cores}}
     )
-    outcome = lab.scrape_capacity().run_next()
+    outcome = lab.scrape_capacity()
     assert (outcome.capacitor, outcome.success) == ("nova", False)
     assert set(changes(before, all_rows(lab.engine))) == {"capacitors"}
     assert api.get("/v1/clusters/current?detail") == shown
@@ -176,9 +177,9 @@ def test_nonsense_in_an_error_can_be_stored_and_shown(lab: Lab, api: World) -> N
     assert len(error["message"]) == 4000
     lab.capacitors["nova"].error = BackendError("\x00")
     lab.clock.advance(900)
-    assert lab.scrape_capacity().run_next().success is False
+    assert lab.scrape_capacity().success is False
     lab.set_quota("cores", 3)
-    assert lab.push().run_next("compute") is False
+    assert lab.push_next("compute") is False
     assert "\x00" not in lab.service("push_error")[0]
 
 
@@ -195,7 +196,7 @@ def test_what_a_backend_gives_to_every_new_project_is_approved(
 ) -> None:
     """And the domain's quota does not grow by it: that is shown as an inconsistency."""
     lab = make_lab()
-    lab.discover().run()
+    lab.discover()
     lab.compute.quota["berlin"] = {"cores": backend}
     lab.scrape_all()
     api = make_world(lab.engine, fill=False)

@@ -6,6 +6,7 @@ from typing import Never
 
 import pytest
 
+from limes.actions.push_quota import push_quota
 from limes.backends import BackendError, ProjectInfo
 from limes.db.queries import tasks
 from tests.collector.lab import Lab, once
@@ -29,9 +30,9 @@ def scraped(lab: Lab) -> Lab:
 
 def test_nothing_to_do(scraped: Lab) -> None:
     before = all_rows(scraped.engine)
-    assert scraped.push().run_next("compute") is None
-    assert scraped.push().push_project(scraped.project_id(), ["compute", "volume"]) == []
-    assert scraped.push().push_project(scraped.project_id(), []) == []
+    assert scraped.push_next("compute") is None
+    assert push_quota(scraped.limes, scraped.project_id(), ["compute", "volume"]) == []
+    assert push_quota(scraped.limes, scraped.project_id(), []) == []
     assert changes(before, all_rows(scraped.engine)) == {}
     assert scraped.compute.written == []
 
@@ -39,20 +40,20 @@ def test_nothing_to_do(scraped: Lab) -> None:
 def test_the_complete_quota_of_the_service_is_written(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     before = all_rows(scraped.engine)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
     assert scraped.quotas() == {"cores": (20, 20), "ram": (0, 0), "gpus": (None, None), "capacity": (0, 0)}
     assert scraped.service(*MARK) == SYNCED
     changed = changes(before, all_rows(scraped.engine))
     assert {table: len(come) for table, (_, come) in changed.items()} == {"project_resources": 1, "project_services": 1}
-    assert scraped.push().run_next("compute") is None
+    assert scraped.push_next("compute") is None
 
 
 def test_a_request_writes_only_the_services_that_it_changed(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.set_quota("cores", 7, project="dresden")
-    assert scraped.push().push_project(scraped.project_id(), ["compute"]) == []
+    assert push_quota(scraped.limes, scraped.project_id(), ["compute"]) == []
     assert (scraped.compute.written, scraped.volume.written) == ([("berlin", {"cores": 20, "ram": 0})], [])
     assert scraped.service("next_push_at", service="volume") == (scraped.now,)
     assert scraped.service("next_push_at", project="dresden") == (scraped.now,)
@@ -63,13 +64,13 @@ def test_a_failed_write_is_tried_again_after_growing_pauses(scraped: Lab) -> Non
     scraped.compute.error = BackendError("no answer")
     marked = scraped.now
     for failures, pause in enumerate([30, 60, 120, 240, 480, 900, 900], start=1):
-        assert scraped.push().run_next("compute") is False
+        assert scraped.push_next("compute") is False
         error = "service compute: no answer"
         assert scraped.service(*MARK) == (marked, scraped.now + pause, failures, error)
-        assert scraped.push().run_next("compute") is None
+        assert scraped.push_next("compute") is None
         scraped.clock.advance(pause)
     scraped.compute.error = None
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.service(*MARK) == SYNCED
 
 
@@ -77,7 +78,7 @@ def test_a_request_gets_one_line_for_each_backend_that_failed(scraped: Lab) -> N
     scraped.set_quota("cores", 20)
     scraped.set_quota("capacity", 5)
     scraped.compute.error = BackendError("no answer")
-    errors = scraped.push().push_project(scraped.project_id(), ["compute", "volume"])
+    errors = push_quota(scraped.limes, scraped.project_id(), ["compute", "volume"])
     assert errors == ["service compute: no answer"]
     assert scraped.volume.written == [("berlin", {"capacity": 5})]
     assert scraped.service(*MARK, service="volume") == SYNCED
@@ -86,9 +87,9 @@ def test_a_request_gets_one_line_for_each_backend_that_failed(scraped: Lab) -> N
 def test_a_change_during_a_write_is_written_afterwards(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.during = once(lambda: scraped.set_quota("cores", 30))
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.service("next_push_at") == (scraped.now,)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.compute.quota["berlin"]["cores"] == 30
     assert scraped.quotas()["cores"] == (30, 30)
     assert scraped.service(*MARK) == SYNCED
@@ -104,15 +105,15 @@ def test_nobody_writes_a_newer_quota_while_an_older_one_is_being_written(
     def newer() -> None:
         scraped.clock.advance(1)
         scraped.set_quota("cores", 30)
-        answers.append(scraped.push().push_project(scraped.project_id(), ["compute"]))
-        answers.append(scraped.push().run_next("compute"))
+        answers.append(push_quota(scraped.limes, scraped.project_id(), ["compute"]))
+        answers.append(scraped.push_next("compute"))
 
     scraped.compute.during = once(newer)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert answers == [[], None]
     assert [quotas["cores"] for _, quotas in scraped.compute.written] == [20]
     assert scraped.service("next_push_at", "push_claimed_until") == (scraped.now, None)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert [quotas["cores"] for _, quotas in scraped.compute.written] == [20, 30]
     assert scraped.service(*MARK) == SYNCED
     assert "lease" not in caplog.text, "nothing unusual has happened"
@@ -125,14 +126,14 @@ def test_a_slow_writer_that_overwrites_a_newer_quota_leaves_a_mark_behind(scrape
     def meanwhile() -> None:
         scraped.set_quota("cores", 30)
         scraped.clock.advance(301)
-        assert scraped.push().run_next("compute") is True
+        assert scraped.push_next("compute") is True
         assert scraped.service(*MARK) == SYNCED
 
     scraped.compute.during = once(meanwhile)
-    scraped.push().run_next("compute")
+    scraped.push_next("compute")
     assert [quotas["cores"] for _, quotas in scraped.compute.written] == [30, 20]
     assert scraped.service("next_push_at") == (scraped.now,)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.compute.quota["berlin"]["cores"] == 30
     assert scraped.service(*MARK) == SYNCED
 
@@ -147,10 +148,10 @@ def test_a_writer_that_dies_loses_nothing(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.during = once(die)
     with pytest.raises(Killed):
-        scraped.push().run_next("compute")
-    assert scraped.push().run_next("compute") is None
+        scraped.push_next("compute")
+    assert scraped.push_next("compute") is None
     scraped.clock.advance(300)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.compute.written == [("berlin", {"cores": 20, "ram": 0})]
     assert scraped.service(*MARK) == SYNCED
 
@@ -160,20 +161,20 @@ def test_a_resource_that_was_never_scraped_is_scraped_before_it_is_written(scrap
     scraped.execute("DELETE FROM project_resources WHERE resource_id = (SELECT id FROM resources WHERE name = 'cores')")
     scraped.compute.quota["berlin"] = {"cores": 8, "ram": 0}
     scraped.set_quota("ram", 64)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.compute.written == []
     assert scraped.service("is_stale", "push_error") == (True, "waits for a scrape")
-    scraped.scrape().run_next("compute")
+    scraped.scrape_next("compute")
     assert scraped.quotas()["cores"] == (8, 8)
     scraped.clock.advance(30)
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.compute.written == [("berlin", {"cores": 8, "ram": 64})]
 
 
 def test_a_project_that_vanishes_during_the_write(scraped: Lab) -> None:
     scraped.set_quota("cores", 20)
     scraped.compute.during = once(lambda: scraped.execute("DELETE FROM projects WHERE name = 'berlin'"))
-    assert scraped.push().run_next("compute") is True
+    assert scraped.push_next("compute") is True
     assert scraped.rows("SELECT COUNT(*) FROM projects WHERE name = 'berlin'") == [(0,)]
 
 
@@ -188,7 +189,7 @@ def test_a_late_writer_between_write_and_record_is_written_over(scraped: Lab) ->
         assert goes_on.wait(60)
 
     lab.compute.during = once(hang)
-    first = threading.Thread(target=lambda: lab.push().run_next("compute"))
+    first = threading.Thread(target=lambda: lab.push_next("compute"))
     first.start()
     assert hangs.wait(60)
     lab.clock.advance(301)
@@ -202,11 +203,11 @@ def test_a_late_writer_between_write_and_record_is_written_over(scraped: Lab) ->
         first.join(60)
 
     lab.compute.set_quota = write_and_be_late
-    assert lab.push().run_next("compute") is True
+    assert lab.push_next("compute") is True
     assert [quotas["cores"] for _, quotas in lab.compute.written] == [6, 5]
     assert lab.service("quota_desynced_at") != (None,)
     lab.clock.advance(1)
-    assert lab.push().run_next("compute") is True
+    assert lab.push_next("compute") is True
     assert lab.compute.quota["berlin"]["cores"] == 6
     assert lab.service("quota_desynced_at") == (None,)
 
@@ -227,9 +228,9 @@ def test_a_late_failure_takes_nothing_from_the_present_writer(scraped: Lab) -> N
         raise BackendError("too late")
 
     lab.compute.during = fail_late
-    assert lab.push().run_next("compute") is False
+    assert lab.push_next("compute") is False
     assert lab.service("push_claimed_until", "push_failures", "push_error") == (lab.now + 300, 0, "")
-    assert lab.push().run_next("compute") is None  # the present writer has its time
+    assert lab.push_next("compute") is None  # the present writer has its time
     lab.clock.advance(301)
-    assert lab.push().run_next("compute") is True
+    assert lab.push_next("compute") is True
     assert lab.service(*MARK) == SYNCED

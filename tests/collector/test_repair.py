@@ -19,7 +19,7 @@ PROJECT = "/v1/domains/d-germany/projects/p-berlin"
 def lab(make_lab: Callable[..., Lab], request: pytest.FixtureRequest) -> Lab:
     """Berlin has 8 cores, and the backend agrees."""
     lab = make_lab(authoritative=request.param, catalog_options={"burst_multiplier": 0.5})
-    lab.discover().run()
+    lab.discover()
     lab.compute.quota["berlin"] = {"cores": 8, "ram": 0}
     lab.scrape_all()
     lab.scrape_all("volume")
@@ -80,7 +80,7 @@ def test_a_sync_of_a_backend_that_agrees_writes_nothing(lab: Lab) -> None:
 
 def test_a_first_look_overwrites_nothing_that_is_left_alone(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab(authoritative=False)
-    lab.discover().run()
+    lab.discover()
     lab.compute.quota["berlin"] = {"cores": 77, "ram": 5}
     assert lab.rescrape() is True
     lab.push_all()

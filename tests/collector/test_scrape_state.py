@@ -19,7 +19,7 @@ class Counting(FakeService):
 def test_it_is_kept_for_each_project(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     lab.backends["compute"] = Counting(lab.catalog.services["compute"])
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     lab.clock.advance(3600)
     lab.scrape_all()
@@ -29,7 +29,7 @@ def test_it_is_kept_for_each_project(make_lab: Callable[..., Lab]) -> None:
 
 def test_it_is_only_written_when_it_changes(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     lab.execute("UPDATE project_services SET scrape_state = 'old'")
     lab.clock.advance(3600)

@@ -72,7 +72,7 @@ def test_quota_that_people_set_has_no_split(make_lab: Callable[..., Lab]) -> Non
     service = SeparatedService()
     lab = make_lab(compute=service)
     lab.catalog = Catalog(["az-one", "az-two"], [SEPARATED, VOLUME])
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     lab.set_quota("cores", 20)
     push(lab)
@@ -132,7 +132,7 @@ class Life:
         self.lab.distribute_all()
 
     def push(self) -> None:
-        while self.lab.push().run_next("compute"):
+        while self.lab.push_next("compute"):
             pass
 
     def check(self) -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from limes.collector.single_instance import claim_sqlite_file
+from limes.collector.runner import claim_sqlite_file
 from limes.db.engine import Engine
 from limes.errors import StartupError
 
 HOLDER = """
 import sys
-from limes.collector.single_instance import claim_sqlite_file
+from limes.collector.runner import claim_sqlite_file
 from limes.db.engine import Engine
 claim_sqlite_file(Engine(sys.argv[1]))
 print("mine", flush=True)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from limes.actions.reports.status import DistributionStatus, ServiceStatus, StatusReport, report_status
+from limes.actions.scrape_usage import claim_scrapes
 from limes.backends import BackendError
 from tests.collector.growing import make_growing
 from tests.collector.lab import Lab
@@ -32,7 +33,7 @@ def test_all_is_well(lab: Lab, report: Callable[..., StatusReport]) -> None:
     lab.scrape_all()
     lab.scrape_all("volume")
     lab.capacitors["nova"].capacity = {}
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
     lab.clock.advance(600)
     found = report()
     assert found.problems == []
@@ -65,7 +66,7 @@ def test_old_figures_errors_and_drift(lab: Lab, report: Callable[..., StatusRepo
 
 
 def test_claims_are_shown_until_they_end(lab: Lab, report: Callable[..., StatusReport]) -> None:
-    lab.scrape().claim("compute", 2)
+    claim_scrapes(lab.limes, "compute", 2)
     (lease,) = report().leases
     assert (lease.task, lease.service, lease.projects, lease.until) == ("scrape-usage", "compute", 2, lab.now + 300)
     lab.clock.advance(301)
@@ -88,7 +89,7 @@ def test_quota_that_follows_usage(make_lab: Callable[..., Lab]) -> None:
     lab = make_growing(make_lab)
     lab.scrape_all()
     lab.capacitors["nova"].capacity = {}
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
     lab.clock.advance(60)
 
     def read() -> StatusReport:

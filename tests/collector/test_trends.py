@@ -5,30 +5,28 @@ from collections.abc import Iterable
 
 import pytest
 
-from limes.actions.growth import trends
-from limes.actions.growth.forecast import ForecastGrowth
+from limes.actions.growth import sample
 from limes.core.metering.calendar import DAY, HOUR
 from limes.errors import Unavailable
 from limes.metrics.forecast import forecast_gauges
-from tests.collector.growth import HOURS, job, set_capacity, stored, use
+from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use
 from tests.collector.lab import Lab
 
 
 @pytest.fixture
 def lab(lab: Lab) -> Lab:
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     return lab
 
 
 def use_by_day(lab: Lab, amounts: Iterable[int]) -> None:
     """One sample a day, and one on the day after."""
-    sample = job(lab)
     for amount in amounts:
         use(lab, amount)
-        sample.run()
+        take_sample(lab)
         lab.clock.advance(DAY)
-    sample.run()
+    take_sample(lab)
 
 
 def trend(lab: Lab, scope: str = "d-germany") -> tuple[object, ...]:
@@ -55,7 +53,7 @@ def test_trends_follow_usage(lab: Lab) -> None:
 
 
 def test_series_are_computed_some_at_a_time(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trends, "_SERIES", 2)
+    monkeypatch.setattr(sample, "_SERIES", 2)
     use_by_day(lab, range(100, 200, 10))
     assert lab.rows("SELECT COUNT(*) FROM growth_trends") == lab.rows("SELECT COUNT(*) FROM growth_series")
     assert trend(lab)[2] == 10
@@ -68,7 +66,7 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab, monkeypatch: py
     use_by_day(lab, range(1, 9))  # the last run has computed trends
     lab.clock.advance(DAY)
     with monkeypatch.context() as patch:
-        patch.setattr(trends, "trend_of", fail)
+        patch.setattr(sample, "trend_of", fail)
         with pytest.raises(Unavailable):
             use_by_day(lab, ())
     assert stored(lab, "growth_hours", HOURS)[-1][0] == int(lab.now) - int(lab.now) % HOUR
@@ -77,7 +75,7 @@ def test_a_sample_is_kept_if_trends_cannot_be_computed(lab: Lab, monkeypatch: py
 
 
 def metrics(lab: Lab) -> dict[tuple[str, str, str], float]:
-    gauges = forecast_gauges(ForecastGrowth(lab.engine, lab.catalog, lab.clock), lab.clock)
+    gauges = forecast_gauges(lab.limes)
     return {
         (
             sample.name.removeprefix("limes_forecast_"),

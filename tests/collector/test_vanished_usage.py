@@ -7,16 +7,18 @@ from threading import Event
 
 import pytest
 
+from limes.actions.discover import discover_projects
 from limes.actions.metering import usage
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.backends import ServiceDef
 from limes.core.catalog import Catalog
 from limes.core.metering.calendar import DAY, HOUR, Granularity
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.collector.lab import BERLIN, COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab
-from tests.collector.metering import CORES, START, entries, job, scrape
+from tests.collector.metering import CORES, START, close, entries, scrape
 from tests.support.databases import ON_POSTGRESQL
+from tests.support.limes import with_values
 from tests.support.processes import eventually
 
 pytestmark = pytest.mark.sql
@@ -26,19 +28,20 @@ LAST_STEP = "SELECT usage FROM usage_steps WHERE project_uuid = 'p-berlin' AND r
 
 def configure(lab: Lab, *services: ServiceDef, grace: float = 5.5 * DAY) -> None:
     """A collector starts with this configuration, or checks that the database still fits it."""
-    SyncCatalog(lab.engine, Catalog(["az-one"], services), ["nova"], lab.clock, grace).run(prune=True)
+    settings = with_values(lab.limes.settings, {"collector.service_grace": grace})
+    sync_catalog(replace(lab.limes, catalog=Catalog(["az-one"], services), settings=settings), prune=True)
 
 
 def test_a_service_that_has_left_is_unknown_until_it_is_deleted(lab: Lab) -> None:
     """And from then on it is known that nothing of it is used."""
     scrape(lab, 4)
-    job(lab).run()
+    close(lab)
     lab.clock.advance(HOUR)
     configure(lab, VOLUME)
     for hours in (4 * 24, 36, 48):
         lab.clock.advance(hours * HOUR)
         configure(lab, VOLUME)
-        job(lab).run()
+        close(lab)
     assert lab.rows("SELECT type FROM services") == [("volume",)]
     found = [
         (entry.account.used, entry.account.unknown, entry.account.last)
@@ -51,7 +54,7 @@ def test_a_service_that_has_left_is_unknown_until_it_is_deleted(lab: Lab) -> Non
 def test_a_resource_that_is_offered_no_more_while_it_is_scraped(lab: Lab) -> None:
     """The collector that finds it out is not the one that scrapes."""
     scrape(lab, 4)
-    job(lab).run()
+    close(lab)
     others = replace(COMPUTE, resources={name: COMPUTE.resources[name] for name in ("ram", "gpus")})
     lab.clock.advance(HOUR)
     lab.compute.during = lambda: configure(lab, others, VOLUME)
@@ -69,7 +72,7 @@ def test_a_resource_that_the_previous_release_has_scraped_last(lab: Lab, forgott
     A resource of the same name in another service goes on.
     """
     scrape(lab, {"az-one": 4, "az-two": 3})
-    job(lab).run()
+    close(lab)
     metering.add_steps(lab.engine, [StepRow(BERLIN.id, "volume", "cores", "az-one", START, 9, START)])
     lab.clock.advance(HOUR)
     where = "az = 'az-two' AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
@@ -86,7 +89,7 @@ def test_a_resource_that_the_previous_release_has_scraped_last(lab: Lab, forgott
         ("az-two", 0),
     ]
     lab.clock.advance(2 * DAY)
-    job(lab).run()
+    close(lab)
     found = entries(lab, START, START + DAY, Granularity.DAY)
     assert {(entry.meter.service, entry.account.last) for entry in found} == {("compute", 0), ("volume", 9)}
 
@@ -99,7 +102,7 @@ def test_a_project_that_vanishes_while_its_scrape_is_written(
     """The scrape is the last of it, even if it is the first, or the first that finds something."""
     if cores is not None:
         scrape(lab, cores)
-    job(lab).run()
+    close(lab)
     lab.clock.advance(HOUR)
     is_written, may_commit = Event(), Event()
     add_steps = usage.queries.add_steps
@@ -115,7 +118,7 @@ def test_a_project_that_vanishes_while_its_scrape_is_written(
         scraping = pool.submit(scrape, lab, 7)
         assert is_written.wait(100)
         lab.clock.advance(1)
-        vanishing = pool.submit(lab.discover().discover_projects, GERMANY.id)
+        vanishing = pool.submit(discover_projects, lab.limes, GERMANY.id)
         waits = "SELECT 1 FROM pg_locks WHERE NOT granted"
         eventually("it waits for the scrape", lambda: vanishing.done() or bool(lab.rows(waits)))
         may_commit.set()

@@ -2,7 +2,16 @@
 
 from collections.abc import Iterable
 
+from limes.actions.context import Limes
+from limes.core.catalog import Catalog
 from limes.db.engine import Engine
+from tests.support.clock import FrozenClock
+from tests.support.limes import make_limes
+
+
+def limes_at(engine: Engine, clock: FrozenClock) -> Limes:
+    """The context of a cloud without resources."""
+    return make_limes(engine, Catalog(["az-one"], []), clock=clock)
 
 
 def add_projects(engine: Engine, projects: Iterable[str]) -> None:

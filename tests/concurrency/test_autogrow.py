@@ -10,6 +10,7 @@ import pytest
 
 from limes.actions import lookup
 from limes.actions.commitments.create import create_commitment, delete_commitment
+from limes.actions.discover import request_sync
 from limes.actions.set_autogrow_bounds import WantedBound, set_domain_bounds, set_project_bounds
 from limes.audit.initiator import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
@@ -66,7 +67,7 @@ class Place(NamedTuple):
 def lab(engine: Engine) -> Lab:
     options = {"distributions": distributions(GROWTH), "behaviors": [COMMITMENTS]}
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS), catalog_options=options)
-    lab.discover().run()
+    lab.discover()
     provide(lab, {"az-one": 300, "az-two": 300})
     lab.scrape_all()
     return lab
@@ -76,7 +77,7 @@ def provide(lab: Lab, capacity: Mapping[str, int]) -> None:
     by_az = {az: AZCapacity(amount) for az, amount in capacity.items()}
     lab.capacitors["nova"].capacity = {"compute": {"cores": by_az}}
     lab.execute("UPDATE capacitors SET next_scrape_at = %s", lab.now)
-    lab.scrape_capacity().run_next()
+    lab.scrape_capacity()
 
 
 def places(lab: Lab) -> list[Place]:
@@ -105,8 +106,8 @@ class Turmoil:
             town = dice.choice(TOWNS)
             usage = {az: AZUsage(dice.randint(0, 60)) for az in AZS if dice.random() < 0.8}
             self.lab.compute.usage[town.name] = {"cores": usage}
-            self.lab.discover().request_sync(GERMANY.id, town.id)
-            while self.lab.scrape().run_next("compute") is not None:
+            request_sync(self.lab.limes, GERMANY.id, town.id)
+            while self.lab.scrape_next("compute") is not None:
                 pass
 
     def commit_and_take_back(self, seed: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.db.engine import Engine
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas
@@ -43,8 +43,9 @@ def world(engine: Engine) -> World:
 def distribution(world: World) -> Callable[[], DistributionOutcome | None]:
     """What a collector does beside the API."""
     catalog = Catalog(["az-one", "az-two"], SERVICES, distributions=GROWING)
-    SyncCatalog(world.engine, catalog, ["inventory"], world.clock).run()
-    return functools.partial(distribute_next, replace(world.limes, catalog=catalog))
+    limes = replace(world.limes, catalog=catalog)
+    sync_catalog(limes)
+    return functools.partial(distribute_next, limes)
 
 
 def put(world: World, path: str, what: str, values: dict[str, Any], **headers: str) -> int:

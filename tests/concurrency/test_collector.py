@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from limes.actions.discover import request_sync
+from limes.actions.push_quota import push_quota
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.db.engine import Engine
 from limes.errors import NotFound
@@ -22,7 +24,7 @@ ROUNDS = 25
 @pytest.fixture
 def lab(engine: Engine) -> Lab:
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS))
-    lab.discover().run()
+    lab.discover()
     lab.scrape_all()
     return lab
 
@@ -45,16 +47,16 @@ class Turmoil:
     def come_and_go(self) -> None:
         for _ in range(self.rounds):
             self.lab.keystone.found = {GERMANY: STAYING + self.chance.sample(LEAVING, 2)}
-            self.lab.discover().run()
+            self.lab.discover()
 
     def sync_and_scrape(self) -> None:
         for _ in range(self.rounds):
             for town in self.chance.sample(TOWNS, 4):
                 try:
-                    self.lab.discover().request_sync(GERMANY.id, town.id)
+                    request_sync(self.lab.limes, GERMANY.id, town.id)
                 except NotFound:
                     assert town in LEAVING
-            drain(lambda: self.lab.scrape().run_next("compute"))
+            drain(lambda: self.lab.scrape_next("compute"))
 
     def set_quota(self) -> None:
         ids = {name: id_ for id_, name in self.lab.rows("SELECT id, name FROM projects")}
@@ -63,16 +65,16 @@ class Turmoil:
             with self.lock:
                 self.wanted[town.name] = number
                 self.lab.set_quota("cores", number, project=town.name)
-            assert self.lab.push().push_project(ids[town.name], ["compute"]) == []
+            assert push_quota(self.lab.limes, ids[town.name], ["compute"]) == []
 
     def push(self) -> None:
         for _ in range(self.rounds):
-            drain(lambda: self.lab.push().run_next("compute"))
+            drain(lambda: self.lab.push_next("compute"))
 
     def scrape_capacity(self) -> None:
         for _ in range(self.rounds):
             self.lab.execute("UPDATE capacitors SET next_scrape_at = %s", self.lab.now)
-            drain(lambda: self.lab.scrape_capacity().run_next())
+            drain(lambda: self.lab.scrape_capacity())
 
 
 def test_all_jobs_at_once(lab: Lab, rounds: Rounds) -> None:
@@ -89,10 +91,10 @@ def test_all_jobs_at_once(lab: Lab, rounds: Rounds) -> None:
     ]
     at_once(*works)
     lab.keystone.found = {GERMANY: STAYING}
-    lab.discover().run()
+    lab.discover()
     lab.clock.advance(1801)
     lab.scrape_all()
-    drain(lambda: lab.push().run_next("compute"))
+    drain(lambda: lab.push_next("compute"))
     assert [row[0] for row in lab.rows("SELECT uuid FROM projects ORDER BY id")] == [town.id for town in STAYING]
     assert lab.rows("SELECT COUNT(*) FROM project_services WHERE quota_desynced_at IS NOT NULL") == [(0,)]
     for town in STAYING:

@@ -9,6 +9,7 @@ from itertools import count
 import pytest
 
 from limes.actions.context import Limes
+from limes.actions.discover import request_sync
 from limes.actions.distribute_quota import distribute_next
 from limes.actions.lookup import Place
 from limes.actions.set_autogrow_bounds import WantedBound, set_project_bounds
@@ -41,9 +42,9 @@ class Killed(BaseException):
 def lab(engine: Engine) -> Lab:
     options = {"distributions": distributions(RULE), "behaviors": [COMMITMENTS]}
     lab = Lab(engine, keystone=FakeKeystone(*TOWNS), catalog_options=options)
-    lab.discover().run()
+    lab.discover()
     lab.capacitors["nova"].capacity = {"compute": {"cores": {az: AZCapacity(one) for az, one in CAPACITY.items()}}}
-    assert lab.scrape_capacity().run_next()
+    assert lab.scrape_capacity()
     lab.scrape_all()
     for number, town in enumerate(TOWNS):
         for position, az in enumerate(CAPACITY):
@@ -103,8 +104,8 @@ class Turmoil:
             town = dice.choice(TOWNS)
             usage = {az: AZUsage(dice.randint(0, COMMITTED)) for az in CAPACITY}
             self.lab.compute.usage[town.name] = {"cores": usage}
-            self.lab.discover().request_sync(GERMANY.id, town.id)
-            while self.lab.scrape().run_next("compute") is not None:
+            request_sync(self.lab.limes, GERMANY.id, town.id)
+            while self.lab.scrape_next("compute") is not None:
                 pass
 
     def put(self, seed: int) -> None:

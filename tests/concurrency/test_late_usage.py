@@ -7,14 +7,14 @@ from functools import partial
 import pytest
 
 from limes.actions.metering import close
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.close import close_days
 from limes.core.metering.account import Step, integrate
 from limes.core.metering.calendar import DAY, HOUR
 from limes.db.engine import Engine
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from limes.db.queries.usage_corrections import late_projects
-from tests.concurrency.accounts import add_projects
+from tests.concurrency.accounts import add_projects, limes_at
 from tests.concurrency.test_quota import at_once
 from tests.support.clock import FrozenClock
 from tests.support.databases import ON_POSTGRESQL
@@ -42,9 +42,9 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 def closed(engine: Engine) -> FrozenClock:
     """The clock of a cloud in which six days are closed, and nothing was used."""
     clock = FrozenClock()
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     clock.advance(DAYS * DAY + HOUR)
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     return clock
 
 
@@ -70,12 +70,12 @@ def test_what_commits_after_a_look_is_in_the_next(engine: Engine, closed: Frozen
     def look() -> None:
         assert is_written.wait(120)
         closed.advance(DAY)
-        CloseAccounts(engine, closed).run()
+        close_days(limes_at(engine, closed))
         assert used(engine) == {}
         may_commit.set()
 
     at_once(partial(engine.atomic, record), look)
-    CloseAccounts(engine, closed).run()
+    close_days(limes_at(engine, closed))
     assert used(engine) == {"p-00": 5 * (DAYS * DAY + DAY - 12 * HOUR)}
     assert late_projects(engine, START + 40 * DAY, 10) == []
 
@@ -88,7 +88,7 @@ def test_all_that_is_late_is_counted_once(engine: Engine, closed: FrozenClock) -
 
     def look() -> None:
         nonlocal looks
-        CloseAccounts(engine, closed).run()
+        close_days(limes_at(engine, closed))
         with looked:
             looks += 1
             looked.notify_all()
@@ -110,7 +110,7 @@ def test_all_that_is_late_is_counted_once(engine: Engine, closed: FrozenClock) -
             assert looked.wait_for(lambda: looks >= until, 120)
 
     at_once(*(partial(write, number) for number in range(6)), meanwhile=[look, look])
-    CloseAccounts(engine, closed).run()
+    close_days(limes_at(engine, closed))
     whole = {project: integrate(START, START + DAYS * DAY, 0, steps).used for project, steps in expected.items()}
     assert used(engine) == whole
     corrected = engine.rows("SELECT project_uuid, begins, version, COUNT(*) FROM usage_corrections GROUP BY 1, 2, 3")

@@ -8,18 +8,18 @@ from typing import Any
 import pytest
 
 from limes.actions.metering import close
-from limes.actions.metering.close import CloseAccounts
-from limes.actions.metering.report import ReportUsage
+from limes.actions.metering.close import close_days
 from limes.actions.metering.usage_query import UsageQuery
 from limes.core.metering.account import Step, integrate
 from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
 from limes.db.engine import Engine
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
-from tests.concurrency.accounts import add_projects
+from tests.concurrency.accounts import add_projects, limes_at
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import CLIENTS, at_once
 from tests.support.clock import FrozenClock
+from tests.support.usage import read_entries
 
 START = 1767225600
 """2026-01-01T00:00:00Z, when the clock begins."""
@@ -62,9 +62,8 @@ def record(engine: Engine, day: int, days: int) -> None:
 
 def months(engine: Engine, clock: FrozenClock) -> dict[str, int]:
     """What was used in January, by project."""
-    report = ReportUsage(engine, clock)
-    page = report.page(UsageQuery(START, next_month(START), Granularity.MONTH))
-    return {entry.meter.project: entry.account.used for part in report.entries(page) for entry in part}
+    found = read_entries(limes_at(engine, clock), UsageQuery(START, next_month(START), Granularity.MONTH))
+    return {entry.meter.project: entry.account.used for entry in found}
 
 
 def used_until(days: int, end: int) -> dict[str, int]:
@@ -76,15 +75,15 @@ def used_until(days: int, end: int) -> dict[str, int]:
 def test_each_day_is_counted_once(engine: Engine, rounds: Rounds) -> None:
     """Eight collectors at once; half of the runs are killed between two pieces."""
     clock, days, dice = FrozenClock(), rounds(12), random.Random(4711)
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     lock = threading.Lock()
 
     def run() -> None:
-        job = CloseAccounts(engine, clock)
+        limes = limes_at(engine, clock)
         with lock:
             pieces = dice.choice([1, 2, 5, 1000])
         for _ in range(pieces):
-            if not engine.atomic(lambda: job._close_some(int(clock.now().timestamp()))):
+            if not close._close_some(limes, int(limes.now())):
                 return
 
     for day in range(days):
@@ -93,7 +92,7 @@ def test_each_day_is_counted_once(engine: Engine, rounds: Rounds) -> None:
     clock.advance(HOUR)
     for _ in range(days):
         at_once(*[run] * CLIENTS)
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     ((closed_until,),) = engine.rows("SELECT closed_until FROM metering_state")
     assert closed_until == START + days * DAY
     assert months(engine, clock) == used_until(days, int(clock.now().timestamp()))
@@ -103,7 +102,7 @@ def test_each_day_is_counted_once(engine: Engine, rounds: Rounds) -> None:
 def test_a_transaction_that_fails_counts_nothing(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after the days were written, and before the state was: the piece is done again, whole."""
     clock = FrozenClock()
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     record(engine, 0, 1)
     clock.advance(DAY + HOUR)
     write, calls = close.accounts.set_state, iter(range(100))
@@ -115,10 +114,10 @@ def test_a_transaction_that_fails_counts_nothing(engine: Engine, monkeypatch: py
 
     monkeypatch.setattr(close.accounts, "set_state", die_at_third)
     with pytest.raises(Killed):
-        CloseAccounts(engine, clock).run()
+        close_days(limes_at(engine, clock))
     ((project,),) = engine.rows("SELECT last_project FROM metering_state")
     assert project
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     assert engine.rows("SELECT last_project FROM metering_state") == [("",)]
     found = dict(engine.rows("SELECT project_uuid, used FROM usage_months"))
     assert {project: int(used) for project, used in found.items() if int(used)} == used_until(1, START + DAY)
@@ -127,7 +126,7 @@ def test_a_transaction_that_fails_counts_nothing(engine: Engine, monkeypatch: py
 def test_scrapes_go_on_while_days_are_closed(engine: Engine) -> None:
     """Nobody waits for anybody, and what comes late is corrected."""
     clock, days = FrozenClock(), 6
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     clock.advance(days * DAY + HOUR)
 
     def scrape() -> None:
@@ -137,7 +136,7 @@ def test_scrapes_go_on_while_days_are_closed(engine: Engine) -> None:
                 row = StepRow(project, *CORES, step.at, step.usage, at)
                 engine.atomic(partial(metering.add_steps, engine, [row]))
 
-    at_once(scrape, meanwhile=[CloseAccounts(engine, clock).run] * 2)
+    at_once(scrape, meanwhile=[partial(close_days, limes_at(engine, clock))] * 2)
     clock.advance(HOUR)
-    CloseAccounts(engine, clock).run()
+    close_days(limes_at(engine, clock))
     assert months(engine, clock) == used_until(days, int(clock.now().timestamp()))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from limes.actions.growth.sample import SampleGrowth
+from limes.actions.growth.sample import sample_growth
 from limes.backends import ResourceDef, ServiceDef
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
@@ -19,6 +19,7 @@ from tests.e2e.axe import violations
 from tests.e2e.browser import OpenPage
 from tests.e2e.cloud import ACME, CLOUD_VIEWER, FEW_PROJECTS, SHOP, SHOP_MEMBER, DashboardCloud, NewCloud
 from tests.support.clock import FrozenClock
+from tests.support.limes import make_limes
 from tests.support.processes import eventually
 
 pytestmark = pytest.mark.long
@@ -42,7 +43,7 @@ def sample(cloud: DashboardCloud, *ages: float) -> None:
     for age in ages:
         clock = FrozenClock()
         clock.advance(time.time() - age - clock.now().timestamp())
-        SampleGrowth(engine, Catalog(["west-1", "west-2"], SERVICES), clock).run()
+        sample_growth(make_limes(engine, Catalog(["west-1", "west-2"], SERVICES), clock=clock))
     engine.close()
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from limes.actions.sync_catalog import SyncCatalog
 from limes.core.catalog import Catalog, DistributionRule, ServiceDef
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
@@ -18,6 +17,7 @@ from tests.api.world import SERVICES, World, make_world
 from tests.importer.go_limes import GoLimes
 from tests.support.clock import FrozenClock
 from tests.support.databases import MigratedUrlFactory, UrlFactory
+from tests.support.limes import capacitors, make_limes
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ class Case:
         self.target = target
         self.clock = FrozenClock()
         catalog = Catalog(list(zones), services, distributions=distributions)
-        sync = SyncCatalog(target, catalog, ["inventory"], self.clock)
-        self.use_case = Import(self.source, target, catalog, sync, SystemIds(), overrides=overrides)
+        limes = make_limes(target, catalog, clock=self.clock, backends=capacitors("inventory"))
+        self.use_case = Import(self.source, target, catalog, limes, SystemIds(), overrides=overrides)
 
     def run(self, **options: bool) -> Outcome:
         try:

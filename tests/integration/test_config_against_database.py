@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.cli import main
 from limes.core.catalog import Catalog, ServiceDef
 from limes.db.engine import Engine
@@ -16,6 +17,7 @@ from limes.db.migrate import limes_migrations
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.world import SERVICES, World, make_world
 from tests.support.databases import MigratedUrlFactory
+from tests.support.limes import with_values
 from tests.support.rows import all_rows, changes
 
 SAMPLE = {
@@ -49,6 +51,12 @@ def world(database_url_with: MigratedUrlFactory, monkeypatch: pytest.MonkeyPatch
         engine.execute("UPDATE project_commitments SET expires_at = 4102444800")
     yield world
     engine.close()
+
+
+def sync_with(world: World, catalog: Catalog) -> None:
+    """A collector with this configuration starts."""
+    settings = with_values(world.limes.settings, {"collector.service_grace": 86400})
+    sync_catalog(replace(world.limes, catalog=catalog, settings=settings), prune=True)
 
 
 @pytest.fixture
@@ -160,7 +168,7 @@ def test_a_resource_and_a_zone(check: Callable[..., Any]) -> None:
 
 def test_what_is_missing_already_is_said_but_is_no_reason_to_stop(world: World, check: Callable[..., Any]) -> None:
     catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", SERVICES[0].resources)])
-    SyncCatalog(world.engine, catalog, ["inventory"], world.clock, grace=86400).run(prune=True)
+    sync_with(world, catalog)
     code, out, _ = check({"compute": WHOLE["compute"]})
     assert code == 0
     assert out.splitlines()[1:] == [
@@ -179,7 +187,7 @@ def test_the_doctor_says_it_as_well(
     main(["db", "upgrade", "--json", "--config", str(tmp_path / "limes.yaml")])
     if collector_has_run:
         catalog = Catalog(["az-one", "az-two"], [ServiceDef("compute", "compute", SERVICES[0].resources)])
-        SyncCatalog(world.engine, catalog, ["inventory"], world.clock, grace=86400).run(prune=True)
+        sync_with(world, catalog)
     capsys.readouterr()
     main(["doctor", "--only", "database", "--json", "--config", str(tmp_path / "limes.yaml")])
     found = [one for one in json.loads(capsys.readouterr().out)["findings"] if one["check"].endswith(".catalog")]

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import requests
 
-from limes.actions.growth.sample import SampleGrowth
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.growth.sample import sample_growth
+from limes.actions.metering.close import close_days
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
@@ -24,6 +24,7 @@ from tests.api.world import BERLIN, DRESDEN, GERMANY, SERVICES, fill_cloud
 from tests.osc.client import OpenStackClient, User
 from tests.support.clock import FrozenClock
 from tests.support.databases import Databases, PostgresDatabases, SQLiteDatabases
+from tests.support.limes import make_limes
 
 _KEPT = {"services", "capacitors", "resources", "commitment_event_counter", "jobs"}
 """Tables that the server has filled from its configuration, and counters."""
@@ -111,18 +112,18 @@ class Cloud:
         clock = FrozenClock()
         self.engine.execute("UPDATE project_services SET scraped_at = %s", [clock.now().timestamp()])
         clock.advance(-10 * 86400)
-        CloseAccounts(self.engine, clock).run()
+        close_days(make_limes(self.engine, Catalog(["az-one"], []), clock=clock))
 
     def grow(self, days: int = 10) -> None:
         """Has the cores of berlin grow from 5 by one a day, for so many days until now."""
         clock = FrozenClock()
         clock.advance(-days * 86400)
         catalog = Catalog(["az-one", "az-two"], SERVICES)
-        sample = SampleGrowth(self.engine, catalog, clock)
+        limes = make_limes(self.engine, catalog, clock=clock)
         for day in range(days + 1):
             is_cores = "project_id = 1 AND resource_id = (SELECT id FROM resources WHERE name = 'cores')"
             self.engine.execute(f"UPDATE project_resources SET usage = %s WHERE {is_cores}", [5 + day])
-            sample.run()
+            sample_growth(limes)
             clock.advance(86400)
 
     def commit(self, **fields: Any) -> dict[str, Any]:

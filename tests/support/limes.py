@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from limes.actions.context import Limes
-from limes.backends import DiscoveryBackend, DomainInfo, ProjectInfo
+from limes.backends import CapacityBackend, CapacityReport, DiscoveryBackend, DomainInfo, ProjectInfo
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
@@ -19,6 +19,18 @@ class NoKeystone(DiscoveryBackend):
 
     def list_projects(self, domain: DomainInfo) -> list[ProjectInfo]:
         return []
+
+
+class NoCapacity(CapacityBackend):
+    """Knows of none."""
+
+    def report_capacity(self) -> CapacityReport:
+        return CapacityReport({})
+
+
+def capacitors(*names: str) -> Backends:
+    """Backends that are no more than that."""
+    return Backends({}, {name: NoCapacity() for name in names}, NoKeystone())
 
 
 def make_settings(**sections: Any) -> Settings:

@@ -12,9 +12,9 @@ with one statement.
 from collections.abc import Collection
 from functools import partial
 
+from limes.actions.context import Limes
 from limes.actions.scrape import Scrape
 from limes.core.metering.calendar import HOUR
-from limes.db.engine import Engine
 from limes.db.queries.growth_samples import bring_forward
 
 JOB = "growth"
@@ -24,20 +24,22 @@ SOON = 15.0
 _CLOUD = ""
 
 
-def sample_project(scrape: Scrape) -> None:
+def sample_project(limes: Limes, scrape: Scrape) -> None:
     """Asks if something of the project is used or granted, and nothing was before."""
     before = {id_ for id_, row in scrape.stored.resources.items() if row.usage or row.quota}
     first = [id_ for id_, row in scrape.present.resources.items() if (row.usage or row.quota) and id_ not in before]
     # within the hour, other projects of the domain may have been sampled, but not this one
-    _ask(scrape.engine, scrape.task.domain_uuid, first, scrape.now, int(scrape.now) - int(scrape.now) % HOUR)
+    _ask(limes, scrape.task.domain_uuid, first, scrape.now, int(scrape.now) - int(scrape.now) % HOUR)
 
 
-def sample_capacity(engine: Engine, resources: Collection[int], now: float) -> None:
+def sample_capacity(limes: Limes, resources: Collection[int], now: float) -> None:
     """Asks if these resources are new in the cloud. Inside the transaction that writes their capacity."""
-    _ask(engine, _CLOUD, resources, now, int(now) + 1)
+    _ask(limes, _CLOUD, resources, now, int(now) + 1)
 
 
-def _ask(engine: Engine, scope: str, resources: Collection[int], now: float, sampled_before: int) -> None:
+def _ask(limes: Limes, scope: str, resources: Collection[int], now: float, sampled_before: int) -> None:
+    engine = limes.engine
+
     def ask() -> None:
         engine.atomic(partial(bring_forward, engine, JOB, now + SOON, scope, resources, sampled_before))
 

@@ -1,20 +1,38 @@
-"""Tells when quota, capacity and commitments of the cloud or a domain are exhausted (docs/growth.md)."""
+"""Tells when quota, capacity and commitments of the cloud, a domain or a project are exhausted (docs/growth.md).
+
+Nothing is computed in advance for projects, as nobody asks about most of them (docs/adr/0033). The work of a request is
+bounded by the number of resources and AZs, of which each has at most 90 days, and does not depend on the size of the
+cloud.
+"""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from limes.actions.context import Limes
+from limes.actions.growth.project_points import (
+    Point,
+    Points,
+    Quotas,
+    Wanted,
+    kept_since,
+    known_since,
+    quota_at,
+    read_points,
+    read_quotas,
+)
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
-from limes.core.catalog import Catalog, Ref
-from limes.core.forecast import MIN_DAYS, Exhaustion, Trend, exhaustion
-from limes.core.metering.calendar import HOUR
+from limes.core.catalog import ANY_AZ, Catalog, Ref
+from limes.core.commitments.commitment import Status
+from limes.core.forecast import LOOK_BACK, MIN_DAYS, Exhaustion, Trend, exhaustion, trend_of
+from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of
 from limes.core.selection import Selection
-from limes.db.engine import Engine
-from limes.db.queries import growth_history, growth_samples
+from limes.db.queries import growth_history, growth_samples, project_sums
 from limes.db.queries.growth_history import Present
+from limes.db.queries.project_sums import Among
 from limes.db.transactions import snapshot
-from limes.system import Clock
 
 Limit = Literal["capacity", "quota", "commitments"]
 
@@ -48,36 +66,28 @@ class Forecasts:
     sampled_at: int | None
 
 
-@dataclass(frozen=True, slots=True)
-class ForecastGrowth:
-    """The use case. It reads one state of the database, with at most four queries."""
-
-    engine: Engine
-    catalog: Catalog
-    clock: Clock
-
-    @snapshot
-    def run(self, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
-        """Returns forecasts for the cloud or a domain. Raises `NotFound`."""
-        scope_of(self.engine, where)  # it exists
-        named = {each.ref: each for each in named_resources(self.engine, self.catalog, selection).values()}
-        sampled_at = growth_samples.state(self.engine).sampled_at
-        if not sampled_at:
-            return Forecasts([], None)
-        now = int(self.clock.now().timestamp())
-        hour = sampled_at - sampled_at % HOUR
-        rows = growth_history.present(self.engine, where.domain or "", hour, every_az=every_az)
-        found = [build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
-        return Forecasts(sort_forecasts(found, list(named), self.catalog), sampled_at)
+@snapshot
+def forecast_growth(limes: Limes, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
+    """Returns forecasts for the cloud or a domain, with at most four queries. Raises `NotFound`."""
+    scope_of(limes.engine, where)  # it exists
+    named = {each.ref: each for each in named_resources(limes.engine, limes.catalog, selection).values()}
+    sampled_at = growth_samples.state(limes.engine).sampled_at
+    if not sampled_at:
+        return Forecasts([], None)
+    now = int(limes.now())
+    hour = sampled_at - sampled_at % HOUR
+    rows = growth_history.present(limes.engine, where.domain or "", hour, every_az=every_az)
+    found = [_build_forecast(named[ref], row, now) for row in rows if (ref := (row.service, row.resource)) in named]
+    return Forecasts(_sort_forecasts(found, list(named), limes.catalog), sampled_at)
 
 
-def sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Catalog) -> list[Forecast]:
+def _sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Catalog) -> list[Forecast]:
     """Returns what is full first, and else in the order of these resources."""
     order = {ref: position for position, ref in enumerate(refs)}
     return sorted(found, key=lambda each: (*_urgency(each), order[each.named.ref], catalog.az_order(each.present.az)))
 
 
-def build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
+def _build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
     """Returns when present usage reaches its limits, if it goes on to grow like the trend."""
     trend = row.trend
     amounts: dict[Limit, int | None] = {
@@ -107,3 +117,88 @@ def _urgency(forecast: Forecast) -> tuple[float, float, float]:
     at, earliest, _ = first.expected or (None, None, None)
     share = forecast.present.usage / first.amount if first.amount else 1
     return (math.inf if at is None else at), (math.inf if earliest is None else earliest), -share
+
+
+# -- of projects -------------------------------------------------------------------------------------------------------
+
+
+class _Now(NamedTuple):
+    """Present figures of a resource in one AZ, or in all of them."""
+
+    usage: int
+    committed: int = 0
+    quota: int | None = None
+
+
+@snapshot
+def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_az: bool = False) -> Forecasts:
+    """Returns forecasts for a project, with a fixed number of queries. Raises `NotFound`."""
+    scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
+    assert where.project is not None, "of a project"
+    now = int(limes.now())
+    today = day_of(now)
+    figures = _figures(limes, scope.id, resources, now, every_az=every_az)
+    begin = _first_day(limes, where.project, now)
+    wanted = Wanted(begin, today, Granularity.DAY, selection, every_az)
+    points = read_points(limes, where.project, wanted, now)
+    quotas: Quotas = {} if every_az else read_quotas(limes.engine, where.project, begin, today)
+    found = []
+    for named, az, present in figures:
+        days = _days_of_data(points, quotas, wanted, named.ref, az)
+        found.append(_build_forecast(named, _present(named.ref, az, present, days, today), now))
+    return Forecasts(_sort_forecasts(found, selection.refs, limes.catalog), now)
+
+
+def _first_day(limes: Limes, project: str, now: int) -> int:
+    """Returns the first whole day of which the project has an account, at most 90 days ago."""
+    today, known = day_of(now), known_since(limes.engine, project)
+    if known is None:
+        return today
+    return max(-(-known // DAY) * DAY, today - LOOK_BACK * DAY, kept_since(limes, Granularity.DAY, now))
+
+
+def _figures(
+    limes: Limes, project: int, resources: Mapping[int, NamedResource], now: int, *, every_az: bool
+) -> Iterator[tuple[NamedResource, str, _Now]]:
+    """Yields what there is something to say about."""
+    ids, among = list(resources), Among("project", [project])
+    committed: dict[tuple[int, str], int] = defaultdict(int)
+    for row in project_sums.committed_sums(limes.engine, ids, now, "project", among):
+        if row.status == Status.CONFIRMED:
+            committed[row.resource_id, row.az if every_az else ""] += int(row.amount)
+    found: dict[tuple[int, str], _Now] = {}
+    if every_az:
+        for usage in project_sums.az_usage_sums(limes.engine, ids, "project", among):
+            found[usage.resource_id, usage.az] = _Now(int(usage.usage))
+    else:
+        for total in project_sums.resource_sums(limes.engine, ids, "project", among):
+            quota = None if total.quota is None else int(total.quota)
+            found[total.resource_id, ""] = _Now(int(total.usage), 0, quota)
+    for id_, az in sorted({*found, *committed}):
+        figures = found.get((id_, az), _Now(0))._replace(committed=committed[id_, az])
+        if az != ANY_AZ and any(figures):
+            yield resources[id_], az, figures
+
+
+def _days_of_data(points: Points, quotas: Quotas, wanted: Wanted, ref: Ref, az: str) -> list[Point]:
+    """Returns the days of a resource's data. They begin, as samples do, when something of it is used, committed or
+    granted; a day on which it only began is left out."""
+    known = points.get((ref, az))
+    days = range(wanted.begin, wanted.end, DAY)
+    if known is None:  # then nothing was ever used or committed
+        known = {day: Point(day, 0, 0) for day in days}
+    granted = quotas.get(ref, ())
+    began = next((day for day in days if _is_something(known.get(day)) or quota_at(granted, day + DAY)), wanted.end)
+    first = began if began == wanted.begin else began + DAY
+    return [point for day, point in sorted(known.items()) if day >= first]
+
+
+def _is_something(point: Point | None) -> bool:
+    return point is not None and bool(point.used or point.committed or point.last)
+
+
+def _present(ref: Ref, az: str, now: _Now, days: Sequence[Point], today: int) -> Present:
+    """Returns the present figures with their trend, as the collector's job stores it for a domain."""
+    usage = [(point.begins, float(point.used)) for point in days]
+    trend = trend_of(today, usage) if len(days) >= MIN_DAYS else None
+    return Present(*ref, az, today, now.usage, now.committed, now.quota, None, len(days), trend)

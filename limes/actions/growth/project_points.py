@@ -4,17 +4,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from limes.actions.metering.close import Retention
-from limes.actions.metering.sources import Horizon, load_sources
+from limes.actions.context import Limes
+from limes.actions.metering.sources import load_sources, window_at
 from limes.core.catalog import Ref
 from limes.core.metering.account import Account, add_zones
-from limes.core.metering.calendar import DAY, HOUR, Bucket, Granularity, buckets, day_of, month_of, next_month
+from limes.core.metering.calendar import DAY, Bucket, Granularity, buckets, day_of
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources
 from limes.db.queries.growth_history import QuotaRow, quotas_of_project
-from limes.db.queries.usage_sources import Only
+from limes.db.queries.usage_sources import MeterFilter
 
 
 class Point(NamedTuple):
@@ -53,22 +53,23 @@ def known_since(engine: Engine, project: str) -> int | None:
     return max(state.begun_at, names[0].since) if state and names else None
 
 
-def kept_since(granularity: Granularity, retention: Retention, now: int) -> int:
+def kept_since(limes: Limes, granularity: Granularity, now: int) -> int:
     """Returns from when on single hours or days are kept; months for ever."""
-    days = {Granularity.HOUR: retention.hours, Granularity.DAY: retention.days}.get(granularity)
+    keep = limes.settings.metering
+    days = {Granularity.HOUR: keep.keep_hours, Granularity.DAY: keep.keep_days}.get(granularity)
     return 0 if days is None else day_of(now) - days * DAY
 
 
-def read_points(engine: Engine, project: str, wanted: Wanted, now: int, valid_for: float) -> Points:
+def read_points(limes: Limes, project: str, wanted: Wanted, now: int) -> Points:
     """Returns what the account of a project (UUID) says, without times of which nothing is known. To be called inside
     a transaction; it takes ten queries at most."""
-    state, since = accounts.state(engine), known_since(engine, project)
+    state, since = accounts.state(limes.engine), known_since(limes.engine, project)
     if state is None or since is None or wanted.begin >= wanted.end:
         return {}
     begin, end, granularity = wanted.begin, wanted.end, wanted.granularity
-    only = Only({service for service, _ in wanted.selection.refs}, {resource for _, resource in wanted.selection.refs})
-    horizon = Horizon(now, state.begun_at, state.closed_until, valid_for)
-    known = load_sources(engine, [project], begin, end, granularity, horizon, only=only)
+    refs, window = wanted.selection.refs, window_at(limes, state, now)
+    only = MeterFilter({service for service, _ in refs}, {resource for _, resource in refs})
+    known = load_sources(limes.engine, [project], begin, end, granularity, window, only=only)
     times = [bucket for bucket in buckets(begin, end, granularity) if bucket.end > since]
     found: Points = {}
     for zones in known.resources():
@@ -115,18 +116,3 @@ def read_quotas(engine: Engine, project: str, begin: int, end: int) -> Quotas:
 def quota_at(quotas: Iterable[QuotaRow], end: int) -> int | None:
     """Returns the quota at the end of a time."""
     return next((row.quota for row in quotas if row.since < end and (row.until is None or row.until >= end)), None)
-
-
-def begin_of(time: int, granularity: Granularity) -> int:
-    """Returns when the hour, the day or the month of this time begins."""
-    if granularity is Granularity.MONTH:
-        return month_of(time)
-    return day_of(time) if granularity is Granularity.DAY else time - time % HOUR
-
-
-def end_of(time: int, granularity: Granularity) -> int:
-    """Returns when it ends."""
-    begin = begin_of(time, granularity)
-    if granularity is Granularity.MONTH:
-        return next_month(begin)
-    return begin + (DAY if granularity is Granularity.DAY else HOUR)

@@ -1,25 +1,24 @@
 """Corrects closed days and months of which something was recorded after they were closed.
 
-What was said before is kept, with the reason. What is older than single hours are kept stays as it is.
+What was said before is kept, with the reason. What is older than single hours are kept stays as it is. To be called in
+the transaction that has locked the account.
 """
 
 import dataclasses
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from limes.actions.metering.sources import Horizon, Sources, load_sources
+from limes.actions.context import Limes
+from limes.actions.metering.sources import MeteringWindow, Sources, load_sources
 from limes.core.catalog import ANY_AZ
 from limes.core.metering.account import Account, add, integrate
 from limes.core.metering.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month, previous_month
-from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import State
 from limes.db.queries.usage_corrections import Correction
 from limes.db.queries.usage_sources import Meter, StoredAccount
 
@@ -32,174 +31,171 @@ Days = Mapping[Meter, Sequence[StoredAccount]]
 """Closed days that follow each other."""
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectAccounts:
-    """The use case with what it works with. To be called in the transaction that has locked `state`."""
-
-    engine: Engine
-    state: State
-    horizon: Horizon
-    keep_hours: int
-    """For how many days single hours are kept."""
-
-    def present(self, late: Mapping[str, int]) -> Days:
-        """Returns the closed days that may be wrong, as they are told now: of each project (UUID) at least those from
-        a time on."""
-        found: dict[Meter, list[StoredAccount]] = {}
-        for some in in_parts(late):
-            found |= self.told(sorted(some), self._first_day(min(some.values())), self.state.closed_until)
-        return found
-
-    def correct(self, late: Mapping[str, int], before: Days, reason: str) -> None:
-        """Computes these days anew, and their months with them. `before` is what `present` has returned."""
-        for some in in_parts(late):
-            told = {meter: rows for meter, rows in before.items() if meter.project in some}
-            begin = self._first_day(min(some.values()))
-            self._replace(told, self._told_anew(sorted(some), begin, told), reason)
-
-    def repair(self, projects: Sequence[str], begin: int, days_kept_since: int) -> None:
-        """Corrects what earlier releases have closed since `begin`, which is the beginning of a day: they let no
-        commitment cover usage in several AZs, and forgot commitments of vanished projects when they closed a month."""
-        end = self.state.closed_until
-        with_days = begin if begin >= days_kept_since else max(begin, next_month(month_of(days_kept_since - 1)))
-        noted: list[Correction] = []
-        if begin < min(with_days, end):
-            for month in buckets(month_of(begin), min(with_days, next_month(month_of(end - 1))), Granularity.MONTH):
-                noted += self._complete_month(projects, month)
-        if with_days < end:
-            noted += self._repair_days(projects, with_days)
-        made.add_corrections(self.engine, noted)
-
-    def _repair_days(self, projects: Sequence[str], begin: int) -> list[Correction]:
-        """Repairs days, and months from their days. Returns what these said before."""
-        end, kept_since, reason = self.state.closed_until, self._first_day(begin), REPAIRED
-        known = load_sources(self.engine, projects, begin, end, Granularity.DAY, self.horizon)
-        anew = self._told_anew(projects, kept_since, known.meters())
-        corrected = made.corrections(self.engine, projects, begin, end)
-        done = {(row.meter[:3], row.begins) for row in corrected if row.reason == reason}
-        before: dict[Meter, list[StoredAccount]] = {}
-        after: dict[Meter, list[StoredAccount]] = {}
-        for zones in known.resources():
-            if known.is_pooled(zones, begin, end):
-                before |= _told(dataclasses.replace(known, pools=False), zones, begin, end)
-                later = {meter: anew.get(meter, []) for meter in zones}
-                older = _told(known, zones, begin, min(kept_since, end))
-                _cover_stored_days(known, older, before, done)
-                after |= {meter: [*older[meter], *later[meter]] for meter in zones}
-        self._replace(before, after, reason)
-        return [
-            correction
-            for month in buckets(month_of(begin), next_month(month_of(end - 1)), Granularity.MONTH)
-            for correction in self._correct_month(set(projects), month.begin, reason)
-        ]
-
-    def _complete_month(self, projects: Sequence[str], month: Bucket) -> list[Correction]:
-        """Adds to a closed month whose days are not kept any more what was committed after the last day that it counts:
-        nothing else has happened after that. Returns what it said before."""
-        engine, months = self.engine, sources.months(self.engine, projects, previous_month(month.begin), month.end)
-        committed = sources.committed(engine, projects, month.begin, month.end)
-        # usage of that time is not known any more: what commitments of all AZs would cover stays as it was
-        known = Sources(self.horizon, committed=committed, months=months, pools=False)
-        noted, written = [], []
-        for zones in known.resources():
-            for meter, account in known.month_until(zones, month.begin, month.end).items():
-                stored = [row for row in months.get(meter, ()) if row.begin == month.begin]
-                (old,) = stored or [nothing(month.begin, month.end)]
-                if not says_the_same(old.account, account):
-                    written.append((meter, StoredAccount(month.begin, account, old.version + 1, month.end)))
-                    noted.append(Correction(self.horizon.now, REPAIRED, "month", meter, old))
-        accounts.write_months(engine, written)
-        return noted
-
-    def _replace(self, before: Days, after: Days, reason: str) -> None:
-        """Writes days that are not what they were before, and their months."""
-        compared: list[tuple[Meter, StoredAccount, StoredAccount]] = []
-        to_write: set[tuple[Any, int]] = set()
-        for meter, rows in after.items():
-            olds = {row.begin: row for row in before.get(meter, ())}
-            begins_otherwise = False
-            for row in rows:
-                old = olds.get(row.begin) or nothing(row.begin, row.counted_until)
-                differs = old.account != row.account
-                compared.append((meter, old, row._replace(version=old.version + differs)))
-                # if this day had no row, it would begin with what the day before ends with now
-                if differs or begins_otherwise:
-                    to_write.add((meter[:3], row.begin))
-                begins_otherwise = differs and old.account.last != row.account.last
-        # all AZs of a resource: what counts in one may depend on others
-        written = [(meter, row) for meter, _, row in compared if (meter[:3], row.begin) in to_write]
-        noted = [
-            Correction(self.horizon.now, reason, "day", meter, old)
-            for meter, old, row in compared
-            if row.version > old.version
-        ]
-        if not noted:
-            return
-        accounts.write_days(self.engine, written)
-        days_of = Counter(correction.meter.project for correction in noted)
-        for month in sorted({month_of(row.begin) for _, row in written}):
-            of_month = {meter.project for meter, row in written if month_of(row.begin) == month}
-            noted += self._correct_month(of_month, month, reason)
-        made.add_corrections(self.engine, noted)
-        for project, days in sorted(days_of.items()):
-            log.warning("project %s: %d closed days were corrected: %s", project, days, reason)
-
-    def _correct_month(self, projects: Collection[str], month: int, reason: str) -> list[Correction]:
-        """Adds up a month of some projects anew. Returns what it said before, if it was closed."""
-        noted, written = [], []
-        end = min(next_month(month), self.state.closed_until)
-        is_closed = end == next_month(month)
-        stored = sources.months(self.engine, sorted(projects), month, month + 1)
-        for meter, account in self.month_so_far(sorted(projects), month, end).items():
-            (old,) = stored.get(meter) or [nothing(month, end)]
-            differs = old.account != account
-            if differs or (meter not in stored and not is_closed):
-                is_corrected = differs and is_closed
-                if meter not in stored and is_closed and account.is_nothing:
-                    continue
-                written.append((meter, StoredAccount(month, account, old.version + is_corrected, end)))
-                if is_corrected:
-                    noted.append(Correction(self.horizon.now, reason, "month", meter, old))
-        accounts.write_months(self.engine, written)
-        return noted
-
-    def month_so_far(self, projects: Sequence[str], month: int, end: int) -> dict[Meter, Account]:
-        """Returns the account of the closed days of a month, added up from the days."""
-        return {
-            meter: reduce(add, [row.account for row in rows]) for meter, rows in self.told(projects, month, end).items()
-        }
-
-    def told(self, projects: Sequence[str], begin: int, end: int) -> dict[Meter, list[StoredAccount]]:
-        """Returns what closed days say."""
-        if begin >= end:
-            return {}
-        known = load_sources(self.engine, projects, begin, end, Granularity.DAY, self.horizon)
-        return _told_of_all(known, known.resources(), begin, end)
-
-    def _told_anew(
-        self, projects: Sequence[str], begin: int, also: Iterable[Meter]
-    ) -> dict[Meter, list[StoredAccount]]:
-        """Computes all closed days from `begin` on. `also` is what to tell of even if there is nothing to say about it
-        any more."""
-        end = self.state.closed_until
-        if begin >= end:
-            return {}
-        known = load_sources(self.engine, projects, begin, end, Granularity.DAY, self.horizon, anew=True)
-        return _told_of_all(known, known.resources(also), begin, end)
-
-    def _first_day(self, at: int) -> int:
-        """Returns the first day that can still be computed anew."""
-        kept_since = day_of(self.horizon.now) - self.keep_hours * DAY
-        return max(day_of(at), day_of(self.state.begun_at), kept_since)
-
-
-def _told_of_all(
-    known: Sources, resources: Iterable[Sequence[Meter]], begin: int, end: int
-) -> dict[Meter, list[StoredAccount]]:
+def read_closed(limes: Limes, window: MeteringWindow, late: Mapping[str, int]) -> Days:
+    """Returns the closed days that may be wrong, as they are told now: of each project (UUID) at least those from
+    a time on."""
     found: dict[Meter, list[StoredAccount]] = {}
-    for zones in resources:
-        found |= _told(known, zones, begin, end)
+    for some in in_parts(late):
+        found |= read_days(
+            limes, window, sorted(some), _first_day(limes, window, min(some.values())), window.closed_until
+        )
     return found
+
+
+def correct_days(limes: Limes, window: MeteringWindow, late: Mapping[str, int], before: Days, reason: str) -> None:
+    """Computes these days anew, and their months with them. `before` is what `read_closed` has returned."""
+    for some in in_parts(late):
+        told = {meter: rows for meter, rows in before.items() if meter.project in some}
+        begin = _first_day(limes, window, min(some.values()))
+        anew = read_days(limes, window, sorted(some), begin, window.closed_until, told, anew=True)
+        _replace(limes, window, told, anew, reason)
+
+
+def repair_closed(
+    limes: Limes, window: MeteringWindow, projects: Sequence[str], begin: int, days_kept_since: int
+) -> None:
+    """Corrects what earlier releases have closed since `begin`, which is the beginning of a day: they let no
+    commitment cover usage in several AZs, and forgot commitments of vanished projects when they closed a month."""
+    end = window.closed_until
+    with_days = begin if begin >= days_kept_since else max(begin, next_month(month_of(days_kept_since - 1)))
+    noted: list[Correction] = []
+    if begin < min(with_days, end):
+        for month in buckets(month_of(begin), min(with_days, next_month(month_of(end - 1))), Granularity.MONTH):
+            noted += _complete_month(limes, window, projects, month)
+    if with_days < end:
+        noted += _repair_days(limes, window, projects, with_days)
+    made.add_corrections(limes.engine, noted)
+
+
+def _repair_days(limes: Limes, window: MeteringWindow, projects: Sequence[str], begin: int) -> list[Correction]:
+    """Repairs days, and months from their days. Returns what these said before."""
+    end, kept_since, reason = window.closed_until, _first_day(limes, window, begin), REPAIRED
+    known = load_sources(limes.engine, projects, begin, end, Granularity.DAY, window)
+    anew = read_days(limes, window, projects, kept_since, end, known.meters(), anew=True)
+    corrected = made.corrections(limes.engine, projects, begin, end)
+    done = {(row.meter[:3], row.begins) for row in corrected if row.reason == reason}
+    before: dict[Meter, list[StoredAccount]] = {}
+    after: dict[Meter, list[StoredAccount]] = {}
+    for zones in known.resources():
+        if known.is_pooled(zones, begin, end):
+            before |= _told(dataclasses.replace(known, pools=False), zones, begin, end)
+            later = {meter: anew.get(meter, []) for meter in zones}
+            older = _told(known, zones, begin, min(kept_since, end))
+            _cover_stored_days(known, older, before, done)
+            after |= {meter: [*older[meter], *later[meter]] for meter in zones}
+    _replace(limes, window, before, after, reason)
+    return [
+        correction
+        for month in buckets(month_of(begin), next_month(month_of(end - 1)), Granularity.MONTH)
+        for correction in _correct_month(limes, window, set(projects), month.begin, reason)
+    ]
+
+
+def _complete_month(limes: Limes, window: MeteringWindow, projects: Sequence[str], month: Bucket) -> list[Correction]:
+    """Adds to a closed month whose days are not kept any more what was committed after the last day that it counts:
+    nothing else has happened after that. Returns what it said before."""
+    engine, months = limes.engine, sources.months(limes.engine, projects, previous_month(month.begin), month.end)
+    committed = sources.committed(engine, projects, month.begin, month.end)
+    # usage of that time is not known any more: what commitments of all AZs would cover stays as it was
+    known = Sources(window, committed=committed, months=months, pools=False)
+    noted, written = [], []
+    for zones in known.resources():
+        for meter, account in known.month_until(zones, month.begin, month.end).items():
+            stored = [row for row in months.get(meter, ()) if row.begin == month.begin]
+            (old,) = stored or [nothing(month.begin, month.end)]
+            if not says_the_same(old.account, account):
+                written.append((meter, StoredAccount(month.begin, account, old.version + 1, month.end)))
+                noted.append(Correction(window.now, REPAIRED, "month", meter, old))
+    accounts.write_months(engine, written)
+    return noted
+
+
+def _replace(limes: Limes, window: MeteringWindow, before: Days, after: Days, reason: str) -> None:
+    """Writes days that are not what they were before, and their months."""
+    compared: list[tuple[Meter, StoredAccount, StoredAccount]] = []
+    to_write: set[tuple[Any, int]] = set()
+    for meter, rows in after.items():
+        olds = {row.begin: row for row in before.get(meter, ())}
+        begins_otherwise = False
+        for row in rows:
+            old = olds.get(row.begin) or nothing(row.begin, row.counted_until)
+            differs = old.account != row.account
+            compared.append((meter, old, row._replace(version=old.version + differs)))
+            # if this day had no row, it would begin with what the day before ends with now
+            if differs or begins_otherwise:
+                to_write.add((meter[:3], row.begin))
+            begins_otherwise = differs and old.account.last != row.account.last
+    # all AZs of a resource: what counts in one may depend on others
+    written = [(meter, row) for meter, _, row in compared if (meter[:3], row.begin) in to_write]
+    noted = [
+        Correction(window.now, reason, "day", meter, old) for meter, old, row in compared if row.version > old.version
+    ]
+    if not noted:
+        return
+    accounts.write_days(limes.engine, written)
+    days_of = Counter(correction.meter.project for correction in noted)
+    for month in sorted({month_of(row.begin) for _, row in written}):
+        of_month = {meter.project for meter, row in written if month_of(row.begin) == month}
+        noted += _correct_month(limes, window, of_month, month, reason)
+    made.add_corrections(limes.engine, noted)
+    for project, days in sorted(days_of.items()):
+        log.warning("project %s: %d closed days were corrected: %s", project, days, reason)
+
+
+def _correct_month(
+    limes: Limes, window: MeteringWindow, projects: Collection[str], month: int, reason: str
+) -> list[Correction]:
+    """Adds up a month of some projects anew. Returns what it said before, if it was closed."""
+    noted, written = [], []
+    end = min(next_month(month), window.closed_until)
+    is_closed = end == next_month(month)
+    stored = sources.months(limes.engine, sorted(projects), month, month + 1)
+    for meter, account in month_so_far(limes, window, sorted(projects), month, end).items():
+        (old,) = stored.get(meter) or [nothing(month, end)]
+        differs = old.account != account
+        if differs or (meter not in stored and not is_closed):
+            is_corrected = differs and is_closed
+            if meter not in stored and is_closed and account.is_nothing:
+                continue
+            written.append((meter, StoredAccount(month, account, old.version + is_corrected, end)))
+            if is_corrected:
+                noted.append(Correction(window.now, reason, "month", meter, old))
+    accounts.write_months(limes.engine, written)
+    return noted
+
+
+def month_so_far(
+    limes: Limes, window: MeteringWindow, projects: Sequence[str], month: int, end: int
+) -> dict[Meter, Account]:
+    """Returns the account of the closed days of a month, added up from the days."""
+    days = read_days(limes, window, projects, month, end)
+    return {meter: reduce(add, [row.account for row in rows]) for meter, rows in days.items()}
+
+
+def read_days(
+    limes: Limes,
+    window: MeteringWindow,
+    projects: Sequence[str],
+    begin: int,
+    end: int,
+    also: Iterable[Meter] = (),
+    *,
+    anew: bool = False,
+) -> dict[Meter, list[StoredAccount]]:
+    """Returns what closed days say, or with `anew`, what they should say. `also` is what to tell of even if there is
+    nothing to say about it any more."""
+    found: dict[Meter, list[StoredAccount]] = {}
+    if begin < end:
+        known = load_sources(limes.engine, projects, begin, end, Granularity.DAY, window, anew=anew)
+        for zones in known.resources(also):
+            found |= _told(known, zones, begin, end)
+    return found
+
+
+def _first_day(limes: Limes, window: MeteringWindow, at: int) -> int:
+    """Returns the first day that can still be computed anew."""
+    kept_since = day_of(window.now) - limes.settings.metering.keep_hours * DAY
+    return max(day_of(at), day_of(window.begun_at), kept_since)
 
 
 def _told(known: Sources, zones: Sequence[Meter], begin: int, end: int) -> dict[Meter, list[StoredAccount]]:

@@ -57,18 +57,6 @@ class ClosedMonths:
         """Returns what a project (UUID) was called at the end of a row's time."""
         return name_at(self.names[project], self.ends[begin])
 
-    def entries(self) -> list[UsageEntry]:
-        """Returns the same as entries."""
-        closed = {"month": self.months}
-        return [
-            UsageEntry(
-                *(self.name(row.project, row.begin), row.meter, row.begin, self.ends[row.begin], row.account),
-                *(closed, {}, row.version, self.corrections.get((row.meter, row.begin), ())),
-                self.units.at((row.service, row.resource), row.begin),
-            )
-            for row in map(MonthRow._make, self.rows)
-        ]
-
 
 def name_at(names: Sequence[NameRow], end: int) -> NameRow:
     """Returns what the project was called at the end of a time."""
@@ -81,7 +69,7 @@ _ZERO = (0, 0, 0, 0, 0, 1)
 
 def is_nothing(row: Month) -> bool:
     """Returns whether nothing was used or committed, which was known all the time."""
-    *_, used, committed, _, unknown, _, largest, last, _ = row
+    _, _, _, _, _, used, committed, _, unknown, _, largest, last, _ = row
     return used == committed == "0" and not (unknown or largest or last)
 
 

@@ -2,37 +2,33 @@
 
 from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import groupby
 from operator import itemgetter
 
+from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
-from limes.actions.metering.as_told import NOW, Told, told_at
-from limes.actions.metering.close import DEFAULT_RETENTION, Retention
 from limes.actions.metering.entries import ALL_AZS, ClosedMonths, UsageEntry, add_up, add_up_zones, is_nothing, name_at
-from limes.actions.metering.sources import Counted, Horizon, Sources, load_sources
-from limes.actions.metering.usage import VALID_FOR
-from limes.actions.metering.usage_query import CheckUsageQuery, UsageQuery
+from limes.actions.metering.sources import Sources, VersionedAccount, load_sources, window_at
+from limes.actions.metering.usage_query import UsageQuery, times_of
 from limes.core.metering.account import add, add_zones
 from limes.core.metering.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
-from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.usage_accounts import State, metered_units
 from limes.db.queries.usage_corrections import CorrectionRow
-from limes.db.queries.usage_sources import Meter, NameRow
+from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow, StoredAccount
 from limes.db.transactions import snapshot
 from limes.errors import Unavailable
-from limes.system import Clock
 
 _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
 """Whose accounts are computed together, by the shortest time that is told."""
 _BUCKETS = 20_000
 """Projects times hours, days or months on one page."""
-Part = tuple[Bucket, Counted, str | None]
+_VERSION = itemgetter(-1)
+Part = tuple[Bucket, VersionedAccount, str | None]
 """An account of a time, and its unit if that is known."""
 
 
@@ -48,127 +44,159 @@ class UsagePage:
 
 
 @dataclass(frozen=True, slots=True)
-class ReportUsage:
-    engine: Engine
-    clock: Clock
-    valid_for: float = VALID_FOR
-    retention: Retention = DEFAULT_RETENTION
+class _AsOf:
+    """What closed days and months said at the time that is asked for: before they were corrected later."""
 
-    @snapshot
-    def page(self, query: UsageQuery) -> UsagePage:
-        """Checks the query and finds its projects. Raises `BadRequest`; `Unavailable` until a collector has run."""
-        state = accounts.state(self.engine)
-        if state is None:
-            raise Unavailable("there is no account of usage yet: no collector has run so far")
-        closed_until = state.closed_until
-        if query.as_of is not None and (day := accounts.first_closed_after(self.engine, query.as_of)) is not None:
-            closed_until = min(day, closed_until)  # as it was then
-        times = CheckUsageQuery(state, self.retention, self._now(), closed_until).times(query)
-        most = max(1, _BUCKETS // len(times))
-        limit = most if query.limit is None else min(query.limit, most)
-        found = sources.project_page(
-            self.engine, query.begin, query.end, query.marker, limit + 1, query.domains, query.projects
-        )
-        projects = found[:limit]
-        return UsagePage(query, state, projects, projects[-1] if len(found) > limit else None)
+    days: dict[tuple[Meter, int], CorrectionRow]
+    months: dict[tuple[Meter, int], CorrectionRow]
 
-    def require(self, domain: str, project: str | None = None) -> None:
-        """Raises `NotFound` for a domain or project (by UUID) that was never known."""
-        self.engine.snapshot(lambda: self._require(domain, project))
+    def sources(self, known: Sources) -> Sources:
+        """Returns the sources as they were then, as far as closed days and months are concerned."""
+        return replace(known, days=_put_back(known.days, self.days), months=_put_back(known.months, self.months))
 
-    def _require(self, domain: str, project: str | None) -> None:
-        projects = None if project is None else [project]
-        if sources.project_page(self.engine, 0, 2**62, "", 1, [domain], projects):
-            return
-        if project is None:
-            find_domain(self.engine, domain)
-        else:
-            find_project(self.engine, domain, project)
+    def months_of(self, rows: Sequence[Month]) -> Sequence[Month]:
+        """Returns stored months as they were then."""
+        return [_month_before(row, self.months) for row in rows] if self.months else rows
 
-    def entries(self, page: UsagePage) -> Generator[list[UsageEntry], None, None]:
-        """Returns what is to be told, some projects at a time, all from one state of the database. Nothing is told of
-        times in which nothing was used or committed, which was known."""
-        with closing(self.parts(page)) as parts:
-            for part in parts:
-                yield part.entries() if isinstance(part, ClosedMonths) else part
 
-    def parts(self, page: UsagePage) -> Generator[list[UsageEntry] | ClosedMonths, None, None]:
-        """Returns the same. What is stored of closed months is left as it is."""
-        return self.engine.snapshot_stream(lambda: self._parts(page))
+def _put_back(
+    stored: Mapping[Meter, Sequence[StoredAccount]], corrections: Mapping[tuple[Meter, int], CorrectionRow]
+) -> Mapping[Meter, Sequence[StoredAccount]]:
+    if not corrections:
+        return stored
+    return {
+        meter: [_before(row, corrections.get((meter, row.begin))) for row in rows] for meter, rows in stored.items()
+    }
 
-    def _parts(self, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedMonths]:
-        query, now = page.query, self._now()
-        times = [bucket for bucket in buckets(query.begin, query.end, query.granularity) if bucket.begin < now]
-        if not times:
-            return
-        finest = _finest(times)
-        size = _PROJECTS[finest]
-        state = accounts.state(self.engine) or page.state  # as it is in this transaction
-        units = metered_units(self.engine)
-        # a total of several units is several entries
-        is_one_entry = query.granularity is not Granularity.TOTAL or not units.differ([time.begin for time in times])
-        is_stored = finest is Granularity.MONTH and query.end <= state.closed_until and is_one_entry
-        for start in range(0, len(page.projects), size):
-            projects = page.projects[start : start + size]
-            if is_stored:
-                yield self._closed_months(query, projects, times, units)
-                continue
-            horizon = Horizon(now, state.begun_at, state.closed_until, self.valid_for)
-            known = load_sources(self.engine, projects, query.begin, query.end, finest, horizon, only=query.only)
-            known = self._told(query, projects).sources(known)
-            names = sources.names(self.engine, projects)
-            yield self._with_corrections(list(_of_sources(known, names, query, times, state, units)), query, projects)
 
-    def _closed_months(
-        self, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket], units: MonthUnits
-    ) -> ClosedMonths:
-        """Returns what is stored: that is all, and the fastest way to it."""
-        stored = sources.month_rows(self.engine, projects, query.begin, query.end, query.only)
-        rows = self._told(query, projects).months_of(stored)
-        if not query.every_az:
-            rows = add_up_zones(rows)
-        ends = {bucket.begin: bucket.end for bucket in times}
-        if is_total := query.granularity is Granularity.TOTAL:
-            rows = add_up(rows, [*ends])
-            ends = {query.begin: query.end}
-        rows = [row for row in rows if not is_nothing(row)]
-        reasons: dict[tuple[Meter, int], list[tuple[int, str]]] = {}
-        if any(version > 1 for *_, version in rows):
-            for each in self._corrections(query, projects):
-                if each.granularity == Granularity.MONTH:
-                    begin = query.begin if is_total else each.begins
-                    found = reasons.setdefault((_told_of(query, each.meter), begin), [])
-                    _add_reason(found, each)
-        months = len(times) if is_total else 1
-        return ClosedMonths(rows, ends, months, sources.names(self.engine, projects), reasons, units)
+def _before(row: StoredAccount, correction: CorrectionRow | None) -> StoredAccount:
+    return row if correction is None else row._replace(account=correction.account, version=correction.version)
 
-    def _with_corrections(
-        self, entries: list[UsageEntry], query: UsageQuery, projects: Sequence[str]
-    ) -> list[UsageEntry]:
-        """Returns the entries, those of corrected times with the reasons."""
-        if all(entry.version == 1 for entry in entries):
-            return entries
-        found: dict[Meter, list[CorrectionRow]] = {}
-        for row in self._corrections(query, projects):
-            found.setdefault(_told_of(query, row.meter), []).append(row)
-        return [
-            entry if entry.version == 1 else entry._replace(corrections=_reasons(entry, found.get(entry.meter, ())))
-            for entry in entries
-        ]
 
-    def _corrections(self, query: UsageQuery, projects: Sequence[str]) -> list[CorrectionRow]:
-        found = made.corrections(self.engine, projects, query.begin, query.end)
-        return [row for row in found if query.as_of is None or row.corrected_at <= query.as_of]
+def _month_before(row: Month, corrections: Mapping[tuple[Meter, int], CorrectionRow]) -> Month:
+    stored = MonthRow._make(row)
+    correction = corrections.get((stored.meter, stored.begin))
+    if correction is None:
+        return row
+    used, committed, beyond, unknown, smallest, largest, last = correction.account
+    totals = (str(used), str(committed), str(beyond))
+    return MonthRow(*stored.meter, stored.begin, *totals, unknown, smallest, largest, last, correction.version)
 
-    def _told(self, query: UsageQuery, projects: Sequence[str]) -> Told:
-        """Returns what closed days and months said at the time that is asked for."""
-        if query.as_of is None:
-            return NOW
+
+@snapshot
+def find_page(limes: Limes, query: UsageQuery) -> UsagePage:
+    """Checks the query and finds its projects. Raises `BadRequest`; `Unavailable` until a collector has run."""
+    state = accounts.state(limes.engine)
+    if state is None:
+        raise Unavailable("there is no account of usage yet: no collector has run so far")
+    closed_until = state.closed_until
+    if query.as_of is not None and (day := accounts.first_closed_after(limes.engine, query.as_of)) is not None:
+        closed_until = min(day, closed_until)  # as it was then
+    times = times_of(query, limes.settings.metering, int(limes.now()), state.begun_at, closed_until)
+    most = max(1, _BUCKETS // len(times))
+    limit = most if query.limit is None else min(query.limit, most)
+    found = sources.project_page(
+        limes.engine, query.begin, query.end, query.marker, limit + 1, query.domains, query.projects
+    )
+    projects = found[:limit]
+    return UsagePage(query, state, projects, projects[-1] if len(found) > limit else None)
+
+
+@snapshot
+def require_known(limes: Limes, domain: str, project: str | None = None) -> None:
+    """Raises `NotFound` for a domain or project (by UUID) that was never known."""
+    projects = None if project is None else [project]
+    if sources.project_page(limes.engine, 0, 2**62, "", 1, [domain], projects):
+        return
+    if project is None:
+        find_domain(limes.engine, domain)
+    else:
+        find_project(limes.engine, domain, project)
+
+
+def read_parts(limes: Limes, page: UsagePage) -> Generator[list[UsageEntry] | ClosedMonths, None, None]:
+    """Returns what is to be told, some projects at a time, all from one state of the database. Nothing is told of times
+    in which nothing was used or committed, which was known. What is stored of closed months is left as it is."""
+    return limes.engine.snapshot_stream(lambda: _parts(limes, page))
+
+
+def _parts(limes: Limes, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedMonths]:
+    query, now = page.query, int(limes.now())
+    times = [bucket for bucket in buckets(query.begin, query.end, query.granularity) if bucket.begin < now]
+    if not times:
+        return
+    finest = _finest(times)
+    size = _PROJECTS[finest]
+    state = accounts.state(limes.engine) or page.state  # as it is in this transaction
+    units = metered_units(limes.engine)
+    # a total of several units is several entries
+    is_one_entry = query.granularity is not Granularity.TOTAL or not units.differ([time.begin for time in times])
+    is_stored = finest is Granularity.MONTH and query.end <= state.closed_until and is_one_entry
+    for start in range(0, len(page.projects), size):
+        projects = page.projects[start : start + size]
+        if is_stored:
+            yield _closed_months(limes, query, projects, times, units)
+            continue
+        window = window_at(limes, state, now)
+        known = load_sources(limes.engine, projects, query.begin, query.end, finest, window, only=query.only)
+        known = _as_of(limes, query, projects).sources(known)
+        names = sources.names(limes.engine, projects)
+        yield _with_corrections(limes, list(_of_sources(known, names, query, times, state, units)), query, projects)
+
+
+def _closed_months(
+    limes: Limes, query: UsageQuery, projects: Sequence[str], times: Sequence[Bucket], units: MonthUnits
+) -> ClosedMonths:
+    """Returns what is stored: that is all, and the fastest way to it."""
+    stored = sources.month_rows(limes.engine, projects, query.begin, query.end, query.only)
+    rows = _as_of(limes, query, projects).months_of(stored)
+    if not query.every_az:
+        rows = add_up_zones(rows)
+    ends = {bucket.begin: bucket.end for bucket in times}
+    if is_total := query.granularity is Granularity.TOTAL:
+        rows = add_up(rows, [*ends])
+        ends = {query.begin: query.end}
+    rows = [row for row in rows if not is_nothing(row)]
+    reasons: dict[tuple[Meter, int], list[tuple[int, str]]] = {}
+    if max(map(_VERSION, rows), default=1) > 1:
+        for each in _corrections(limes, query, projects):
+            if each.granularity == Granularity.MONTH:
+                begin = query.begin if is_total else each.begins
+                found = reasons.setdefault((_told_of(query, each.meter), begin), [])
+                _add_reason(found, each)
+    months = len(times) if is_total else 1
+    return ClosedMonths(rows, ends, months, sources.names(limes.engine, projects), reasons, units)
+
+
+def _with_corrections(
+    limes: Limes, entries: list[UsageEntry], query: UsageQuery, projects: Sequence[str]
+) -> list[UsageEntry]:
+    """Returns the entries, those of corrected times with the reasons."""
+    if all(entry.version == 1 for entry in entries):
+        return entries
+    found: dict[Meter, list[CorrectionRow]] = {}
+    for row in _corrections(limes, query, projects):
+        found.setdefault(_told_of(query, row.meter), []).append(row)
+    return [
+        entry if entry.version == 1 else entry._replace(corrections=_reasons(entry, found.get(entry.meter, ())))
+        for entry in entries
+    ]
+
+
+def _corrections(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> list[CorrectionRow]:
+    found = made.corrections(limes.engine, projects, query.begin, query.end)
+    return [row for row in found if query.as_of is None or row.corrected_at <= query.as_of]
+
+
+def _as_of(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> _AsOf:
+    found = _AsOf({}, {})
+    if query.as_of is not None:
         begin = previous_month(month_of(query.begin))  # usage at the beginning comes from what was before
-        return told_at(query.as_of, made.corrections(self.engine, projects, begin, query.end))
-
-    def _now(self) -> int:
-        return int(self.clock.now().timestamp())
+        for row in made.corrections(limes.engine, projects, begin, query.end):
+            if row.corrected_at > query.as_of:  # of several, the first one knows what was said until then
+                corrected = found.days if row.granularity == Granularity.DAY else found.months
+                corrected.setdefault((row.meter, row.begins), row)
+    return found
 
 
 def _of_sources(
@@ -198,9 +226,9 @@ def _told_of(query: UsageQuery, meter: Meter) -> Meter:
     return meter if query.every_az else meter._replace(az=ALL_AZS)
 
 
-def _sum_of(zones: Mapping[Meter, Counted]) -> Counted:
+def _sum_of(zones: Mapping[Meter, VersionedAccount]) -> VersionedAccount:
     accounts_by_az = [counted.account for counted in zones.values()]
-    return Counted(add_zones(accounts_by_az), max(counted.version for counted in zones.values()))
+    return VersionedAccount(add_zones(accounts_by_az), max(counted.version for counted in zones.values()))
 
 
 def _together(parts: Sequence[Part]) -> Iterator[list[Part]]:

@@ -6,6 +6,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from limes.actions.context import Limes
 from limes.actions.metering.usage import unknown_since
 from limes.core.catalog import ANY_AZ
 from limes.core.metering.account import (
@@ -19,31 +20,26 @@ from limes.core.metering.account import (
     integrate,
     integrate_zones,
 )
-from limes.core.metering.calendar import (
-    DAY,
-    Bucket,
-    Granularity,
-    day_of,
-    month_of,
-    previous_month,
-)
+from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, previous_month
 from limes.db.engine import Engine
+from limes.db.queries import usage_accounts
 from limes.db.queries import usage_sources as queries
-from limes.db.queries.usage_sources import EVERYTHING, Meter, Only, StoredAccount
+from limes.db.queries.usage_accounts import State
+from limes.db.queries.usage_sources import NO_FILTER, Meter, MeterFilter, StoredAccount
 
 _FOR_EVER = 2**62
 Usages = Mapping[Meter, int]
 """What was used of a resource at a time, by AZ."""
 
 
-class Counted(NamedTuple):
-    """The account of a bucket, and which version of a closed one it is."""
+class VersionedAccount(NamedTuple):
+    """Of a bucket; the version is more than 1 only if a closed one was corrected."""
 
     account: Account
     version: int
 
 
-class Horizon(NamedTuple):
+class MeteringWindow(NamedTuple):
     """What is known of the account as a whole."""
 
     now: int
@@ -58,11 +54,23 @@ class Horizon(NamedTuple):
         return (Gap(0, self.begun_at),) if begin < self.begun_at else ()
 
 
+def window_at(limes: Limes, state: State, now: int) -> MeteringWindow:
+    """Returns what is known at this time."""
+    return MeteringWindow(now, state.begun_at, state.closed_until, limes.settings.usage_valid_for)
+
+
+def lock_account(limes: Limes) -> State:
+    """Returns how far the account has come. Until the transaction ends, nobody else closes or corrects anything."""
+    state = usage_accounts.lock_state(limes.engine)
+    assert state is not None, "the account has begun"
+    return state
+
+
 @dataclass(frozen=True, slots=True)
 class Sources:
     """What is known of some projects for a time. Open gaps last until `now`."""
 
-    horizon: Horizon
+    window: MeteringWindow
     steps: Mapping[Meter, Sequence[Step]] = field(default_factory=dict)
     gaps: Mapping[tuple[str, str], Sequence[Gap]] = field(default_factory=dict)
     committed: Mapping[Meter, Sequence[CommittedTime]] = field(default_factory=dict)
@@ -83,7 +91,7 @@ class Sources:
         for _, zones in groupby(meters, itemgetter(slice(0, 3))):
             yield [*zones]
 
-    def accounts(self, zones: Sequence[Meter], times: Iterable[Bucket]) -> Iterator[dict[Meter, Counted]]:
+    def accounts(self, zones: Sequence[Meter], times: Iterable[Bucket]) -> Iterator[dict[Meter, VersionedAccount]]:
         """Yields the accounts of a resource in all of its AZs, for each of these times, of which each follows the one
         before. What is yet to come is left out."""
         days = {meter: {row.begin: row for row in self.days.get(meter, ())} for meter in zones}
@@ -97,20 +105,22 @@ class Sources:
 
     def _counted(
         self, bucket: Bucket, usages: Usages, days: Mapping[Meter, Mapping[int, StoredAccount]]
-    ) -> dict[Meter, Counted]:
+    ) -> dict[Meter, VersionedAccount]:
         if bucket.granularity is Granularity.MONTH:
-            told = self.month_until([*usages], bucket.begin, min(bucket.end, self.horizon.now))
+            told = self.month_until([*usages], bucket.begin, min(bucket.end, self.window.now))
             stored_months = {meter: self._stored_month(meter, bucket.begin) for meter in usages}
-            return {meter: Counted(told[meter], row.version if row else 1) for meter, row in stored_months.items()}
+            return {
+                meter: VersionedAccount(told[meter], row.version if row else 1) for meter, row in stored_months.items()
+            }
         day = day_of(bucket.begin)
-        if day + DAY > self.horizon.closed_until:
+        if day + DAY > self.window.closed_until:
             return _as_first_version(self._eventful(bucket.begin, bucket.end, usages))
         # a closed day without a row was one on which nothing happened
         rows = {meter: days[meter][day] for meter in usages if day in days[meter]}
         uneventful = {meter: usage for meter, usage in usages.items() if meter not in rows}
         found = _as_first_version(self._uneventful(bucket.begin, bucket.end, uneventful))
         if bucket.granularity is Granularity.DAY:
-            return found | {meter: Counted(row.account, row.version) for meter, row in rows.items()}
+            return found | {meter: VersionedAccount(row.account, row.version) for meter, row in rows.items()}
         eventful = {meter: usages[meter] for meter in rows}
         return found | _as_first_version(self._eventful(bucket.begin, bucket.end, eventful))
 
@@ -139,7 +149,7 @@ class Sources:
 
     def _since(self, begin: int, end: int, usages: Usages) -> dict[Meter, Account]:
         """Returns the accounts of a time that begins with closed days on which nothing has happened."""
-        open_since = min(max(begin, self.horizon.closed_until), end)
+        open_since = min(max(begin, self.window.closed_until), end)
         if begin >= open_since:
             return self._eventful(begin, end, usages)
         found = self._uneventful(begin, open_since, usages)
@@ -154,10 +164,10 @@ class Sources:
     def _uneventful(self, begin: int, end: int, usages: Usages) -> dict[Meter, Account]:
         """Returns the accounts of (a part of) closed days on which usage has not changed, and was known."""
         zones = {meter.az: Zone(usage, (), self.committed.get(meter, ())) for meter, usage in usages.items()}
-        return self._integrate(begin, end, usages, zones, self.horizon.gaps_at(begin))
+        return self._integrate(begin, end, usages, zones, self.window.gaps_at(begin))
 
     def _eventful(self, begin: int, end: int, usages: Usages) -> dict[Meter, Account]:
-        end = min(end, self.horizon.now)
+        end = min(end, self.window.now)
         if begin >= end:
             return {meter: constant(begin, begin, usage) for meter, usage in usages.items()}
         zones = {
@@ -165,7 +175,7 @@ class Sources:
             for meter, usage in usages.items()
         }
         gaps = [gap for meter in [*usages][:1] for gap in self.gaps.get(meter[:2], ())]
-        return self._integrate(begin, end, usages, zones, [*gaps, *self.horizon.gaps_at(begin)])
+        return self._integrate(begin, end, usages, zones, [*gaps, *self.window.gaps_at(begin)])
 
     def _integrate(
         self, begin: int, end: int, usages: Usages, zones: Mapping[str, Zone], gaps: Sequence[Gap]
@@ -195,8 +205,8 @@ class Sources:
         return usage
 
 
-def _as_first_version(accounts: Mapping[Meter, Account]) -> dict[Meter, Counted]:
-    return {meter: Counted(account, 1) for meter, account in accounts.items()}
+def _as_first_version(accounts: Mapping[Meter, Account]) -> dict[Meter, VersionedAccount]:
+    return {meter: VersionedAccount(account, 1) for meter, account in accounts.items()}
 
 
 def load_sources(
@@ -205,9 +215,9 @@ def load_sources(
     begin: int,
     end: int,
     finest: Granularity,
-    horizon: Horizon,
+    window: MeteringWindow,
     *,
-    only: Only = EVERYTHING,
+    only: MeterFilter = NO_FILTER,
     anew: bool = False,
 ) -> Sources:
     """Loads what is needed for accounts from `begin` to `end` in hours, days or months, with seven queries at most.
@@ -215,17 +225,17 @@ def load_sources(
     With `anew`, what is stored of these days is left out, so that they are computed anew. All AZs are loaded, whatever
     `only` says: what counts in one may depend on others. To be called inside a transaction.
     """
-    now, closed_until, only = horizon.now, horizon.closed_until, only._replace(azs=None)
+    now, closed_until, only = window.now, window.closed_until, only._replace(azs=None)
     if anew:
         closed_until = min(closed_until, begin)
-        horizon = horizon._replace(closed_until=closed_until)
+        window = window._replace(closed_until=closed_until)
     end = min(end, now)
     month = month_of(min(begin, closed_until))  # steps are loaded from there on, and go on from what was stored
     months = queries.months(engine, projects, previous_month(month), end, only)
     if finest is Granularity.MONTH and end <= closed_until:
-        return Sources(horizon, months=months)
+        return Sources(window, months=months)
     # days after that were closed by a clock that was ahead
-    closed = min(end, horizon.closed_until)
+    closed = min(end, window.closed_until)
     days = {} if finest is Granularity.MONTH else queries.days(engine, projects, month, closed, only)
     if anew:
         months = {meter: [row for row in rows if row.counted_until <= begin] for meter, rows in months.items()}
@@ -234,22 +244,22 @@ def load_sources(
         day_of(begin) if finest is Granularity.HOUR else _FOR_EVER, closed_until if end > closed_until else _FOR_EVER
     )
     if detailed >= end:
-        return Sources(horizon, committed=committed, days=days, months=months)
-    gaps = load_gaps(engine, projects, detailed, end, horizon)
+        return Sources(window, committed=committed, days=days, months=months)
+    gaps = load_gaps(engine, projects, detailed, end, window)
     unknown = sorted({project for project, _ in gaps})
     places = [place for place in queries.places(engine, unknown, only) if place[:2] in gaps] if unknown else []
     steps = queries.steps(engine, projects, detailed, end, only)
-    return Sources(horizon, steps, gaps, committed, days, months, places)
+    return Sources(window, steps, gaps, committed, days, months, places)
 
 
 def load_gaps(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, horizon: Horizon
+    engine: Engine, projects: Sequence[str], begin: int, end: int, window: MeteringWindow
 ) -> dict[tuple[str, str], list[Gap]]:
     """Returns the times that overlap this one in which nobody knew the usage, by project and service. Some may last
     until now."""
     gaps = queries.gaps(engine, projects, begin, end)
     for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
-        since = unknown_since(scraped_at, failing_since, horizon.valid_for)
-        if since is not None and since < min(end, horizon.now):
-            gaps.setdefault((project, service), []).append(Gap(since, horizon.now))
+        since = unknown_since(scraped_at, failing_since, window.valid_for)
+        if since is not None and since < min(end, window.now):
+            gaps.setdefault((project, service), []).append(Gap(since, window.now))
     return gaps

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
+from limes.actions.context import Limes
 from limes.actions.scrape import Scrape
 from limes.db.engine import Engine
 from limes.db.queries import metering as queries
@@ -12,11 +13,9 @@ from limes.db.queries.usage_sources import ScrapeTimes, scrape_times, scrape_tim
 
 Place = tuple[int, str]
 """A resource (id) and an AZ."""
-VALID_FOR = 7200.0
-"""How long (in seconds) what a scrape has found counts as known, without another scrape."""
 
 
-def _metered_usage(scrape: Scrape) -> dict[Place, int]:
+def _metered_usage(engine: Engine, scrape: Scrape) -> dict[Place, int]:
     """Returns the usage that the account knows, by place.
 
     If the last scrape was one of the previous release, which adds nothing to the account and deletes rows of AZs in
@@ -29,20 +28,20 @@ def _metered_usage(scrape: Scrape) -> dict[Place, int]:
     if was_ahead or task.metered_at != task.scraped_at:
         metered |= {
             (scrape.ids[meter.resource], meter.az): usage
-            for meter, usage in last_usages(scrape.engine, [task.project_uuid], int(scrape.now)).items()
+            for meter, usage in last_usages(engine, [task.project_uuid], int(scrape.now)).items()
             if meter.service == task.service_type and meter.resource in scrape.ids
         }
     return metered
 
 
-def meter_usage(valid_for: float, scrape: Scrape) -> None:
-    """Adds to the account what a scrape has found, which counts as known for `valid_for` seconds.
+def meter_usage(limes: Limes, scrape: Scrape) -> None:
+    """Adds to the account what a scrape has found.
 
     Nothing is written unless usage has changed; one statement if it has, and one more after a time in which the usage
     was not known.
     """
-    engine, task, at = scrape.engine, scrape.task, int(scrape.now)
-    metered = _metered_usage(scrape)
+    engine, task, at = limes.engine, scrape.task, int(scrape.now)
+    metered = _metered_usage(engine, scrape)
     jumped_back = task.scraped_at is not None and scrape.now < int(task.scraped_at)
     if jumped_back:
         queries.forget_future(engine, task.project_uuid, task.service_type, at)
@@ -56,7 +55,7 @@ def meter_usage(valid_for: float, scrape: Scrape) -> None:
             for (resource, az), usage in sorted(changes)
         ]
         queries.add_steps(engine, steps)
-    begin = unknown_since(task.scraped_at, task.failing_since, valid_for)
+    begin = unknown_since(task.scraped_at, task.failing_since, limes.settings.usage_valid_for)
     if begin is not None and begin < at:
         queries.add_gaps(engine, [GapRow(task.project_uuid, task.service_type, begin, at)])
 
@@ -67,22 +66,20 @@ def _usages(metered: Iterable[Place], present: Figures) -> list[tuple[Place, int
     return [*((place, row.usage) for place, row in present.azs.items()), *((place, 0) for place in gone)]
 
 
-def end_metering(engine: Engine, uuids: Collection[str], now: float, valid_for: float) -> None:
+def end_metering(limes: Limes, uuids: Collection[str]) -> None:
     """Ends the account of projects (by UUID) that are about to be deleted, in the same transaction."""
     if not uuids:
         return
-    queries.end_projects(engine, uuids, int(now), lambda: last_usages(engine, sorted(uuids), int(now)))
-    _end_gaps(engine, scrape_times(engine, sorted(uuids)), int(now), valid_for)
+    engine, now = limes.engine, int(limes.now())
+    queries.end_projects(engine, uuids, now, lambda: last_usages(engine, sorted(uuids), now))
+    _end_gaps(limes, scrape_times(engine, sorted(uuids)), now)
 
 
-def end_metering_of_services(
-    engine: Engine, services: Sequence[str], resource_ids: Collection[int], now: float, valid_for: float
-) -> None:
+def end_metering_of_services(limes: Limes, services: Sequence[str], resource_ids: Collection[int], now: float) -> None:
     """The same of services that are about to be deleted, with their resources."""
-    if not services:
-        return
-    end_metering_of_resources(engine, resource_ids, now)
-    _end_gaps(engine, scrape_times_of_services(engine, services), int(now), valid_for)
+    if services:
+        end_metering_of_resources(limes.engine, resource_ids, now)
+        _end_gaps(limes, scrape_times_of_services(limes.engine, services), int(now))
 
 
 def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now: float) -> None:
@@ -99,14 +96,14 @@ def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now
         queries.add_steps(engine, steps)
 
 
-def _end_gaps(engine: Engine, scrapes: Sequence[ScrapeTimes], now: int, valid_for: float) -> None:
+def _end_gaps(limes: Limes, scrapes: Sequence[ScrapeTimes], now: int) -> None:
     """Keeps that usage is not known until now, where that is so."""
     gaps = []
     for project, service, scraped_at, failing_since in scrapes:
-        begin = unknown_since(scraped_at, failing_since, valid_for)
+        begin = unknown_since(scraped_at, failing_since, limes.settings.usage_valid_for)
         if begin is not None and begin < now:
             gaps.append(GapRow(project, service, begin, now))
-    queries.add_gaps(engine, gaps)
+    queries.add_gaps(limes.engine, gaps)
 
 
 def unknown_since(scraped_at: float | None, failing_since: float | None, valid_for: float) -> int | None:

@@ -6,10 +6,10 @@ spreadsheet begin with is written once.
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import UNSET, UnsetType, field
-from msgspec.json import Encoder
+from msgspec.json import Encoder, encode
 from pydantic import Field
 
 from limes.actions.metering.entries import ClosedMonths
@@ -18,7 +18,7 @@ from limes.api.answers.common import Link, Named, PlacedNamed
 from limes.core.catalog import Catalog
 from limes.core.metering.calendar import render_time
 from limes.db.queries.usage_sources import Meter, NameRow
-from limes.validation.shape import Amount, Shape, Time, Unit
+from limes.validation.shape import Amount, Shape, Time, Unit, stored
 from limes.web.csv import write_csv_row
 
 AmountSeconds = Annotated[int, Field(ge=0, description="amount-seconds: an amount of 3 for a minute is 180")]
@@ -88,34 +88,44 @@ class UsageWriter:
 
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        self._encode = Encoder().encode
+        self._encode_lines = Encoder().encode_lines
         self._unit = cache(self._find_unit)
-        self._project = lru_cache(_KEPT)(_project)
-        self._cells, self._place = lru_cache(_KEPT)(_cells), cache(_cells_of_place)
+        self._project, self._names = lru_cache(_KEPT)(_project), lru_cache(_KEPT)(_cells_of_names)
+        self._place = cache(self._cells_of_place)
 
     def json(self, part: Part) -> bytes:
         """Returns one line for each entry, with commas in between."""
-        return b",\n".join(map(self._encode, self._entries(part)))
+        entries = self._months(part) if isinstance(part, ClosedMonths) else map(self._entry, part)
+        return self._encode_lines([*entries])[:-1].replace(b"\n", b",\n")
 
     @staticmethod
     def csv_header() -> bytes:
         return write_csv_row(_CSV_HEADER)
 
     def csv(self, part: Part) -> bytes:
-        return "".join(map(self._csv_line, self._entries(part))).encode()
+        """Returns one line for each entry. Closed months are as they are stored: numbers as digits."""
+        lines = self._month_lines(part) if isinstance(part, ClosedMonths) else map(self._line, part)
+        return "".join(lines).encode()
 
-    def _csv_line(self, entry: UsageEntry) -> str:
-        project, domain = entry.project, entry.project.domain
-        place = (entry.service_type, entry.resource_name, entry.unit, entry.availability_zone, entry.begin, entry.end)
+    def _line(self, entry: Entry) -> str:
+        meter, (used, committed, beyond, unknown, smallest, largest, last) = entry.meter, entry.account
         return (
-            f"{self._cells(domain.id, domain.name, project.id, project.name)}{self._place(*place)}"
-            f"{entry.used},{entry.committed},{entry.beyond_commitments},{entry.unknown_seconds},"
-            f"{'' if entry.smallest is UNSET else entry.smallest},{'' if entry.largest is UNSET else entry.largest},"
-            f"{entry.last},{'true' if entry.open is UNSET else 'false'},{entry.version}\r\n"
+            f"{self._names(entry.names)}{self._place(*meter[1:], entry.begin, entry.end, entry.unit)}"
+            f"{used},{committed},{beyond},{unknown},{'' if smallest is None else smallest},"
+            f"{'' if largest is None else largest},{last},{'false' if entry.open else 'true'},{entry.version}\r\n"
         )
 
-    def _entries(self, part: Part) -> Iterator[UsageEntry]:
-        return self._months(part) if isinstance(part, ClosedMonths) else map(self._entry, part)
+    def _month_lines(self, part: ClosedMonths) -> Iterator[str]:
+        named = cache(lambda project, begin: self._names(part.name(project, begin)))
+        place = cache(lambda *place: self._place(*place, part.ends[place[-1]], part.units.at(place[:2], place[-1])))
+        for (
+            project, service, resource, az, begin, used, committed, beyond, unknown, smallest, largest, last, version
+        ) in part.rows:  # fmt: skip
+            yield (
+                f"{named(project, begin)}{place(service, resource, az, begin)}"
+                f"{used},{committed},{beyond},{unknown},{'' if smallest is None else smallest},"
+                f"{'' if largest is None else largest},{last},true,{version}\r\n"
+            )
 
     def _entry(self, entry: Entry) -> UsageEntry:
         meter, account = entry.meter, entry.account
@@ -123,24 +133,24 @@ class UsageWriter:
             self._project(entry.names), meter.service, meter.resource,
             self._unit(meter.service, meter.resource, entry.unit), meter.az or UNSET, entry.begin, entry.end,
             account.used, account.committed, account.beyond, account.unknown,
-            _or_unset(account.smallest), _or_unset(account.largest), account.last,
+            UNSET if account.smallest is None else account.smallest,
+            UNSET if account.largest is None else account.largest, account.last,
             entry.closed, entry.open or UNSET, entry.version, _corrections(entry.corrections),
         )  # fmt: skip
 
     def _months(self, part: ClosedMonths) -> Iterator[UsageEntry]:
-        closed = {"month": part.months}
+        closed, ends = stored(encode({"month": part.months}).decode()), part.ends
         named = cache(lambda project, begin: self._project(part.name(project, begin)))
-        unit = cache(lambda ref, begin: self._unit(*ref, part.units.at(ref, begin)))
-        for row in part.rows:
-            (
-                project, service, resource, az, begin,
-                used, committed, beyond, unknown, smallest, largest, last, version,
-            ) = row  # fmt: skip
-            reasons = () if version == 1 else part.corrections.get((Meter(project, service, resource, az), begin), ())
+        unit = cache(lambda *of: self._unit(*of[:2], part.units.at(of[:2], of[2])))
+        for (
+            project, service, resource, az, begin, used, committed, beyond, unknown, smallest, largest, last, version
+        ) in part.rows:  # fmt: skip
+            key = (Meter(project, service, resource, az), begin) if version > 1 else None
             yield UsageEntry(
-                named(project, begin), service, resource, unit((service, resource), begin), az or UNSET,
-                begin, part.ends[begin], int(used), int(committed), int(beyond), unknown,
-                _or_unset(smallest), _or_unset(largest), last, closed, UNSET, version, _corrections(reasons),
+                named(project, begin), service, resource, unit(service, resource, begin), az or UNSET,
+                begin, ends[begin], int(used), int(committed), int(beyond), unknown,
+                UNSET if smallest is None else smallest, UNSET if largest is None else largest, last, closed, UNSET,
+                version, UNSET if key is None else _corrections(part.corrections.get(key, ())),
             )  # fmt: skip
 
     def _find_unit(self, service: str, resource: str, noted: str | None) -> str | UnsetType:
@@ -149,22 +159,24 @@ class UsageWriter:
             noted = found.unit.value
         return noted or UNSET
 
+    def _cells_of_place(self, service: str, resource: str, az: str, begin: int, end: int, unit: str | None) -> str:
+        unit = self._unit(service, resource, unit) or ""
+        return _cells(service, resource, unit, az, render_time(begin), render_time(end))
 
-def _project(names: NameRow) -> PlacedNamed:
-    return PlacedNamed(names.project_uuid, names.project_name, Named(names.domain_uuid, names.domain_name))
 
-
-def _or_unset(value: int | None) -> int | UnsetType:
-    return UNSET if value is None else value
+def _project(names: NameRow) -> Any:
+    """Returns a `PlacedNamed` as it is encoded."""
+    domain = Named(names.domain_uuid, names.domain_name)
+    return stored(PlacedNamed(names.project_uuid, names.project_name, domain).as_json())
 
 
 def _corrections(reasons: Sequence[tuple[int, str]]) -> list[Correction] | UnsetType:
     return [Correction(at, reason) for at, reason in reasons] or UNSET
 
 
+def _cells_of_names(names: NameRow) -> str:
+    return _cells(names.domain_uuid, names.domain_name, names.project_uuid, names.project_name)
+
+
 def _cells(*cells: str) -> str:
     return write_csv_row((*cells, 0)).decode().removesuffix("0\r\n")
-
-
-def _cells_of_place(service: str, resource: str, unit: str | UnsetType, az: str | UnsetType, *times: int) -> str:
-    return _cells(service, resource, *("" if cell is UNSET else cell for cell in (unit, az)), *map(render_time, times))

@@ -1,8 +1,7 @@
 """How usage has grown, and when it reaches its limits."""
 
-from limes.actions.growth.forecast import ForecastGrowth
-from limes.actions.growth.history import HistoryQuery
-from limes.actions.growth.project_forecast import ForecastProject
+from limes.actions.growth.forecast import forecast_growth, forecast_project
+from limes.actions.growth.history import HistoryQuery, report_growth
 from limes.api import parameters
 from limes.api.answers.growth import render_forecasts, render_usage_history
 from limes.api.call import Call
@@ -22,16 +21,12 @@ def show_usage_history(call: Call) -> Answer:
         parameters.HISTORY_UNTIL.of(req),
         parameters.PER_AZ.of(req),
     )
-    found = call.deps.growth.run(call.where, call.selection(), query)
-    return Answer(document=render_usage_history(found))
+    return Answer(document=render_usage_history(report_growth(call.limes, call.where, call.selection(), query)))
 
 
 def show_forecast(call: Call) -> Answer:
     """Tells when capacity, quota and commitments of the cloud are exhausted; what is full first comes first."""
     call.refuse_unknown_parameters()
-    limes, history = call.limes, call.deps.growth
-    forecast: ForecastGrowth | ForecastProject = ForecastGrowth(limes.engine, limes.catalog, limes.clock)
-    if call.where.project is not None:
-        forecast = ForecastProject(limes.engine, limes.catalog, limes.clock, history.valid_for, history.retention)
-    found = forecast.run(call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))
+    forecast = forecast_growth if call.where.project is None else forecast_project
+    found = forecast(call.limes, call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))
     return Answer(document=render_forecasts(found))

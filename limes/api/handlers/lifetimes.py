@@ -1,6 +1,6 @@
 """From when to when subresources existed: for bills by flavor and hour."""
 
-from limes.actions.lifetimes import ShowLifetimes
+from limes.actions.lifetimes import show_lifetimes
 from limes.api import parameters
 from limes.api.answers.lifetimes import CSV_HEADER, LifetimesAnswer, csv_rows, render_lifetime
 from limes.api.call import Call
@@ -25,7 +25,7 @@ def list_lifetimes(call: Call) -> Answer:
     before = now if until == int(now) else until
     wanted = LifetimeFilter(since, before, call.where.domain, call.where.project, _filters(call))
     limit = parameters.LIFETIMES.of(call.req)
-    rows = ShowLifetimes(call.engine).run(wanted, parameters.AFTER_LIFETIME.of(call.req), limit)
+    rows = show_lifetimes(call.limes, wanted, parameters.AFTER_LIFETIME.of(call.req), limit)
     links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []
     headers = {"vary": "Accept"}
     if prefers_csv(call.req.get_header("Accept")):

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator
 
+from limes.actions import discover as discovery
 from limes.actions.reports.domains import report_domain, report_domains
 from limes.actions.reports.projects import (
     ProjectDetails,
@@ -43,7 +44,7 @@ def show_domain(call: Call) -> Answer:
 
 def discover_domains(call: Call) -> Answer:
     """Looks for new domains in Keystone: 204 if there are none, else 202 and their ids."""
-    uuids = call.deps.discover_domains(call.initiator())
+    uuids = discovery.discover_domains(call.as_caller())
     return Answer(202, answers.NewDomainsAnswer(new_domains=[*map(Id, uuids)])) if uuids else Answer(204)
 
 
@@ -101,11 +102,11 @@ def show_project(call: Call) -> Answer:
 
 def discover_projects(call: Call) -> Answer:
     """Looks for new projects in Keystone: 204 if there are none, else 202 and their ids."""
-    uuids = call.deps.discover_projects(call.params["domain_id"], call.initiator())
+    uuids = discovery.discover_projects(call.as_caller(), call.params["domain_id"])
     return Answer(202, answers.NewProjectsAnswer(new_projects=[*map(Id, uuids)])) if uuids else Answer(204)
 
 
 def sync(call: Call) -> Answer:
     """Asks for a scrape as soon as possible: 202 without a body."""
-    call.deps.request_sync(call.params["domain_id"], call.params["project_id"], call.initiator())
+    discovery.request_sync(call.as_caller(), call.params["domain_id"], call.params["project_id"])
     return Answer(202)

@@ -3,13 +3,13 @@
 from collections.abc import Generator
 from contextlib import closing
 
-from limes.actions.metering.report import UsagePage
+from limes.actions.metering.report import UsagePage, find_page, read_parts, require_known
 from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
 from limes.api.answers.usage import Part, UsageWriter
 from limes.api.call import Call
-from limes.core.metering.calendar import HOUR, Granularity, day_of, month_of, next_month
-from limes.db.queries.usage_sources import Only
+from limes.core.metering.calendar import Granularity, bucket_of
+from limes.db.queries.usage_sources import MeterFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
 from limes.web.csv import CSV, prefers_csv
@@ -23,16 +23,16 @@ Parts = Generator[Part, None, None]
 def report_usage(call: Call) -> Answer:
     """Tells what all projects have used and committed to over time, as JSON or CSV."""
     if call.where.domain is not None:
-        call.deps.usage.require(call.where.domain, call.where.project)
+        require_known(call.limes, call.where.domain, call.where.project)
     call.refuse_unknown_parameters()
     query = _query(call)
-    page = call.deps.usage.page(query)
+    page = find_page(call.limes, query)
     links = call.next_link(page.next) if page.next is not None else []
     # a spreadsheet has no place for these, so they are headers, too (the link: RFC 8288)
     headers = {"vary": "Accept", _BEGAN_AT: str(page.state.begun_at)}
     if links:
         headers["link"] = f'<{links[0].href}>; rel="next"'
-    parts = call.deps.usage.parts(page)
+    parts = read_parts(call.limes, page)
     if prefers_csv(call.req.get_header("Accept")):
         return Answer(stream=BodyStream(_csv(call, parts)), media_type=CSV, headers=headers)
     return Answer(stream=BodyStream(_json(call, page, parts, links)), headers=headers)
@@ -71,7 +71,7 @@ def _query(call: Call) -> UsageQuery:
     if begin is None:
         raise BadRequest("query parameter from: expected the time from which the account is wanted")
     if end is None:
-        end = _end_of_present(int(call.limes.now()), granularity)
+        end = bucket_of(int(call.limes.now()), granularity).end
     every_az, azs = parameters.PER_AZ.of(call.req), parameters.USED_IN_AZS.of(call.req)
     if azs is not None and not every_az:
         raise BadRequest("query parameter availability_zone: expected together with per_az")
@@ -82,18 +82,9 @@ def _query(call: Call) -> UsageQuery:
         granularity,
         domains=[domain] if domain is not None else parameters.USED_IN_DOMAINS.of(call.req),
         projects=[project] if project is not None else parameters.USED_BY_PROJECTS.of(call.req),
-        only=Only(call.service_types(), parameters.RESOURCE.of(call.req), azs),
+        only=MeterFilter(call.service_types(), parameters.RESOURCE.of(call.req), azs),
         marker=parameters.AFTER_USER.of(call.req) or "",
         limit=parameters.USERS.of(call.req) or None,
         as_of=parameters.USED_AS_OF.of(call.req),
         every_az=every_az,
     )
-
-
-def _end_of_present(now: int, granularity: Granularity) -> int:
-    """Returns the end of the hour, day or month that is now."""
-    if granularity is Granularity.MONTH:
-        return next_month(month_of(now))
-    if granularity is Granularity.DAY:
-        return day_of(now) + 86400
-    return now - now % HOUR + HOUR

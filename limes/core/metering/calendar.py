@@ -56,14 +56,19 @@ def months_kept_since(now: int, months: int) -> int:
     return next_month(month_of(first - 1))
 
 
+def bucket_of(time: int, granularity: Granularity) -> Bucket:
+    """Returns the hour, day or month of this time; the hour for a total."""
+    if granularity is Granularity.MONTH:
+        begin = month_of(time)
+        return Bucket(granularity, begin, next_month(begin))
+    seconds = DAY if granularity is Granularity.DAY else HOUR
+    begin = time - time % seconds
+    return Bucket(granularity, begin, begin + seconds)
+
+
 def begins_bucket(time: int, granularity: Granularity) -> bool:
     """Returns whether an hour, day or month begins at this time. A total may begin with any hour."""
-    match granularity:
-        case Granularity.MONTH:
-            return time == month_of(time)
-        case Granularity.DAY:
-            return time % DAY == 0
-    return time % HOUR == 0
+    return time == bucket_of(time, granularity).begin
 
 
 def buckets(begin: int, end: int, granularity: Granularity) -> Iterator[Bucket]:
@@ -72,24 +77,18 @@ def buckets(begin: int, end: int, granularity: Granularity) -> Iterator[Bucket]:
     A total is made of the longest that fit: hours, days, months, days, hours.
     """
     while begin < end:
-        bucket = _longest(begin, end) if granularity is Granularity.TOTAL else _bucket(begin, granularity)
+        bucket = _longest(begin, end) if granularity is Granularity.TOTAL else bucket_of(begin, granularity)
         yield bucket
         begin = bucket.end
-
-
-def _bucket(begin: int, granularity: Granularity) -> Bucket:
-    if granularity is Granularity.MONTH:
-        return Bucket(granularity, begin, next_month(begin))
-    return Bucket(granularity, begin, begin + (DAY if granularity is Granularity.DAY else HOUR))
 
 
 def _longest(begin: int, end: int) -> Bucket:
     for granularity in (Granularity.MONTH, Granularity.DAY):
         if begins_bucket(begin, granularity):
-            bucket = _bucket(begin, granularity)
+            bucket = bucket_of(begin, granularity)
             if bucket.end <= end:
                 return bucket
-    return _bucket(begin, Granularity.HOUR)
+    return bucket_of(begin, Granularity.HOUR)
 
 
 def render_time(time: float) -> str:

@@ -34,7 +34,7 @@ class Meter(NamedTuple):
     az: str
 
 
-class Only(NamedTuple):
+class MeterFilter(NamedTuple):
     """Which services, resources and AZs are wanted; None: all."""
 
     services: Collection[str] | None = None
@@ -42,7 +42,7 @@ class Only(NamedTuple):
     azs: Collection[str] | None = None
 
 
-EVERYTHING = Only()
+NO_FILTER = MeterFilter()
 
 
 class StoredAccount(NamedTuple):
@@ -73,12 +73,12 @@ def meter_columns(model: Any) -> list[Any]:
     return [model.project_uuid, model.service_type, model.resource_name, model.az]
 
 
-def _are(columns: Iterable[Any], only: Only) -> list[Any]:
+def _are(columns: Iterable[Any], only: MeterFilter) -> list[Any]:
     return [any_of(column, wanted) for column, wanted in zip(columns, only, strict=True) if wanted is not None]
 
 
 @collected(Meter, Step)
-def steps(projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING) -> Node:
+def steps(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER) -> Node:
     """The steps from `begin` on and before `end`, in order."""
     step = UsageStep
     in_time = (step.at >= begin, step.at < end)
@@ -112,7 +112,7 @@ def scrape_times_of_services(services: Sequence[str]) -> Node:
 
 
 @collected(Meter, CommittedTime)
-def committed(projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING) -> Node:
+def committed(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER) -> Node:
     """The times that overlap this one, in which something was committed."""
     time = CommittedTimeModel
     query = time.select(*meter_columns(time), time.begins, time.ends, time.amount)
@@ -121,7 +121,7 @@ def committed(projects: Sequence[str], begin: int, end: int, only: Only = EVERYT
 
 
 @rows(Meter)
-def places(projects: Sequence[str], only: Only = EVERYTHING) -> Node:
+def places(projects: Sequence[str], only: MeterFilter = NO_FILTER) -> Node:
     """What is reported of these projects at present, even if nothing of it is used."""
     az = ProjectAZResource
     return (
@@ -166,7 +166,7 @@ Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | Non
 """The same as a plain tuple: there are hundreds of thousands of them, which the garbage collector need not look at."""
 
 
-def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: Only, *more: Any) -> Select:
+def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: MeterFilter, *more: Any) -> Select:
     figures = (model.used, model.committed, model.beyond, model.unknown, model.smallest, model.largest, model.last)
     query: Select = model.select(*meter_columns(model), model.begins, *figures, model.version, *more)
     in_time = (model.begins >= begin, model.begins < end)
@@ -174,7 +174,7 @@ def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: O
 
 
 @tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int, int])
-def _stored(of_months: bool, projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+def _stored(of_months: bool, projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
     model: Any = UsageMonth if of_months else UsageDay
     counted_until = model.counted_until if of_months else model.begins + DAY
     return _accounts(model, projects, begin, end, only, counted_until).order_by(model.begins)
@@ -190,25 +190,27 @@ def _by_meter(found: Iterable[Any]) -> dict[Meter, list[StoredAccount]]:
 
 
 def days(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[StoredAccount]]:
     """The stored days that begin in this time, in order."""
     return _by_meter(_stored(engine, False, projects, begin, end, only))
 
 
 def months(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
 ) -> dict[Meter, list[StoredAccount]]:
     """The stored months that begin in this time, in order."""
     return _by_meter(_stored(engine, True, projects, begin, end, only))
 
 
 @tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
-def _month_rows(projects: Sequence[str], begin: int, end: int, only: Only) -> Node:
+def _month_rows(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
     return _accounts(UsageMonth, projects, begin, end, only)
 
 
-def month_rows(engine: Engine, projects: Sequence[str], begin: int, end: int, only: Only = EVERYTHING) -> list[Month]:
+def month_rows(
+    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
+) -> list[Month]:
     """The same, in the order of meters (by code points, whatever the database's order is) and time."""
     found = _month_rows(engine, projects, begin, end, only)
     found.sort(key=itemgetter(slice(0, 5)))

@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.system import SystemClock
 from tests.bench.collector import autogrow, cloud
 from tests.bench.statements import statements_of
 from tests.setup.needs import POSTGRESQL
+from tests.support.limes import capacitors, make_limes
 from tests.support.machine import must_stop
 from tests.support.postgres import PostgresServer, postgres_server
 from tests.support.processes import ServerProcess, children_of
@@ -167,7 +167,7 @@ def prepare(url: str, projects: int = cloud.PROJECTS) -> Engine:
     engine = Engine(url, statement_timeout=600)
     limes_migrations.upgrade(engine)
     catalog = Catalog(cloud.AZS, [cloud.service(name) for name in cloud.SERVICES])
-    SyncCatalog(engine, catalog, ["nothing"], SystemClock()).run()
+    sync_catalog(make_limes(engine, catalog, backends=capacitors("nothing")))
     cloud.load(engine, projects)
     return engine
 

@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterator
 from limes.actions.change_model import follow_models
 from limes.actions.context import Limes
 from limes.actions.distribute_quota import distribute_next, explain_allocation
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.memory import tune_garbage_collector
 from tests.bench.collector.cloud import DOMAINS, service
-from tests.support.limes import make_limes
+from tests.support.limes import capacitors, make_limes
 
 PROJECTS, REPEATS = (5000, 25_000), 7
 AZS = ("az-one", "az-two", "az-three")
@@ -52,8 +52,8 @@ def measure(url: str, projects: int) -> None:
 def _prepare(engine: Engine, projects: int) -> Limes:
     distributions = [DistributionRule(re.compile("/".join(REF)), "autogrow", autogrow=RULE)]
     catalog = Catalog(AZS, [service(REF[0])], distributions=distributions)
-    limes = make_limes(engine, catalog)
-    SyncCatalog(engine, catalog, ["nothing"], limes.clock).run()
+    limes = make_limes(engine, catalog, backends=capacitors("nothing"))
+    sync_catalog(limes)
     follow_models(limes)
     engine.atomic(lambda: _load(engine, projects))
     with engine.connection():

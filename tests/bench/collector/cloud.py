@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping
 
-from limes.actions.metering.close import CloseAccounts
+from limes.actions.metering.close import close_days
 from limes.backends import (
     AZUsage,
     DomainInfo,
@@ -16,8 +16,9 @@ from limes.backends import (
 )
 from limes.backends.base import CapacityBackend, DiscoveryBackend
 from limes.backends.reports import CapacityReport
+from limes.core.catalog import Catalog
 from limes.db.engine import Engine
-from limes.system import SystemClock
+from tests.support.limes import make_limes
 
 DOMAINS, PROJECTS = 10, 10_000
 SERVICES = ("compute", "dns", "loadbalancer", "network", "volume")
@@ -73,7 +74,7 @@ class NoDiscovery(DiscoveryBackend):
 def load(engine: Engine, projects: int = PROJECTS) -> None:
     """Fills a migrated database in which services and resources have their rows already, inside PostgreSQL."""
     engine.atomic(lambda: _load(engine, projects))
-    CloseAccounts(engine, SystemClock()).run()  # the account of usage has begun long ago
+    close_days(make_limes(engine, Catalog(["az-one"], [])))  # the account of usage has begun long ago
     with engine.connection():
         engine.db.execute_sql("VACUUM ANALYZE")
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from limes.actions.sync_catalog import SyncCatalog
+from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.system import SystemClock
 from tests.bench.limes import data
+from tests.support.limes import make_limes
 from tests.support.processes import ServerProcess, children_of, free_port, http_answers
 
 ROOT = Path(__file__).parents[3]
@@ -30,7 +30,7 @@ def prepare(database_url: str, size: data.Size = data.STANDARD) -> None:
         ServiceDef(service, service, {name: ResourceDef(name) for name in data.resource_names(service)})
         for service in data.SERVICES
     ]
-    SyncCatalog(engine, Catalog(data.AZS, services), [], SystemClock()).run()
+    sync_catalog(make_limes(engine, Catalog(data.AZS, services)))
     data.load(engine, size)
     engine.close()
 

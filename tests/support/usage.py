@@ -1,0 +1,28 @@
+"""What usage reports say, entry by entry."""
+
+from limes.actions.context import Limes
+from limes.actions.metering.entries import ClosedMonths, UsageEntry
+from limes.actions.metering.report import find_page, read_parts
+from limes.actions.metering.usage_query import UsageQuery
+from limes.db.queries.usage_sources import MonthRow
+
+
+def read_entries(limes: Limes, query: UsageQuery) -> list[UsageEntry]:
+    """All on one page."""
+    page = find_page(limes, query)
+    assert page.next is None
+    parts = list(read_parts(limes, page))
+    return [entry for part in parts for entry in (entries_of(part) if isinstance(part, ClosedMonths) else part)]
+
+
+def entries_of(months: ClosedMonths) -> list[UsageEntry]:
+    """Stored months as entries."""
+    closed = {"month": months.months}
+    return [
+        UsageEntry(
+            *(months.name(row.project, row.begin), row.meter, row.begin, months.ends[row.begin], row.account),
+            *(closed, {}, row.version, months.corrections.get((row.meter, row.begin), ())),
+            months.units.at((row.service, row.resource), row.begin),
+        )
+        for row in map(MonthRow._make, months.rows)
+    ]
