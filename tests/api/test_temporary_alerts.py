@@ -7,7 +7,7 @@ import pytest
 from tests.api.quota_requests import PATHS
 from tests.api.quotas import request_quotas
 from tests.api.temporary import DAY, START, later, set_quota, use
-from tests.api.test_notifications import notify, told
+from tests.api.test_notifications import notifier, told
 from tests.api.world import GERMANY, World
 from tests.support.statements import count_statements
 
@@ -114,14 +114,14 @@ def test_a_list_costs_as_much_as_without(cloud: World) -> None:
 @pytest.mark.sql
 def test_people_are_told_once(cloud: World) -> None:
     """And again after another end was set."""
-    job = notify(cloud)
+    job = notifier(cloud)
     set_quota(cloud, "germany", 150, until=10)
     set_quota(cloud, "berlin", 50, until=10)
-    job.run()
+    job()
     assert messages(cloud) == []
     later(cloud, 8)
     for _ in range(3):
-        job.run()
+        job()
     found = messages(cloud)
     assert sorted((message["kind"], "project" in message) for message in found) == [
         ("temporary_quota_ends", False),
@@ -131,19 +131,19 @@ def test_people_are_told_once(cloud: World) -> None:
     assert message["temporary_quota"] == {"quota": 50, "quota_before": 20, "from": START, "until": START + 10 * DAY}
     assert message["remedy"] == "Delete what is not needed any more, or ask for another end."
     set_quota(cloud, "berlin", 50, until=20)
-    job.run()
+    job()
     later(cloud, 18)
-    job.run()
+    job()
     assert len([message for message in messages(cloud) if "project" in message]) == 2
 
 
 def test_people_are_told_what_was_not_given_back(cloud: World) -> None:
-    job = notify(cloud)
+    job = notifier(cloud)
     set_quota(cloud, "berlin", 50, until=3)
     use(cloud, 1, 32)
     for day in (3, 3.1, 3.2):
         later(cloud, day)
-        job.run()
+        job()
     (message,) = messages(cloud)
     assert (message["kind"], message["quota"], message["temporary_quota"]["over_by"]) == (
         "temporary_quota_over",
