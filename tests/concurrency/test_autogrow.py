@@ -120,7 +120,7 @@ class Turmoil:
             except Conflict:
                 pass  # there is no capacity
             else:
-                made.append((town.id, int(str(created.document["id"]))))
+                made.append((town.id, created.document.id))
             if made and dice.random() < 0.5:
                 project, id_ = made.pop(dice.randrange(len(made)))
                 delete_commitment(self.admin, GERMANY.id, project, id_, as_admin=True)
