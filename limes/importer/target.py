@@ -10,7 +10,8 @@ from peewee import Case, Field, Select, Value, fn
 
 from limes.actions.compute_quota import autogrow_rule
 from limes.core.catalog import Catalog, Ref
-from limes.core.commitments.commitment import Commitment, describe
+from limes.core.commitments.commitment import Commitment
+from limes.core.commitments.document import EventCommitment
 from limes.core.recent_usage import UsageChange
 from limes.db import models
 from limes.db.compiled import any_of, compiled_insert
@@ -265,9 +266,9 @@ class Target:
             self.engine.write(insert, rows=chunk)
 
     def _event(self, commitment: Commitment, ref: Ref, project: str, domain: str) -> commitment_events.EventRow:
-        document = describe(commitment, ref, self._catalog.services[ref[0]].resources[ref[1]].unit)
-        text = orjson.dumps({**document, "project_id": project, "domain_id": domain}).decode()
-        return commitment_events.EventRow("created", commitment.uuid, project, text)
+        unit = self._catalog.services[ref[0]].resources[ref[1]].unit
+        document = EventCommitment.of(commitment, ref, unit, project_id=project, domain_id=domain)
+        return commitment_events.EventRow("created", commitment.uuid, project, document.as_json())
 
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
