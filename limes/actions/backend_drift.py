@@ -6,7 +6,9 @@ right.
 
 from collections.abc import Mapping
 
-from limes.actions.change_log import ChangeLog, scope_of
+from limes.actions import change_log
+from limes.actions.change_log import scope_of
+from limes.actions.context import Limes
 from limes.actions.project_tasks import HasQuota, wanted_quota
 from limes.core.catalog import Ref
 from limes.db.queries.project_quotas import project_quotas_by_resource
@@ -28,32 +30,32 @@ def find_drift(
     }
 
 
-def repair_backends(change_log: ChangeLog, project: ProjectRow, ids: Mapping[Ref, int]) -> list[str]:
+def repair_backends(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> list[str]:
     """Marks the services of these resources (with their ids) whose backends differed at the last scrape; returns their
     types. They are told the quota after the commit.
 
     Inside the transaction of the request. It is no change of a quota, so it is recorded only where somebody had changed
     the backend, and nobody is putting that right already.
     """
-    diverging = _find_diverging(change_log, project, ids)
+    diverging = _find_diverging(limes, project, ids)
     services = sorted({ref[0] for ref in diverging})
     if services:
-        drifted = set(drifted_services(change_log.engine, project.id, services))
+        drifted = set(drifted_services(limes.engine, project.id, services))
         repairs = {ref: quotas for ref, quotas in sorted(diverging.items()) if ref[0] in drifted}
-        change_log.record_repairs(scope_of(project), repairs)
-        change_log.request_push(project.id, services)
+        change_log.record_repairs(limes, scope_of(project), repairs)
+        change_log.request_push(limes, project.id, services)
     return services
 
 
-def _find_diverging(change_log: ChangeLog, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, tuple[int, int]]:
+def _find_diverging(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, tuple[int, int]]:
     """Returns enforced and wanted quota (in the stored form) where the last scrape found them different."""
-    stored = project_quotas_by_resource(change_log.engine, project.id, ids.values())
+    stored = project_quotas_by_resource(limes.engine, project.id, ids.values())
     diverging: dict[Ref, tuple[int, int]] = {}
     for ref, id_ in ids.items():
         row = stored.get(id_)
         if row is None or row.quota is None or row.backend_quota is None:
             continue
-        wanted = wanted_quota(change_log.catalog, ref, project.scope, row, has_bursting=bool(project.has_bursting))
+        wanted = wanted_quota(limes.catalog, ref, project.scope, row, has_bursting=bool(project.has_bursting))
         if row.backend_quota != wanted:
             diverging[ref] = (row.backend_quota, wanted)
     return diverging

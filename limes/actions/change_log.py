@@ -7,27 +7,25 @@ whatever the number of changes.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from limes.actions.context import Limes
 from limes.actions.project_tasks import HasQuota
 from limes.actions.quota_changes import ChangedQuota, QuotaOutcome
 from limes.audit import events
 from limes.audit.cadf import Event, Scope, render
 from limes.audit.events import CommitmentStep
-from limes.audit.initiator import LIMES, Initiator
-from limes.core.catalog import Catalog, Ref
+from limes.core.catalog import Ref
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.hierarchy import Refusal
 from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
-from limes.db.engine import Engine
 from limes.db.queries import history, outbox
 from limes.db.queries.autogrow_figures import ProjectQuotaRow
 from limes.db.queries.discovery import quotas_of_vanished
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_pushes import mark_desynced
 from limes.db.queries.tasks import ProjectTask
-from limes.system import Clock, IdSource
 
 OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
 
@@ -43,203 +41,190 @@ def scope_of(target: DomainRow | ProjectRow | ProjectTask | ProjectQuotaRow) -> 
             return Scope(target.domain_uuid, target.domain_name, target.project_uuid, target.project_name)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangeLog:
-    """All methods are to be called inside the transaction of the change."""
+def record_outcome(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> None:
+    """Records that a request has changed quotas or their ends, or was refused as a whole."""
+    if not outcome.refusals:
+        _record_steps(limes, scope, [_requested(limes, change) for change in (*outcome.changed, *outcome.noted)])
+    elif limes.settings.audit.sinks:
+        _emit(limes, _refused_quotas(limes, scope, outcome))
 
-    engine: Engine
-    catalog: Catalog
-    clock: Clock
-    ids: IdSource
-    sinks: tuple[str, ...] = ()
-    """Where events go to. Without any, only the history is written."""
-    observer: str = "limes"
-    """The id of this process in the events."""
-    initiator: Initiator = LIMES
-    """Who makes the changes."""
-    cause: str = ""
-    """What the changes that people ask for belong to, for the history: `quota request 12`."""
-    reason: Reason = Reason.REQUEST
-    """Why quotas are set."""
 
-    def by(self, initiator: Initiator) -> "ChangeLog":
-        """Returns the same log for changes that `initiator` makes."""
-        return replace(self, initiator=initiator)
+def _requested(limes: Limes, change: ChangedQuota) -> QuotaStep:
+    detail = "; ".join(filter(None, (limes.cause, change.detail)))
+    return QuotaStep(change.ref, limes.catalog.unit_of(change.ref), change.old, change.new, limes.reason, detail)
 
-    @property
-    def has_sinks(self) -> bool:
-        """Whether there is anybody to send events to."""
-        return bool(self.sinks)
 
-    # -- requests ----------------------------------------------------------------------------------------------------
+def _refused_quotas(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> list[Event]:
+    """Returns events for all of the request's quotas that would have changed, and those that could not even be
+    read."""
+    attempts = {change.ref: change for change in outcome.attempted}
+    refusals = []
+    for ref in {**attempts, **outcome.refusals}:
+        if limes.catalog.find(ref) is None:
+            continue
+        refusal, attempt, unit = outcome.refusals.get(ref), attempts.get(ref), limes.catalog.unit_of(ref)
+        old, new = (attempt.old, attempt.new) if attempt else (None, None)
+        message = refusal.message if refusal else OTHERS_REFUSED
+        refusals.append(events.quota_refused(scope, ref, unit, old, new, message, limes.initiator))
+    return refusals
 
-    def record_outcome(self, scope: Scope, outcome: QuotaOutcome) -> None:
-        """Records that a request has changed quotas or their ends, or was refused as a whole."""
-        if not outcome.refusals:
-            self._record_steps(scope, [self._requested(change) for change in (*outcome.changed, *outcome.noted)])
-        elif self.has_sinks:
-            self._emit(self._refused_quotas(scope, outcome))
 
-    def _requested(self, change: ChangedQuota) -> QuotaStep:
-        detail = "; ".join(filter(None, (self.cause, change.detail)))
-        return QuotaStep(change.ref, self.unit_of(change.ref), change.old, change.new, self.reason, detail)
+def record_bursting(limes: Limes, scope: Scope, enabled: bool) -> None:
+    """Records that bursting was switched."""
+    step = QuotaStep(("", ""), Unit.COUNT, int(not enabled), int(enabled), Reason.REQUEST, what=What.BURSTING)
+    history.append(limes.engine, [_history_row(limes, scope, step, limes.now())])
+    _emit(limes, [events.bursting_changed(scope, enabled, limes.initiator)])
 
-    def _refused_quotas(self, scope: Scope, outcome: QuotaOutcome) -> list[Event]:
-        """Returns events for all of the request's quotas that would have changed, and those that could not even be
-        read."""
-        attempts = {change.ref: change for change in outcome.attempted}
-        refusals = []
-        for ref in {**attempts, **outcome.refusals}:
-            if self.catalog.find(ref) is None:
-                continue
-            refusal, attempt = outcome.refusals.get(ref), attempts.get(ref)
-            old, new = (attempt.old, attempt.new) if attempt else (None, None)
-            message = refusal.message if refusal else OTHERS_REFUSED
-            refusals.append(events.quota_refused(scope, ref, self.unit_of(ref), old, new, message, self.initiator))
-        return refusals
 
-    def record_bursting(self, scope: Scope, enabled: bool) -> None:
-        """Records that bursting was switched."""
-        step = QuotaStep(("", ""), Unit.COUNT, int(not enabled), int(enabled), Reason.REQUEST, what=What.BURSTING)
-        history.append(self.engine, [self._history_row(scope, step, self._now())])
-        self._emit([events.bursting_changed(scope, enabled, self.initiator)])
+def record_bounds(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
+    """Records how far quota may grow by itself from now on, for any number of projects."""
+    changes = [(scope, replace(step, detail=step.detail or limes.cause)) for scope, step in changes]
+    now = limes.now()
+    history.append(limes.engine, [_history_row(limes, scope, step, now) for scope, step in changes])
+    _emit(limes, [events.bound_changed(scope, step, limes.initiator) for scope, step in changes])
 
-    def record_bounds(self, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
-        """Records how far quota may grow by itself from now on, for any number of projects."""
-        changes = [(scope, replace(step, detail=step.detail or self.cause)) for scope, step in changes]
-        now = self._now()
-        history.append(self.engine, [self._history_row(scope, step, now) for scope, step in changes])
-        self._emit([events.bound_changed(scope, step, self.initiator) for scope, step in changes])
 
-    def record_refused_bounds(self, scope: Scope, what: What, refusals: Mapping[Ref, Refusal]) -> None:
-        """Records that a request for such bounds was refused as a whole: with those that were unacceptable."""
-        known = {ref: refusal for ref, refusal in refusals.items() if self.catalog.find(ref) is not None}
-        self._emit(
-            [events.bound_refused(scope, ref, what, refusal.message, self.initiator) for ref, refusal in known.items()]
-        )
+def record_refused_bounds(limes: Limes, scope: Scope, what: What, refusals: Mapping[Ref, Refusal]) -> None:
+    """Records that a request for such bounds was refused as a whole: with those that were unacceptable."""
+    known = {ref: refusal for ref, refusal in refusals.items() if limes.catalog.find(ref) is not None}
+    _emit(
+        limes,
+        [events.bound_refused(scope, ref, what, refusal.message, limes.initiator) for ref, refusal in known.items()],
+    )
 
-    def record_refused_bursting(self, scope: Scope, enabled: bool, message: str) -> None:
-        """Records that switching bursting was refused."""
-        self._emit([events.bursting_refused(scope, enabled, message, self.initiator)])
 
-    def request_push(self, project_id: int, service_types: Sequence[str]) -> None:
-        """Marks the backends of these services: they have to be told this project's quota, as soon as possible."""
-        mark_desynced(self.engine, project_id, service_types, self._now())
+def record_refused_bursting(limes: Limes, scope: Scope, enabled: bool, message: str) -> None:
+    """Records that switching bursting was refused."""
+    _emit(limes, [events.bursting_refused(scope, enabled, message, limes.initiator)])
 
-    def record_commitments(self, steps: Sequence[CommitmentStep]) -> None:
-        """Records changes of commitments. Their history is kept elsewhere (`limes.db.queries.commitment_events`)."""
-        self._emit([events.commitment_changed(step, self.initiator) for step in steps])
 
-    def record_quota_request(self, scope: Scope, request_id: int, kind: str, details: Mapping[str, object]) -> None:
-        """Records what happened to a request for more quota. What was said stays in its own conversation."""
-        self._emit([events.quota_request_changed(scope, request_id, kind, details, self.initiator)])
+def request_push(limes: Limes, project_id: int, service_types: Sequence[str]) -> None:
+    """Marks the backends of these services: they have to be told this project's quota, as soon as possible."""
+    mark_desynced(limes.engine, project_id, service_types, limes.now())
 
-    # -- what Limes does by itself -----------------------------------------------------------------------------------
 
-    def record_constrained(self, scope: Scope, changes: Iterable[tuple[Ref, int | None, int, Constraint]]) -> None:
-        """Records quotas that constraints have changed: (resource, old quota, new quota, constraint)."""
-        self._record_steps(scope, [self._constrained(*change) for change in changes])
+def record_commitments(limes: Limes, steps: Sequence[CommitmentStep]) -> None:
+    """Records changes of commitments. Their history is kept elsewhere (`limes.db.queries.commitment_events`)."""
+    _emit(limes, [events.commitment_changed(step, limes.initiator) for step in steps])
 
-    def record_quotas(self, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
-        """Records quotas of many projects or domains."""
-        now = self._now()
-        history.append(self.engine, [self._history_row(scope, step, now) for scope, step in changes])
-        if self.sinks:
-            self._emit([events.quota_changed(scope, step, self.initiator) for scope, step in changes])
 
-    def record_scrape(
-        self,
-        task: ProjectTask,
-        constraints: ConstraintSet,
-        before: Mapping[str, HasQuota],
-        after: Mapping[str, HasQuota],
-    ) -> None:
-        """Records the quotas that a scrape has changed: `before` and `after` are by resource name."""
-        steps = []
-        for name, row in after.items():
-            ref = (task.service_type, name)
-            constraint = constraints.for_project(ref, task.domain_name, task.project_name)
-            old = before[name].quota if name in before else None
-            if step := self._scraped(ref, old, row.quota, constraint):
-                steps.append(step)
-        self._record_steps(scope_of(task), steps)
+def record_quota_request(limes: Limes, scope: Scope, request_id: int, kind: str, details: Mapping[str, object]) -> None:
+    """Records what happened to a request for more quota. What was said stays in its own conversation."""
+    _emit(limes, [events.quota_request_changed(scope, request_id, kind, details, limes.initiator)])
 
-    def record_repairs(self, scope: Scope, quotas: Mapping[Ref, tuple[int | None, int | None]]) -> None:
-        """Backends are told their quotas again after somebody else has changed them: what each enforces, and what it is
-        to enforce (both in the stored form of `limes.core.quota`)."""
-        detail = "the backend was changed by somebody else"
-        steps = [
-            QuotaStep(ref, self.unit_of(ref), old, new, Reason.BACKEND_DRIFT, detail, What.BACKEND_QUOTA)
-            for ref, (old, new) in quotas.items()
-        ]
-        self._record_steps(scope, steps)
 
-    def record_deletion(self, *, projects: Collection[str] = (), domains: Collection[str] = ()) -> None:
-        """Records that these projects and domains, by UUID, are about to be deleted with their quotas."""
-        by_scope: dict[Scope, list[QuotaStep]] = defaultdict(list)
-        for row in quotas_of_vanished(self.engine, projects, domains):
-            scope = Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name)
-            ref = (row.service_type, row.resource_name)
-            by_scope[scope].append(QuotaStep(ref, self.unit_of(ref), row.quota, None, Reason.VANISHED))
-        for scope, steps in by_scope.items():
-            self._record_steps(scope, steps)
+# -- what Limes does by itself -----------------------------------------------------------------------------------
 
-    def _constrained(self, ref: Ref, old: int | None, new: int, constraint: Constraint) -> QuotaStep:
-        unit = self.unit_of(ref)
-        return QuotaStep(ref, unit, old, new, Reason.CONSTRAINT, constraint.render(unit))
 
-    def _scraped(self, ref: Ref, old: int | None, new: int | None, constraint: Constraint | None) -> QuotaStep | None:
-        """Returns the change of a quota by a scrape; None if there is none. A first quota of 0 is no change."""
-        if new is None or new == (old or 0):
-            return None
-        resource = self.catalog.find(ref)
-        if old is None and resource is not None and resource.auto_approve_initial_quota == new:
-            return QuotaStep(ref, resource.unit, old, new, Reason.AUTO_APPROVAL)
-        assert constraint is not None  # nothing else changes a quota in a scrape
-        return self._constrained(ref, old, new, constraint)
+def record_constrained(limes: Limes, scope: Scope, changes: Iterable[tuple[Ref, int | None, int, Constraint]]) -> None:
+    """Records quotas that constraints have changed: (resource, old quota, new quota, constraint)."""
+    _record_steps(limes, scope, [_constrained(limes, *change) for change in changes])
 
-    # -- history and events ------------------------------------------------------------------------------------------
 
-    def unit_of(self, ref: Ref) -> Unit:
-        """Returns the resource's unit; that of counted ones for a resource that is not configured any more."""
-        return self.catalog.unit_of(ref)
+def record_quotas(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
+    """Records quotas of many projects or domains."""
+    now = limes.now()
+    history.append(limes.engine, [_history_row(limes, scope, step, now) for scope, step in changes])
+    if limes.settings.audit.sinks:
+        _emit(limes, [events.quota_changed(scope, step, limes.initiator) for scope, step in changes])
 
-    def _record_steps(self, scope: Scope, steps: Sequence[QuotaStep]) -> None:
-        """Records steps; those that only correct a backend are history, but no events."""
-        if not steps:
-            return
-        now = self._now()
-        history.append(self.engine, [self._history_row(scope, step, now) for step in steps])
-        changed = [step for step in steps if step.what is What.QUOTA]
-        self._emit([events.quota_changed(scope, step, self.initiator) for step in changed])
 
-    def _emit(self, new_events: Sequence[Event]) -> None:
-        if not self.sinks or not new_events:
-            return
-        now = self._now()
-        rows = []
-        for event in new_events:
-            event_id = self.ids.uuid()
-            document = render(event, event_id, now, self.observer)
-            rows += [(now, sink, event.scope.stream, event_id, document) for sink in self.sinks]
-        outbox.append(self.engine, rows)
+def record_scrape(
+    limes: Limes,
+    task: ProjectTask,
+    constraints: ConstraintSet,
+    before: Mapping[str, HasQuota],
+    after: Mapping[str, HasQuota],
+) -> None:
+    """Records the quotas that a scrape has changed: `before` and `after` are by resource name."""
+    steps = []
+    for name, row in after.items():
+        ref = (task.service_type, name)
+        constraint = constraints.for_project(ref, task.domain_name, task.project_name)
+        old = before[name].quota if name in before else None
+        if step := _scraped(limes, ref, old, row.quota, constraint):
+            steps.append(step)
+    _record_steps(limes, scope_of(task), steps)
 
-    def _history_row(self, scope: Scope, step: QuotaStep, now: float) -> history.HistoryRow:
-        return history.HistoryRow(
-            at=now,
-            domain_uuid=scope.domain_uuid,
-            project_uuid=scope.project_uuid,
-            service_type=step.ref[0],
-            resource_name=step.ref[1],
-            what=step.what.value,
-            old=step.old,
-            new=step.new,
-            reason=step.reason.value,
-            detail=step.detail,
-            initiator_id=self.initiator.id,
-            initiator_name=self.initiator.name,
-            request_id=self.initiator.request_id,
-        )
 
-    def _now(self) -> float:
-        return self.clock.now().timestamp()
+def record_repairs(limes: Limes, scope: Scope, quotas: Mapping[Ref, tuple[int | None, int | None]]) -> None:
+    """Backends are told their quotas again after somebody else has changed them: what each enforces, and what it is
+    to enforce (both in the stored form of `limes.core.quota`)."""
+    detail = "the backend was changed by somebody else"
+    steps = [
+        QuotaStep(ref, limes.catalog.unit_of(ref), old, new, Reason.BACKEND_DRIFT, detail, What.BACKEND_QUOTA)
+        for ref, (old, new) in quotas.items()
+    ]
+    _record_steps(limes, scope, steps)
+
+
+def record_deletion(limes: Limes, *, projects: Collection[str] = (), domains: Collection[str] = ()) -> None:
+    """Records that these projects and domains, by UUID, are about to be deleted with their quotas."""
+    by_scope: dict[Scope, list[QuotaStep]] = defaultdict(list)
+    for row in quotas_of_vanished(limes.engine, projects, domains):
+        scope = Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name)
+        ref = (row.service_type, row.resource_name)
+        by_scope[scope].append(QuotaStep(ref, limes.catalog.unit_of(ref), row.quota, None, Reason.VANISHED))
+    for scope, steps in by_scope.items():
+        _record_steps(limes, scope, steps)
+
+
+def _constrained(limes: Limes, ref: Ref, old: int | None, new: int, constraint: Constraint) -> QuotaStep:
+    unit = limes.catalog.unit_of(ref)
+    return QuotaStep(ref, unit, old, new, Reason.CONSTRAINT, constraint.render(unit))
+
+
+def _scraped(
+    limes: Limes, ref: Ref, old: int | None, new: int | None, constraint: Constraint | None
+) -> QuotaStep | None:
+    """Returns the change of a quota by a scrape; None if there is none. A first quota of 0 is no change."""
+    if new is None or new == (old or 0):
+        return None
+    resource = limes.catalog.find(ref)
+    if old is None and resource is not None and resource.auto_approve_initial_quota == new:
+        return QuotaStep(ref, resource.unit, old, new, Reason.AUTO_APPROVAL)
+    assert constraint is not None  # nothing else changes a quota in a scrape
+    return _constrained(limes, ref, old, new, constraint)
+
+
+# -- history and events ------------------------------------------------------------------------------------------
+
+
+def _record_steps(limes: Limes, scope: Scope, steps: Sequence[QuotaStep]) -> None:
+    """Records steps; those that only correct a backend are history, but no events."""
+    if not steps:
+        return
+    now = limes.now()
+    history.append(limes.engine, [_history_row(limes, scope, step, now) for step in steps])
+    changed = [step for step in steps if step.what is What.QUOTA]
+    _emit(limes, [events.quota_changed(scope, step, limes.initiator) for step in changed])
+
+
+def _emit(limes: Limes, new_events: Sequence[Event]) -> None:
+    if not limes.settings.audit.sinks or not new_events:
+        return
+    now = limes.now()
+    rows = []
+    for event in new_events:
+        event_id = limes.ids.uuid()
+        document = render(event, event_id, now, limes.observer)
+        rows += [(now, sink, event.scope.stream, event_id, document) for sink in limes.settings.audit.sinks]
+    outbox.append(limes.engine, rows)
+
+
+def _history_row(limes: Limes, scope: Scope, step: QuotaStep, now: float) -> history.HistoryRow:
+    return history.HistoryRow(
+        at=now,
+        domain_uuid=scope.domain_uuid,
+        project_uuid=scope.project_uuid,
+        service_type=step.ref[0],
+        resource_name=step.ref[1],
+        what=step.what.value,
+        old=step.old,
+        new=step.new,
+        reason=step.reason.value,
+        detail=step.detail,
+        initiator_id=limes.initiator.id,
+        initiator_name=limes.initiator.name,
+        request_id=limes.initiator.request_id,
+    )

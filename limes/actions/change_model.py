@@ -8,6 +8,7 @@ number of collectors: the locked row of the resource says which model it has.
 import logging
 from functools import partial
 
+from limes.actions import change_log
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.audit.cadf import Scope
@@ -63,11 +64,12 @@ def _end_growth(limes: Limes, id_: int, ref: Ref) -> None:
         reason = Reason.DISTRIBUTION_MODEL
         detail = "hierarchical instead of autogrow: the sum of the domain's project quotas"
         unit = limes.catalog.unit_of(ref)
-        limes.change_log.record_quotas(
+        change_log.record_quotas(
+            limes,
             [
                 (Scope(row.uuid, row.name), QuotaStep(ref, unit, row.quota, quotas[row.id], reason, detail))
                 for row in sums
-            ]
+            ],
         )
     _log(limes, "quota of %s is set by people from now on (model hierarchical)", ref)
 

@@ -6,6 +6,7 @@ Constraints on project quotas are enforced by each scrape. Every change is logge
 import logging
 from functools import partial
 
+from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.sync_catalog import sync_catalog
@@ -51,7 +52,8 @@ def _enforce_domain_constraints(limes: Limes) -> None:
             limes.engine.after_commit(partial(log.warning, "%s", text))
         if changed:
             queries.write_domain_quotas(limes.engine, domain.id, changed)
-            limes.change_log.record_constrained(
+            change_log.record_constrained(
+                limes,
                 scope_of(domain),
                 [(names[id_], quotas[domain.id, id_], quota, wanted[id_]) for id_, quota in changed.items()],
             )

@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from limes.actions.change_log import ChangeLog
 from limes.actions.project_tasks import SILENT, Telemetry
 from limes.audit.initiator import LIMES, Initiator
 from limes.backends.loader import Backends
@@ -75,21 +74,6 @@ class Limes(Cluster):
     def with_cause(self, cause: str) -> "Limes":
         """Returns the same for changes that belong to `cause`."""
         return replace(self, cause=cause)
-
-    @property
-    def change_log(self) -> ChangeLog:
-        """Records changes."""
-        return ChangeLog(
-            self.engine,
-            self.catalog,
-            self.clock,
-            self.ids,
-            self.settings.audit.sinks,
-            self.observer,
-            self.initiator,
-            self.cause,
-            self.reason,
-        )
 
 
 def open_limes(cluster: Cluster, engine: Engine, settings: Settings, **more: Any) -> Limes:

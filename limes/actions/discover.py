@@ -14,6 +14,7 @@ import logging
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
+from limes.actions import change_log
 from limes.actions.commitments.settle import delete_unconfirmed, settle_waiting
 from limes.actions.compute_quota import mark_growing_due
 from limes.actions.context import Limes
@@ -126,16 +127,16 @@ def _write_domains(limes: Limes, vanished: set[str], listed: Sequence[DomainInfo
     _delete_projects(limes, projects - queries.committed_projects(limes.engine, projects))
     gone = queries.projects_of_domains(limes.engine, vanished - kept)
     end_metering(limes, gone)
-    limes.change_log.record_deletion(domains=vanished - kept)
+    change_log.record_deletion(limes, domains=vanished - kept)
     with _ending_lifetimes(limes, gone):
         queries.delete_domains(limes.engine, sorted(vanished - kept))
     return new
 
 
 def _delete_projects(limes: Limes, uuids: Collection[str]) -> None:
-    outlive_projects(limes.change_log, uuids)
+    outlive_projects(limes, uuids)
     end_metering(limes, uuids)
-    limes.change_log.record_deletion(projects=uuids)
+    change_log.record_deletion(limes, projects=uuids)
     with _ending_lifetimes(limes, uuids):
         queries.delete_projects(limes.engine, sorted(uuids))
 
@@ -163,7 +164,7 @@ def _record_constraints(limes: Limes, domain: DomainInfo, resources: Collection[
         for ref, constraint in limes.constraints.domains.get(domain.name, {}).items()
         if ref in resources and constraint.apply_to(0)
     ]
-    limes.change_log.record_constrained(Scope(domain.id, domain.name), changes)
+    change_log.record_constrained(limes, Scope(domain.id, domain.name), changes)
 
 
 def _initial_quotas(limes: Limes, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:

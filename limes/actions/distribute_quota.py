@@ -21,6 +21,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.compute_quota import Computation, autogrow_rule, compute_quota, growing_resources
 from limes.actions.context import Limes
@@ -194,7 +195,7 @@ def _write(limes: Limes, claim: _Claim, computed: Computation, piece: Sequence[P
     if rows:
         autogrow_quotas.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
         steps = [_step(claim.ref, computed, figures, row, quotas[row.project_id]) for row in rows]
-        limes.change_log.record_quotas(list(zip(map(scope_of, rows), steps, strict=True)))
+        change_log.record_quotas(limes, list(zip(map(scope_of, rows), steps, strict=True)))
     return len(rows)
 
 

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 from functools import partial
 
+from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
@@ -65,7 +66,7 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
     by_az.write(limes.engine, resource)
     if raised:
         autogrow_quotas.write_quotas(limes.engine, resource, raised)
-        limes.change_log.record_quotas(steps)
+        change_log.record_quotas(limes, steps)
     autogrow_quotas.mark_desynced(limes.engine, resource, sorted(told), now)
 
 

@@ -16,6 +16,7 @@ from functools import partial
 
 import orjson
 
+from limes.actions import change_log
 from limes.actions.backend_drift import find_drift
 from limes.actions.change_log import scope_of
 from limes.actions.commitments.settle import settle_waiting
@@ -139,7 +140,7 @@ def _record(
             listen(limes, scrape)
     on_scrape(limes, scrape)
     before = {name: stored.resources[id_] for name, id_ in ids.items() if id_ in stored.resources}
-    limes.change_log.record_scrape(task, limes.constraints, before, after)
+    change_log.record_scrape(limes, task, limes.constraints, before, after)
     # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
     told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
     if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
@@ -193,7 +194,7 @@ def _record_repair(
     repairs = {
         (task.service_type, name): (old, wanted.get(name)) for name, old in enforced.items() if old != wanted.get(name)
     }
-    limes.change_log.record_repairs(scope_of(task), repairs)
+    change_log.record_repairs(limes, scope_of(task), repairs)
 
 
 def _row(limes: Limes, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:

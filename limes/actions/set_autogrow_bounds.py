@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.compute_quota import autogrow_rule, compute_quota
 from limes.actions.context import Limes
@@ -93,7 +94,7 @@ def set_project_bounds(
         lock_resources(engine, sorted(update.ids.values()))
         condition.check(project_tag(engine, limes.catalog, project.id, lock=True))
     if refusals := update.refusals or _refuse_grants(limes, project, update):
-        limes.change_log.record_refused_bounds(scope_of(project), what, refusals)
+        change_log.record_refused_bounds(limes, scope_of(project), what, refusals)
         return QuotaOutcome(refusals)
     _set(limes, targets, update)
     return QuotaOutcome(warnings=_warn_project(limes, project, targets, update))
@@ -104,7 +105,7 @@ def set_domain_bounds(limes: Limes, place: Place, what: What, bounds: Sequence[W
     """Sets the same bounds for each project of a domain, or says why not. Raises `NotFound`."""
     domain, update = find_domain(limes.engine, place.domain_uuid), _read(limes, what, bounds)
     if update.refusals:
-        limes.change_log.record_refused_bounds(scope_of(domain), what, update.refusals)
+        change_log.record_refused_bounds(limes, scope_of(domain), what, update.refusals)
         return QuotaOutcome(update.refusals)
     projects = {project.id: project for project in projects_of_domain(limes.engine, place.domain_uuid)}
     targets = _Targets(domain.id, projects, is_domain=True)
@@ -206,7 +207,7 @@ def _set(limes: Limes, targets: _Targets, update: _Update) -> list[AutogrowBound
 
 
 def _record(limes: Limes, targets: _Targets, update: _Update, changed: Sequence[AutogrowBoundsRow]) -> None:
-    change_log, refs = limes.change_log, {id_: ref for ref, id_ in update.ids.items()}
+    refs = {id_: ref for ref, id_ in update.ids.items()}
     detail = "for all projects of the domain" if targets.is_domain else ""
     steps = []
     for row in changed:
@@ -214,7 +215,7 @@ def _record(limes: Limes, targets: _Targets, update: _Update, changed: Sequence[
         old, new = row.value_of(update.what), update.wanted[ref]
         step = QuotaStep(ref, limes.catalog.unit_of(ref), old, new, detail=detail, what=update.what)
         steps.append((scope_of(targets.projects[row.project_id]), step))
-    change_log.record_bounds(steps)
+    change_log.record_bounds(limes, steps)
 
 
 # -- what whoever sets bounds should know ------------------------------------------------------------------------------

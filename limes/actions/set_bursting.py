@@ -6,6 +6,7 @@ backend is told the plain quota from then on.
 
 from collections.abc import Sequence
 
+from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_project
@@ -51,10 +52,10 @@ def set_bursting(
 
 
 def _write(limes: Limes, project: ProjectRow, enabled: bool) -> Sequence[str]:
-    change_log, services = limes.change_log, list(limes.catalog.services)
+    services = list(limes.catalog.services)
     queries.write_bursting(limes.engine, project.id, enabled)
-    change_log.record_bursting(scope_of(project), enabled)
-    change_log.request_push(project.id, services)
+    change_log.record_bursting(limes, scope_of(project), enabled)
+    change_log.request_push(limes, project.id, services)
     return services
 
 
@@ -62,7 +63,7 @@ def _write(limes: Limes, project: ProjectRow, enabled: bool) -> Sequence[str]:
 def _record_refusal(limes: Limes, place: Place, enabled: bool, message: str) -> None:
     """Records a refusal in a transaction of its own, as that of the request is undone."""
     project = find_project(limes.engine, place.domain_uuid, place.project_uuid)
-    limes.change_log.record_refused_bursting(scope_of(project), enabled, message)
+    change_log.record_refused_bursting(limes, scope_of(project), enabled, message)
 
 
 def _refuse_while_bursted(limes: Limes, project_id: int) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
+from limes.actions import change_log
 from limes.actions.backend_drift import repair_backends
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
@@ -130,20 +131,20 @@ def _write(
     limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaUpdate, outcome: QuotaOutcome
 ) -> QuotaOutcome:
     """Writes and records the changes. Backends that differ are told again what stays, if the caller may set it."""
-    engine, change_log = limes.engine, limes.change_log
+    engine = limes.engine
     quotas = {change.ref: change.new for change in outcome.changed}
     by_id = {ids[ref]: quota for ref, quota in quotas.items()}
     if by_id and isinstance(target, ProjectRow):
         project_quotas.write_project_quotas(engine, target.id, by_id)
-        change_log.request_push(target.id, sorted({service for service, _ in quotas}))
+        change_log.request_push(limes, target.id, sorted({service for service, _ in quotas}))
     elif by_id:
         domain_quotas.write_domain_quotas(engine, target.id, by_id)
     replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
     write_temporary_quotas(engine, *ids_of(target), replaced)
     same = {ref: id_ for ref, id_ in ids.items() if ref not in quotas and update.permissions[ref].can_set}
     if same and not outcome.refusals and isinstance(target, ProjectRow):
-        outcome = replace(outcome, repaired=repair_backends(change_log, target, same))
-    change_log.record_outcome(scope_of(target), outcome)
+        outcome = replace(outcome, repaired=repair_backends(limes, target, same))
+    change_log.record_outcome(limes, scope_of(target), outcome)
     return outcome
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from limes.actions.change_log import ChangeLog
 from limes.actions.change_model import follow_models
 from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
@@ -200,10 +199,6 @@ class Lab:
             jitter=self.jitter,
             telemetry=self.telemetry,
         )
-
-    @property
-    def change_log(self) -> ChangeLog:
-        return self.limes.change_log
 
     @property
     def now(self) -> float:

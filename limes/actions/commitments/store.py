@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
+from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
@@ -283,13 +284,13 @@ def record(limes: Limes, changes: Sequence[Change], now: float) -> None:
             *ref,
             commitment.az,
         )
-    limes.change_log.record_commitments(steps)
+    change_log.record_commitments(limes, steps)
     commitment_events.append(limes.engine, rows, lambda: max(now, limes.now()))
 
 
 def _known(limes: Limes, changes: Sequence[Change]) -> dict[str, Mapping[str, object]]:
     """Returns what the audit says that commitments were before: as their last events say, by UUID."""
-    if not limes.change_log.has_sinks:
+    if not limes.settings.audit.sinks:
         return {}
     known = commitment_events.latest_documents(limes.engine, {change.commitment.uuid for change in changes})
     return {uuid: orjson.loads(document) for uuid, document in known.items()}

@@ -2,7 +2,8 @@
 
 from collections.abc import Collection
 
-from limes.actions.change_log import ChangeLog
+from limes.actions import change_log
+from limes.actions.context import Limes
 from limes.audit.cadf import Scope
 from limes.core.quota_requests import EventKind, RequestStatus
 from limes.db.queries import quota_requests as queries
@@ -10,14 +11,14 @@ from limes.db.queries.projects import projects_by_id
 from limes.db.queries.quota_requests import EventRow
 
 
-def outlive_projects(change_log: ChangeLog, uuids: Collection[str]) -> None:
+def outlive_projects(limes: Limes, uuids: Collection[str]) -> None:
     """Lets requests of domains go on without these projects, which are locked and about to be deleted.
 
     An open one has nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile.
     """
     if not uuids:
         return
-    engine, now = change_log.engine, change_log.clock.now().timestamp()
+    engine, now = limes.engine, limes.now()
     below = {row.id: row for row in queries.lock_open_of_projects(engine, uuids)}
     above = queries.lock_passed_on(engine, list(below))
     if above:
@@ -25,9 +26,9 @@ def outlive_projects(change_log: ChangeLog, uuids: Collection[str]) -> None:
     projects = projects_by_id(engine, {row.project_id for row in below.values() if row.project_id is not None})
     for row in above:
         project = projects[below[row.passed_on_from or 0].project_id or 0]
-        text, initiator = f"project {project.name} was deleted", change_log.initiator
+        text, initiator = f"project {project.name} was deleted", limes.initiator
         event = EventRow(row.id, now, EventKind.SUPERSEDED.value, text, initiator.id, initiator.name)
         queries.add_events(engine, [event])
         domain = Scope(project.domain_uuid, project.domain_name)
-        change_log.record_quota_request(domain, row.id, event.kind, {})
+        change_log.record_quota_request(limes, domain, row.id, event.kind, {})
     queries.forget_origins(engine, uuids)

@@ -9,6 +9,7 @@ All functions are to be called inside a transaction.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find, find_domain
@@ -95,7 +96,7 @@ def record_step(
     now, author = limes.now(), limes.initiator
     queries.add_events(limes.engine, [EventRow(id_, now, kind.value, text, author.id, author.name) for id_ in ids])
     for id_ in ids:
-        limes.change_log.record_quota_request(scope_of(target), id_, kind.value, details)
+        change_log.record_quota_request(limes, scope_of(target), id_, kind.value, details)
     announce_step(limes, kind, ids, now, text, details.get("passed_on_to"))
 
 
