@@ -81,11 +81,11 @@ def on_scrape(limes: Limes, scrape: Scrape) -> None:
         if id_ in scrape.present.resources and (rule := autogrow_rule(limes.catalog, (scrape.task.service_type, name)))
     }
     if rules:
-        _remember(scrape, rules)
+        _remember(limes, scrape, rules)
         _raise_to_usage(limes, scrape, rules)
 
 
-def _remember(scrape: Scrape, rules: Mapping[int, AutogrowRule]) -> None:
+def _remember(limes: Limes, scrape: Scrape, rules: Mapping[int, AutogrowRule]) -> None:
     """A first report is no change; a vanished AZ is one to 0."""
     changed = {}
     for place in {*scrape.stored.azs, *scrape.present.azs}:
@@ -96,12 +96,12 @@ def _remember(scrape: Scrape, rules: Mapping[int, AutogrowRule]) -> None:
     if not changed:
         return
     project = scrape.task.project_id
-    known = autogrow_figures.usage_changes(scrape.engine, project, sorted({resource for resource, _ in changed}))
+    known = autogrow_figures.usage_changes(limes.engine, project, sorted({resource for resource, _ in changed}))
     written = {
         place: add_change(known.get(place, ()), scrape.now, before, after, rules[place[0]].retention)
         for place, (before, after) in changed.items()
     }
-    autogrow_figures.write_usage_changes(scrape.engine, project, written)
+    autogrow_figures.write_usage_changes(limes.engine, project, written)
 
 
 def _raise_to_usage(limes: Limes, scrape: Scrape, rules: Collection[int]) -> None:
@@ -113,7 +113,7 @@ def _raise_to_usage(limes: Limes, scrape: Scrape, rules: Collection[int]) -> Non
     }
     if not new and not risen:
         return
-    engine, project = scrape.engine, scrape.task.project_id
+    engine, project = limes.engine, scrape.task.project_id
     quotas = autogrow_quotas.quotas_of_project(engine, project, sorted({resource for resource, _ in risen}))
     short = {id_ for (id_, az), usage in risen.items() if usage > quotas.get((id_, quota_az(az)), 0)}
     raise_to_demand(limes, [(project, id_) for id_ in short], scrape.now)

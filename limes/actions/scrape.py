@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from limes.actions.context import Limes
 from limes.backends import ResourceUsage
-from limes.db.engine import Engine
 from limes.db.queries.scrapes import Figures
 from limes.db.queries.tasks import ProjectTask
 
@@ -14,7 +13,6 @@ from limes.db.queries.tasks import ProjectTask
 class Scrape:
     """A service of a project, whose figures are written in the present transaction."""
 
-    engine: Engine
     task: ProjectTask
     ids: Mapping[str, int]
     """Of the service's resources, by name."""

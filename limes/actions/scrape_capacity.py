@@ -41,8 +41,6 @@ _PENDING = "pending"
 
 
 class CapacityOutcome(NamedTuple):
-    """How a scrape went."""
-
     success: bool
     capacitor: str
 

@@ -133,7 +133,7 @@ def _record(
     state = queries.record_success(limes.engine, task.id, task.lease, outcome, seen, changed)
     if state is None:
         return None
-    scrape = Scrape(limes.engine, task, ids, stored, present, usages, outcome.now)
+    scrape = Scrape(task, ids, stored, present, usages, outcome.now)
     with limes.engine.batch.collect():
         queries.write_figures(limes.engine, task.project_id, stored, present)
         for listen in listeners:

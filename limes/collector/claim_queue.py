@@ -75,7 +75,6 @@ class ClaimQueue(Generic[T]):
                 self._seconds = took if self._seconds is None else 0.8 * self._seconds + 0.2 * took
 
     def give_back(self) -> None:
-        """Gives back all tasks that wait."""
         with self._lock:
             self._return_all()
 

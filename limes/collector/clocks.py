@@ -78,11 +78,9 @@ class JumpAlarm:
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Begins to check."""
         threading.Thread(target=self._run, name="clock", daemon=True).start()
 
     def stop(self) -> None:
-        """Stops checking."""
         self._stopped.set()
 
     def _run(self) -> None:

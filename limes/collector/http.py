@@ -72,7 +72,6 @@ class _Server(ThreadingMixIn, WSGIServer):
                 self._answered[request] = time.monotonic()
 
     def shutdown_request(self, request: Any) -> None:
-        """Closes a connection."""
         with self._lock:
             self._asking.pop(request, None)
             self._answered.pop(request, None)
@@ -129,7 +128,6 @@ class MetricsEndpoint:
         self._figures = figures
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Answers in Prometheus' text format."""
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
         reading = self._figures.latest() if self._figures else None  # first, as the registry tells its age
         own = render_metrics() + generate_latest(self._registry)

@@ -138,9 +138,7 @@ class Collector:
 class Process(Protocol):
     """What runs until it is told to stop."""
 
-    def start(self) -> None:
-        """Begins, and returns."""
-        ...
+    def start(self) -> None: ...
 
     def stop(self, grace: float) -> bool:
         """Ends within so many seconds. Returns whether nothing was cut off."""

@@ -50,7 +50,6 @@ def scrape_job(
 def push_job(
     limes: Limes, service: tuple[str, str], pushes: OutcomeCounter, breaker: CircuitBreaker, workers: int = 1
 ) -> Job:
-    """Writes the quotas of a service."""
 
     def push() -> bool | None:
         return push_next(limes, service[0]) if breaker.ready() else None

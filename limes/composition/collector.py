@@ -146,7 +146,6 @@ def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
 
 
 def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]:
-    """Returns the jobs about quota that follows usage."""
     distribute = partial(distribute_next, limes.as_initiator(of_job("distribute-quota")))
     follow = FollowOverrides(limes)
 

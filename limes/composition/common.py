@@ -91,7 +91,6 @@ def _missing(path: Path, *, named: bool) -> str:
 
 
 def set_up_logs(settings: Settings) -> None:
-    """Makes this process log as configured."""
     logs.set_up(settings.logging.style, settings.logging.level)
 
 

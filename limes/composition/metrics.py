@@ -49,5 +49,4 @@ def gauges_of_cloud(limes: Limes) -> list[MetricSource]:
 
 
 def _sinks(settings: Settings) -> list[str]:
-    """Returns the names that sinks have in the outbox."""
     return [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]

@@ -123,8 +123,6 @@ def _urgency(forecast: Forecast) -> tuple[float, float, float]:
 
 
 class _Now(NamedTuple):
-    """Present figures of a resource in one AZ, or in all of them."""
-
     usage: int
     committed: int = 0
     quota: int | None = None

@@ -101,7 +101,6 @@ def _points(accounts_of: Sequence[tuple[Bucket, Account]], since: int, now: int)
 
 
 def _average(total: int, seconds: int) -> int:
-    """Returns the nearest whole number."""
     return (2 * total + seconds) // (2 * seconds)
 
 
@@ -114,5 +113,4 @@ def read_quotas(engine: Engine, project: str, begin: int, end: int) -> Quotas:
 
 
 def quota_at(quotas: Iterable[QuotaRow], end: int) -> int | None:
-    """Returns the quota at the end of a time."""
     return next((row.quota for row in quotas if row.since < end and (row.until is None or row.until >= end)), None)

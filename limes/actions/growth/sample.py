@@ -44,8 +44,6 @@ _PROJECTS = 250
 
 @dataclass(slots=True)
 class _Figures:
-    """A sample in the making."""
-
     usage: int = 0
     committed: int = 0
     quota: int | None = None
@@ -240,7 +238,6 @@ def _compute_trends(limes: Limes, ids: Sequence[int], today: int) -> None:
 
 
 def _trend(id_: int, today: int, days: Sequence[DayOfSeries]) -> TrendRow:
-    """Returns the trend of the averages of these days."""
     if len(days) < MIN_DAYS:
         return TrendRow(id_, today, len(days), None, None, None, None)
     trend = trend_of(today, [(row.begins, float(row.usage)) for row in days])

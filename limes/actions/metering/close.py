@@ -184,7 +184,6 @@ def _correct_late(limes: Limes, now: int) -> bool:
 
 
 def _ends_month(day: Bucket) -> bool:
-    """Returns whether this is the last day of its month."""
     return day.end == next_month(month_of(day.begin))
 
 
@@ -204,7 +203,6 @@ class _ClosedDay:
     """Days and months that say something else now."""
 
     def add(self, zones: Sequence[Meter]) -> None:
-        """Adds a resource in all of its AZs."""
         known, day, month = self.known, self.day, month_of(self.day.begin)
         (counted,) = known.accounts(zones, [day])
         to_tell = self._to_tell(zones, counted)

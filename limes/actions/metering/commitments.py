@@ -63,5 +63,4 @@ def changed_since(
 
 
 def commitment_of(event: NumberedEvent) -> str:
-    """Returns the UUID of the event's commitment."""
     return str(orjson.loads(event.document)["uuid"])

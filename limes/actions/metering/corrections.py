@@ -242,5 +242,4 @@ def says_the_same(one: Account, other: Account) -> bool:
 
 
 def nothing(begin: int, end: int) -> StoredAccount:
-    """Returns what is said of a time in which nothing was used or committed."""
     return StoredAccount(begin, integrate(begin, end, 0), 1, end)

@@ -55,7 +55,6 @@ class _AsOf:
         return replace(known, days=_put_back(known.days, self.days), months=_put_back(known.months, self.months))
 
     def months_of(self, rows: Sequence[Month]) -> Sequence[Month]:
-        """Returns stored months as they were then."""
         return [_month_before(row, self.months) for row in rows] if self.months else rows
 
 
@@ -222,7 +221,6 @@ def _of_sources(
 
 
 def _told_of(query: UsageQuery, meter: Meter) -> Meter:
-    """Returns what is told of where this is counted."""
     return meter if query.every_az else meter._replace(az=ALL_AZS)
 
 

@@ -55,7 +55,6 @@ class MeteringWindow(NamedTuple):
 
 
 def window_at(limes: Limes, state: State, now: int) -> MeteringWindow:
-    """Returns what is known at this time."""
     return MeteringWindow(now, state.begun_at, state.closed_until, limes.settings.usage_valid_for)
 
 
