@@ -34,13 +34,7 @@ from limes.core.redistribution import Proposal, capped, choose_changes, cover, s
 from limes.db.engine import Engine
 from limes.db.queries import autogrow as queries
 from limes.db.queries import autogrow_quotas
-from limes.db.queries.autogrow_figures import (
-    SET_BY_PEOPLE,
-    Figures,
-    ProjectQuotaRow,
-    raw_capacity_by_az,
-    read_figures,
-)
+from limes.db.queries.autogrow_figures import SET_BY_PEOPLE, Figures, ProjectQuotaRow, raw_capacity_by_az, read_figures
 from limes.db.queries.autogrow_quotas import AZQuotaChanges
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import atomic

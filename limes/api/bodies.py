@@ -226,9 +226,7 @@ class DomainForbidAutogrowthBody(QuotaBody):
     domain: ForbidAutogrowthScopeBody | None = None
 
 
-def wanted_bounds(
-    scope: MaxQuotaScopeBody | MinQuotaScopeBody | ForbidAutogrowthScopeBody | None,
-) -> list[WantedBound]:
+def wanted_bounds(scope: MaxQuotaScopeBody | MinQuotaScopeBody | ForbidAutogrowthScopeBody | None) -> list[WantedBound]:
     """Returns the wanted bounds. If a service or resource is repeated, the last one counts."""
     services = scope.services if scope is not None else ()
     last: dict[str, MaxQuotaServiceBody | MinQuotaServiceBody | ForbidAutogrowthServiceBody] = {

@@ -134,9 +134,7 @@ Amount = Annotated[int, Field(strict=True, ge=0), AfterValidator(lambda value: m
 """A whole number from 0 in the resource's unit. What is larger than any amount is the largest one."""
 
 AmountPerAZ = Annotated[
-    dict[str, Amount],
-    BeforeValidator(lambda value: value if isinstance(value, dict) else {ANY_AZ: value}),
-    NOT_EMPTY,
+    dict[str, Amount], BeforeValidator(lambda value: value if isinstance(value, dict) else {ANY_AZ: value}), NOT_EMPTY
 ]
 """Amounts by AZ. A mere number is an amount in AZ `any`."""
 

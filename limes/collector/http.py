@@ -153,10 +153,7 @@ def _parts(own: bytes, reading: Reading | None) -> Generator[bytes, None, None]:
 
 @contextmanager
 def operational_server(
-    listen: str,
-    engine: Engine,
-    metrics: Mapping[str, MetricsEndpoint],
-    setting: str = "collector.listen",
+    listen: str, engine: Engine, metrics: Mapping[str, MetricsEndpoint], setting: str = "collector.listen"
 ) -> Iterator[int]:
     """Serves on `HOST:PORT` while the block lasts, and yields the port. `metrics` are metrics by path. Raises
     `StartupError`, which names the setting, if it cannot listen."""

@@ -95,11 +95,7 @@ class Collector:
         )
         for loop in self.loops:
             self._scheduler.add_job(
-                loop.drain,
-                "interval",
-                id=loop.job.name,
-                seconds=self._poll_interval,
-                next_run_time=datetime.now(UTC),
+                loop.drain, "interval", id=loop.job.name, seconds=self._poll_interval, next_run_time=datetime.now(UTC)
             )
         self._scheduler.start()
         # the scheduler goes by the time of day: after a jump back it would sleep until that time comes again

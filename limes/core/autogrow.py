@@ -60,11 +60,7 @@ _NOTHING = Demand()
 
 
 def demand_by_az(
-    usage: Mapping[str, int],
-    recent: Mapping[str, tuple[int, int]],
-    committed: Mapping[str, int],
-    *,
-    is_pooled: bool,
+    usage: Mapping[str, int], recent: Mapping[str, tuple[int, int]], committed: Mapping[str, int], *, is_pooled: bool
 ) -> dict[str, Demand]:
     """Returns the demand of a project, given its usage, the smallest and largest usage of late where it has changed,
     and its confirmed commitments.

@@ -46,20 +46,14 @@ _CONNECTION = (
     ),
     (r'role ".*" does not exist', "make the user there: createuser {user}; or correct the user in database.url"),
     (r'database ".*" does not exist', "make it: createdb -O {user} {name}; or correct the name in database.url"),
-    (
-        r"permission denied for database",
-        "let the user in: GRANT CONNECT ON DATABASE {name} TO {user}",
-    ),
+    (r"permission denied for database", "let the user in: GRANT CONNECT ON DATABASE {name} TO {user}"),
     (r"no pg_hba\.conf entry|Ident authentication|Peer authentication", "let {user} in by a line of pg_hba.conf"),
     (
         r"too many clients|too many connections|remaining connection slots",
         "raise max_connections of PostgreSQL, or lower database.pool_size and the numbers of workers",
     ),
     (r"translate host name|Name or service not known", "correct the host in database.url, or have DNS know it"),
-    (
-        r"SSL|certificate|TLS",
-        "say in database.url how to speak TLS: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem",
-    ),
+    (r"SSL|certificate|TLS", "say in database.url how to speak TLS: ?sslmode=verify-full&sslrootcert=/path/to/ca.pem"),
     (
         r"refused|timeout|timed out|unreachable|No such file|No route",
         "start PostgreSQL there, have it listen on that address (listen_addresses), or correct database.url;"
@@ -73,10 +67,7 @@ _SCHEMA = (
         'let our user make tables: ALTER DATABASE "{name}" OWNER TO {user}; or GRANT CREATE, USAGE ON SCHEMA {found} TO'
         " {user}",
     ),
-    (
-        r"permission denied|must be owner",
-        "make our user the owner of the tables: ALTER TABLE ... OWNER TO {user}",
-    ),
+    (r"permission denied|must be owner", "make our user the owner of the tables: ALTER TABLE ... OWNER TO {user}"),
     (
         r"read-only",
         "name all servers in database.url (postgresql://user@one,two/name), so that the primary is looked for",

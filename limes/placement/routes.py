@@ -28,9 +28,7 @@ def _below_7(version: int) -> bool:
 
 
 ROUTES = {
-    "/": {
-        "GET": Operation(root.show, None, public=True),
-    },
+    "/": {"GET": Operation(root.show, None, public=True)},
     "/resource_classes": {
         "GET": Operation(resource_class.list_all, f"{_CLASSES}:list", since=2, renders=True),
         "POST": Operation(resource_class.create, f"{_CLASSES}:create", since=2, body=every_version),
@@ -61,7 +59,7 @@ ROUTES = {
         "DELETE": Operation(inventory.delete, f"{_INVENTORIES}:delete"),
     },
     "/resource_providers/{uuid}/usages": {
-        "GET": Operation(usage.show_of_provider, f"{_PROVIDERS}:usages", renders=True),
+        "GET": Operation(usage.show_of_provider, f"{_PROVIDERS}:usages", renders=True)
     },
     "/resource_providers/{uuid}/aggregates": {
         "GET": Operation(resource_provider.show_aggregates, f"{_AGGREGATES}:list", since=1, renders=True),
@@ -73,39 +71,31 @@ ROUTES = {
         "DELETE": Operation(trait.delete_of_provider, f"{_TRAITS}:delete", since=6),
     },
     "/resource_providers/{uuid}/allocations": {
-        "GET": Operation(allocation.list_of_provider, f"{_PROVIDERS}:allocations:list", renders=True),
+        "GET": Operation(allocation.list_of_provider, f"{_PROVIDERS}:allocations:list", renders=True)
     },
     "/allocation_candidates": {
         "GET": Operation(
             allocation_candidate.list_candidates, "placement:allocation_candidates:list", since=10, renders=True
-        ),
+        )
     },
     "/allocations": {
-        "POST": Operation(allocation.replace_several, "placement:allocations:manage", since=13, body=every_version),
+        "POST": Operation(allocation.replace_several, "placement:allocations:manage", since=13, body=every_version)
     },
     "/allocations/{consumer_uuid}": {
         "GET": Operation(allocation.show, "placement:allocations:list", renders=True),
         "PUT": Operation(allocation.replace, "placement:allocations:update", body=every_version),
         "DELETE": Operation(allocation.delete, "placement:allocations:delete"),
     },
-    "/traits": {
-        "GET": Operation(trait.list_all, "placement:traits:list", since=6, renders=True),
-    },
+    "/traits": {"GET": Operation(trait.list_all, "placement:traits:list", since=6, renders=True)},
     "/traits/{name}": {
         "GET": Operation(trait.show, "placement:traits:show", since=6),
         "PUT": Operation(trait.create, "placement:traits:update", since=6),
         "DELETE": Operation(trait.delete, "placement:traits:delete", since=6),
     },
-    "/usages": {
-        "GET": Operation(usage.show_of_project, "placement:usages", since=9, authorizes=True, renders=True),
-    },
-    "/reshaper": {
-        "POST": Operation(allocation.reshape, "placement:reshaper:reshape", since=30, body=every_version),
-    },
+    "/usages": {"GET": Operation(usage.show_of_project, "placement:usages", since=9, authorizes=True, renders=True)},
+    "/reshaper": {"POST": Operation(allocation.reshape, "placement:reshaper:reshape", since=30, body=every_version)},
     # our extensions
-    "/usage_groups": {
-        "GET": Operation(usage.list_groups, "placement:usage_groups:list", renders=True),
-    },
+    "/usage_groups": {"GET": Operation(usage.list_groups, "placement:usage_groups:list", renders=True)},
     "/quotas/{project_id}": {
         "GET": Operation(quota.show, "placement:quotas:show", renders=True),
         "PUT": Operation(quota.replace, "placement:quotas:update", body=every_version),

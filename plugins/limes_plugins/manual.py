@@ -52,6 +52,5 @@ class ManualCapacity(backends.CapacityBackend):
 
 
 plugin = backends.Plugin(
-    "Capacity as written in the configuration.",
-    capacity=backends.Offer(ManualParams, ManualCapacity),
+    "Capacity as written in the configuration.", capacity=backends.Offer(ManualParams, ManualCapacity)
 )

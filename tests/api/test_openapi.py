@@ -197,9 +197,5 @@ def test_the_server_keeps_to_it(server: str) -> None:
 def ask_often(ask: Callable[[Case], None], operation: APIOperation, mode: GenerationMode) -> None:
     """EXAMPLES requests of the operation, the same ones in each run but for what `aim` does to them."""
     settings(
-        max_examples=EXAMPLES,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        suppress_health_check=list(HealthCheck),
+        max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )(given(case=operation.as_strategy(generation_mode=mode))(ask))()

@@ -161,10 +161,7 @@ def test_what_is_only_committed_to(world: World) -> None:
 
 def test_what_has_ended_does_not_count(world: World) -> None:
     world.clock.advance(3601)
-    assert resources(world, PROJECT)["cores"]["per_az"]["az-one"] == {
-        "usage": 2,
-        "planned_commitments": {"1 year": 3},
-    }
+    assert resources(world, PROJECT)["cores"]["per_az"]["az-one"] == {"usage": 2, "planned_commitments": {"1 year": 3}}
     assert resources(world, DOMAIN)["cores"]["per_az"]["az-two"] == {"usage": 3}
 
 

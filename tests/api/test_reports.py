@@ -157,9 +157,7 @@ def test_domains_are_listed_by_uuid_and_show_quota_before_any_scrape(world: Worl
         {
             "type": "compute",
             "area": "compute",
-            "resources": [
-                {"name": "cores", "quota_distribution_model": "hierarchical", "quota": 50, "usage": 0},
-            ],
+            "resources": [{"name": "cores", "quota_distribution_model": "hierarchical", "quota": 50, "usage": 0}],
         }
     ]
 

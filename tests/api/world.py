@@ -302,7 +302,7 @@ def fill_cloud(engine: Engine) -> None:
     engine.execute(
         f"UPDATE project_resources AS pr SET usage = (SELECT COALESCE(SUM(az.usage), 0) {of_resource}),"
         " physical_usage = (SELECT CASE WHEN MAX(az.physical_usage) IS NOT NULL"
-        f" THEN SUM(COALESCE(az.physical_usage, az.usage)) END {of_resource})",
+        f" THEN SUM(COALESCE(az.physical_usage, az.usage)) END {of_resource})"
     )
     engine.execute("UPDATE capacitors SET scraped_at = 900 WHERE name = 'inventory'")
     for resource, az, raw, usage in (

@@ -12,11 +12,7 @@ RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members
 
 
 def server(
-    ident: str,
-    project: str,
-    az: str = "az-one",
-    flavor: dict[str, Any] = SMALL,
-    **attributes: Any,
+    ident: str, project: str, az: str = "az-one", flavor: dict[str, Any] = SMALL, **attributes: Any
 ) -> dict[Any, Any]:
     common = {"id": ident, "name": f"name of {ident}", "tenant_id": project, "status": "ACTIVE", "flavor": flavor}
     return common | {"OS-EXT-AZ:availability_zone": az, "metadata": {}, "tags": [], "image": ""} | attributes

@@ -111,10 +111,7 @@ class TestLoadBalancing(QuotaCases):
         backend = load(octavia.service.url, with_loadbalancer_subresources=True)
         found = report(backend, project)
         shown = {"name": "lb", "provider": "amphora", "flavor_id": "f1", "vip_address": "10.0.0.1"}
-        assert found["loadbalancers"].per_az["any"].subresources == (
-            {"id": "0", **shown},
-            {"id": "1", **shown},
-        )
+        assert found["loadbalancers"].per_az["any"].subresources == ({"id": "0", **shown}, {"id": "1", **shown})
         assert octavia.service.count("GET", "/v2/lbaas/loadbalancers") == 3  # pages
         assert not any(found[name].per_az["any"].subresources for name in ("listeners", "pools"))
         assert "provider" in backend.describe().resources["loadbalancers"].billed_attributes

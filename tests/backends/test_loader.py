@@ -57,10 +57,7 @@ def test_a_plugin_may_refuse_params_that_its_model_accepts() -> None:
     found = plugins(refusing="tests.backends.test_loader:refusing_plugin", static="limes_plugins.static:plugin")
     with pytest.raises(ConfigError) as error:
         load_quota("refusing", {}, plugins=found)
-    assert error.value.problems == [
-        "services[0].params.path: no such file",
-        "services[0].params.mode: unknown mode",
-    ]
+    assert error.value.problems == ["services[0].params.path: no such file", "services[0].params.mode: unknown mode"]
 
 
 @pytest.mark.parametrize(

@@ -101,8 +101,7 @@ def test_malformed_providers_are_errors(recorded: RecordedService, listed: list[
 
 
 @pytest.mark.parametrize(
-    "document",
-    [(404, {}), version(), version("quotas"), (200, {}), (200, {"versions": []}), (200, {"versions": [{}]})],
+    "document", [(404, {}), version(), version("quotas"), (200, {}), (200, {"versions": []}), (200, {"versions": [{}]})]
 )
 def test_without_the_extension_it_is_not_asked_for(recorded: RecordedService, document: tuple[Any, ...]) -> None:
     recorded.answers["version"] = document

@@ -152,10 +152,7 @@ class TestManila(QuotaCasesOfNewProjects):
         shown = admin.get(f"/quota-sets/{special.id}?share_type=silver-special").json()["quota_set"]
         assert shown["shares"] == 5
         manila.insert_share(special.id, types["silver-special"], "az-one", 3)
-        assert used(backend, special) == {
-            "shares_silver": {"az-one": 1},
-            "share_capacity_silver": {"az-one": 3},
-        }
+        assert used(backend, special) == {"shares_silver": {"az-one": 1}, "share_capacity_silver": {"az-one": 3}}
         set_quota(backend, forbidden, quotas)
         found = report(backend, forbidden)
         assert (found["shares"].quota, found["shares_silver"].quota) == (5, 0)

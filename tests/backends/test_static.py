@@ -153,16 +153,13 @@ class TestManual(CapacityBackendContract):
 
     def test_values(self, backend: CapacityBackend, catalog: Catalog) -> None:
         assert calls.report_capacity(backend, "manual", catalog).services == {
-            "compute": {
-                "cores": {"any": AZCapacity(4800)},
-                "ram": {"az-one": AZCapacity(10), "az-two": AZCapacity(20)},
-            }
+            "compute": {"cores": {"any": AZCapacity(4800)}, "ram": {"az-one": AZCapacity(10), "az-two": AZCapacity(20)}}
         }
 
 
 def test_static_params_are_checked() -> None:
     params = {
-        "resources": {"ram": {"unit": "Megabytes", "quota": -5}, "a/b": {}, "cores": {"usage": True, "color": "red"}},
+        "resources": {"ram": {"unit": "Megabytes", "quota": -5}, "a/b": {}, "cores": {"usage": True, "color": "red"}}
     }
     with pytest.raises(ConfigError) as error:
         load_quota("static", params)

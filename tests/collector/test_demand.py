@@ -60,12 +60,7 @@ def test_usage_and_commitments_of_all_projects(lab: Lab) -> None:
         {
             CORES: ResourceDemand(
                 1.5,
-                {
-                    "any": AZDemand(),
-                    "az-one": AZDemand(14, 6, 50),
-                    "az-two": AZDemand(5, 7, 0),
-                    "unknown": AZDemand(2),
-                },
+                {"any": AZDemand(), "az-one": AZDemand(14, 6, 50), "az-two": AZDemand(5, 7, 0), "unknown": AZDemand(2)},
             ),
             RAM: ResourceDemand(0, {"any": AZDemand(), "az-one": AZDemand(), "az-two": AZDemand()}),
         }

@@ -41,10 +41,7 @@ def compressed(begin: bytes, repeated: bytes) -> bytes:
     return packer.compress(begin) + b"".join(packer.compress(repeated) for _ in range(times)) + packer.flush()
 
 
-BODIES: dict[str, bytes | None] = {
-    "endless": None,
-    "one text": compressed('["\N{GRINNING FACE}'.encode(), b"x" * MIB),
-}
+BODIES: dict[str, bytes | None] = {"endless": None, "one text": compressed('["\N{GRINNING FACE}'.encode(), b"x" * MIB)}
 
 
 def settings(folder: Path, database_url: str, bad: str, good: str) -> Path:

@@ -23,10 +23,7 @@ OPTIONS = {
     "burst_multiplier": 0.5,
     "behaviors": [
         BehaviorRule(
-            resource="compute/.*",
-            overcommit_factor=4,
-            commitment_durations=("1 hour",),
-            commitment_is_az_aware=True,
+            resource="compute/.*", overcommit_factor=4, commitment_durations=("1 hour",), commitment_is_az_aware=True
         ),
         BehaviorRule(resource="volume/.*", commitment_durations=("1 hour",)),
     ],

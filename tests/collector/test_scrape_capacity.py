@@ -78,10 +78,7 @@ def test_the_last_report_of_a_resource_counts(make_lab: Callable[..., Lab]) -> N
     lab.capacitors["one"].capacity = {"compute": {"cores": {"az-one": AZCapacity(1)}, "ram": {"any": AZCapacity(2)}}}
     lab.capacitors["two"].capacity = {"compute": {"cores": {"az-one": AZCapacity(3)}}}
     assert [lab.scrape_capacity().capacitor for _ in range(2)] == ["one", "two"]
-    assert lab.rows(CAPACITY) == [
-        ("cores", "two", "az-one", 3, None, "[]"),
-        ("ram", "one", "any", 2, None, "[]"),
-    ]
+    assert lab.rows(CAPACITY) == [("cores", "two", "az-one", 3, None, "[]"), ("ram", "one", "any", 2, None, "[]")]
 
 
 def test_a_scrape_that_outlived_its_lease_writes_nothing(lab: Lab, nova: FakeCapacitor) -> None:

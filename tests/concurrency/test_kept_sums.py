@@ -102,7 +102,7 @@ def replace_project(engine: Engine, dice: random.Random, number: int) -> None:
 
 
 DEEDS: list[Callable[[Engine, random.Random, int], None]] = [
-    *(scrape, scrape, scrape, use_by_hand, commit, commit, end_some, set_quota, replace_project),
+    *(scrape, scrape, scrape, use_by_hand, commit, commit, end_some, set_quota, replace_project)
 ]
 
 

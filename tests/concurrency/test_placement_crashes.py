@@ -263,9 +263,7 @@ def test_generations_and_the_index_survive_killed_workers_and_a_crashed_database
     fleet: Fleet, crashing_postgres: PostgresServer, disasters: int
 ) -> None:
     """No generation is given twice or goes back, and a write that was acknowledged is seen by the next read."""
-    kinds = itertools.cycle(
-        [lambda: kill_a_worker(fleet), lambda: end_connections(crashing_postgres, signal.SIGKILL)],
-    )
+    kinds = itertools.cycle([lambda: kill_a_worker(fleet), lambda: end_connections(crashing_postgres, signal.SIGKILL)])
     writer = CarefulWriter(fleet)
     run_with_disasters(writer, lambda: next(kinds)(), disasters)
     wait_for(lambda: fleet.engine.ping() is None)

@@ -145,10 +145,7 @@ class Writes(RuleBasedStateMachine):
         }
         self.engine.atomic(
             lambda: scrapes.write_figures(
-                self.engine,
-                project,
-                scrapes.lock_figures(self.engine, project, known),
-                scrapes.Figures(rows, figures),
+                self.engine, project, scrapes.lock_figures(self.engine, project, known), scrapes.Figures(rows, figures)
             )
         )
 

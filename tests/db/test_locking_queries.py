@@ -34,11 +34,7 @@ from tests.support.databases import ON_POSTGRESQL
 
 SECONDS = 60
 HOW = ("lock", "lock_but_not_key", "keep")
-PLANNER = (
-    (),
-    ("enable_hashjoin", "enable_mergejoin"),
-    ("enable_nestloop", "enable_mergejoin"),
-)
+PLANNER = ((), ("enable_hashjoin", "enable_mergejoin"), ("enable_nestloop", "enable_mergejoin"))
 """What PostgreSQL is kept from, so that it chooses other plans."""
 LARGE = 1e12
 THREE = (1, 2, 3)

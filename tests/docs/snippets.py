@@ -131,10 +131,4 @@ def try_ini(block: Block, folder: Path) -> None:
     assert parser.sections()
 
 
-TRIES: Mapping[str, Try] = {
-    "yaml": try_yaml,
-    "json": try_json,
-    "toml": try_toml,
-    "ini": try_ini,
-    "promql": try_promql,
-}
+TRIES: Mapping[str, Try] = {"yaml": try_yaml, "json": try_json, "toml": try_toml, "ini": try_ini, "promql": try_promql}

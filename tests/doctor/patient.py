@@ -9,11 +9,7 @@ import yaml
 from limes.doctor.examination import Diagnosis, examine
 from limes.doctor.finding import Finding, Level
 
-DOMAIN = {
-    "id": "d-north",
-    "name": "north",
-    "projects": [{"id": "p-berlin", "name": "berlin", "parent_id": "d-north"}],
-}
+DOMAIN = {"id": "d-north", "name": "north", "projects": [{"id": "p-berlin", "name": "berlin", "parent_id": "d-north"}]}
 
 
 class LateClock:

@@ -184,11 +184,7 @@ def test_a_wrong_password(patient: Patient, role: str) -> None:
     [
         (lambda url: url.rpartition("/")[0] + "/nowhere", 'database "nowhere" does not exist', "createdb -O postgres"),
         (lambda url: url.replace("postgres@", "nobody@"), 'role "nobody" does not exist', "createuser nobody"),
-        (
-            lambda url: url.replace(url.rpartition(":")[2], "1/limes"),
-            "Connection refused",
-            "start PostgreSQL there",
-        ),
+        (lambda url: url.replace(url.rpartition(":")[2], "1/limes"), "Connection refused", "start PostgreSQL there"),
         (lambda url: url.replace("127.0.0.1", "db.invalid"), "could not translate host name", "correct the host"),
         (lambda url: url + "?sslmode=require", "SSL", "sslmode=verify-full"),
     ],

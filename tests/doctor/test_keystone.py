@@ -145,11 +145,7 @@ class TestBackends:
 
     @pytest.mark.parametrize(
         ("status", "mend"),
-        [
-            (403, "give our user the roles"),
-            (503, "start the backend"),
-            (400, "see the message; `limes plugin test`"),
-        ],
+        [(403, "give our user the roles"), (503, "start the backend"), (400, "see the message; `limes plugin test`")],
     )
     def test_an_answer_of_no_use(self, cloud_patient: Patient, status: int, mend: str) -> None:
         service = RecordedService({("GET", ".*"): lambda request: (status, {"message": "no"})})

@@ -77,10 +77,7 @@ class DashboardCloud:
         self._env = {"LIMES_CONFIG": str(self._config)}
         self._limes = programs / "limes"
         self.process = ServerProcess(
-            [self._limes, "api"],
-            ready=http_answers(f"{self.url}/healthcheck"),
-            log=folder / "api.log",
-            env=self._env,
+            [self._limes, "api"], ready=http_answers(f"{self.url}/healthcheck"), log=folder / "api.log", env=self._env
         )
 
     def __enter__(self) -> "DashboardCloud":
@@ -109,11 +106,7 @@ class DashboardCloud:
     def limes(self, *arguments: str, statuses: tuple[int, ...] = (0,)) -> None:
         """A command that has to succeed, or to end with one of `statuses`."""
         done = subprocess.run(
-            [self._limes, *arguments],
-            env={**os.environ, **self._env},
-            capture_output=True,
-            text=True,
-            timeout=120,
+            [self._limes, *arguments], env={**os.environ, **self._env}, capture_output=True, text=True, timeout=120
         )
         assert done.returncode in statuses, done.stderr[-2000:]
 

@@ -13,10 +13,7 @@ from tests.e2e.layout import clipped
 from tests.e2e.test_commitments import OF_SHOP, commit
 
 WIDTHS = [390, 1280, 1440, 1920]
-SCREENS = [
-    (390, "dark"),
-    *(pytest.param(width, "light", marks=pytest.mark.long) for width in WIDTHS),
-]
+SCREENS = [(390, "dark"), *(pytest.param(width, "light", marks=pytest.mark.long) for width in WIDTHS)]
 """Colours are looked at on the smallest one only."""
 LONG = "https://backend.example.com/" + "v3/quota-sets/" * 6 + " said that it has another quota than before"
 

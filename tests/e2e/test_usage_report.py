@@ -11,16 +11,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.e2e.axe import violations
 from tests.e2e.browser import OpenPage
-from tests.e2e.cloud import (
-    ACME,
-    ACME_ADMIN,
-    CLOUD_VIEWER,
-    OVERSPENT,
-    SHOP,
-    SHOP_MEMBER,
-    STAGING,
-    DashboardCloud,
-)
+from tests.e2e.cloud import ACME, ACME_ADMIN, CLOUD_VIEWER, OVERSPENT, SHOP, SHOP_MEMBER, STAGING, DashboardCloud
 from tests.e2e.test_copied_commands import TOOLS, copied_from, paste
 from tests.e2e.test_lists import asked
 from tests.e2e.test_tables import exported

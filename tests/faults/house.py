@@ -31,11 +31,7 @@ _SAMPLE = {
         "domains": [{"name": "one", "id": DOMAIN}],
         "projects": [{"name": "boss", "domain": "one"}],
         "users": [
-            {
-                "name": "boss",
-                "domain": "one",
-                "assignments": [{"project": "boss", "roles": ["cloud_resource_admin"]}],
-            }
+            {"name": "boss", "domain": "one", "assignments": [{"project": "boss", "roles": ["cloud_resource_admin"]}]}
         ],
         "tokens": [{"token": TOKEN, "user": "boss", "project": "boss"}],
     },

@@ -24,12 +24,7 @@ from tests.placement.world import uuid_of
 from tests.support.patroni import PASSWORD, Member, PatroniCluster, patroni_cluster
 from tests.support.pgbouncer import pgbouncer
 
-pytestmark = [
-    pytest.mark.faults,
-    pytest.mark.postgresql,
-    pytest.mark.timeout(900),
-    longer,
-]
+pytestmark = [pytest.mark.faults, pytest.mark.postgresql, pytest.mark.timeout(900), longer]
 
 ROUNDS = min(3, int(os.environ.get("LIMES_FAULT_ROUNDS", "1")))
 """Each takes more than a minute, so that three have to do."""

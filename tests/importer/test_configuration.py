@@ -33,7 +33,7 @@ def test_the_result_can_be_used(original: dict[str, Any]) -> None:
     assert result.problems == ()
     settings = parse(yaml.safe_load(yaml.safe_dump(result.document)), {}, ORIGINAL.parent)
     assert [one.service_type for one in settings.services] == [
-        *("compute", "network", "volumev2", "sharev2", "object-store", "dns"),
+        *("compute", "network", "volumev2", "sharev2", "object-store", "dns")
     ]
     assert [one.id for one in settings.capacitors] == ["nova", "cinder", "manila", "manual", "prometheus"]
     assert settings.bursting.max_multiplier == 0.2

@@ -30,10 +30,7 @@ SAMPLE = {
 PROJECT = {"id": "p", "name": "p", "parent_id": "d"}
 CORES = {"quota": 20, "usage": {"az-one": 2}}
 WHOLE = {
-    "compute": {
-        "area": "compute",
-        "resources": {"cores": CORES, "ram": {**CORES, "unit": "MiB"}, "gpus": CORES},
-    },
+    "compute": {"area": "compute", "resources": {"cores": CORES, "ram": {**CORES, "unit": "MiB"}, "gpus": CORES}},
     "volume": {"area": "storage", "resources": {"capacity": {**CORES, "unit": "GiB"}}},
 }
 

@@ -92,9 +92,7 @@ def test_a_cloud_named_by_the_environment(keystone: RealKeystone, monkeypatch: p
 def test_application_credential(keystone: RealKeystone) -> None:
     made = keystone.application_credential("limes", "service")
     cloud = open_with(
-        auth_url=keystone.url,
-        application_credential_id=made["id"],
-        application_credential_secret=made["secret"],
+        auth_url=keystone.url, application_credential_id=made["id"], application_credential_secret=made["secret"]
     )
     assert user_behind(cloud, keystone) == "limes"
 
@@ -115,10 +113,7 @@ def test_configured_endpoints_go_before_the_catalog(keystone: RealKeystone) -> N
 
 @pytest.mark.parametrize(
     ("login", "message"),
-    [
-        ({}, "neither cloud nor auth_url is set"),
-        ({"cloud": "nowhere"}, "'nowhere' of clouds.yaml"),
-    ],
+    [({}, "neither cloud nor auth_url is set"), ({"cloud": "nowhere"}, "'nowhere' of clouds.yaml")],
 )
 def test_no_login(login: dict[str, str], message: str) -> None:
     with pytest.raises(StartupError, match=message) as caught:

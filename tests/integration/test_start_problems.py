@@ -66,10 +66,7 @@ def installation(tmp_path: Path) -> Installation:
 
 @pytest.mark.parametrize("process", few_of(["api", *HERE, "placement", "serve"], 1 + len(HERE)))
 def test_no_postgresql(installation: Installation, process: str) -> None:
-    installation.document["database"] = {
-        "url": f"postgresql://limes@127.0.0.1:{free_port()}/limes",
-        "password": SECRET,
-    }
+    installation.document["database"] = {"url": f"postgresql://limes@127.0.0.1:{free_port()}/limes", "password": SECRET}
     line = installation.fail(process)
     assert "cannot use the PostgreSQL database limes on 127.0.0.1: " in line
     assert "Connection refused" in line

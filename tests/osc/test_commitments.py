@@ -216,12 +216,7 @@ def test_conversion(cloud: Cloud, berlin: User) -> None:
     cloud.add_capacity()
     made = cloud.commit(duration="1 year")
     [rate] = berlin.json("commitment conversion list compute/cores")
-    assert rate == {
-        "target_service": "volume",
-        "target_resource": "capacity",
-        "source_amount": 3,
-        "target_amount": 2,
-    }
+    assert rate == {"target_service": "volume", "target_resource": "capacity", "source_amount": 3, "target_amount": 2}
     convert = f"commitment convert {made['id']}"
     assert "compute has no such resource; did you mean cores?" in berlin.refused(
         "commitment conversion list compute/core"

@@ -28,11 +28,7 @@ class Proxy(BaseAdapter):
 
 @pytest.mark.parametrize(
     ("headers", "condition"),
-    [
-        ({"etag": '"0a1b"'}, {"If-Match": '"0a1b"'}),
-        ({"etag": 'W/"0a1b"'}, {"If-Match": '"0a1b"'}),
-        ({}, {}),
-    ],
+    [({"etag": '"0a1b"'}, {"If-Match": '"0a1b"'}), ({"etag": 'W/"0a1b"'}, {"If-Match": '"0a1b"'}), ({}, {})],
 )
 def test_the_condition(headers: dict[str, str], condition: dict[str, str]) -> None:
     session = requests.Session()

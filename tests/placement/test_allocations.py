@@ -80,11 +80,7 @@ def test_delete_takes_everything_and_stamps(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("existing", "sent", "words"),
-    [
-        (False, 5, "expected null but got 5"),
-        (True, None, "expected 1 but got None"),
-        (True, 2, "expected 1 but got 2"),
-    ],
+    [(False, 5, "expected null but got 5"), (True, None, "expected 1 but got None"), (True, 2, "expected 1 but got 2")],
 )
 def test_a_stale_consumer_generation_is_a_conflict(world: World, existing: bool, sent: int | None, words: str) -> None:
     world.provider("a", VCPU=8)

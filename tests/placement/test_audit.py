@@ -138,6 +138,4 @@ def test_consumers_without_allocations(cloud: World) -> None:
     before = all_rows(cloud.engine)
     assert not delete_idle(cloud.engine, uuid_of("busy"))
     assert delete_idle(cloud.engine, uuid_of("idle"))
-    assert changes(before, all_rows(cloud.engine)) == {
-        "consumers": ([(uuid_of("idle"), 1, "living", "u", None)], []),
-    }
+    assert changes(before, all_rows(cloud.engine)) == {"consumers": ([(uuid_of("idle"), 1, "living", "u", None)], [])}

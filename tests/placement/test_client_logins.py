@@ -85,10 +85,7 @@ def test_without_keystone(
 
 @pytest.fixture
 def our_placement_in_the_catalog(
-    keystone: RealKeystone,
-    upstream_placement_with_keystone: UpstreamPlacement,
-    database_url: str,
-    tmp_path: Path,
+    keystone: RealKeystone, upstream_placement_with_keystone: UpstreamPlacement, database_url: str, tmp_path: Path
 ) -> Iterator[Any]:
     """`limes placement` with Keystone, started on demand: calling what it gives puts it into the catalog."""
     make_database(database_url)

@@ -21,14 +21,7 @@ class RealVenv:
         return self.folder / "bin" / name
 
     def gunicorn(
-        self,
-        app: str,
-        port: int,
-        *,
-        env: Mapping[str, str],
-        folder: Path,
-        ready: Callable[[], bool],
-        threads: int = 4,
+        self, app: str, port: int, *, env: Mapping[str, str], folder: Path, ready: Callable[[], bool], threads: int = 4
     ) -> ServerProcess:
         """A server (not started) for a WSGI app on 127.0.0.1; `app` may be a module of `tests/support/apps`.
 

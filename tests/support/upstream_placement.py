@@ -28,11 +28,7 @@ PlacementFactory = Callable[..., UpstreamPlacement]
 
 
 def start_upstream_placement(
-    venv: RealVenv,
-    folder: Path,
-    *,
-    database_url: str | None = None,
-    credentials: Mapping[str, str] | None = None,
+    venv: RealVenv, folder: Path, *, database_url: str | None = None, credentials: Mapping[str, str] | None = None
 ) -> UpstreamPlacement:
     """Starts a server in `folder`, on SQLite there or on the PostgreSQL database at `database_url`.
 

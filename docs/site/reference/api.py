@@ -72,11 +72,7 @@ def _schema(name: str, schema: Json) -> list[str]:
         lines += [schema["description"], ""]
     required = schema.get("required", ())
     rows = (
-        (
-            code(field) + (" (always)" if field in required else ""),
-            _type(value),
-            value.get("description", ""),
-        )
+        (code(field) + (" (always)" if field in required else ""), _type(value), value.get("description", ""))
         for field, value in schema.get("properties", {}).items()
     )
     lines += table(("field", "type", "meaning"), rows)

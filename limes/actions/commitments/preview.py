@@ -85,12 +85,7 @@ def _plan(limes: Limes, project: int, request: CommitmentRequest, resource_id: i
 
 
 def _tally(
-    limes: Limes,
-    project: int,
-    request: CommitmentRequest,
-    resource_id: int,
-    others: Collection[Commitment],
-    now: float,
+    limes: Limes, project: int, request: CommitmentRequest, resource_id: int, others: Collection[Commitment], now: float
 ) -> Tally:
     """Returns the figures for the wanted commitment and these others."""
     azs, projects = {each.az for each in others}, {each.project_id for each in others}

@@ -14,14 +14,7 @@ from limes.actions.context import Limes
 from limes.actions.metering import corrections
 from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
 from limes.actions.metering.reopen import REOPENED, reopen_if_ahead
-from limes.actions.metering.sources import (
-    Sources,
-    VersionedAccount,
-    load_gaps,
-    load_sources,
-    lock_account,
-    window_at,
-)
+from limes.actions.metering.sources import Sources, VersionedAccount, load_gaps, load_sources, lock_account, window_at
 from limes.core.metering.account import Account
 from limes.core.metering.calendar import (
     DAY,

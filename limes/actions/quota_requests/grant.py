@@ -82,11 +82,7 @@ def _raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights:
 
 
 def _wanted_bounds(
-    limes: Limes,
-    project: ProjectRow,
-    bounds: Mapping[Ref, What],
-    granted: Mapping[Ref, int],
-    quotas: Collection[Ref],
+    limes: Limes, project: ProjectRow, bounds: Mapping[Ref, What], granted: Mapping[Ref, int], quotas: Collection[Ref]
 ) -> dict[What, list[WantedBound]]:
     """Locks and returns the bounds to raise, without limits that were raised or lifted meanwhile, and without grants
     that are as large already. The domain's rows of `quotas` are locked before, in the order of all."""

@@ -95,11 +95,7 @@ def _resource(
     catalog, behavior = context.catalog, context.catalog.behavior(ref)
     sums, claims, rows = report.sums.get(ref), report.claims.get(ref), report.capacities.get(ref, [])
     shown = ClusterResource.of(
-        catalog,
-        ref,
-        resource,
-        commitment_config=context.commitment_config(behavior),
-        usage=sums.usage if sums else 0,
+        catalog, ref, resource, commitment_config=context.commitment_config(behavior), usage=sums.usage if sums else 0
     )
     overcommit = behavior.overcommit_factor
     if rows:

@@ -23,8 +23,5 @@ def show_identity(call: Call) -> Answer:
 
 def _version(call: Call) -> Version:
     base = (call.limes.settings.catalog_url or call.req.prefix).rstrip("/")
-    links = [
-        Link(rel="self", href=f"{base}/v1"),
-        Link(rel="describedby", href=f"{base}/v1/", type="application/json"),
-    ]
+    links = [Link(rel="self", href=f"{base}/v1"), Link(rel="describedby", href=f"{base}/v1/", type="application/json")]
     return Version(status="CURRENT", id="v1", links=links)

@@ -51,13 +51,7 @@ class Commitment(Shape):
 
     @classmethod
     def of(
-        cls,
-        commitment: life.Commitment,
-        ref: Ref,
-        unit: UnitOfResource,
-        *,
-        with_token: bool = False,
-        **others: Any,
+        cls, commitment: life.Commitment, ref: Ref, unit: UnitOfResource, *, with_token: bool = False, **others: Any
     ) -> Self:
         """Returns the commitment with these other fields. The transfer token is a secret."""
         created_at = int(commitment.created_at)

@@ -29,10 +29,7 @@ def split(commitment: Commitment, amount: int, now: float, uuids: tuple[str, str
     heir = _heir(commitment, now)
     return Reshaped(
         (supersede(commitment, now),),
-        (
-            replace(heir, uuid=uuids[0], amount=amount),
-            replace(heir, uuid=uuids[1], amount=commitment.amount - amount),
-        ),
+        (replace(heir, uuid=uuids[0], amount=amount), replace(heir, uuid=uuids[1], amount=commitment.amount - amount)),
     )
 
 

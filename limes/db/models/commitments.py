@@ -28,9 +28,7 @@ class Commitment(BaseModel):
     az = TextField(constraints=[Check("az <> ''")])
     amount = BigIntegerField(constraints=[Check("amount > 0")])
     duration = TextField()
-    status = TextField(
-        constraints=[Check("status IN ('planned', 'pending', 'confirmed', 'superseded', 'expired')")],
-    )
+    status = TextField(constraints=[Check("status IN ('planned', 'pending', 'confirmed', 'superseded', 'expired')")])
     created_at = DoubleField()
     creator_uuid = TextField()
     creator_name = TextField()

@@ -49,10 +49,7 @@ class MailItem(BaseModel):
 
     class Meta:
         table_name = "mail_items"
-        indexes = (
-            (("sink", "recipient", "event_id"), True),
-            (("mail_id", "sink", "due_at"), False),
-        )
+        indexes = ((("sink", "recipient", "event_id"), True), (("mail_id", "sink", "due_at"), False))
 
 
 class Mail(BaseModel):
@@ -74,10 +71,7 @@ class Mail(BaseModel):
 
     class Meta:
         table_name = "mails"
-        indexes = (
-            (("sink", "done_at", "next_try_at"), False),
-            (("sink", "recipient", "made_at"), False),
-        )
+        indexes = ((("sink", "done_at", "next_try_at"), False), (("sink", "recipient", "made_at"), False))
 
 
 Mail.add_index(

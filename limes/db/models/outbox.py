@@ -23,7 +23,4 @@ class OutboxEvent(BaseModel):
 
     class Meta:
         table_name = "audit_outbox"
-        indexes = (
-            (("sink", "delivered_at", "number"), False),
-            (("sink", "delivered_at", "next_try_at"), False),
-        )
+        indexes = ((("sink", "delivered_at", "number"), False), (("sink", "delivered_at", "next_try_at"), False))

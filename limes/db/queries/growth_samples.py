@@ -260,8 +260,7 @@ def _changed_quotas(piece: Piece) -> Node:
         .where(quota.quota.is_null(False), any_of(quota.project, piece.projects))
     )
     known = row.select(
-        *(row.project_uuid, row.service_type, row.resource_name),
-        *(row.since, row.quota, nothing),
+        *(row.project_uuid, row.service_type, row.resource_name), *(row.since, row.quota, nothing)
     ).where(row.until.is_null(), is_in_piece)
     parts = present.union_all(known).alias("parts")
     key = (parts.c.project, parts.c.service, parts.c.resource)

@@ -126,7 +126,4 @@ def _is_figure(field: Field, keys: Sequence[str]) -> bool:
     return field.column_name not in keys and not isinstance(field, (AutoField, BooleanField))
 
 
-_FOLDS = (
-    _fold(ProjectSum, ("resource_id", "az")),
-    _fold(CommitmentSum, ("resource_id", "az", "status", "duration")),
-)
+_FOLDS = (_fold(ProjectSum, ("resource_id", "az")), _fold(CommitmentSum, ("resource_id", "az", "status", "duration")))

@@ -169,10 +169,7 @@ class Cloud:
 
         This takes as long as there are changes, however large the cloud is.
         """
-        cloud = Cloud(
-            self.traits if traits is None else traits,
-            self.classes if classes is None else classes,
-        )
+        cloud = Cloud(self.traits if traits is None else traits, self.classes if classes is None else classes)
         fresh = {provider.id: provider for provider in changed}
         leaving = {key: known for key in {*fresh, *gone} if (known := self.by_id.get(key)) is not None}
         roots = {provider.root_id for provider in (*leaving.values(), *fresh.values())}

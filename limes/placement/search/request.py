@@ -143,8 +143,7 @@ def _root_traits(pairs: Pairs, minor: int) -> values.Traits:
     conflicts = traits.conflicts()
     if conflicts:
         raise QueryError(
-            f"Conflicting required and forbidden traits found in root_required: {', '.join(conflicts)}",
-            BAD_VALUE,
+            f"Conflicting required and forbidden traits found in root_required: {', '.join(conflicts)}", BAD_VALUE
         )
     return traits
 

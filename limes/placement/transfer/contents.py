@@ -154,10 +154,7 @@ CUSTOM = "CUSTOM_"
 
 def differences(theirs: Contents, ours: Contents) -> Iterator[str]:
     """Yields one line for each difference. Generations may differ, and so may standard names that nobody uses."""
-    for kind, left, right in (
-        ("resource class", theirs.classes, ours.classes),
-        ("trait", theirs.traits, ours.traits),
-    ):
+    for kind, left, right in (("resource class", theirs.classes, ours.classes), ("trait", theirs.traits, ours.traits)):
         for name in sorted(left ^ right):
             if name.startswith(CUSTOM):
                 yield f"{kind} {name}: only {'there' if name in left else 'here'}"

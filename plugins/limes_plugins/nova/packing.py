@@ -53,10 +53,7 @@ class Room:
 
 
 def pack(
-    rooms: Sequence[Room],
-    flavors: Sequence[PackedFlavor],
-    demand: Mapping[str, AZDemand],
-    others: Mapping[str, int],
+    rooms: Sequence[Room], flavors: Sequence[PackedFlavor], demand: Mapping[str, AZDemand], others: Mapping[str, int]
 ) -> dict[str, int]:
     """Returns how many servers of each flavor there can be, by name: those that run and those for which there is room.
 

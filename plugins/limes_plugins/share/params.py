@@ -91,11 +91,5 @@ class ManilaCapacityParams(ConnectionParams):
 def manila_client(params: ConnectionParams, context: BackendContext) -> ServiceClient:
     """Returns a client for Manila from 2.39 on, which is the first one with quotas of share types."""
     return ServiceClient(
-        context,
-        params,
-        name="Manila",
-        service_type="shared-file-system",
-        major=2,
-        microversion="2.65",
-        at_least="2.39",
+        context, params, name="Manila", service_type="shared-file-system", major=2, microversion="2.65", at_least="2.39"
     )

@@ -121,10 +121,7 @@ MEASURES = [
     Measure("candidates, limit=50, after an allocation", _SOME, allocate),
     Measure("candidates, limit=1000", get(lambda cloud: f"{CANDIDATES}&limit=1000")),
     Measure("candidates, a rare class", get(lambda cloud: f"/allocation_candidates?resources={trees.RARE_CLASS}:1")),
-    Measure(
-        "candidates in an aggregate",
-        get(lambda cloud: f"{CANDIDATES}&member_of={cloud.next_aggregate()}"),
-    ),
+    Measure("candidates in an aggregate", get(lambda cloud: f"{CANDIDATES}&member_of={cloud.next_aggregate()}")),
     Measure("PUT allocations", allocate),
     Measure("one provider", _provider()),
     Measure("its inventories", _provider("/inventories")),

@@ -28,10 +28,7 @@ def names_of_all(ports: Ports, keystone_url: str, database_port: int) -> dict[st
         "    user haproxy\n    group haproxy\n    chroot /var/lib/haproxy\n": "",
         "log /dev/log local0": "log stdout format raw local0",
     }
-    for shown, behind, before in (
-        (8080, ports.api, ports.proxy_api),
-        (8778, ports.placement, ports.proxy_placement),
-    ):
+    for shown, behind, before in ((8080, ports.api, ports.proxy_api), (8778, ports.placement, ports.proxy_placement)):
         names |= {f"cloud.example.com:{shown}": f"localhost:{before}", f"192.0.2.10:{shown}": f"127.0.0.1:{before}"}
         names |= {
             f"192.0.2.1{number}:{shown}": f"{address}:{behind}" for number, address in enumerate(HOSTS.values(), 1)

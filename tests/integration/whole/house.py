@@ -73,10 +73,7 @@ class House:
         return answer.json()
 
 
-AGGREGATES = {
-    "az-one": "a0000000-0000-4000-8000-000000000001",
-    "az-two": "a0000000-0000-4000-8000-000000000002",
-}
+AGGREGATES = {"az-one": "a0000000-0000-4000-8000-000000000001", "az-two": "a0000000-0000-4000-8000-000000000002"}
 
 
 def placement_cluster(placement_url: str) -> dict[str, Any]:
@@ -110,10 +107,7 @@ class PlacementClient:
         """A provider with inventory in an AZ."""
         self.must("POST", "/resource_providers", {"name": f"node-{uuid}", "uuid": uuid})
         path = f"/resource_providers/{uuid}"
-        inventories = {
-            "VCPU": {"total": cores, "allocation_ratio": 2.0},
-            "MEMORY_MB": {"total": ram, "reserved": 24},
-        }
+        inventories = {"VCPU": {"total": cores, "allocation_ratio": 2.0}, "MEMORY_MB": {"total": ram, "reserved": 24}}
         self.must("PUT", f"{path}/inventories", {"inventories": inventories, "resource_provider_generation": 0})
         body = {"aggregates": [AGGREGATES[az]], "resource_provider_generation": 1}
         self.must("PUT", f"{path}/aggregates", body)

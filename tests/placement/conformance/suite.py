@@ -16,7 +16,7 @@ EXCLUDED = {
     ("basic-http", "bad content length not int"): (
         'asks the client to send "Content-Length: hi mom": HTTP clients refuse to send it, and HTTP servers answer 400'
         " before the application sees it"
-    ),
+    )
 }
 """(file, test) and why it cannot be put to a server over HTTP."""
 

@@ -99,9 +99,7 @@ def several(story: Story) -> Iterator[Step]:
 
 def reshaper(story: Story) -> Iterator[Step]:
     """Inventory that moves from one provider to another."""
-    shapes = {
-        story.uuid("b"): {"resource_provider_generation": 9, "inventories": {"VGPU": {"total": 4}}},
-    }
+    shapes = {story.uuid("b"): {"resource_provider_generation": 9, "inventories": {"VGPU": {"total": 4}}}}
     yield Step("POST", "/reshaper", {"inventories": shapes, "allocations": {}})
     yield Step("POST", "/reshaper", {"inventories": {}, "allocations": {}})
     yield Step("POST", "/reshaper", {"inventories": shapes})

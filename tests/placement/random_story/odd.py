@@ -27,15 +27,7 @@ def odd_form(draw: Draw, data: str | None, headers: dict[str, str], version: str
     which = draw.rng.randrange(4)
     if which == 0:
         headers["accept"] = draw.rng.choice(
-            [
-                "text/html",
-                "text/plain",
-                "application/xml",
-                "*/*",
-                "application/json",
-                "text/html;q=0.5,*/*;q=0.1",
-                "",
-            ]
+            ["text/html", "text/plain", "application/xml", "*/*", "application/json", "text/html;q=0.5,*/*;q=0.1", ""]
         )
     elif which == 1 and data is not None:
         headers["content-type"] = draw.rng.choice(

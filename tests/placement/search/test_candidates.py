@@ -130,12 +130,7 @@ class TestTree:
         ports = "resources1=SRIOV_NET_VF:1&resources2=SRIOV_NET_VF:2&group_policy=isolate"
         expect(self.cloud, ports, "1=pf0 2=pf1", "1=pf1 2=pf0")
         expect(self.cloud, ports + "&same_subtree=1,2")
-        expect(
-            self.cloud,
-            ports + "&required3=CUSTOM_A&same_subtree=1,2,3",
-            "1=pf0 2=pf1 3=cn",
-            "1=pf1 2=pf0 3=cn",
-        )
+        expect(self.cloud, ports + "&required3=CUSTOM_A&same_subtree=1,2,3", "1=pf0 2=pf1 3=cn", "1=pf1 2=pf0 3=cn")
 
     def test_root_required(self) -> None:
         expect(self.cloud, "resources1=VCPU:1&root_required=CUSTOM_A", "1=numa0", "1=numa1")

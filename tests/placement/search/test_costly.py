@@ -85,11 +85,7 @@ def test_that_two_classes_of_a_root_are_too_few_for_three_sets() -> None:
 @pytest.mark.parametrize("sets", [FOURS, INTERLEAVED, OVERLAPPING])
 @pytest.mark.parametrize(
     ("root", "child", "resources"),
-    [
-        ({"VCPU": 3}, {"VCPU": 1}, one_core),
-        ({}, {"VCPU": 7}, one_core),
-        ({}, {"VCPU": 1}, fourth_without_resources),
-    ],
+    [({"VCPU": 3}, {"VCPU": 1}, one_core), ({}, {"VCPU": 7}, one_core), ({}, {"VCPU": 1}, fourth_without_resources)],
 )
 def test_some_are_found_without_many_dead_ends(
     sets: Sequence[Sequence[int]], root: Mapping[str, int], child: Mapping[str, int], resources: Callable[[int], str]

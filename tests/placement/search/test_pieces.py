@@ -38,10 +38,7 @@ def _provider(key: int, stamp: int = 0, aggregate: str = "") -> Provider:
 def test_a_changed_cloud_shares_nearly_everything_with_the_one_before() -> None:
     cloud = Cloud().replace([_provider(key) for key in range(1, 20_001)])
     other = cloud.replace([_provider(9_000, stamp=1)])
-    for before, after in (
-        (cloud.by_id._pieces, other.by_id._pieces),
-        (cloud.trees._pieces, other.trees._pieces),
-    ):
+    for before, after in ((cloud.by_id._pieces, other.by_id._pieces), (cloud.trees._pieces, other.trees._pieces)):
         copied = [number for number in before if before[number] is not after[number]]
         assert len(copied) == 1
         assert len(before[copied[0]]) < 300

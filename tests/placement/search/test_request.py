@@ -150,14 +150,7 @@ def test_semicolons_separate_and_keys_may_be_bare() -> None:
 
 @pytest.mark.parametrize(
     ("text", "normal"),
-    [
-        (A.upper(), A),
-        (A.replace("-", ""), A),
-        (f" {A}", None),
-        (A.replace("-", "_"), None),
-        (A[:-1], None),
-        ("", None),
-    ],
+    [(A.upper(), A), (A.replace("-", ""), A), (f" {A}", None), (A.replace("-", "_"), None), (A[:-1], None), ("", None)],
 )
 def test_normal_uuid(text: str, normal: str | None) -> None:
     assert normal_uuid(text) == normal

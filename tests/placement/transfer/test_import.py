@@ -86,11 +86,7 @@ class Source:
             self.provider(f"{host}g", f"{host}n", CUSTOM_NPU={"total": 2, "max_unit": 1})
         for number in range(SERVERS):
             host = f"h{number % HOSTS}"
-            parts = {
-                host: {"MEMORY_MB": 1024},
-                f"{host}n": {"VCPU": 2, "PCPU": 1},
-                "share": {"DISK_GB": 20},
-            }
+            parts = {host: {"MEMORY_MB": 1024}, f"{host}n": {"VCPU": 2, "PCPU": 1}, "share": {"DISK_GB": 20}}
             self.allocate(f"s{number}", f"p{number % 3}", **parts)
         self.allocate("mig", "p1", "MIGRATION", h0n={"VCPU": 1}, h0g={"CUSTOM_NPU": 1})
         old = claim(None, h1n={"VCPU": 3})

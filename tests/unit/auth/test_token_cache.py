@@ -30,13 +30,7 @@ def make_cache(clock: FrozenClock, ttl: float = 300, negative_ttl: float = 10, s
 
 
 @pytest.mark.parametrize(
-    ("verdict", "seconds", "asked"),
-    [
-        (ALICE, 299.9, 1),
-        (ALICE, 300.0, 2),
-        (None, 9.9, 1),
-        (None, 10.0, 2),
-    ],
+    ("verdict", "seconds", "asked"), [(ALICE, 299.9, 1), (ALICE, 300.0, 2), (None, 9.9, 1), (None, 10.0, 2)]
 )
 def test_a_verdict_is_believed_for_its_ttl(verdict: Verdict, seconds: float, asked: int) -> None:
     clock, oracle = FrozenClock(), Oracle(verdict)

@@ -43,11 +43,7 @@ def test_bounds(limits: Limits, expected: AutogrowBounds) -> None:
 
 def test_demand() -> None:
     demand = demand_by_az({"one": 5, "two": 0}, {"one": (2, 9), "gone": (0, 4)}, {"two": 3}, is_pooled=False)
-    assert demand == {
-        "one": Demand(5, 2, 9),
-        "two": Demand(0, 0, 0, 3),
-        "gone": Demand(0, 0, 4),
-    }
+    assert demand == {"one": Demand(5, 2, 9), "two": Demand(0, 0, 0, 3), "gone": Demand(0, 0, 4)}
 
 
 @pytest.mark.parametrize(("committed", "beyond_usage"), [(30, 20), (5, 0), (11, 1)])

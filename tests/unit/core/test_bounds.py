@@ -64,8 +64,7 @@ def check(judge: partial[Refusal | None], present: Any) -> None:
 
 
 @given(
-    st.builds(ProjectFigures, *[SMALL] * 5, st.none() | st.integers(0, 8), st.none() | st.integers(8, 20), SMALL),
-    RULES,
+    st.builds(ProjectFigures, *[SMALL] * 5, st.none() | st.integers(0, 8), st.none() | st.integers(8, 20), SMALL), RULES
 )
 def test_projects(figures: Any, rules: QuotaRules) -> None:
     check(partial(judge_project, figures=figures, rules=rules), figures.quota)
