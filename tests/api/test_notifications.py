@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from limes.outgoing import GuardedSession
 from limes.settings import Settings
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit, offer
 from tests.api.world import BERLIN, GERMANY, SERVICES, World
+from tests.support.http_server import HttpServer
 from tests.support.limes import make_limes, make_settings, with_values
 from tests.support.statements import statements_of
 
@@ -223,7 +224,7 @@ def receiver() -> Iterator[Receiver]:
         def log_message(self, format: str, *args: object) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = HttpServer(("127.0.0.1", 0), Handler)
     found.url = f"http://127.0.0.1:{server.server_port}/hook"
     thread = threading.Thread(target=server.serve_forever)
     thread.start()

@@ -7,8 +7,10 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.http_server import HttpServer
 
 NONSENSE = (
     b"",
@@ -133,7 +135,7 @@ def fake_backend() -> Iterator[FakeBackend]:
         def log_message(self, format: str, *args: Any) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = HttpServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     server.request_queue_size = 100
     backend.url = f"http://127.0.0.1:{server.server_port}"

@@ -1,6 +1,6 @@
 """Whom a command is about, where there is no Keystone: names in the lists of Limes, IDs, and the options for all commands."""
 
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Thread
 
 import pytest
@@ -8,6 +8,7 @@ import pytest
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS
 from tests.osc.client import OpenStackClient, User
 from tests.osc.conftest import Cloud, Login
+from tests.support.http_server import HttpServer
 
 
 def test_domains_by_name_and_id(admin: User) -> None:
@@ -126,7 +127,7 @@ class Older(BaseHTTPRequestHandler):
 
 
 def test_a_limes_that_does_not_say_what_tokens_are_for(openstack: OpenStackClient) -> None:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Older) as server:
+    with HttpServer(("127.0.0.1", 0), Older) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         env = {"OS_AUTH_TYPE": "admin_token", "OS_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "OS_TOKEN": "x"}
         user = User(openstack, env)

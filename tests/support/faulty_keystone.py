@@ -5,8 +5,10 @@ import json
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.support.http_server import HttpServer
 
 
 def token_body(**changes: Any) -> dict[str, Any]:
@@ -74,7 +76,7 @@ def faulty_keystone() -> Iterator[FaultyKeystone]:
         def log_message(self, format: str, *args: Any) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = HttpServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     keystone.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()

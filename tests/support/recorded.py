@@ -6,13 +6,14 @@ paths, headers, pages and errors is under test as well.
 
 import json
 import re
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.support.http_server import HttpServer
 
 
 @dataclass(frozen=True)
@@ -37,15 +38,6 @@ class Cut:
     document: Any
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Keeps quiet about clients that hang up."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
-
-
 @dataclass
 class RecordedService:
     """Routes are (method, regular expression of the path) to a function of the request and the expression's groups."""
@@ -55,7 +47,7 @@ class RecordedService:
     content_type: str = "application/json"
 
     def __post_init__(self) -> None:
-        self._server = _Server(("127.0.0.1", 0), self._handler())
+        self._server = HttpServer(("127.0.0.1", 0), self._handler())
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         threading.Thread(target=self._server.serve_forever, args=[0.05], daemon=True).start()
 

@@ -4,7 +4,9 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from tests.support.http_server import HttpServer
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def web_server(answer: Callable[[Request], Answer] = lambda _: Answer()) -> Iter
         def log_message(self, format: str, *args: object) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = HttpServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     served = WebServer(f"http://127.0.0.1:{server.server_port}", answer)
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()

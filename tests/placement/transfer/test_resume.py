@@ -4,7 +4,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from tests.placement.transfer import test_import
 from tests.placement.transfer.test_import import SUMMARY, Command, Source
 from tests.support.clock import FrozenClock
 from tests.support.databases import PostgresDatabases
+from tests.support.http_server import HttpServer
 from tests.support.postgres import PostgresServer
 from tests.support.upstream_placement import PlacementFactory
 
@@ -64,7 +65,7 @@ class Flaky:
             def log_message(self, *arguments: Any) -> None:
                 """Is quiet."""
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = HttpServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self._server.server_port}"
         self._thread = threading.Thread(target=self._server.serve_forever)
         self._thread.start()

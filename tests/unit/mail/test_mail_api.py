@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from threading import Thread
 from typing import Any
 
@@ -14,6 +14,7 @@ from keystoneauth1.token_endpoint import Token
 from limes.mail.mail_api import MailApi
 from limes.mail.mailer import Fate, Mail, MailerDown
 from limes.outgoing import TimedAdapter
+from tests.support.http_server import HttpServer
 from tests.support.processes import free_port
 
 MAIL = Mail("the-id", "project-uuid", "Subject", "text\n", "<p>html</p>", 0.0)
@@ -44,7 +45,7 @@ def service() -> Iterator[tuple[Service, MailApi]]:
         def log_message(self, format: str, *args: object) -> None:
             """Says nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = HttpServer(("127.0.0.1", 0), Handler)
     thread = Thread(target=server.serve_forever)
     thread.start()
     yield found, mail_api(server.server_port)
