@@ -84,7 +84,8 @@ def test_a_collector_that_is_killed_in_the_middle(cloud: Cloud, tmp_path: Path) 
     give(cloud, 50, "active", 5, now - 100, now - 1)
     victim = process(cloud, tmp_path, "nothing")
     blocked = (
-        "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%%project_resources%%'"
+        "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        " AND query LIKE '%%project_resources%%'"
     )
 
     def kill_while_it_waits() -> None:

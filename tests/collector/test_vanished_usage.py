@@ -17,7 +17,7 @@ from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.collector.lab import BERLIN, COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab
 from tests.collector.metering import CORES, START, close, entries, scrape
-from tests.support.databases import ON_POSTGRESQL
+from tests.support.databases import LOCK_WAITS, ON_POSTGRESQL
 from tests.support.limes import with_values
 from tests.support.processes import eventually
 
@@ -119,10 +119,11 @@ def test_a_project_that_vanishes_while_its_scrape_is_written(
         assert is_written.wait(100)
         lab.clock.advance(1)
         vanishing = pool.submit(discover_projects, lab.limes, GERMANY.id)
-        waits = "SELECT 1 FROM pg_locks WHERE NOT granted"
-        eventually("it waits for the scrape", lambda: vanishing.done() or bool(lab.rows(waits)))
+        eventually("it waits for the scrape", lambda: vanishing.done() or bool(lab.rows(LOCK_WAITS)))
         may_commit.set()
         scraping.result(100)
         vanishing.result(100)
     assert lab.rows("SELECT uuid FROM projects WHERE uuid = 'p-berlin'") == []
-    assert lab.rows(LAST_STEP)[0] == (0,)
+    # of two that lock each other out, one begins again: if that is the scrape, the project is gone by then
+    found = lab.rows(LAST_STEP)
+    assert found[:1] == [(0,)] or (cores is None and not found)

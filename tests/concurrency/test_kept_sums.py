@@ -19,6 +19,7 @@ from limes.db.queries.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once
 from tests.db.test_kept_sums import AZS, NOW, add_project, insert_commitment, make_services
+from tests.support.databases import LOCK_WAITS
 
 PROJECTS, RESOURCES = (1, 2, 3), (1, 2, 3)
 WRITERS, ROUNDS = 6, 60
@@ -170,7 +171,7 @@ def test_usage_and_a_commitment_change_at_once(engine: Engine, usage_first: bool
         running = [pool.submit(write_first, first)]
         assert has_written.wait(60)
         running.append(pool.submit(engine.atomic, second))
-        while not running[1].done() and not engine.rows("SELECT 1 FROM pg_locks WHERE NOT granted"):
+        while not running[1].done() and not engine.rows(LOCK_WAITS):
             time.sleep(0.01)
         may_commit.set()
         for one in running:

@@ -15,7 +15,7 @@ from tests.api.temporary import DAY, START, later, set_quota, temporary, use
 from tests.api.test_notifications import told
 from tests.api.world import World, make_world
 from tests.concurrency.test_quota import at_once, quotas
-from tests.support.databases import ON_POSTGRESQL
+from tests.support.databases import LOCK_WAITS, ON_POSTGRESQL
 from tests.support.processes import eventually
 
 
@@ -36,7 +36,7 @@ def pass_time(world: World, days: float) -> None:
 
 def waits_for_a_lock(world: World) -> bool:
     with world.engine.connection():
-        return bool(world.engine.rows("SELECT 1 FROM pg_locks WHERE NOT granted"))
+        return bool(world.engine.rows(LOCK_WAITS))
 
 
 def test_many_collectors_end_it_once(world: World) -> None:

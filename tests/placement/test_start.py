@@ -129,7 +129,10 @@ def locked(placement: Placement, table: str) -> Iterator[Callable[[], bool]]:
         cursor.execute(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE")
 
         def has_waiting() -> bool:
-            cursor.execute("SELECT COUNT(*) FROM pg_locks WHERE NOT granted")
+            cursor.execute(
+                "SELECT COUNT(*) FROM pg_locks WHERE NOT granted"
+                " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+            )
             return bool(cursor.fetchone()[0])
 
         yield has_waiting

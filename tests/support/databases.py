@@ -13,6 +13,10 @@ from limes.db.migrate import Migrations
 from tests.support.postgres import PostgresServer
 from tests.support.template import Copy, Template
 
+LOCK_WAITS = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+"""Has a row for each connection to this database that waits for a lock; to be read outside of transactions. `pg_locks`
+has those of other tests as well, whose databases are on the same server."""
+
 ON_POSTGRESQL = pytest.mark.parametrize(
     "databases", [pytest.param("postgresql", marks=pytest.mark.postgresql)], indirect=True
 )
