@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import itertools
+import json
 import time
 from collections import Counter
 from dataclasses import replace
@@ -23,6 +24,7 @@ from limes.db.engine import Engine
 from limes.db.queries import discovery
 from limes.errors import LimesError, NotFound, NotReady
 from limes.system import SystemIds
+from limes.web.json import dump
 from tests.api.commitments import BEHAVIORS, NOW
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once
@@ -80,7 +82,9 @@ class Race:
         self, project: str = BERLIN, amount: int = 1, key: Any = None, az: str = "az-one", **fields: int
     ) -> dict[str, Any]:
         request = CommitmentRequest(("compute", "cores"), az, amount, fields.pop("duration", "1 year"), **fields)
-        return create.create_commitment(self.jane, DOMAINS[project], project, request, key).document
+        made = create.create_commitment(self.jane, DOMAINS[project], project, request, key)
+        document: dict[str, Any] = json.loads(dump(made.document))
+        return document
 
     def rows(self, sql: str, *params: str) -> list[tuple[Any, ...]]:
         with self.engine.connection():
@@ -253,7 +257,7 @@ def test_conversions_there_and_back(race: Race) -> None:
     there, back = Conversion(("volume", "capacity"), 1, 1), Conversion(("compute", "cores"), 1, 1)
     cores = [race.commit(amount=1)["id"] for _ in range(CLIENTS)]
     volume = CommitmentRequest(("volume", "capacity"), "az-one", 1, "1 year")
-    volumes = [create.create_commitment(race.jane, GERMANY, BERLIN, volume).document["id"] for _ in range(CLIENTS)]
+    volumes = [create.create_commitment(race.jane, GERMANY, BERLIN, volume).document.id for _ in range(CLIENTS)]
     deeds = [
         functools.partial(reshape.convert_commitment, race.jane, GERMANY, BERLIN, number, wanted)
         for numbers in zip(cores, volumes, strict=True)
