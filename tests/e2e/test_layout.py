@@ -57,7 +57,7 @@ DIALOGS: list[tuple[str, str, Callable[[Locator], None]]] = [
 
 @pytest.mark.parametrize(("width", "scheme"), SCREENS)
 def test_dialogs_are_shown_as_a_whole(open_as: OpenPage, commitment: int, width: int, scheme: str) -> None:
-    """Ten dialogs, each with a page below it."""
+    """Takes long: ten dialogs, each with a page below it that has to be loaded."""
     size = {"width": width, "height": 844}
     pages: dict[str, Page] = {}
     for token, path, work in DIALOGS:

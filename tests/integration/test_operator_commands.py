@@ -119,7 +119,9 @@ def test_a_second_run_has_nothing_to_do(shell: Shell) -> None:
 
 
 def test_colours_only_on_terminals_and_not_with_no_color(shell: Shell) -> None:
-    """Programs that read a pipe get no escape sequences; people who do not want colours get none."""
+    """Programs that read a pipe get no escape sequences; people who do not want colours get none.
+
+    Takes some seconds: four programs start one after the other, and one of them scrapes a cloud."""
     shell("collect", "--once")
     assert "\x1b[" not in shell("status").stdout
     colourful = shell.on_a_terminal("status")
