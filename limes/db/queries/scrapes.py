@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from peewee import JOIN, Case, fn
 
-from limes.db.compiled import any_of, lock
+from limes.db.compiled import any_of, keep, lock
 from limes.db.engine import Engine
-from limes.db.models import ProjectAZResource, ProjectResource, ProjectService
+from limes.db.models import Project, ProjectAZResource, ProjectResource, ProjectService
 from limes.db.query import Insert, Node, first, first_value, made, writes, writes_for
 from limes.db.rows import columns_of
 
@@ -67,6 +67,12 @@ class QuotaState(NamedTuple):
     quota_desynced_at: float | None
     drifted_at: float | None
     pushed_at: float | None
+
+
+@first_value(int)
+def keep_project(id_: int) -> Node:
+    """Keeps the project from being deleted until the transaction ends. None if it is gone."""
+    return keep(Project.select(Project.id).where(Project.id == id_))
 
 
 _OF_AZ = (str | None, int | None, int | None, str | None, int | None)
