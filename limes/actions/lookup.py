@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from limes.core.catalog import Ref
 from limes.core.scrape_problem import no_report
 from limes.db.engine import Engine
-from limes.db.queries import project_scrapes as scrape_queries
-from limes.db.queries.projects import DomainRow, ProjectRow, domain, project, project_exists
+from limes.db.queries import projects as queries
+from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.errors import NotFound, NotReady
 
 Target = DomainRow | ProjectRow
@@ -35,7 +35,7 @@ def ids_of(target: Target) -> tuple[int, int | None]:
 
 def find_domain(engine: Engine, uuid: str) -> DomainRow:
     """Returns the domain of that UUID. Raises `NotFound` in the words that clients know."""
-    row = domain(engine, uuid)
+    row = queries.domain(engine, uuid)
     if row is None:
         raise NotFound("no such domain (if it was just created, try to POST /domains/discover)")
     return row
@@ -43,11 +43,11 @@ def find_domain(engine: Engine, uuid: str) -> DomainRow:
 
 def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
     """Returns the project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
-    row = project(engine, domain_uuid, uuid)
+    row = queries.project(engine, domain_uuid, uuid)
     if row is not None:
         return row
     find_domain(engine, domain_uuid)
-    if project_exists(engine, uuid):
+    if queries.project_exists(engine, uuid):
         raise NotFound("no such project")
     raise NotFound(f"no such project (if it was just created, try to POST /domains/{domain_uuid}/projects/discover)")
 
@@ -56,9 +56,9 @@ def not_ready(engine: Engine, project_id: int, missing: Collection[Ref]) -> NotR
     """Returns the error for a project whose services were not scraped yet, with one line for each of these resources.
     Inside a transaction."""
     services = sorted({service_type for service_type, _ in missing})
-    states = {state.service_type: state for state in scrape_queries.scrape_states(engine, project_id, services)}
+    states = {state.service_type: state for state in queries.scrape_states(engine, project_id, services)}
     failing = {type_: state.failing_since for type_, state in states.items() if state.failing_since is not None}
-    failing = scrape_queries.outages(engine, [type_ for type_ in services if type_ not in failing]) | failing
+    failing = queries.outages(engine, [type_ for type_ in services if type_ not in failing]) | failing
     lines = []
     for ref in sorted(missing):
         state = states.get(ref[0])

@@ -26,8 +26,7 @@ from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityReport, Demand, ResourceDemand, calls
 from limes.core.capacity import falls
 from limes.core.catalog import Ref
-from limes.db.queries import capacity as queries
-from limes.db.queries import catalog as catalog_queries
+from limes.db.queries import catalog as queries
 from limes.db.queries import kept_sums, tasks
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.project_sums import Among
@@ -82,7 +81,7 @@ def _record_failure(limes: Limes, task: CapacitorTask, message: str) -> None:
 
 @atomic
 def _record(limes: Limes, task: CapacitorTask, report: CapacityReport, duration: float) -> None:
-    ids = catalog_queries.resource_ids(limes.engine)
+    ids = queries.resource_ids(limes.engine)
     rows = {
         id_: [
             queries.AZCapacityRow(id_, az, item.capacity, item.usage, orjson.dumps(item.subcapacities).decode())
@@ -149,7 +148,7 @@ def _in_words(by_az: Mapping[str, int]) -> str:
 def read_demand(limes: Limes, wanted: Collection[Ref]) -> Demand:
     """Returns the demand of all projects for these resources, without those that are not configured."""
     engine, catalog, now = limes.engine, limes.catalog, limes.now()
-    ids = catalog_queries.resource_ids(engine)
+    ids = queries.resource_ids(engine)
     refs = {ids[ref]: ref for ref in wanted if ref in ids and catalog.find(ref)}
     if not refs:
         return {}

@@ -38,8 +38,7 @@ from limes.core.permissions import Permissions
 from limes.core.temporary_quota import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
 from limes.core.units import UnitError
 from limes.db.queries import domain_quotas, project_quotas
-from limes.db.queries.capacity import lock_resources, raw_capacities
-from limes.db.queries.catalog import resource_ids
+from limes.db.queries.catalog import lock_resources, raw_capacities, resource_ids
 from limes.db.queries.project_quotas import lock_project
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas

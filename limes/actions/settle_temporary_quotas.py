@@ -25,8 +25,7 @@ from limes.core.history import Reason
 from limes.core.notifications import TEMPORARY_QUOTA_ENDED
 from limes.core.temporary_quota import Step, TemporaryQuota, TemporaryState, take_step
 from limes.db.queries import temporary_quotas as queries
-from limes.db.queries.capacity import lock_resources
-from limes.db.queries.catalog import resource_ids
+from limes.db.queries.catalog import lock_resources, resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.projects import ProjectRow

@@ -1,4 +1,5 @@
-"""Adds the rows that mirror the configuration: services, resources and capacitors, and what depends on them.
+"""Adds the rows that mirror the configuration: services, resources and capacitors, and what depends on them. Compares
+it with them, too, before a collector starts with it: what it would drop, and where it changes the distribution model.
 
 It may run repeatedly, and in several processes at once. Rows are only deleted with `prune`, which the collector asks
 for: an API process of the next release, started beside old ones, must not take anything away from them.
@@ -8,15 +9,21 @@ mistake in the configuration is repaired by putting the service back.
 """
 
 import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
+from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.metering.usage import end_metering_of_resources, end_metering_of_services
+from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
 from limes.core.metering.calendar import render_time
 from limes.db.engine import Engine
 from limes.db.queries import catalog as queries
-from limes.db.queries import commitments, discovery
-from limes.db.transactions import atomic
+from limes.db.queries import commitments, discovery, holdings
+from limes.db.queries.autogrow import computed_resources
+from limes.db.queries.holdings import Holdings, StoredResource, StoredService, ZoneHoldings
+from limes.db.transactions import atomic, snapshot
 
 log = logging.getLogger(__name__)
 
@@ -67,3 +74,125 @@ def _prune_services(limes: Limes, now: float) -> None:
 def _log(engine: Engine, text: str, *values: object) -> None:
     """Logs after the commit: a transaction may be run again, or not at all."""
     engine.after_commit(partial(log.warning, text, *values))
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedResource:
+    """A resource that is not configured, and what there is of it."""
+
+    ref: Ref
+    holdings: Holdings
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedService:
+    """A service that is not configured, with its resources."""
+
+    type: str
+    resources: Sequence[DroppedResource]
+    projects: int
+    """Projects that have quota for it, or use it."""
+    commitments: int
+    missing_since: float | None
+    """When a collector first missed it (seconds since the epoch); None if none has yet."""
+    deleted_at: float
+    """The earliest time of its deletion (seconds since the epoch): its grace and its last commitment are over then."""
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedZone:
+    """An availability zone that is not configured, and what there is in it."""
+
+    name: str
+    holdings: ZoneHoldings
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is in the database and not in the configuration."""
+
+    services: Sequence[DroppedService]
+    """Those that the collectors do not miss yet."""
+    resources: Sequence[DroppedResource]
+    """Resources of services that stay."""
+    availability_zones: Sequence[DroppedZone]
+    missing: Sequence[DroppedService]
+    """Services that the collectors miss already, and that are kept for a grace."""
+
+    @property
+    def drops_anything(self) -> bool:
+        """Whether this configuration hides something that is shown now."""
+        return bool(self.services or self.resources or self.availability_zones)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedModel:
+    """A resource, what there is of it, and its distribution model before and after."""
+
+    ref: Ref
+    before: str
+    after: str
+    holdings: Holdings
+
+
+@snapshot
+def compare_catalog(limes: Limes) -> Comparison:
+    """Nothing is written."""
+    engine, catalog, now = limes.engine, limes.catalog, limes.now()
+    stored = holdings.resources(engine)
+    services = [
+        _service(limes, service, [resource for resource in stored if resource.ref[0] == service.type], now)
+        for service in holdings.services(engine)
+        if service.type not in catalog.services
+    ]
+    resources = [
+        _resource(limes, resource, now)
+        for resource in stored
+        if resource.is_known and resource.ref[0] in catalog.services and catalog.find(resource.ref) is None
+    ]
+    zones = {*catalog.availability_zones, ANY_AZ, UNKNOWN_AZ}
+    return Comparison(
+        [service for service in services if service.missing_since is None],
+        resources,
+        [DroppedZone(az, there) for az, there in holdings.zones(engine, now).items() if az not in zones],
+        [service for service in services if service.missing_since is not None],
+    )
+
+
+def _service(limes: Limes, service: StoredService, resources: Sequence[StoredResource], now: float) -> DroppedService:
+    ids = [resource.id for resource in resources]
+    dropped = [_resource(limes, resource, now) for resource in resources]
+    missing_since = service.vanished_at
+    deleted_at = (now if missing_since is None else missing_since) + limes.settings.collector.service_grace
+    return DroppedService(
+        service.type,
+        dropped,
+        holdings.count_projects(limes.engine, ids),
+        sum(resource.holdings.commitments for resource in dropped),
+        missing_since,
+        max(deleted_at, holdings.last_end(limes.engine, ids, now) or 0.0),
+    )
+
+
+def _resource(limes: Limes, resource: StoredResource, now: float) -> DroppedResource:
+    return DroppedResource(resource.ref, holdings.holdings(limes.engine, resource.id, now))
+
+
+@snapshot
+def compare_models(limes: Limes) -> Sequence[ChangedModel]:
+    """Leaves out resources of which there is nothing. Nothing is written."""
+    growing = {(row.service_type, row.name) for row in computed_resources(limes.engine)}
+    now = limes.now()
+    changed = []
+    for resource in holdings.resources(limes.engine):
+        definition = limes.catalog.find(resource.ref)
+        if not resource.is_known or definition is None or not definition.tracks_quota:
+            continue
+        grew, grows = resource.ref in growing, autogrow_rule(limes.catalog, resource.ref) is not None
+        if grew != grows and any(found := holdings.holdings(limes.engine, resource.id, now)):
+            changed.append(ChangedModel(resource.ref, _model(grew), _model(grows), found))
+    return changed
+
+
+def _model(grows: bool) -> str:
+    return "autogrow" if grows else "hierarchical"

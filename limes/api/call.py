@@ -18,9 +18,8 @@ from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import Parameter
 from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
-from limes.core.catalog import Catalog, Ref
+from limes.core.catalog import Catalog, Page, Ref, Selection, select
 from limes.core.permissions import Permissions
-from limes.core.selection import Page, Selection, select
 from limes.db.engine import Engine
 from limes.errors import BadRequest, Forbidden
 from limes.web import call as web

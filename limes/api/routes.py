@@ -11,7 +11,14 @@ from typing import Any
 from limes.api import openapi, policy
 from limes.api import parameters as p
 from limes.api.answers.attention import AlertsAnswer, ExpiringCommitmentsAnswer, FullestAnswer, ScrapeStatusAnswer
-from limes.api.answers.caller import Document, IdentityAnswer, MailSettingsAnswer, VersionAnswer, VersionsAnswer
+from limes.api.answers.caller import (
+    Document,
+    IdentityAnswer,
+    MailSettingsAnswer,
+    RightsAnswer,
+    VersionAnswer,
+    VersionsAnswer,
+)
 from limes.api.answers.cluster import ClusterAnswer, InconsistenciesAnswer, ScrapeErrorsAnswer
 from limes.api.answers.explanation import ExplanationsAnswer
 from limes.api.answers.project import (
@@ -25,7 +32,6 @@ from limes.api.answers.project import (
 )
 from limes.api.answers.quota import HistoryAnswer, SimulationAnswer
 from limes.api.answers.resources import ResourcesAnswer
-from limes.api.answers.rights import RightsAnswer
 from limes.api.bodies import (
     DomainForbidAutogrowthBody,
     DomainMaxQuotaBody,
@@ -37,17 +43,7 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
-from limes.api.handlers import (
-    attention,
-    autogrow_bounds,
-    cluster,
-    mail_settings,
-    project,
-    quota,
-    rights,
-    unsubscribe,
-    version,
-)
+from limes.api.handlers import attention, autogrow_bounds, caller, cluster, mail_settings, project, quota, unsubscribe
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
@@ -84,12 +80,12 @@ _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
 SECTIONS = {
     "versions": {
-        "/": {"GET": Operation(version.list_versions, None, {300: VersionsAnswer}, public=True)},
-        "/v1/": {"GET": Operation(version.show, None, {200: VersionAnswer}, public=True)},
+        "/": {"GET": Operation(caller.list_versions, None, {300: VersionsAnswer}, public=True)},
+        "/v1/": {"GET": Operation(caller.show, None, {200: VersionAnswer}, public=True)},
         "/v1/openapi.json": {"GET": Operation(show_openapi, None, {200: Document}, public=True)},
-        "/v1/identity": {"GET": Operation(version.show_identity, None, {200: IdentityAnswer})},
+        "/v1/identity": {"GET": Operation(caller.show_identity, None, {200: IdentityAnswer})},
         "/v1/rights": {
-            "GET": Operation(rights.show_rights, None, {200: RightsAnswer}, parameters=(p.DOMAIN_ID, p.PROJECT_ID))
+            "GET": Operation(caller.show_rights, None, {200: RightsAnswer}, parameters=(p.DOMAIN_ID, p.PROJECT_ID))
         },
     },
     "cluster": {

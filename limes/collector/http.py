@@ -5,14 +5,16 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
 from socketserver import ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 
 import falcon
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+from prometheus_client.registry import Collector as MetricsSource
 
 from limes.db.engine import Engine
 from limes.metrics.shared import Reading, SharedFigures
@@ -176,3 +178,35 @@ def operational_server(
     finally:
         server.shutdown()
         server.server_close()
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class MetricsProcess:
+    """Serves `/healthcheck` and `/metrics` on `listen`; port 0 means any free one."""
+
+    engine: Engine
+    sources: Sequence[MetricsSource]
+    figures: SharedFigures
+    listen: str
+    port: int = 0
+    """Where it serves, after `start()`."""
+    _running: ExitStack = field(default_factory=ExitStack)
+
+    def start(self) -> None:
+        """Begins to serve, and returns. Raises `StartupError` if the address cannot be used."""
+        registry = CollectorRegistry()
+        for source in (*self.sources, self.figures):
+            registry.register(source)
+        metrics = {"/metrics": MetricsEndpoint(registry, self.figures)}
+        server = operational_server(self.listen, self.engine, metrics, "metrics.listen")
+        self.port = self._running.enter_context(server)
+        log.info("metrics are served on port %d", self.port)
+
+    def stop(self, grace: float = 0.0) -> bool:
+        """Ends at once: whoever is cut off in the middle asks again."""
+        self._running.close()
+        log.info("metrics stopped")
+        return True

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from limes.commands import terminal
 
 if TYPE_CHECKING:
-    from limes.collector.run_once import Outcome
+    from limes.collector.runner import Outcome
     from limes.settings import Settings
 
 
@@ -58,7 +58,7 @@ def _run_rounds(settings: "Settings") -> "list[Outcome]":
     """Runs until nothing is due, with a bar on standard error if that is a terminal."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from limes.collector.run_once import run_once
+    from limes.collector.runner import run_once
     from limes.composition.collector import open_collector
     from limes.composition.common import set_up_logs
 

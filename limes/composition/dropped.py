@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from limes.actions.compare_catalog import ChangedModel, Comparison, DroppedResource, DroppedService, DroppedZone
+from limes.actions.sync_catalog import ChangedModel, Comparison, DroppedResource, DroppedService, DroppedZone
 
 
 def lines_of(comparison: Comparison) -> Iterator[str]:

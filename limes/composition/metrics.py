@@ -3,7 +3,7 @@
 from prometheus_client.registry import Collector as MetricSource
 
 from limes.actions.context import Limes, open_limes
-from limes.collector.metrics_process import MetricsProcess
+from limes.collector.http import MetricsProcess
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from limes.actions.compare_catalog import ChangedModel, Comparison, compare_catalog, compare_models
 from limes.actions.context import open_limes
 from limes.actions.reports.status import StatusReport, report_status
+from limes.actions.sync_catalog import ChangedModel, Comparison, compare_catalog, compare_models
 from limes.composition.approval_warnings import approval_warnings
 from limes.composition.checks import CHECKS, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster

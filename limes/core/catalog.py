@@ -5,12 +5,12 @@ empty on the cluster level.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
@@ -269,3 +269,46 @@ class Catalog:
             commitment_min_confirm_date=max(dates, default=None),
             annotations={key: value for rule in rules for key, value in rule.annotations.items()},
         )
+
+
+class Page(NamedTuple):
+    """A part of a list: at most `limit` items whose UUIDs come after `marker`."""
+
+    limit: int
+    marker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Services to show, each with its resources to show, in the order of the catalog."""
+
+    services: Mapping[str, tuple[ServiceDef, tuple[ResourceDef, ...]]]
+
+    @property
+    def refs(self) -> list[Ref]:
+        return [(service, resource.name) for service, (_, resources) in self.services.items() for resource in resources]
+
+    def is_whole(self, catalog: Catalog) -> bool:
+        return len(self.refs) == len(catalog.refs())
+
+
+def select(
+    catalog: Catalog,
+    services: Collection[str] | None = None,
+    areas: Collection[str] | None = None,
+    resources: Collection[str] | None = None,
+) -> Selection:
+    """Selects from the catalog; None means "all". A name that does not exist selects nothing, and is no error
+    (behaviour of the original)."""
+    return Selection(
+        {
+            service.type: (
+                service,
+                tuple(
+                    resource for name, resource in service.resources.items() if resources is None or name in resources
+                ),
+            )
+            for service in catalog.services.values()
+            if (services is None or service.type in services) and (areas is None or service.area in areas)
+        }
+    )

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from limes.actions.compare_catalog import Comparison, compare_catalog
 from limes.actions.context import Limes, open_limes
-from limes.actions.reports.ineffective_overrides import IneffectiveOverride, Reason, find_ineffective
+from limes.actions.reports.inconsistencies import IneffectiveOverride, Reason, find_ineffective
+from limes.actions.sync_catalog import Comparison, compare_catalog
 from limes.composition.cluster import build_cluster
 from limes.composition.dropped import describe_resource, describe_service, describe_zone, say_moment
 from limes.composition.identity import open_cloud

@@ -6,7 +6,7 @@ from limes.actions.context import Limes
 from limes.actions.reports.alerts import Counts, count_alerts
 from limes.actions.reports.inconsistencies import find_inconsistencies
 from limes.core.alerts import SEVERITIES, Kind
-from limes.core.selection import select
+from limes.core.catalog import select
 from limes.metrics.samples import Family, SampleCollector, Samples
 
 _MAX_AGE = 60.0

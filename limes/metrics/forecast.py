@@ -5,7 +5,7 @@ import math
 from limes.actions.context import Limes
 from limes.actions.growth.forecast import Forecast, forecast_growth
 from limes.actions.reports.attention import Where
-from limes.core.selection import select
+from limes.core.catalog import select
 from limes.metrics.samples import Family, Samples, shows
 
 _LABELS = ("service", "resource", "availability_zone")

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from limes.actions.context import Limes
-from limes.actions.reports.ineffective_overrides import Reason, find_ineffective
+from limes.actions.reports.inconsistencies import Reason, find_ineffective
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
 from limes.db.queries import mails

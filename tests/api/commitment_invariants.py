@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Any
 
 from limes.actions.commitments import reading
+from limes.core.catalog import select
 from limes.core.commitments.commitment import Commitment, Status
-from limes.core.selection import select
 from limes.errors import LimesError
 from tests.api.commitment_cloud import AZS, PROJECTS, UNKNOWN, Cloud
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from limes.actions.reports.projects import CHUNK, ProjectDetails, ProjectReport, stream_projects
-from limes.core.catalog import Catalog
-from limes.core.selection import select
+from limes.core.catalog import Catalog, select
 from limes.db.engine import Engine
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, World
 

@@ -11,10 +11,9 @@ from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
 from limes.actions.sync_catalog import sync_catalog
-from limes.core.catalog import BehaviorRule, Catalog
+from limes.core.catalog import BehaviorRule, Catalog, select
 from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.rules import CommitmentRules
-from limes.core.selection import select
 from limes.db.queries import commitments as queries
 from limes.errors import NotFound
 from tests.api.commitments import (

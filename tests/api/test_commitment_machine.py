@@ -19,11 +19,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from limes.actions.commitments import create, preview, reading, reshape, settle, transfer
 from limes.actions.commitments.reshape import Conversion
 from limes.audit.initiator import Initiator
+from limes.core.catalog import select
 from limes.core.commitments.commitment import Commitment, Status
 from limes.core.commitments.request import CommitmentRequest
 from limes.core.commitments.rules import conversion_rates
-from limes.core.selection import select
-from limes.db.queries.capacity import lock_resources
+from limes.db.queries.catalog import lock_resources
 from limes.db.queries.commitment_events import NumberedEvent
 from limes.errors import LimesError
 from tests.api.commitment_cloud import AZS, BEHAVIORS, CORES, PROJECTS, RULES, UNKNOWN, VOLUME, WORTH, Cloud

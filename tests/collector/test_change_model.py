@@ -8,9 +8,8 @@ import pytest
 from limes.actions.change_model import follow_models
 from limes.actions.check_consistency import check_consistency
 from limes.actions.reports.inconsistencies import find_inconsistencies
-from limes.core.catalog import Catalog
+from limes.core.catalog import Catalog, select
 from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.selection import select
 from tests.collector.growing import GROWTH, az_quotas, distributions, due_at, history, kept_changes, provide, use
 from tests.collector.lab import COMPUTE, VOLUME, Lab
 from tests.concurrency.test_quota import at_once

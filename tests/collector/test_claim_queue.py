@@ -1,6 +1,6 @@
 """How many tasks are claimed in one go."""
 
-from limes.collector.claim_queue import ClaimQueue
+from limes.collector.service_jobs import ClaimQueue
 
 
 class Tasks:

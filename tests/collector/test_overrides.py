@@ -10,7 +10,7 @@ import pytest
 
 from limes.actions.discover import request_sync
 from limes.actions.follow_overrides import FollowOverrides
-from limes.actions.reports.ineffective_overrides import Reason, find_ineffective
+from limes.actions.reports.inconsistencies import Reason, find_ineffective
 from limes.backends import AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides

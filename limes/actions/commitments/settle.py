@@ -12,7 +12,7 @@ from limes.actions.context import Limes
 from limes.core.commitments.commitment import Commitment, advance
 from limes.core.commitments.reshaping import renewed_at
 from limes.db.queries import commitments as queries
-from limes.db.queries.capacity import lock_resources
+from limes.db.queries.catalog import lock_resources
 from limes.db.transactions import atomic
 from limes.errors import LimesError
 

@@ -35,7 +35,7 @@ from limes.db.queries import commitments as queries
 from limes.db.queries import project_quotas as quota_queries
 from limes.db.queries import projects as project_queries
 from limes.db.queries.autogrow import mark_due
-from limes.db.queries.capacity import lock_resources
+from limes.db.queries.catalog import lock_resources
 from limes.errors import Conflict, NotFound, NotReady, Unprocessable
 
 log = logging.getLogger(__name__)

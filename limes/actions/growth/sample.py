@@ -20,8 +20,7 @@ from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.core.units import MAX_STORED
 from limes.db.queries import growth_history, kept_sums
 from limes.db.queries import growth_samples as queries
-from limes.db.queries.capacity import capacities
-from limes.db.queries.catalog import resource_ids
+from limes.db.queries.catalog import capacities, resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.growth_history import DayOfSeries, TrendRow, first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey

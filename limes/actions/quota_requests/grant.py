@@ -14,8 +14,7 @@ from limes.core.history import What
 from limes.core.permissions import Permissions
 from limes.core.temporary_quota import Term
 from limes.db.queries.autogrow_quotas import autogrow_bounds
-from limes.db.queries.capacity import lock_resources
-from limes.db.queries.catalog import resource_ids
+from limes.db.queries.catalog import lock_resources, resource_ids
 from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_requests import AmountRow

@@ -19,8 +19,7 @@ from limes.core.history import What
 from limes.core.quota_requests import EventKind, RequestStatus, missing_domain_quota, names, status_after
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
-from limes.db.queries.capacity import lock_resources
-from limes.db.queries.catalog import resource_ids
+from limes.db.queries.catalog import lock_resources, resource_ids
 from limes.db.queries.domain_quotas import domain_quotas_by_resource, lock_domain_quotas
 from limes.db.queries.project_quotas import project_quota_sums, project_quotas_by_name
 from limes.db.queries.projects import ProjectRow

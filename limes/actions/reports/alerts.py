@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from limes.actions.context import Limes
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
 from limes.core.alerts import Kind, Severity, UsageThresholds
-from limes.core.selection import Selection, select
+from limes.core.catalog import Selection, select
 from limes.db.queries import alerts as queries
-from limes.db.queries import project_scrapes
+from limes.db.queries import projects
 from limes.db.queries.alerts import (
     CommitmentRow,
     Shares,
@@ -213,7 +213,7 @@ def _outages(limes: Limes, rows: Sequence[ServiceScrapes], latest: float) -> dic
     """Returns since when services fail as a whole. While a circuit is open, most projects are not tried and none
     of them fails by itself, so this looks beyond the scope; but only where no scrape has succeeded for so long."""
     doubtful = [row.service_type for row in rows if row.newest is None or row.newest <= latest]
-    return project_scrapes.outages(limes.engine, doubtful, limes.settings.circuit_breaker.failures)
+    return projects.outages(limes.engine, doubtful, limes.settings.circuit_breaker.failures)
 
 
 def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:

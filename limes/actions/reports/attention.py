@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
-from limes.core.catalog import Catalog, Ref
-from limes.core.selection import Selection
+from limes.core.catalog import Catalog, Ref, Selection
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import attention as queries

@@ -1,21 +1,87 @@
-"""The cluster's capacity, quota and usage."""
+"""Capacity, quota and usage of the cluster, and of its domains."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from limes.actions.context import Limes
-from limes.actions.reports.az_breakdown import AZBreakdown, read_totals
-from limes.core.catalog import ANY_AZ, Ref
+from limes.actions.lookup import find_domain
+from limes.actions.quota_changes import domain_tag, tag_of_domain
+from limes.core.catalog import ANY_AZ, Page, Ref, Selection
 from limes.core.commitments.claims import Claims
-from limes.core.selection import Selection
+from limes.core.commitments.commitment import Status
+from limes.core.temporary_quota import TemporaryQuota
+from limes.db.engine import Engine
 from limes.db.queries import kept_sums as queries
-from limes.db.queries.capacity import AZCapacityRow, capacities
-from limes.db.queries.catalog import all_ids
-from limes.db.queries.domain_quotas import domain_quota_sums
-from limes.db.queries.project_scrapes import capacity_scrape_range, cluster_scrape_ranges
-from limes.db.queries.project_sums import Among, ResourceSum
+from limes.db.queries.catalog import AZCapacityRow, all_ids, capacities
+from limes.db.queries.domain_quotas import domain_quota_sums, domain_quotas_by_resource
+from limes.db.queries.kept_sums import resource_sums
+from limes.db.queries.project_sums import Among, Level, ResourceSum, az_quota_sums
+from limes.db.queries.projects import (
+    DomainRow,
+    capacity_scrape_range,
+    cluster_scrape_ranges,
+    domain_scrape_ranges,
+    domains,
+)
+from limes.db.queries.temporary_quotas import of_domains
 from limes.db.transactions import snapshot
+
+
+@dataclass(slots=True)
+class AZFigures:
+    """One resource in one AZ. Commitments are by duration."""
+
+    usage: int | None = None
+    """Of all projects together; None where no project has reported on this AZ, and on the project level."""
+    physical_usage: int | None = None
+    quota: int | None = None
+    """Of all projects together, where it grows by itself; None elsewhere, and on the project level."""
+    unused: int = 0
+    confirmed: dict[str, int] = field(default_factory=dict)
+    pending: dict[str, int] = field(default_factory=dict)
+    planned: dict[str, int] = field(default_factory=dict)
+
+    def by_status(self, status: str) -> dict[str, int]:
+        """Returns the amounts by duration of one status."""
+        return {Status.CONFIRMED: self.confirmed, Status.PENDING: self.pending, Status.PLANNED: self.planned}[
+            Status(status)
+        ]
+
+
+AZBreakdown = dict[Ref, dict[str, AZFigures]]
+"""By resource and AZ. What nobody uses or has committed to is missing."""
+
+
+def read_commitments(
+    engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among
+) -> defaultdict[int, AZBreakdown]:
+    """Returns commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
+    breakdowns: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
+    if refs:
+        for row in queries.committed_sums(engine, list(refs), now, by, among):
+            breakdowns[row.key][refs[row.resource_id]][row.az].by_status(row.status)[row.duration] = row.amount
+    return breakdowns
+
+
+def read_totals(
+    engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among, growing: Collection[Ref]
+) -> defaultdict[int, AZBreakdown]:
+    """Returns sums over projects, with commitments, by the id of the domain. Three statements, and one more for quota
+    that grows by itself (`growing`)."""
+    breakdowns = read_commitments(engine, refs, now, by, among)
+    if refs:
+        for row in queries.az_usage_sums(engine, list(refs), by, among):
+            figures = breakdowns[row.key][refs[row.resource_id]][row.az]
+            figures.usage = row.usage
+            figures.physical_usage = row.physical_usage if row.has_physical_usage else None
+        for (key, resource, az), amount in queries.unused_commitments(engine, list(refs), now, by, among).items():
+            breakdowns[key][refs[resource]][az].unused = amount
+    if with_quota := [id_ for id_, ref in refs.items() if ref in growing]:
+        for (key, resource, az), amount in az_quota_sums(engine, with_quota, by, among).items():
+            breakdowns[key][refs[resource]][az].quota = amount
+    return breakdowns
+
 
 _EVERYWHERE = Among("domain", None)
 
@@ -132,3 +198,71 @@ def _claims(
         raw_capacity = {row.az: row.raw_capacity for row in capacities.get(refs[id_], ())}
         claims[refs[id_]] = Claims.of(raw_capacity, claimed, behavior)
     return claims
+
+
+@dataclass(frozen=True, slots=True)
+class DomainReport:
+    """The figures of one domain. `sums` lacks the resources that no project of the domain has yet."""
+
+    domain: DomainRow
+    selection: Selection
+    quotas: dict[Ref, int]
+    sums: dict[Ref, ResourceSum]
+    service_scraped_at: dict[str, tuple[float | None, float | None]]
+    azs: AZBreakdown
+    """Only filled if asked for."""
+    temporary: dict[Ref, TemporaryQuota] = field(default_factory=dict)
+    """Quotas that end by themselves, or that are planned."""
+    tag: str = ""
+    """Of all its quotas, selected or not (`limes.core.quota`). Only in the report of a single domain."""
+
+
+@snapshot
+def report_domains(
+    limes: Limes, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
+) -> list[DomainReport]:
+    """Returns all domains, or one page of them, in the order of their UUIDs. Six queries."""
+    rows = domains(limes.engine, *(page or ()))
+    return _read(limes, rows, None if page is None else [row.id for row in rows], selection, per_az_at)
+
+
+@snapshot
+def report_domain(limes: Limes, uuid: str, selection: Selection, *, per_az_at: float | None = None) -> DomainReport:
+    """Returns one domain. Raises `NotFound`."""
+    domain = find_domain(limes.engine, uuid)
+    report = _read(limes, [domain], [domain.id], selection, per_az_at)[0]
+    if selection.is_whole(limes.catalog):
+        return replace(report, tag=tag_of_domain(limes.catalog, report.quotas))
+    return replace(report, tag=domain_tag(limes.engine, limes.catalog, domain.id))
+
+
+def _read(
+    limes: Limes, rows: list[DomainRow], domain_ids: list[int] | None, selection: Selection, per_az_at: float | None
+) -> list[DomainReport]:
+    """Returns the reports of these domains, which are all or, with `domain_ids`, some."""
+    if not rows:
+        return []
+    types, ids = all_ids(limes.engine)
+    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+    growing = {ref for ref in selection.refs if limes.catalog.autogrow(ref)}
+    resources, among = list(refs), Among("domain", domain_ids)
+    reports = {domain.id: DomainReport(domain, selection, {}, {}, {}, {}) for domain in rows}
+    for (domain_id, resource_id), quota in domain_quotas_by_resource(limes.engine, resources, domain_ids).items():
+        reports[domain_id].quotas[refs[resource_id]] = quota
+    for (domain_id, resource_id), temporary in of_domains(limes.engine, domain_ids).items():
+        if refs.get(resource_id) not in (None, *growing) and domain_id in reports:
+            reports[domain_id].temporary[refs[resource_id]] = temporary
+    for sums in resource_sums(limes.engine, resources, "domain", among):
+        reports[sums.key].sums[refs[sums.resource_id]] = sums
+    for report in reports.values() if growing else ():
+        # nobody gives such quota to domains
+        report.quotas.update({ref: report.sums[ref].quota or 0 if ref in report.sums else 0 for ref in growing})
+    for scrapes in domain_scrape_ranges(limes.engine, domain_ids):
+        if scrapes.service_id in types:
+            scraped_at = (scrapes.min_scraped_at, scrapes.max_scraped_at)
+            reports[scrapes.domain_id].service_scraped_at[types[scrapes.service_id]] = scraped_at
+    if per_az_at is not None:
+        breakdowns = read_totals(limes.engine, refs, per_az_at, "domain", among, growing)
+        for id_, report in reports.items():
+            report.azs.update(breakdowns.get(id_, {}))
+    return list(reports.values())

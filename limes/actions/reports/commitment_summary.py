@@ -5,9 +5,8 @@ from dataclasses import dataclass, field
 
 from limes.actions.context import Limes
 from limes.actions.reports.attention import Where, named_resources, scope_of
-from limes.core.catalog import ANY_AZ, Ref
+from limes.core.catalog import ANY_AZ, Ref, Selection
 from limes.core.commitments.commitment import Status
-from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import kept_sums

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.quota_changes import project_tag, tag_of_project
-from limes.actions.reports.az_breakdown import AZBreakdown, read_commitments
-from limes.core.catalog import Ref
-from limes.core.selection import Page, Selection
+from limes.actions.reports.cluster import AZBreakdown, read_commitments
+from limes.core.catalog import Page, Ref, Selection
 from limes.core.temporary_quota import TemporaryQuota
 from limes.db.queries import project_figures as queries
-from limes.db.queries import project_scrapes, projects, temporary_quotas
+from limes.db.queries import projects, temporary_quotas
 from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.catalog import all_ids
 from limes.db.queries.project_quotas import Bounds, ProjectResourceRow
@@ -164,7 +163,7 @@ def _read(
     types = {id_: type_ for id_, type_ in types.items() if type_ in details.selection.services}
     refs = {ids[ref]: ref for ref in details.selection.refs if ref in ids}
     reports = {project.id: ProjectReport(project) for project in rows}
-    for scrape in project_scrapes.project_scrapes(limes.engine, list(types), domain_id, project_ids):
+    for scrape in projects.project_scrapes(limes.engine, list(types), domain_id, project_ids):
         report, type_ = reports[scrape.project_id], types[scrape.service_id]
         report.scraped_at[type_] = scrape.scraped_at
         if scrape.failing_since is not None:
@@ -247,7 +246,7 @@ def _add_outages(limes: Limes, reports: Iterable[ProjectReport], stale_before: f
     ]
     if doubtful:
         types = sorted({type_ for _, type_ in doubtful})
-        outages = limes.engine.snapshot(lambda: project_scrapes.outages(limes.engine, types))
+        outages = limes.engine.snapshot(lambda: projects.outages(limes.engine, types))
         for report, type_ in doubtful:
             if type_ in outages:
                 report.failing_since[type_] = outages[type_]

@@ -4,15 +4,14 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from limes.actions.reports.domains import DomainReport
+from limes.actions.reports.cluster import DomainReport
 from limes.actions.reports.projects import ProjectReport
 from limes.api.answers.common import Id, Link, Named, TemporaryQuota, render_temporary
 from limes.api.answers.per_az import DomainPerAZ, ProjectPerAZ, domain_azs, project_azs
 from limes.api.answers.resources import Age, RenderContext, ResourceHints, ServiceFigures, json_lists
-from limes.core.catalog import Behavior, Ref, ResourceDef
+from limes.core.catalog import Behavior, Ref, ResourceDef, Selection
 from limes.core.quota import burst_usage, is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem
-from limes.core.selection import Selection
 from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.validation.shape import Amount, Shape, Time
 from limes.web.json import MAX_SHOWN

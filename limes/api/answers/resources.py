@@ -8,10 +8,9 @@ import orjson
 from pydantic import Field
 
 from limes.api.answers.common import unit_of
-from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
+from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, Selection, ServiceDef
 from limes.core.commitments.request import committable_azs
 from limes.core.quota import QuotaSet
-from limes.core.selection import Selection
 from limes.system import Clock
 from limes.validation.shape import Amount, Shape, Time, Unit
 

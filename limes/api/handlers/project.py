@@ -3,7 +3,7 @@
 from collections.abc import Generator
 
 from limes.actions import discover as discovery
-from limes.actions.reports.domains import report_domain, report_domains
+from limes.actions.reports.cluster import report_domain, report_domains
 from limes.actions.reports.projects import (
     ProjectDetails,
     ProjectReport,
@@ -17,7 +17,7 @@ from limes.api.answers.common import Id
 from limes.api.answers.resources import RenderContext
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
-from limes.core.selection import Selection
+from limes.core.catalog import Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.json import dump_items, dump_part
 

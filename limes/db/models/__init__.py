@@ -12,7 +12,7 @@ Queries are written on them (`limes.db.queries`).
 import peewee
 
 from limes.db.base import BaseModel, bind
-from limes.db.models.catalog import AZResource, Capacitor, Resource, Service
+from limes.db.models.catalog import AZResource, Capacitor, Job, Resource, Service
 from limes.db.models.commitments import (
     Commitment,
     CommitmentEvent,
@@ -21,7 +21,6 @@ from limes.db.models.commitments import (
     CommitmentUse,
 )
 from limes.db.models.growth import GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthState, GrowthTrend, QuotaTime
-from limes.db.models.jobs import Job
 from limes.db.models.lifetimes import LifetimeProject, SubresourceLifetime
 from limes.db.models.mails import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
 from limes.db.models.metering import (

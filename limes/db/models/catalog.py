@@ -1,4 +1,4 @@
-"""What the configuration names: services with their resources, capacitors, and the capacity that these report."""
+"""What the configuration names: services with their resources, capacitors, and what capacity these report. And jobs."""
 
 from peewee import (
     AutoField,
@@ -76,3 +76,16 @@ class AZResource(BaseModel):
     class Meta:
         table_name = "az_resources"
         primary_key = CompositeKey("resource", "az")
+
+
+class Job(BaseModel):
+    """A job that is done for the whole cluster, by one collector at a time. Made by the first collector."""
+
+    name = TextField(primary_key=True)
+    next_run_at = DoubleField()
+    """While the job is being done: when its claim ends."""
+    ran_at = DoubleField(null=True)
+    error = TextField(default="")
+
+    class Meta:
+        table_name = "jobs"

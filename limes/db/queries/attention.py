@@ -11,7 +11,7 @@ from peewee import Case, fn
 
 from limes.db.compiled import Select, any_of
 from limes.db.models import Capacitor, Commitment, Domain, Project, ProjectResource, ProjectService, Resource, Service
-from limes.db.queries.project_scrapes import FAILING_SINCE
+from limes.db.queries.projects import FAILING_SINCE
 from limes.db.query import Build, Node, P, Query, T, made, rows, value
 
 

@@ -24,7 +24,7 @@ from limes.db.models import (
     Service,
     UsageChanges,
 )
-from limes.db.queries.capacity import lock_resources
+from limes.db.queries.catalog import lock_resources
 from limes.db.query import Insert, Node, column, first_value, rows, tuples, writes, writes_for
 
 

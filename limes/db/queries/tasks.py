@@ -15,7 +15,7 @@ from peewee import Case, Field
 from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import Capacitor, Domain, Job, Project, ProjectService, Service
-from limes.db.queries.project_scrapes import failing_since
+from limes.db.queries.projects import failing_since
 from limes.db.query import Build, Node, Query, column, made, tuples, writes, writes_for
 
 P = ParamSpec("P")

@@ -21,7 +21,7 @@ from limes.db.models import (
     UsageMonth,
     UsageStep,
 )
-from limes.db.queries.project_scrapes import FAILING_SINCE
+from limes.db.queries.projects import FAILING_SINCE
 from limes.db.query import Insert, Node, collected, column, grouped, rows, tuples
 
 

@@ -14,7 +14,7 @@ import pytest
 from falcon import testing
 
 from limes.api.app import create_app
-from limes.collector.run_once import run_once
+from limes.collector.runner import run_once
 from limes.composition.api import build_api
 from limes.composition.collector import open_collector
 from limes.db.engine import Engine

@@ -3,8 +3,16 @@
 import re
 from typing import Any
 
-from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, BehaviorRule, Catalog, DistributionRule, ResourceDef, ServiceDef
-from limes.core.selection import select
+from limes.core.catalog import (
+    ANY_AZ,
+    UNKNOWN_AZ,
+    BehaviorRule,
+    Catalog,
+    DistributionRule,
+    ResourceDef,
+    ServiceDef,
+    select,
+)
 
 CORES = ("compute", "cores")
 

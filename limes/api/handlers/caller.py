@@ -1,9 +1,21 @@
-"""What the caller may do."""
+"""Version documents, without a token; whose token a request has, and what that may do."""
 
 from collections.abc import Mapping
 
 from limes.api import parameters
-from limes.api.answers.rights import Resources, Rights, RightsAnswer, cloud_rights, domain_rights, project_rights
+from limes.api.answers.caller import (
+    Resources,
+    Rights,
+    RightsAnswer,
+    Version,
+    VersionAnswer,
+    VersionsAnswer,
+    cloud_rights,
+    domain_rights,
+    project_rights,
+    render_identity,
+)
+from limes.api.answers.common import Link
 from limes.api.call import Call
 from limes.core.catalog import Ref
 from limes.core.permissions import LowPrivLimit
@@ -48,3 +60,24 @@ def _resources(call: Call, limits: Mapping[Ref, LowPrivLimit]) -> Resources:
     if not call.deps.policy.mentions("service_type", "resource_name"):
         refs, limited = refs[:1], limited[:1]
     return Resources(refs, limited, has_growing=has_growing)
+
+
+def list_versions(call: Call) -> Answer:
+    """Shows all versions."""
+    return Answer(300, VersionsAnswer(versions=[_version(call)]))  # 300, as OpenStack services answer
+
+
+def show(call: Call) -> Answer:
+    """Shows this version."""
+    return Answer(document=VersionAnswer(version=_version(call)))
+
+
+def show_identity(call: Call) -> Answer:
+    """Shows user, scope and roles of the request's own token: for clients that have no Keystone to ask."""
+    return Answer(document=render_identity(call.identity))
+
+
+def _version(call: Call) -> Version:
+    base = (call.limes.settings.catalog_url or call.req.prefix).rstrip("/")
+    links = [Link(rel="self", href=f"{base}/v1"), Link(rel="describedby", href=f"{base}/v1/", type="application/json")]
+    return Version(status="CURRENT", id="v1", links=links)
