@@ -56,11 +56,8 @@ def not_ready(engine: Engine, project_id: int, missing: Collection[Ref]) -> NotR
     """Returns the error for a project whose services were not scraped yet, with one line for each of these resources.
     Inside a transaction."""
     services = sorted({service_type for service_type, _ in missing})
-    states = {state.service_type: state for state in queries.scrape_states(engine, project_id, services)}
-    failing = {type_: state.failing_since for type_, state in states.items() if state.failing_since is not None}
+    states = queries.scrape_states(engine, project_id, services)
+    failing = {type_: since for type_, (_, since) in states.items() if since is not None}
     failing = queries.outages(engine, [type_ for type_ in services if type_ not in failing]) | failing
-    lines = []
-    for ref in sorted(missing):
-        state = states.get(ref[0])
-        lines.append(no_report(ref, state.scraped_at if state else None, failing.get(ref[0])))
-    return NotReady("\n".join(lines))
+    times = [(ref, states.get(ref[0], (None, None))[0], failing.get(ref[0])) for ref in sorted(missing)]
+    return NotReady("\n".join(no_report(*each) for each in times))

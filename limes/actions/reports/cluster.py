@@ -1,7 +1,7 @@
 """Capacity, quota and usage of the cluster, and of its domains."""
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from limes.actions.context import Limes
@@ -9,28 +9,21 @@ from limes.actions.lookup import find_domain
 from limes.actions.quota_changes import domain_tag, tag_of_domain
 from limes.core.catalog import ANY_AZ, Page, Ref, Selection
 from limes.core.commitments.claims import Claims
-from limes.core.commitments.commitment import Status
 from limes.core.temporary_quota import TemporaryQuota
 from limes.db.engine import Engine
-from limes.db.queries import kept_sums as queries
-from limes.db.queries.catalog import AZCapacityRow, all_ids, capacities
+from limes.db.queries import catalog, kept_sums, projects
 from limes.db.queries.domain_quotas import domain_quota_sums, domain_quotas_by_resource
-from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_sums import Among, Level, ResourceSum, az_quota_sums
-from limes.db.queries.projects import (
-    DomainRow,
-    capacity_scrape_range,
-    cluster_scrape_ranges,
-    domain_scrape_ranges,
-    domains,
-)
+from limes.db.queries.projects import DomainRow, ScrapeRange
 from limes.db.queries.temporary_quotas import of_domains
 from limes.db.transactions import snapshot
+
+# -- the breakdown by AZ -----------------------------------------------------------------------------------------------
 
 
 @dataclass(slots=True)
 class AZFigures:
-    """One resource in one AZ. Commitments are by duration."""
+    """One resource in one AZ."""
 
     usage: int | None = None
     """Of all projects together; None where no project has reported on this AZ, and on the project level."""
@@ -38,15 +31,8 @@ class AZFigures:
     quota: int | None = None
     """Of all projects together, where it grows by itself; None elsewhere, and on the project level."""
     unused: int = 0
-    confirmed: dict[str, int] = field(default_factory=dict)
-    pending: dict[str, int] = field(default_factory=dict)
-    planned: dict[str, int] = field(default_factory=dict)
-
-    def by_status(self, status: str) -> dict[str, int]:
-        """Returns the amounts by duration of one status."""
-        return {Status.CONFIRMED: self.confirmed, Status.PENDING: self.pending, Status.PLANNED: self.planned}[
-            Status(status)
-        ]
+    commitments: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By status and duration."""
 
 
 AZBreakdown = dict[Ref, dict[str, AZFigures]]
@@ -59,23 +45,24 @@ def read_commitments(
     """Returns commitments only, by the id of the project or domain. `refs` are the resources, by id. One statement."""
     breakdowns: defaultdict[int, AZBreakdown] = defaultdict(lambda: defaultdict(lambda: defaultdict(AZFigures)))
     if refs:
-        for row in queries.committed_sums(engine, list(refs), now, by, among):
-            breakdowns[row.key][refs[row.resource_id]][row.az].by_status(row.status)[row.duration] = row.amount
+        for row in kept_sums.committed_sums(engine, list(refs), now, by, among):
+            figures = breakdowns[row.key][refs[row.resource_id]][row.az]
+            figures.commitments.setdefault(row.status, {})[row.duration] = row.amount
     return breakdowns
 
 
-def read_totals(
+def _read_totals(
     engine: Engine, refs: Mapping[int, Ref], now: float, by: Level, among: Among, growing: Collection[Ref]
 ) -> defaultdict[int, AZBreakdown]:
     """Returns sums over projects, with commitments, by the id of the domain. Three statements, and one more for quota
     that grows by itself (`growing`)."""
     breakdowns = read_commitments(engine, refs, now, by, among)
     if refs:
-        for row in queries.az_usage_sums(engine, list(refs), by, among):
+        for row in kept_sums.az_usage_sums(engine, list(refs), by, among):
             figures = breakdowns[row.key][refs[row.resource_id]][row.az]
             figures.usage = row.usage
             figures.physical_usage = row.physical_usage if row.has_physical_usage else None
-        for (key, resource, az), amount in queries.unused_commitments(engine, list(refs), now, by, among).items():
+        for (key, resource, az), amount in kept_sums.unused_commitments(engine, list(refs), now, by, among).items():
             breakdowns[key][refs[resource]][az].unused = amount
     if with_quota := [id_ for id_, ref in refs.items() if ref in growing]:
         for (key, resource, az), amount in az_quota_sums(engine, with_quota, by, among).items():
@@ -83,9 +70,9 @@ def read_totals(
     return breakdowns
 
 
-_EVERYWHERE = Among("domain", None)
+# -- the cluster -------------------------------------------------------------------------------------------------------
 
-ScrapeRange = tuple[float | None, float | None]
+_EVERYWHERE = Among("domain", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +82,7 @@ class ClusterReport:
     selection: Selection
     sums: dict[Ref, ResourceSum]
     domains_quota: dict[Ref, int]
-    capacities: dict[Ref, list[AZCapacityRow]]
+    capacities: dict[Ref, list[catalog.AZCapacityRow]]
     """In the order `any`, AZs by name, `unknown`."""
     usage_by_az: dict[tuple[Ref, str], int]
     """Of all projects together, for resources with capacity in AZs. AZs that no project has reported on are missing."""
@@ -114,70 +101,57 @@ def report_cluster(limes: Limes, selection: Selection, *, per_az_at: float | Non
     With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the
     epoch). That takes at most three more.
     """
-    types, ids = all_ids(limes.engine)
-    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
+    engine = limes.engine
+    types, refs, growing = _selected(limes, selection)
     resources = list(refs)
-    growing = {ref for ref in selection.refs if limes.catalog.autogrow(ref)}
-    capacities = _capacities(limes, refs)
-    quotas = domain_quota_sums(limes.engine, resources)
-    ranges = cluster_scrape_ranges(limes.engine)
+    capacities: defaultdict[Ref, list[catalog.AZCapacityRow]] = defaultdict(list)
+    for row in sorted(catalog.capacities(engine, resources), key=lambda row: limes.catalog.az_order(row.az)):
+        capacities[refs[row.resource_id]].append(row)
+    quotas = domain_quota_sums(engine, resources)
+    ranges = projects.cluster_scrape_ranges(engine)
     azs: AZBreakdown = {}
     claims: dict[Ref, Claims] = {}
     if per_az_at is None:
-        usage_by_az = _usage_by_az(limes, refs, capacities)
+        zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
+        usages = kept_sums.usage_by_az(engine, sorted(zoned))
+        usage_by_az = {(refs[resource], az): usage for (resource, az), usage in usages.items()}
     else:
-        azs = read_totals(limes.engine, refs, per_az_at, "cluster", _EVERYWHERE, growing).get(0, {})
+        azs = _read_totals(engine, refs, per_az_at, "cluster", _EVERYWHERE, growing).get(0, {})
         claims = _claims(limes, refs, capacities, azs, per_az_at)
-        usage_by_az = {
-            (ref, az): figures.usage
-            for ref, by_az in azs.items()
-            for az, figures in by_az.items()
-            if figures.usage is not None
-        }
-    sums = {
-        refs[row.resource_id]: row for row in queries.resource_sums(limes.engine, resources, "cluster", _EVERYWHERE)
-    }
-    domains_quota = {refs[resource_id]: quota for resource_id, quota in quotas.items()}
-    # nobody gives such quota to domains
-    domains_quota |= {ref: sums[ref].quota or 0 if ref in sums else 0 for ref in growing}
-    is_whole = selection.is_whole(limes.catalog)
+        in_azs = [(ref, az, figures.usage) for ref, by_az in azs.items() for az, figures in by_az.items()]
+        usage_by_az = {(ref, az): usage for ref, az, usage in in_azs if usage is not None}
+    sums = {refs[row.resource_id]: row for row in kept_sums.resource_sums(engine, resources, "cluster", _EVERYWHERE)}
     return ClusterReport(
         selection=selection,
         sums=sums,
-        domains_quota=domains_quota,
+        domains_quota={refs[id_]: quota for id_, quota in quotas.items()} | _growing_quota(growing, sums),
         capacities=capacities,
         usage_by_az=usage_by_az,
-        capacity_scraped_at=capacity_scrape_range(limes.engine, None if is_whole else resources),
-        service_scraped_at={
-            types[row.service_id]: (row.min_scraped_at, row.max_scraped_at) for row in ranges if row.service_id in types
-        },
+        capacity_scraped_at=projects.capacity_scrape_range(
+            engine, None if selection.is_whole(limes.catalog) else resources
+        ),
+        service_scraped_at={types[id_]: scraped_at for id_, scraped_at in ranges.items() if id_ in types},
         azs=azs,
         claims=claims,
     )
 
 
-def _capacities(limes: Limes, refs: Mapping[int, Ref]) -> dict[Ref, list[AZCapacityRow]]:
-    by_resource: dict[Ref, list[AZCapacityRow]] = defaultdict(list)
-    for row in capacities(limes.engine, list(refs)):
-        by_resource[refs[row.resource_id]].append(row)
-    for rows in by_resource.values():
-        rows.sort(key=lambda row: limes.catalog.az_order(row.az))
-    return dict(by_resource)
+def _selected(limes: Limes, selection: Selection) -> tuple[dict[int, str], dict[int, Ref], set[Ref]]:
+    """Returns the types of services and the selected resources, by id, and those whose quota grows by itself."""
+    types, ids = catalog.all_ids(limes.engine)
+    growing = {ref for ref in selection.refs if limes.catalog.autogrow(ref)}
+    return types, {ids[ref]: ref for ref in selection.refs if ref in ids}, growing
 
 
-def _usage_by_az(
-    limes: Limes, refs: Mapping[int, Ref], capacities: Mapping[Ref, Sequence[AZCapacityRow]]
-) -> dict[tuple[Ref, str], int]:
-    """Returns usage of the resources with capacity in AZs; the breakdown by AZ has it already."""
-    zoned = {row.resource_id for rows in capacities.values() for row in rows if row.az != ANY_AZ}
-    found = queries.usage_by_az(limes.engine, sorted(zoned))
-    return {(refs[resource_id], az): usage for (resource_id, az), usage in found.items()}
+def _growing_quota(growing: Collection[Ref], sums: Mapping[Ref, ResourceSum]) -> dict[Ref, int]:
+    """Returns what projects have of it: nobody gives such quota to domains."""
+    return {ref: sums[ref].quota or 0 if ref in sums else 0 for ref in growing}
 
 
 def _claims(
     limes: Limes,
     refs: Mapping[int, Ref],
-    capacities: Mapping[Ref, Sequence[AZCapacityRow]],
+    capacities: Mapping[Ref, list[catalog.AZCapacityRow]],
     azs: AZBreakdown,
     now: float,
 ) -> dict[Ref, Claims]:
@@ -186,7 +160,7 @@ def _claims(
     behaviors = {id_: limes.catalog.behavior(ref) for id_, ref in refs.items()}
     committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}
     pooled = [id_ for id_, behavior in committable.items() if not behavior.commitment_is_az_aware]
-    unused_overall = queries.unused_commitments_overall(limes.engine, pooled, now)
+    unused_overall = kept_sums.unused_commitments_overall(limes.engine, pooled, now)
     claims = {}
     for id_, behavior in committable.items():
         figures = azs.get(refs[id_], {})
@@ -200,16 +174,19 @@ def _claims(
     return claims
 
 
+# -- domains -----------------------------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class DomainReport:
     """The figures of one domain. `sums` lacks the resources that no project of the domain has yet."""
 
     domain: DomainRow
     selection: Selection
-    quotas: dict[Ref, int]
-    sums: dict[Ref, ResourceSum]
-    service_scraped_at: dict[str, tuple[float | None, float | None]]
-    azs: AZBreakdown
+    quotas: dict[Ref, int] = field(default_factory=dict)
+    sums: dict[Ref, ResourceSum] = field(default_factory=dict)
+    service_scraped_at: dict[str, ScrapeRange] = field(default_factory=dict)
+    azs: AZBreakdown = field(default_factory=dict)
     """Only filled if asked for."""
     temporary: dict[Ref, TemporaryQuota] = field(default_factory=dict)
     """Quotas that end by themselves, or that are planned."""
@@ -222,47 +199,44 @@ def report_domains(
     limes: Limes, selection: Selection, page: Page | None = None, *, per_az_at: float | None = None
 ) -> list[DomainReport]:
     """Returns all domains, or one page of them, in the order of their UUIDs. Six queries."""
-    rows = domains(limes.engine, *(page or ()))
-    return _read(limes, rows, None if page is None else [row.id for row in rows], selection, per_az_at)
+    rows = projects.domains(limes.engine, *(page or ()))
+    return _read_domains(limes, rows, None if page is None else [row.id for row in rows], selection, per_az_at)
 
 
 @snapshot
 def report_domain(limes: Limes, uuid: str, selection: Selection, *, per_az_at: float | None = None) -> DomainReport:
     """Returns one domain. Raises `NotFound`."""
     domain = find_domain(limes.engine, uuid)
-    report = _read(limes, [domain], [domain.id], selection, per_az_at)[0]
+    report = _read_domains(limes, [domain], [domain.id], selection, per_az_at)[0]
     if selection.is_whole(limes.catalog):
         return replace(report, tag=tag_of_domain(limes.catalog, report.quotas))
     return replace(report, tag=domain_tag(limes.engine, limes.catalog, domain.id))
 
 
-def _read(
+def _read_domains(
     limes: Limes, rows: list[DomainRow], domain_ids: list[int] | None, selection: Selection, per_az_at: float | None
 ) -> list[DomainReport]:
-    """Returns the reports of these domains, which are all or, with `domain_ids`, some."""
+    """`domain_ids` are None if these are all domains."""
     if not rows:
         return []
-    types, ids = all_ids(limes.engine)
-    refs = {ids[ref]: ref for ref in selection.refs if ref in ids}
-    growing = {ref for ref in selection.refs if limes.catalog.autogrow(ref)}
+    engine = limes.engine
+    types, refs, growing = _selected(limes, selection)
     resources, among = list(refs), Among("domain", domain_ids)
-    reports = {domain.id: DomainReport(domain, selection, {}, {}, {}, {}) for domain in rows}
-    for (domain_id, resource_id), quota in domain_quotas_by_resource(limes.engine, resources, domain_ids).items():
+    reports = {domain.id: DomainReport(domain, selection) for domain in rows}
+    for (domain_id, resource_id), quota in domain_quotas_by_resource(engine, resources, domain_ids).items():
         reports[domain_id].quotas[refs[resource_id]] = quota
-    for (domain_id, resource_id), temporary in of_domains(limes.engine, domain_ids).items():
+    for (domain_id, resource_id), temporary in of_domains(engine, domain_ids).items():
         if refs.get(resource_id) not in (None, *growing) and domain_id in reports:
             reports[domain_id].temporary[refs[resource_id]] = temporary
-    for sums in resource_sums(limes.engine, resources, "domain", among):
+    for sums in kept_sums.resource_sums(engine, resources, "domain", among):
         reports[sums.key].sums[refs[sums.resource_id]] = sums
-    for report in reports.values() if growing else ():
-        # nobody gives such quota to domains
-        report.quotas.update({ref: report.sums[ref].quota or 0 if ref in report.sums else 0 for ref in growing})
-    for scrapes in domain_scrape_ranges(limes.engine, domain_ids):
-        if scrapes.service_id in types:
-            scraped_at = (scrapes.min_scraped_at, scrapes.max_scraped_at)
-            reports[scrapes.domain_id].service_scraped_at[types[scrapes.service_id]] = scraped_at
+    for (domain_id, service_id), scraped_at in projects.domain_scrape_ranges(engine, domain_ids).items():
+        if service_id in types:
+            reports[domain_id].service_scraped_at[types[service_id]] = scraped_at
+    breakdowns: Mapping[int, AZBreakdown] = {}
     if per_az_at is not None:
-        breakdowns = read_totals(limes.engine, refs, per_az_at, "domain", among, growing)
-        for id_, report in reports.items():
-            report.azs.update(breakdowns.get(id_, {}))
+        breakdowns = _read_totals(engine, refs, per_az_at, "domain", among, growing)
+    for id_, report in reports.items():
+        report.quotas.update(_growing_quota(growing, report.sums))
+        report.azs.update(breakdowns.get(id_, {}))
     return list(reports.values())

@@ -62,6 +62,8 @@ class ClusterPerAZ(Shape):
 
 
 _NOTHING = AZFigures()
+_NAMES = {"confirmed": "committed", "pending": "pending_commitments", "planned": "planned_commitments"}
+"""By status."""
 
 
 def project_azs(
@@ -134,15 +136,9 @@ def _commitments(figures: AZFigures) -> dict[str, Any]:
     """Returns the kinds of commitments that there are."""
     if figures is _NOTHING:
         return {}
-    by_status = {
-        "committed": figures.confirmed,
-        "pending_commitments": figures.pending,
-        "planned_commitments": figures.planned,
-    }
     found: dict[str, Any] = {
-        name: {duration: min(amount, MAX_SHOWN) for duration, amount in sorted(amounts.items())}
-        for name, amounts in by_status.items()
-        if amounts
+        _NAMES[status]: {duration: min(amount, MAX_SHOWN) for duration, amount in sorted(amounts.items())}
+        for status, amounts in figures.commitments.items()
     }
     return found | {"unused_commitments": figures.unused} if figures.unused else found
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
 import peewee
-from peewee import JOIN, Case, Value, fn
+from peewee import JOIN, Case, fn
 
 from limes.core.catalog import Page
 from limes.db.compiled import Select, any_of
@@ -165,14 +165,6 @@ def failing_since(row: Any) -> Case:
 FAILING_SINCE = failing_since(ProjectService)
 
 
-class ScrapeState(NamedTuple):
-    """The state of the scrapes of a project's service. Times are in seconds since the epoch."""
-
-    service_type: str
-    scraped_at: float | None
-    failing_since: float | None
-
-
 class ProjectScrapeRow(NamedTuple):
     """When a project's service was scraped, and since when that fails, if it does."""
 
@@ -182,13 +174,8 @@ class ProjectScrapeRow(NamedTuple):
     failing_since: float | None
 
 
-class ScrapeRangeRow(NamedTuple):
-    """When the projects of a domain, or of the cluster (`domain_id` 0), were scraped."""
-
-    domain_id: int
-    service_id: int
-    min_scraped_at: float | None
-    max_scraped_at: float | None
+ScrapeRange = tuple[float | None, float | None]
+"""When the oldest and the newest figures come from; None where nothing was scraped."""
 
 
 @rows(ProjectScrapeRow, skip_empty="services")
@@ -199,11 +186,12 @@ def project_scrapes(services: Sequence[int], domain_id: int, project_ids: Sequen
     return query.where(any_of(row.service, services), in_projects(row.project, project_ids, domain_id))
 
 
-@rows(ScrapeState)
+@mapping(str, tuple[float | None, float | None])
 def scrape_states(project_id: int, service_types: Sequence[str]) -> Node:
+    """When services of a project were scraped, and since when that fails, by type."""
     row = ProjectService
     query = row.select(Service.type, row.scraped_at, FAILING_SINCE).join(Service)
-    return query.where(row.project == project_id, any_of(Service.type, service_types)).order_by(Service.type)
+    return query.where(row.project == project_id, any_of(Service.type, service_types))
 
 
 @mapping(str, float, skip_empty="service_types")
@@ -249,17 +237,17 @@ _RANGES = Domain.select(
 ).join(Service, JOIN.CROSS)
 
 
-@rows(ScrapeRangeRow)
+@mapping(int, tuple[float | None, float | None])
 def cluster_scrape_ranges() -> Node:
-    """The oldest and newest scrape of each service over all projects."""
+    """The oldest and newest scrape of each service over all projects, by its id."""
     ranges = _RANGES.alias("ranges")
-    columns = (Value(0), ranges.c.service_id, fn.MIN(ranges.c.oldest), fn.MAX(ranges.c.newest))
+    columns = (ranges.c.service_id, fn.MIN(ranges.c.oldest), fn.MAX(ranges.c.newest))
     return peewee.Select([ranges], columns).group_by(ranges.c.service_id)
 
 
-@rows(ScrapeRangeRow)
+@mapping(tuple[int, int], tuple[float | None, float | None])
 def domain_scrape_ranges(domain_ids: Sequence[int] | None) -> Node:
-    """The oldest and newest scrape of each service in each of these domains, or in each of all."""
+    """The oldest and newest scrape of each service in each of these domains, or in each of all, by both ids."""
     return _RANGES if domain_ids is None else _RANGES.where(any_of(Domain.id, domain_ids))
 
 
@@ -271,7 +259,7 @@ def _capacity_scrape_range(resources: Sequence[int] | None) -> Node:
     return query.where(Capacitor.id.in_(Resource.select(Resource.capacitor).where(any_of(Resource.id, resources))))
 
 
-def capacity_scrape_range(engine: Engine, resources: Sequence[int] | None) -> tuple[float | None, float | None]:
+def capacity_scrape_range(engine: Engine, resources: Sequence[int] | None) -> ScrapeRange:
     """The oldest and newest capacity scrape over all capacitors, or over those of these resources."""
     if resources is not None and not resources:
         return None, None
