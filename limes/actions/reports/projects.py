@@ -1,7 +1,7 @@
 """Quota and usage of projects: of one, of a domain's, and of all."""
 
 import math
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from limes.actions.context import Limes
@@ -10,6 +10,7 @@ from limes.actions.quota_changes import project_tag, tag_of_project
 from limes.actions.reports.cluster import AZBreakdown, read_commitments
 from limes.core.catalog import Page, Ref, Selection
 from limes.core.temporary_quota import TemporaryQuota
+from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
 from limes.db.queries import projects, temporary_quotas
 from limes.db.queries.autogrow_quotas import autogrow_bounds
@@ -39,15 +40,9 @@ class ProjectDetails:
 class GrowingQuota:
     """What there is of a quota that grows by itself besides its amount."""
 
-    max_quota: int | None
-    min_quota: int | None
-    forbids_growth: bool
+    bounds: Bounds
+    """What people have set."""
     by_az: dict[str, int] = field(default_factory=dict)
-
-    @property
-    def bounds(self) -> Bounds:
-        """Returns what people have set."""
-        return self.max_quota, self.min_quota, self.forbids_growth
 
 
 @dataclass(slots=True)
@@ -159,80 +154,47 @@ def _read(
     """Returns the reports of these projects, which are all of the domain or, with `project_ids`, of any."""
     if not rows:
         return []
-    types, ids = all_ids(limes.engine)
+    engine, whose = limes.engine, (domain_id, project_ids)
+    types, ids = all_ids(engine)
     types = {id_: type_ for id_, type_ in types.items() if type_ in details.selection.services}
     refs = {ids[ref]: ref for ref in details.selection.refs if ref in ids}
+    growing = {id_: ref for id_, ref in refs.items() if limes.catalog.autogrow(ref)}
     reports = {project.id: ProjectReport(project) for project in rows}
-    for scrape in projects.project_scrapes(limes.engine, list(types), domain_id, project_ids):
+    for scrape in projects.project_scrapes(engine, list(types), *whose):
         report, type_ = reports[scrape.project_id], types[scrape.service_id]
         report.scraped_at[type_] = scrape.scraped_at
         if scrape.failing_since is not None:
             report.failing_since[type_] = scrape.failing_since
-    for row in queries.project_resources(limes.engine, these(refs), domain_id, project_ids):
+    for row in queries.project_resources(engine, these(refs), *whose):
         reports[row.project_id].resources[refs[row.resource_id]] = row
-    growing = _growing(limes, details.selection)
-    _add_temporary(
-        limes, reports, {id_: ref for id_, ref in refs.items() if ref not in growing}, domain_id, project_ids
-    )
-    growing_refs = {id_: ref for id_, ref in refs.items() if ref in growing}
-    _add_azs(limes, reports, refs if details.with_azs else growing_refs, domain_id, project_ids)
-    if growing_refs:
-        _add_growing(limes, reports, growing_refs, domain_id, project_ids)
+    # one query in a table of few rows
+    for (project_id, resource_id), temporary in temporary_quotas.of_projects(engine, *whose).items():
+        if resource_id in refs and resource_id not in growing and project_id in reports:
+            reports[project_id].temporary[refs[resource_id]] = temporary
+    # of what grows by itself, figures by AZ are always shown
+    in_azs = queries.project_azs(engine, these(refs if details.with_azs else growing), *whose)
+    for in_az in sorted(in_azs, key=lambda in_az: limes.catalog.az_order(in_az.az)):
+        reports[in_az.project_id].azs.setdefault(refs[in_az.resource_id], []).append(in_az)
+    if growing:
+        _add_growing(engine, reports, growing, whose)
     if details.commitments_at is not None:
         among = Among("domain", [domain_id]) if project_ids is None else Among("project", project_ids)
-        breakdowns = read_commitments(limes.engine, refs, details.commitments_at, "project", among)
+        breakdowns = read_commitments(engine, refs, details.commitments_at, "project", among)
         for report in reports.values():
             report.committed = breakdowns.get(report.project.id, {})
     _add_outages(limes, reports.values(), details.stale_before)
     return list(reports.values())
 
 
-def _add_temporary(
-    limes: Limes,
-    reports: Mapping[int, ProjectReport],
-    refs: Mapping[int, Ref],
-    domain_id: int,
-    project_ids: Sequence[int] | None,
-) -> None:
-    """Adds what ends by itself: one more query, in a table of few rows."""
-    found = temporary_quotas.of_projects(limes.engine, domain_id, project_ids)
-    for (project_id, resource_id), temporary in found.items():
-        if resource_id in refs and project_id in reports:
-            reports[project_id].temporary[refs[resource_id]] = temporary
-
-
-def _add_azs(
-    limes: Limes,
-    reports: Mapping[int, ProjectReport],
-    refs: Mapping[int, Ref],
-    domain_id: int,
-    project_ids: Sequence[int] | None,
-) -> None:
-    for row in queries.project_azs(limes.engine, these(refs), domain_id, project_ids):
-        reports[row.project_id].azs.setdefault(refs[row.resource_id], []).append(row)
-    for report in reports.values():
-        for rows in report.azs.values():
-            rows.sort(key=lambda row: limes.catalog.az_order(row.az))
-
-
 def _add_growing(
-    limes: Limes,
-    reports: Mapping[int, ProjectReport],
-    refs: Mapping[int, Ref],
-    domain_id: int,
-    project_ids: Sequence[int] | None,
+    engine: Engine, reports: dict[int, ProjectReport], refs: dict[int, Ref], whose: tuple[int, Sequence[int] | None]
 ) -> None:
     """Adds quota by AZ, and what bounds it: two more queries."""
-    for bounds in autogrow_bounds(limes.engine, list(refs), domain_id, project_ids, lock=False):
-        quota = GrowingQuota(bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth))
+    for bounds in autogrow_bounds(engine, list(refs), *whose, lock=False):
+        quota = GrowingQuota((bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth)))
         reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
-    for row in queries.project_az_quotas(limes.engine, these(refs), domain_id, project_ids):
-        reports[row.project_id].growing[refs[row.resource_id]].by_az[row.az] = row.quota
-
-
-def _growing(limes: Limes, selection: Selection) -> set[Ref]:
-    """Returns the resources whose quota grows by itself. Of them, figures by AZ are always shown."""
-    return {ref for ref in selection.refs if limes.catalog.autogrow(ref)}
+    for (project_id, resource_id, az), amount in queries.project_az_quotas(engine, these(refs), *whose).items():
+        reports[project_id].growing[refs[resource_id]].by_az[az] = amount
 
 
 def _add_outages(limes: Limes, reports: Iterable[ProjectReport], stale_before: float) -> None:

@@ -281,8 +281,8 @@ class ProjectRenderer:
         context, ref = self._context, column.ref
         azs, growing = report.azs.get(ref, ()), report.growing.get(ref)
         if growing and column.grows:
-            shown.max_quota, shown.min_quota = growing.max_quota, growing.min_quota
-            shown.forbid_autogrowth = True if growing.forbids_growth else None
+            shown.max_quota, shown.min_quota, forbids_growth = growing.bounds
+            shown.forbid_autogrowth = True if forbids_growth else None
         if context.per_az or column.grows:
             committed, quotas = report.committed.get(ref, {}), growing.by_az if growing else None
             shown.per_az = project_azs(context.catalog, azs, committed, quotas, detail=context.detail)

@@ -20,7 +20,7 @@ from limes.db.models import (
 from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.db.queries.projects import FAILING_SINCE, PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
-from limes.db.query import Node, Query, R, made, rows
+from limes.db.query import Node, Query, R, made, mapping, rows
 
 
 class ProjectAZRow(NamedTuple):
@@ -32,15 +32,6 @@ class ProjectAZRow(NamedTuple):
     usage: int
     physical_usage: int | None
     subresources: str
-
-
-class ProjectAZQuotaRow(NamedTuple):
-    """Quota of one project and resource in one AZ, where it grows by itself."""
-
-    project_id: int
-    resource_id: int
-    az: str
-    quota: int
 
 
 class ProjectServiceRow(NamedTuple):
@@ -72,7 +63,14 @@ def _of_projects(kind: type[R], model: Any) -> Query[[Resources, int, Sequence[i
 # of these projects, or of all projects of a domain, in no particular order
 project_resources = _of_projects(ProjectResourceRow, ProjectResource)
 project_azs = _of_projects(ProjectAZRow, ProjectAZResource)
-project_az_quotas = _of_projects(ProjectAZQuotaRow, ProjectAZQuota)
+
+
+@mapping(tuple[int, int, str], int, skip_empty="resources")
+def project_az_quotas(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    """Quota by project, resource and AZ, where it grows by itself."""
+    row = ProjectAZQuota
+    query = row.select(row.project_id, row.resource_id, row.az, row.quota)
+    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
 
 
 _WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)
