@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from limes.actions.project_tasks import SILENT, Telemetry
 from limes.audit.initiator import LIMES, Initiator
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
@@ -36,6 +35,22 @@ class Cluster:
     """Preset sizes by name."""
 
 
+class Telemetry:
+    """What use cases report for metrics. This one counts nothing; `limes.metrics.counters` does.
+
+    Called from any thread after the commit. Must not raise, and must be quick.
+    """
+
+    def drift_found(self, service_type: str) -> None:
+        """A scrape found a project whose backend quota somebody else has changed."""
+
+    def drift_repaired(self, service_type: str) -> None:
+        """The backend got the right quota again."""
+
+    def lease_taken_over(self, task: str) -> None:
+        """A task was claimed whose former claim was never ended. `task` is the job's name without its service."""
+
+
 PushQuota = Callable[["Limes", int, Sequence[str]], Sequence[str]]
 """Tells the backends of these services (types) the quota of a project (id); returns one line for each error."""
 
@@ -49,7 +64,7 @@ class Limes(Cluster):
     clock: Clock = field(default_factory=SystemClock)
     ids: IdSource = field(default_factory=SystemIds)
     jitter: Jitter = field(default_factory=RandomJitter)
-    telemetry: Telemetry = SILENT
+    telemetry: Telemetry = field(default_factory=Telemetry)
     push_quota: PushQuota = lambda limes, project_id, services: ()
     """Called after the commit of a change. By default, pushing quota is left to the job that does it."""
     lease: float = 300.0

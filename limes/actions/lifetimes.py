@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
-from limes.actions.scrape import Scrape
+from limes.actions.project_tasks import Scrape
 from limes.core.catalog import Catalog
 from limes.core.lifetimes import Followed, LifetimeRule, compare, find, followed_resources
 from limes.db.queries import lifetimes as queries

@@ -1,11 +1,14 @@
-"""What scraping usage and writing quota have in common: pauses, the wanted quota, and what is reported to metrics."""
+"""What scraping usage and writing quota have in common: pauses, the wanted quota, and what a scrape has found."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
-from limes.backends import DomainInfo, ProjectInfo
+from limes.actions.context import Limes
+from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
 from limes.core.catalog import Catalog, Ref
 from limes.core.quota import usable_quota
+from limes.db.queries.scrapes import Figures
 from limes.db.queries.tasks import ProjectTask
 
 
@@ -23,26 +26,6 @@ class HasQuota(Protocol):
     @property
     def usage(self) -> int:
         """Over all AZs."""
-
-
-class Telemetry:
-    """What these use cases report for metrics. This one counts nothing; `limes.metrics.counters` does.
-
-    Called from any thread after the commit. Must not raise, and must be quick.
-    """
-
-    def drift_found(self, service_type: str) -> None:
-        """A scrape found a project whose backend quota somebody else has changed."""
-
-    def drift_repaired(self, service_type: str) -> None:
-        """The backend got the right quota again."""
-
-    def lease_taken_over(self, task: str) -> None:
-        """A task was claimed whose former claim was never ended. `task` is the job's name without its service."""
-
-
-SILENT = Telemetry()
-"""Counts nothing."""
 
 
 def project_info(task: ProjectTask) -> ProjectInfo:
@@ -84,3 +67,23 @@ def wanted_quota(catalog: Catalog, ref: Ref, scope: str, row: HasQuota | None, *
     quota = row.quota or 0 if row else 0
     usable = usable_quota(quota, catalog.behavior(ref, scope).burst_multiplier if has_bursting else 0)
     return max(usable, row.usage) if row and resource and resource.quota_at_least_usage else usable
+
+
+@dataclass(frozen=True, slots=True)
+class Scrape:
+    """A service of a project, whose figures are written in the present transaction."""
+
+    task: ProjectTask
+    ids: Mapping[str, int]
+    """Of the service's resources, by name."""
+    stored: Figures
+    """What was there before. The rows are locked."""
+    present: Figures
+    usages: Mapping[str, ResourceUsage]
+    """The backend's report, by resource."""
+    now: float
+
+
+Listener = Callable[[Limes, Scrape], None]
+"""Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. What it
+writes goes to PostgreSQL together with the figures, unless it reads after that; so no count of rows comes back."""

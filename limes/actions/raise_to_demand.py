@@ -13,7 +13,7 @@ from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
-from limes.actions.scrape import Scrape
+from limes.actions.project_tasks import Scrape
 from limes.core.autogrow import demand_by_az, quota_az
 from limes.core.autogrow_advice import describe_demand
 from limes.core.catalog import AutogrowRule, Ref

@@ -12,8 +12,8 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from limes.actions.context import Limes
+from limes.actions.project_tasks import Listener
 from limes.actions.push_quota import push_next
-from limes.actions.scrape import Listener
 from limes.actions.scrape_usage import claim_scrapes, give_back, scrape_project
 from limes.audit.initiator import of_job
 from limes.backends.breaker import CircuitBreaker

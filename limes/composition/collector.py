@@ -14,8 +14,8 @@ from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage
+from limes.actions.project_tasks import Listener
 from limes.actions.run_job import run_if_due
-from limes.actions.scrape import Listener
 from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.actions.sync_catalog import sync_catalog
 from limes.audit.initiator import of_job

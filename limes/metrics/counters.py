@@ -11,9 +11,9 @@ from prometheus_client import Counter, Histogram
 from prometheus_client.core import CounterMetricFamily, Metric, UntypedMetricFamily
 from prometheus_client.registry import Collector
 
+from limes.actions.context import Telemetry
 from limes.actions.deliver_events import Outcome
 from limes.actions.mails.send_mails import Sent
-from limes.actions.project_tasks import Telemetry
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events as queries
 from limes.metrics.samples import Counts, Family, Samples

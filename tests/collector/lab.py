@@ -10,14 +10,13 @@ from typing import Any
 
 from limes.actions.change_model import follow_models
 from limes.actions.commitments.settle import settle_commitments
-from limes.actions.context import Limes
+from limes.actions.context import Limes, Telemetry
 from limes.actions.discover import discover, request_sync
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.metering.usage import meter_usage
-from limes.actions.project_tasks import SILENT, Telemetry
+from limes.actions.project_tasks import Listener
 from limes.actions.push_quota import push_next
-from limes.actions.scrape import Listener
 from limes.actions.scrape_capacity import CapacityOutcome, scrape_next_capacitor
 from limes.actions.scrape_usage import claim_scrapes, scrape_project
 from limes.actions.sync_catalog import sync_catalog
@@ -176,7 +175,7 @@ class Lab:
     """Settings, by section and key."""
     listeners: Sequence[Listener] = (meter_usage, sample_project)
     jitter: Jitter = field(default_factory=NoJitter)
-    telemetry: Telemetry = SILENT
+    telemetry: Telemetry = field(default_factory=Telemetry)
     keystone: FakeKeystone = field(default_factory=lambda: FakeKeystone(BERLIN, DRESDEN, PARIS))
 
     def __post_init__(self) -> None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
+from limes.actions.context import Telemetry
 from limes.actions.discover import request_sync
-from limes.actions.project_tasks import Telemetry
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, ResourceDef, ServiceDef, UsageReport
 from limes.core.catalog import Catalog
 from tests.collector.lab import COMPUTE, VOLUME, Lab

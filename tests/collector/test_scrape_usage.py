@@ -7,7 +7,7 @@ import pytest
 
 from limes.actions.context import Limes
 from limes.actions.discover import request_sync
-from limes.actions.scrape import Scrape
+from limes.actions.project_tasks import Scrape
 from limes.backends import UNLIMITED, AZUsage, BackendError, ProjectInfo, UsageReport
 from tests.collector.lab import BERLIN, FakeKeystone, Lab, NoJitter
 from tests.support.rows import all_rows, changes

@@ -13,7 +13,7 @@ from collections.abc import Collection
 from functools import partial
 
 from limes.actions.context import Limes
-from limes.actions.scrape import Scrape
+from limes.actions.project_tasks import Scrape
 from limes.core.metering.calendar import HOUR
 from limes.db.queries.growth_samples import bring_forward
 

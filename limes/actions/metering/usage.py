@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Sequence
 
 from limes.actions.context import Limes
-from limes.actions.scrape import Scrape
+from limes.actions.project_tasks import Scrape
 from limes.db.engine import Engine
 from limes.db.queries import metering as queries
 from limes.db.queries.metering import GapRow, StepRow

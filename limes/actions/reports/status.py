@@ -1,9 +1,11 @@
 """The state of the collectors' work, for `limes status`: what is late, failing, outdated or running."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
+from limes.db.transactions import snapshot
 
 _AUDIT_PATIENCE = 600.0
 """Seconds that an audit event may wait before it is a problem."""
@@ -82,68 +84,62 @@ class StatusReport:
     """What needs attention, one line each."""
 
 
+@snapshot
 def report_status(engine: Engine, stale_after: float, now: float) -> StatusReport:
     """Returns one state of the database. Figures are too old after `stale_after` seconds."""
-    report = engine.snapshot(lambda: _read(engine, stale_after, now))
-    report.problems.extend(_problems(report))
-    return report
-
-
-def _read(engine: Engine, stale_after: float, now: float) -> StatusReport:
     stale_before = now - stale_after
     state = queries.read(engine, now, stale_before)
-    return StatusReport(
+
+    def age(time: float | None) -> float | None:
+        return None if time is None else now - time
+
+    def lag(due_at: float) -> float:
+        return max(0.0, now - due_at)
+
+    report = StatusReport(
         at=now,
-        services=[_service(row, now) for row in state.services],
+        services=[_service(row, age) for row in state.services],
         capacitors=[
             CapacitorStatus(
                 row.name,
-                _age(row.scraped_at, now),
+                age(row.scraped_at),
                 row.scraped_at is None or row.scraped_at < stale_before,
-                max(0.0, now - row.next_scrape_at),
+                lag(row.next_scrape_at),
                 row.error,
             )
             for row in state.capacitors
         ],
-        jobs=[
-            JobStatus(
-                row.name, None if row.ran_at is None else now - row.ran_at, max(0.0, now - row.next_run_at), row.error
-            )
-            for row in state.jobs
-        ],
+        jobs=[JobStatus(row.name, age(row.ran_at), lag(row.next_run_at), row.error) for row in state.jobs],
         distributions=[
-            DistributionStatus(row.service, row.resource, _age(row.ran_at, now), max(0.0, now - row.due_at), row.error)
+            DistributionStatus(row.service, row.resource, age(row.ran_at), lag(row.due_at), row.error)
             for row in state.distributions
         ],
         audit=[AuditStatus(row.sink, row.events, now - row.since) for row in state.audit],
         leases=queries.leases(engine, now),
         errors=queries.errors(engine),
     )
+    report.problems.extend(_problems(report))
+    return report
 
 
-def _service(row: queries.ServiceState, now: float) -> ServiceStatus:
+def _service(row: queries.ServiceState, age: Callable[[float | None], float | None]) -> ServiceStatus:
     return ServiceStatus(
         service=row.service,
         projects=row.projects,
         unscraped=row.unscraped,
         stale=row.stale,
-        oldest_age=_age(row.oldest, now),
+        oldest_age=age(row.oldest),
         scrape_errors=row.scrape_errors,
         due_scrapes=row.due_scrapes,
-        scrape_lag=_age(row.due_scrape_since, now) or 0.0,
+        scrape_lag=age(row.due_scrape_since) or 0.0,
         pending_pushes=row.pending,
-        push_age=_age(row.pending_since, now) or 0.0,
+        push_age=age(row.pending_since) or 0.0,
         push_errors=row.push_errors,
         drifted=row.drifted,
     )
 
 
-def _age(time: float | None, now: float) -> float | None:
-    return None if time is None else now - time
-
-
-def _problems(report: StatusReport) -> list[str]:
-    problems = []
+def _problems(report: StatusReport) -> Iterator[str]:
     for service in report.services:
         for count, problem in (
             (service.stale, "figures are too old"),
@@ -152,17 +148,14 @@ def _problems(report: StatusReport) -> list[str]:
             (service.drifted, "somebody else has changed the backend quota"),
         ):
             if count:
-                problems.append(f"service {service.service}: {problem} in {count} of {service.projects} projects")
+                yield f"service {service.service}: {problem} in {count} of {service.projects} projects"
     for capacitor in report.capacitors:
         if capacitor.error:
-            problems.append(capacitor.error)
+            yield capacitor.error
         elif capacitor.stale:
-            problems.append(f"capacitor {capacitor.name}: its figures are missing or too old")
-    problems.extend(
-        f"audit: {sink.events} events wait for {sink.sink}, the oldest for {sink.age:.0f} s"
-        for sink in report.audit
-        if sink.age > _AUDIT_PATIENCE
-    )
-    problems.extend(f"job {job.name}: {job.error}" for job in report.jobs if job.error)
-    problems.extend(f"quota of {row.service}/{row.resource}: {row.error}" for row in report.distributions if row.error)
-    return problems
+            yield f"capacitor {capacitor.name}: its figures are missing or too old"
+    for sink in report.audit:
+        if sink.age > _AUDIT_PATIENCE:
+            yield f"audit: {sink.events} events wait for {sink.sink}, the oldest for {sink.age:.0f} s"
+    yield from (f"job {job.name}: {job.error}" for job in report.jobs if job.error)
+    yield from (f"quota of {row.service}/{row.resource}: {row.error}" for row in report.distributions if row.error)
