@@ -7,8 +7,8 @@ Kept sums know no time. Commitments that have ended count until they are settled
 few, and none where the caller has settled the resource.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Any, Literal
+from collections.abc import Callable, Collection, Sequence
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 import peewee
 from peewee import Case, Select, Value, fn
@@ -21,8 +21,10 @@ from limes.db.models import Commitment, Project, ProjectAZResource
 from limes.db.models.kept_sums import ALL_DOMAINS, CommitmentSum, ProjectSum, UnusedCommitment
 from limes.db.queries import project_sums
 from limes.db.queries.project_sums import Among, AZUsageSum, CommittedSum, Level, ResourceSum
-from limes.db.query import Node, mapping, rows
+from limes.db.query import Node, Query, mapping, rows
 
+P = ParamSpec("P")
+T = TypeVar("T")
 _ALL_AZS = ""
 """What the rows about all AZs together have as their AZ."""
 _SUM = ProjectSum
@@ -33,12 +35,19 @@ def are_kept(engine: Engine) -> bool:
     return engine.dialect == "postgresql"
 
 
-def _are_kept(engine: Engine, by: Level, among: Among) -> bool:
-    return are_kept(engine) and by != "project" and among.kind != "project"
+def _kept(kept: Query[P, T], computed: Query[P, T]) -> Callable[Concatenate[Engine, P], T]:
+    """Returns what reads kept sums where there are such, and else adds up. The last arguments are `by` and `among`."""
+
+    def read(engine: Engine, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        by, among = cast("tuple[Level, Among]", args[-2:])
+        is_kept = are_kept(engine) and by != "project" and among.kind != "project"
+        return (kept if is_kept else computed)(engine, *args, **kwargs)
+
+    return read
 
 
-def _is_among(domain: Any, among: Among) -> list[Any]:
-    return [] if among.ids is None else [any_of(domain, among.ids)]
+def _among(query: Any, among: Among) -> Any:
+    return query if among.ids is None else query.where(any_of(Project.domain, among.ids))
 
 
 def _is_kept_among(kept: Any, by: Level, among: Among) -> Any:
@@ -85,9 +94,7 @@ def _resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     return _group(query.where(*is_wanted), by, _SUM.domain_id, _SUM.resource_id)
 
 
-def resource_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[ResourceSum]:
-    find = _resource_sums if _are_kept(engine, by, among) else project_sums.resource_sums
-    return find(engine, resources, by, among)
+resource_sums = _kept(_resource_sums, project_sums.resource_sums)
 
 
 def select_quotas(resources: Sequence[int]) -> Any:
@@ -113,10 +120,7 @@ def _az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     return _group(query.where(*is_wanted), by, _SUM.domain_id, _SUM.resource_id, _SUM.az)
 
 
-def az_usage_sums(engine: Engine, resources: Sequence[int], by: Level, among: Among) -> list[AZUsageSum]:
-    """Returns usage over projects for each resource and AZ."""
-    find = _az_usage_sums if _are_kept(engine, by, among) else project_sums.az_usage_sums
-    return find(engine, resources, by, among)
+az_usage_sums = _kept(_az_usage_sums, project_sums.az_usage_sums)
 
 
 def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str], int]:
@@ -139,17 +143,14 @@ def _committed_sums(resources: Sequence[int], now: float, by: Level, among: Amon
     parts = parts.where(any_of(kept.resource_id, resources), _is_kept_among(kept, by, among))
     minus = Value(0) - row.amount
     ended = row.select(Project.domain, row.resource, row.az, row.status, row.duration, minus).join(Project)
-    is_over = (row.status.in_(_STATUSES), row.expires_at <= now, any_of(row.resource, resources))
-    parts = parts.union_all(ended.where(*is_over, *_is_among(Project.domain, among))).alias("parts")
+    ended = ended.where(row.status.in_(_STATUSES), row.expires_at <= now, any_of(row.resource, resources))
+    parts = parts.union_all(_among(ended, among)).alias("parts")
     columns, amount = [getattr(parts.c, name) for name in names], fn.SUM(parts.c.amount)
     query = Select([parts], [_key(by, parts.c.domain_id), *columns, amount]).having(amount > 0)
     return _group(query, by, parts.c.domain_id, *columns)
 
 
-def committed_sums(engine: Engine, resources: Sequence[int], now: float, by: Level, among: Among) -> list[CommittedSum]:
-    """Returns commitments that have not ended, by status and duration."""
-    find = _committed_sums if _are_kept(engine, by, among) else project_sums.committed_sums
-    return find(engine, resources, now, by, among)
+committed_sums = _kept(_committed_sums, project_sums.committed_sums)
 
 
 def _with_ended(resources: Sequence[int], now: float) -> Any:
@@ -160,10 +161,7 @@ def _with_ended(resources: Sequence[int], now: float) -> Any:
 
 
 def _same_pair(table: Any, pair: Any) -> Any:
-    project, resource = (
-        (table.project, table.resource) if table is Commitment else (table.project_id, table.resource_id)
-    )
-    return (project == pair.c.project_id) & (resource == pair.c.resource_id)
+    return (table.project_id == pair.c.project_id) & (table.resource_id == pair.c.resource_id)
 
 
 def _corrections(resources: Sequence[int], now: float, *, is_pooled: bool) -> tuple[Any, Any]:
@@ -199,12 +197,11 @@ def _unused(resources: Sequence[int], now: float, by: Level, among: Among, *, is
     is_wanted = (_SUM.az == _ALL_AZS) if is_pooled else (_SUM.az != _ALL_AZS)
     parts: Any = _SUM.select(_SUM.domain_id, _SUM.resource_id, _SUM.az, _SUM.unused.alias("amount"))
     parts = parts.where(any_of(_SUM.resource_id, resources), is_wanted, _is_kept_among(_SUM, by, among))
-    is_in = _is_among(Project.domain, among)
     for correction in _corrections(resources, now, is_pooled=is_pooled):
         one = correction.alias("correction")
         of_domain: Any = Project.select(Project.domain, one.c.resource_id, one.c.az, one.c.amount)
         of_domain = of_domain.join(one, on=one.c.project_id == Project.id)
-        parts = parts.union_all(of_domain.where(*is_in) if is_in else of_domain)
+        parts = parts.union_all(_among(of_domain, among))
     parts = parts.alias("parts")
     key, amount = (parts.c.resource_id, parts.c.az), fn.SUM(parts.c.amount)
     return parts, key, amount
@@ -217,12 +214,7 @@ def _unused_commitments(resources: Sequence[int], now: float, by: Level, among: 
     return _group(query, by, parts.c.domain_id, *key)
 
 
-def unused_commitments(
-    engine: Engine, resources: Sequence[int], now: float, by: Level, among: Among
-) -> dict[tuple[int, int, str], int]:
-    """Returns what projects have committed to but do not use, by key, resource id and AZ."""
-    find = _unused_commitments if _are_kept(engine, by, among) else project_sums.unused_commitments
-    return find(engine, resources, now, by, among)
+unused_commitments = _kept(_unused_commitments, project_sums.unused_commitments)
 
 
 @mapping(int, int, skip_empty="resources")

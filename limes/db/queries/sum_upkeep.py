@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from peewee import AutoField, BooleanField, Field
+from peewee import AutoField, BooleanField
 
 from limes.db.base import BaseModel
 from limes.db.engine import Engine
@@ -57,21 +57,19 @@ def rebuild_sums(engine: Engine) -> None:
 
 def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
     resources = engine.column(Resource.select(Resource.id).order_by(Resource.id))
-    of_resource, of_az = partial(_by_key, width=2), partial(_by_key, width=3)
-    readings = [
-        (what, name, (*arguments, level, _EVERYWHERE), by_key)
-        for what, name, arguments, by_key in (
-            ("quota and usage", "resource_sums", (resources,), of_resource),
-            ("usage by AZ", "az_usage_sums", (resources,), of_az),
-            ("commitments", "committed_sums", (resources, now), partial(_by_key, width=5)),
-            ("unused commitments by AZ", "unused_commitments", (resources, now), _values),
+    readings: list[tuple[str, str, tuple[Any, ...], int]] = [
+        (what, name, (*arguments, level, _EVERYWHERE), width)
+        for what, name, arguments, width in (
+            ("quota and usage", "resource_sums", (resources,), 2),
+            ("usage by AZ", "az_usage_sums", (resources,), 3),
+            ("commitments", "committed_sums", (resources, now), 5),
+            ("unused commitments by AZ", "unused_commitments", (resources, now), 0),
         )
         for level in ("domain", "cluster")
     ]
-    readings.append(("unused commitments in all AZs", "unused_commitments_overall", (resources, now), _values))
-    for what, name, arguments, by_key in readings:
-        kept = by_key(getattr(kept_sums, name)(engine, *arguments))
-        computed = by_key(getattr(project_sums, name)(engine, *arguments))
+    readings.append(("unused commitments in all AZs", "unused_commitments_overall", (resources, now), 0))
+    for what, name, arguments, width in readings:
+        kept, computed = (_by_key(getattr(way, name)(engine, *arguments), width) for way in (kept_sums, project_sums))
         for key in sorted(kept.keys() | computed.keys()):
             if kept.get(key) != computed.get(key):
                 yield WrongSum(what, key, kept.get(key), computed.get(key))
@@ -83,11 +81,10 @@ def _differences(engine: Engine, now: float) -> Iterator[WrongSum]:
         yield WrongSum("suspicious resource of a project", key, *present)
 
 
-def _by_key(rows: list[tuple[Any, ...]], width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
-    return {tuple(row[:width]): tuple(row[width:]) for row in rows}
-
-
-def _values(found: dict[Any, int]) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+def _by_key(found: Any, width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
+    """Makes rows a mapping, whose keys have so many columns."""
+    if width:
+        return {row[:width]: row[width:] for row in found}
     return {key if isinstance(key, tuple) else (key,): (value,) for key, value in found.items()}
 
 
@@ -106,7 +103,8 @@ def fold_sums(engine: Engine) -> None:
 def _fold(model: type[BaseModel], others: Sequence[str]) -> str:
     """`others` are the columns that a sum is by, besides the domain."""
     table, keys = model._meta.table_name, ("domain_id", *others)
-    figures = [field.column_name for field in model._meta.sorted_fields if _is_figure(field, keys)]
+    fields = [field for field in model._meta.sorted_fields if not isinstance(field, (AutoField, BooleanField))]
+    figures = [field.column_name for field in fields if field.column_name not in keys]
     key, other, names = ", ".join(keys), ", ".join(others), ", ".join(figures)
     sums = ", ".join(f"SUM({name})" for name in figures)
     own, theirs = (", ".join(f"{source}.{name}" for name in keys) for source in (table, "several"))
@@ -120,10 +118,6 @@ def _fold(model: type[BaseModel], others: Sequence[str]) -> str:
         f" INSERT INTO {table} (is_change, {key}, {names}) SELECT FALSE, {key}, {sums} FROM parts GROUP BY {key}"
         f" HAVING ROW({sums}) <> ROW({', '.join('0' for _ in figures)})"
     )
-
-
-def _is_figure(field: Field, keys: Sequence[str]) -> bool:
-    return field.column_name not in keys and not isinstance(field, (AutoField, BooleanField))
 
 
 _FOLDS = (_fold(ProjectSum, ("resource_id", "az")), _fold(CommitmentSum, ("resource_id", "az", "status", "duration")))
