@@ -24,7 +24,7 @@ from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.project_tasks import Listener, Scrape, never, next_pause, project_info, wanted_quotas
 from limes.actions.raise_to_demand import on_scrape
-from limes.backends import AZUsage, BackendError, ResourceDef, ResourceUsage, UsageReport, calls
+from limes.backends import AZUsage, BackendError, ResourceUsage, UsageReport, calls
 from limes.core.quota import to_stored
 from limes.core.units import MAX_AMOUNT
 from limes.db.queries import catalog as catalog_queries
@@ -128,15 +128,19 @@ def _record(
     wanted = wanted_quotas(limes.catalog, task, ids, present.resources)
     # a sync applies the quota as well, but the first scrape shows what is there before anything is overwritten
     is_known = any(row.quota is not None for row in stored.resources.values())
-    repairs = limes.settings.collector.authoritative or (task.asked_for and is_known)
+    now, rules = limes.now(), limes.settings.collector
+    repairs = rules.authoritative or (task.asked_for and is_known)
     in_sync = all(after[name].backend_quota == quota for name, quota in wanted.items())
-    outcome = _outcome(limes, in_sync, duration, repairs=repairs)
+    mark_at = now if repairs and not in_sync else None
+    outcome = Outcome(now, now + limes.jitter.spread(rules.scrape_interval), duration, in_sync, mark_at)
     changed = report.state if report.state != task.scrape_state else None
-    seen = None if _keeps_split(limes, task) else task.desynced_at
+    # a report does not show the right quota in the wrong AZs, so it takes away no mark of such
+    has_split = any(each.az_separated for each in limes.catalog.services[task.service_type].resources.values())
+    seen = None if has_split else task.desynced_at
     state = queries.record_success(limes.engine, task.id, task.lease, outcome, seen, changed)
     if state is None:
         return None
-    scrape = Scrape(task, ids, stored, present, usages, outcome.now)
+    scrape = Scrape(task, ids, stored, present, usages, now)
     with limes.engine.batch.collect():
         queries.write_figures(limes.engine, task.project_id, stored, present)
         for listen in listeners:
@@ -146,44 +150,32 @@ def _record(
     change_log.record_scrape(limes, task, limes.constraints, before, after)
     # while a quota waits to be written, or after one was written since the backend was asked, it proves nothing
     told_meanwhile = state.pushed_at is not None and state.pushed_at >= begun
-    if task.desynced_at is None and state.quota_desynced_at in (None, outcome.mark_at) and not told_meanwhile:
-        drift = find_drift(wanted, before, after)
-        if not drift and repairs and not limes.settings.collector.authoritative and state.drifted_at is not None:
-            # noted before, and left alone until now
-            _record_repair(limes, task, {name: after[name].backend_quota for name in wanted}, wanted)
-        _note_drift(limes, task, drift, wanted, state.drifted_at, repairs=repairs)
+    if task.desynced_at is None and state.quota_desynced_at in (None, mark_at) and not told_meanwhile:
+        _note_drift(limes, task, wanted, before, after, state.drifted_at, repairs=repairs)
     return queries.less_used(stored, present)
-
-
-def _keeps_split(limes: Limes, task: ProjectTask) -> bool:
-    """Returns whether the backend may have the right quota in the wrong AZs: a report does not show that, so it
-    takes away no mark."""
-    return any(resource.az_separated for resource in limes.catalog.services[task.service_type].resources.values())
-
-
-def _outcome(limes: Limes, in_sync: bool, duration: float, *, repairs: bool) -> Outcome:
-    now = limes.now()
-    mark_at = now if repairs and not in_sync else None
-    return Outcome(now, now + limes.jitter.spread(limes.settings.collector.scrape_interval), duration, in_sync, mark_at)
 
 
 def _note_drift(
     limes: Limes,
     task: ProjectTask,
-    drift: Mapping[str, tuple[int | None, int | None]],
     wanted: Mapping[str, int],
+    before: Mapping[str, ResourceRow],
+    after: Mapping[str, ResourceRow],
     since: float | None,
     *,
     repairs: bool,
 ) -> None:
     """`since` is when drift was noted before."""
+    drift = find_drift(wanted, before, after)
     if not drift:
+        if repairs and not limes.settings.collector.authoritative and since is not None:  # left alone until now
+            _record_repair(limes, task, {name: after[name].backend_quota for name in wanted}, wanted)
         return
     if since is None:
         queries.set_drift(limes.engine, task.id, limes.now())
     if repairs:
-        _record_repair(limes, task, {name: after for name, (_, after) in drift.items()}, wanted)
-    texts = [f"{name} {before} -> {after}" for name, (before, after) in drift.items()]
+        _record_repair(limes, task, {name: enforced for name, (_, enforced) in drift.items()}, wanted)
+    texts = [f"{name} {old} -> {new}" for name, (old, new) in drift.items()]
     event = f"the backend quota of {task.scope}, service {task.service_type}, was changed by somebody else"
     then = "it is corrected" if repairs else "it is left alone"
     limes.engine.after_commit(partial(log.warning, "%s: %s; %s", event, ", ".join(texts), then))
@@ -219,7 +211,9 @@ def _quota(
     if usage.quota is None:
         return None, None
     backend_quota = to_stored(usage.quota)
-    quota = stored.quota if stored and stored.quota is not None else _initial_quota(resource, backend_quota)
+    # what the backend gives to every new project is the quota of this one, too
+    initial = backend_quota if backend_quota == resource.auto_approve_initial_quota else 0
+    quota = initial if stored is None or stored.quota is None else stored.quota
     ref = (task.service_type, name)
     if autogrow_rule(limes.catalog, ref) is not None:  # constraints are bounds of what is computed
         return (stored.quota or 0) if stored else 0, backend_quota
@@ -231,12 +225,6 @@ def _quota(
         text = f"AUDIT: quota of {where}: {old} -> {quota}, as its constraint demands ({demanded})"
         limes.engine.after_commit(partial(log.warning, "%s", text))
     return quota, backend_quota
-
-
-def _initial_quota(resource: ResourceDef, backend_quota: int) -> int:
-    """Returns 0, or the backend's quota if that is what it gives to every new project."""
-    approved = resource.auto_approve_initial_quota
-    return approved if approved and backend_quota == approved else 0
 
 
 def _az_row(item: AZUsage) -> AZRow:

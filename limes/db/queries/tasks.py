@@ -71,16 +71,15 @@ class CapacitorTask(NamedTuple):
 _PS = ProjectService.alias("ps")
 
 
-def _task(*row: Any) -> ProjectTask:
-    return ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, 0.0, *row[15:]])
-
-
 def _claimable(build: Build[P]) -> Query[P, list[ProjectTask]]:
     """Gives the tasks that `_tasks` selects, without their lease."""
     project = (int, int, str, str, str, bool, str, str, int, str)
-    maybe_time = float | None
-    scrape = (maybe_time, float, bool, str, maybe_time, maybe_time, maybe_time, maybe_time)
-    return made(_task, *project, *scrape)(build)
+    scrape = (float | None, float, bool, str, *[float | None] * 4)
+
+    def task(*row: Any) -> ProjectTask:
+        return ProjectTask._make([*row[:12], bool(row[12]), row[13], row[14] is not None, 0.0, *row[15:]])
+
+    return made(task, *project, *scrape)(build)
 
 
 def _tasks(due_at: Field, claimed_until: Field, limit: int, *conditions: Any) -> Node:
@@ -127,10 +126,19 @@ def _scrapes(
 
 
 @writes_for("ids")
-def _lease_scrapes(ids: Sequence[int], lease: float) -> Node:
-    # a sync that is requested from now on wants newer figures, so it marks the row again
-    changes = ProjectService.update(is_stale=False, next_scrape_at=lease, scrape_claimed_until=lease)
+def _lease(ids: Sequence[int], work: Literal["scrape", "push"], until: float) -> Node:
+    if work == "push":
+        changes = ProjectService.update(next_push_at=until, push_claimed_until=until)
+    else:  # a sync that is requested from now on wants newer figures, so it marks the row again
+        changes = ProjectService.update(is_stale=False, next_scrape_at=until, scrape_claimed_until=until)
     return changes.where(any_of(ProjectService.id, ids))
+
+
+def _claim(
+    engine: Engine, work: Literal["scrape", "push"], tasks: Sequence[ProjectTask], lease: float
+) -> list[ProjectTask]:
+    _lease(engine, [task.id for task in tasks], work, lease)
+    return [task._replace(lease=lease) for task in tasks]
 
 
 def claim_scrapes(
@@ -146,8 +154,7 @@ def claim_scrapes(
         tasks += _scrapes(engine, "due", service_type, now, never, limit - len(tasks))
     if not tasks:
         tasks = _scrapes(engine, "lost", service_type, now, never, limit)
-    _lease_scrapes(engine, [task.id for task in tasks], lease)
-    return [task._replace(lease=lease) for task in tasks]
+    return _claim(engine, "scrape", tasks, lease)
 
 
 @writes
@@ -179,18 +186,11 @@ def _pushes_of_project(project_id: int, service_types: Sequence[str], now: float
     return _tasks(_PS.next_push_at, _PS.push_claimed_until, limit, *of_project, is_due, is_free)
 
 
-@writes_for("ids")
-def _lease_pushes(ids: Sequence[int], lease: float) -> Node:
-    changes = ProjectService.update(next_push_at=lease, push_claimed_until=lease)
-    return changes.where(any_of(ProjectService.id, ids))
-
-
 def claim_push(engine: Engine, service_type: str, now: float, lease: float, never: float) -> ProjectTask | None:
     """The project with quota to write that has been due longest."""
     times = (service_type, now, never)
     tasks = _pushes(engine, "due", *times, limit=1) or _pushes(engine, "lost", *times, limit=1)
-    _lease_pushes(engine, [task.id for task in tasks], lease)
-    return tasks[0]._replace(lease=lease) if tasks else None
+    return next(iter(_claim(engine, "push", tasks, lease)), None)
 
 
 def claim_push_of(
@@ -198,8 +198,7 @@ def claim_push_of(
 ) -> list[ProjectTask]:
     """Those of these services of the project whose quota has to be written, and that nobody has claimed."""
     tasks = _pushes_of_project(engine, project_id, service_types, now, never, len(service_types))
-    _lease_pushes(engine, [task.id for task in tasks], lease)
-    return [task._replace(lease=lease) for task in tasks]
+    return _claim(engine, "push", tasks, lease)
 
 
 @writes
