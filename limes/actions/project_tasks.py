@@ -1,15 +1,21 @@
-"""What scraping usage and writing quota have in common: pauses, the wanted quota, and what a scrape has found."""
+"""What tasks have in common: pauses, claims of cluster-wide jobs, the wanted quota, and what a scrape has found."""
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from limes.actions.context import Limes
 from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
 from limes.core.catalog import Catalog, Ref
 from limes.core.quota import usable_quota
+from limes.db.queries import tasks
 from limes.db.queries.scrapes import Figures
 from limes.db.queries.tasks import ProjectTask
+from limes.errors import LimesError
+
+log = logging.getLogger(__name__)
 
 
 class HasQuota(Protocol):
@@ -87,3 +93,41 @@ class Scrape:
 Listener = Callable[[Limes, Scrape], None]
 """Called in the transaction of the scrape, whose claim and locks keep all others from the project's figures. What it
 writes goes to PostgreSQL together with the figures, unless it reads after that; so no count of rows comes back."""
+
+
+def claim_job(limes: Limes, name: str, *durations: float) -> float | None:
+    """Returns when the claim ends; None if the job is not due, or another collector does it. `durations` are those that
+    may be added to the present to say when it is due again."""
+    engine, now = limes.engine, limes.now()
+    until, horizon = now + limes.lease, never(now, *durations, limes.lease)
+    return until if engine.atomic(partial(tasks.claim_job, engine, name, now, until, horizon)) else None
+
+
+def finish_job(limes: Limes, name: str, claimed_until: float, pause: float, message: str) -> None:
+    """Ends the claim. The job is due again after about `pause` seconds; `message` says why it failed, if it did."""
+    engine, now = limes.engine, limes.now()
+    next_run_at = now + limes.jitter.spread(pause)
+    engine.atomic(partial(tasks.finish_job, engine, name, claimed_until, now, next_run_at, message))
+
+
+def run_if_due(limes: Limes, name: str, work: Callable[[Limes], object], interval: float) -> bool | None:
+    """Does the job's work each `interval` seconds. Returns whether it succeeded; None if it was not due, or another
+    collector does it.
+
+    Another collector does it again if it takes longer than the lease, so running it twice at the same time must be
+    safe.
+    """
+    claimed_until = claim_job(limes, name, interval)
+    if claimed_until is None:
+        return None
+    message = ""
+    try:
+        work(limes)
+    except LimesError as error:
+        message = str(error)
+        log.error("%s: %s", name, message)
+    except Exception as error:  # a bug: recorded like other errors, so that the job runs again at its next time
+        message = f"internal error: {type(error).__name__}"
+        log.exception("%s failed", name)
+    finish_job(limes, name, claimed_until, interval, message)
+    return not message

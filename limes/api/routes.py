@@ -43,7 +43,7 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
-from limes.api.handlers import attention, autogrow_bounds, caller, cluster, mail_settings, project, quota, unsubscribe
+from limes.api.handlers import attention, autogrow_bounds, caller, mail_settings, quota, reports, unsubscribe
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
@@ -89,10 +89,10 @@ SECTIONS = {
         },
     },
     "cluster": {
-        "/v1/resources": {"GET": Operation(cluster.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION)},
+        "/v1/resources": {"GET": Operation(reports.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION)},
         "/v1/clusters/current": {
             "GET": Operation(
-                cluster.show,
+                reports.show,
                 "cluster:show",
                 {200: ClusterAnswer},
                 parameters=_REPORT,
@@ -101,22 +101,22 @@ SECTIONS = {
             )
         },
         "/v1/inconsistencies": {
-            "GET": Operation(cluster.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), SELECTION)
+            "GET": Operation(reports.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), SELECTION)
         },
         "/v1/admin/scrape-errors": {
             "GET": Operation(
-                cluster.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), SELECTION
+                reports.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), SELECTION
             )
         },
     },
     "domains": {
-        "/v1/domains": {"GET": Operation(project.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT)},
+        "/v1/domains": {"GET": Operation(reports.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT)},
         "/v1/domains/discover": {
-            "POST": Operation(project.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None})
+            "POST": Operation(reports.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None})
         },
         DOMAIN: {
             "GET": Operation(
-                project.show_domain, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
+                reports.show_domain, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
             ),
             "PUT": Operation(
                 quota.set_domain_quotas,
@@ -160,19 +160,19 @@ SECTIONS = {
     },
     "projects": {
         "/v1/projects": {
-            "GET": Operation(project.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT)
+            "GET": Operation(reports.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT)
         },
         f"{DOMAIN}/projects": {
-            "GET": Operation(project.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT)
+            "GET": Operation(reports.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT)
         },
         f"{DOMAIN}/projects/discover": {
             "POST": Operation(
-                project.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
+                reports.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
             )
         },
         PROJECT: {
             "GET": Operation(
-                project.show_project,
+                reports.show_project,
                 "project:show",
                 {200: ProjectAnswer, 304: None},
                 (404,),
@@ -224,7 +224,7 @@ SECTIONS = {
                 ProjectForbidAutogrowthBody,
             )
         },
-        f"{PROJECT}/sync": {"POST": Operation(project.sync, "project:sync", {202: None}, (404,))},
+        f"{PROJECT}/sync": {"POST": Operation(reports.sync, "project:sync", {202: None}, (404,))},
         f"{PROJECT}/history": {
             "GET": Operation(quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
         },

@@ -180,9 +180,6 @@ def operational_server(
         server.server_close()
 
 
-log = logging.getLogger(__name__)
-
-
 @dataclass(slots=True)
 class MetricsProcess:
     """Serves `/healthcheck` and `/metrics` on `listen`; port 0 means any free one."""

@@ -18,9 +18,8 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector as MetricsSource
 
-from limes.collector.clocks import JumpAlarm
 from limes.collector.http import MetricsEndpoint, operational_server
-from limes.collector.loop import Job, Loop
+from limes.collector.loop import Job, JumpAlarm, Loop
 from limes.db.engine import Engine
 from limes.errors import LimesError, StartupError
 from limes.metrics.shared import SharedFigures

@@ -14,8 +14,7 @@ from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage
-from limes.actions.project_tasks import Listener
-from limes.actions.run_job import run_if_due
+from limes.actions.project_tasks import Listener, run_if_due
 from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.actions.sync_catalog import sync_catalog
 from limes.audit.initiator import of_job
@@ -23,8 +22,7 @@ from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.rabbitmq import RabbitMQSink
 from limes.backends.breaker import CircuitBreaker
-from limes.collector.clocks import ClockWatch
-from limes.collector.loop import Job, counted
+from limes.collector.loop import ClockWatch, Job, counted
 from limes.collector.runner import Collector, claim_sqlite_file
 from limes.collector.service_jobs import push_job, scrape_job
 from limes.composition.cluster import build_cluster

@@ -10,7 +10,7 @@ from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
 from limes.actions.notify import notify
-from limes.actions.run_job import run_if_due
+from limes.actions.project_tasks import run_if_due
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink

@@ -15,7 +15,7 @@ from limes.core.catalog import Catalog, Ref
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import data_metrics as queries
+from limes.db.queries import collector_state as queries
 from limes.db.queries.projects import domains as domain_rows
 from limes.db.transactions import snapshot
 from limes.metrics import configured, domains, subresources

@@ -11,7 +11,7 @@ import orjson
 
 from limes.core.catalog import UNKNOWN_AZ
 from limes.db.engine import Engine
-from limes.db.queries import data_metrics as queries
+from limes.db.queries import collector_state as queries
 from limes.metrics.text import Samples, labels
 
 _CONTAINER = ("domain_id", "project_id", "container_name")

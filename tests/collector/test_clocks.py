@@ -6,11 +6,10 @@ from functools import partial
 import pytest
 
 from limes.actions.discover import request_sync
+from limes.actions.project_tasks import run_if_due
 from limes.actions.push_quota import push_quota
-from limes.actions.run_job import run_if_due
 from limes.actions.scrape_usage import claim_scrapes
-from limes.collector.clocks import ClockWatch, JumpAlarm
-from limes.collector.loop import Job, Loop
+from limes.collector.loop import ClockWatch, Job, JumpAlarm, Loop
 from limes.db.engine import Engine
 from tests.collector.lab import Lab
 
@@ -117,7 +116,7 @@ def test_a_loop_begins_nothing_while_it_may_not() -> None:
 
 
 def test_a_jump_wakes_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
-    import limes.collector.clocks as module
+    import limes.collector.loop as module
 
     class Time:
         ahead = 0.0

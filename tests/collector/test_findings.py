@@ -5,8 +5,8 @@ from typing import Never
 
 from limes.actions.context import Limes
 from limes.actions.discover import request_sync
+from limes.actions.project_tasks import run_if_due
 from limes.actions.push_quota import push_quota
-from limes.actions.run_job import run_if_due
 from tests.collector.lab import BERLIN, GERMANY, Lab, once
 
 

@@ -20,8 +20,7 @@ import orjson
 
 from limes.actions.context import Limes
 from limes.actions.deliver_events import Failures
-from limes.actions.project_tasks import never, next_pause
-from limes.actions.run_job import claim_job, finish_job
+from limes.actions.project_tasks import claim_job, finish_job, never, next_pause
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import MailRow, WaitingItem
 from limes.mail.mailer import Fate, Mail, Mailer, MailerDown, MailSession, Outcome

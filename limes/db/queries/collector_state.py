@@ -1,17 +1,34 @@
-"""How the collector's work goes, as its gauges and `limes status` show it. Only for configured services."""
+"""How the collector's work goes, as its gauges and `limes status` show it, only for configured services; and the
+figures behind the data metrics, of which those about projects are streamed.
 
-from collections.abc import Iterable, Iterator
+To be called in one transaction, so that all see the same state.
+"""
+
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, NamedTuple
 
 import peewee
 from peewee import JOIN, Case, fn
 
 from limes.core.scrape_problem import PROJECT_PLACEHOLDER
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.models import Domain, Job, OutboxEvent, Project, ProjectService, Service
-from limes.db.queries.attention import CapacitorScrape, capacitor_scrapes, count_if
+from limes.db.models import (
+    AZResource,
+    Commitment,
+    Domain,
+    DomainResource,
+    Job,
+    OutboxEvent,
+    Project,
+    ProjectAZResource,
+    ProjectResource,
+    ProjectService,
+    Service,
+)
+from limes.db.queries.attention import PLACE, CapacitorScrape, PlacedRow, capacitor_scrapes, count_if
 from limes.db.queries.autogrow import JOB_PREFIX, computed_resources
-from limes.db.query import Node, rows
+from limes.db.query import Node, mapping, rows, stream
 
 
 class ServiceState(NamedTuple):
@@ -220,3 +237,103 @@ def errors(engine: Engine) -> list[ErrorGroup]:
     groups = _errors(engine, "scrape-usage") + _errors(engine, "push-quota")
     in_one_line = (group._replace(message=" ".join(group.message.split())) for group in groups)
     return sorted(in_one_line, key=lambda group: (-group.projects, group))
+
+
+class CommittedFigure(NamedTuple):
+    """What a project has committed to, by status of the commitments."""
+
+    project_id: int
+    resource_id: int
+    az: str
+    status: str
+    amount: int
+    expires_at: float
+    """The earliest end."""
+
+
+ProjectColumn = Literal["quota", "backend_quota", "usage", "physical_usage"]
+"""What `project_figures` knows."""
+
+
+@mapping(int, PlacedRow)
+def projects() -> Node:
+    return Project.select(Project.id, *PLACE).join(Domain)
+
+
+@stream(tuple[int, int, int])
+def project_figures(column: ProjectColumn) -> Node:
+    """A column where it has a value, by project and resource."""
+    value = getattr(ProjectResource, column)
+    return ProjectResource.select(ProjectResource.project, ProjectResource.resource, value).where(value.is_null(False))
+
+
+@stream(tuple[int, int, str, int])
+def project_az_usage() -> Node:
+    """By project, resource and AZ."""
+    row = ProjectAZResource
+    return row.select(row.project_id, row.resource_id, row.az, row.usage)
+
+
+@rows(CommittedFigure)
+def committed() -> Node:
+    """Commitments that are neither over nor replaced, summed up."""
+    row = Commitment
+    key = (row.project, row.resource, row.az, row.status)
+    query = row.select(*key, fn.SUM(row.amount), fn.MIN(row.expires_at))
+    return query.where(any_of(row.status, ("planned", "pending", "confirmed"))).group_by(*key).order_by(*key)
+
+
+class DomainFigure(NamedTuple):
+    domain_uuid: str
+    domain_name: str
+    resource_id: int
+    quota: int
+
+
+@rows(DomainFigure)
+def domain_quotas() -> Node:
+    query = DomainResource.select(Domain.uuid, Domain.name, DomainResource.resource, DomainResource.quota)
+    return query.join(Domain)
+
+
+@rows(DomainFigure, skip_empty="resources")
+def domain_quota_sums(resources: Collection[int]) -> Node:
+    """The sums of project quotas of these resources in each domain."""
+    quota = fn.SUM(ProjectResource.quota)
+    return (
+        ProjectResource.select(Domain.uuid, Domain.name, ProjectResource.resource, quota)
+        .join(Project)
+        .join(Domain)
+        .where(any_of(ProjectResource.resource, resources), ProjectResource.quota.is_null(False))
+        .group_by(Domain.uuid, Domain.name, ProjectResource.resource)
+    )
+
+
+@stream(tuple[int, str])
+def subresources(resources: Collection[int]) -> Node:
+    """The projects and subresources of these resources, as JSON lists, where there are any."""
+    row = ProjectAZResource
+    query = row.select(row.project_id, row.subresources)
+    return query.where(any_of(row.resource_id, resources), row.subresources != "")
+
+
+@stream(tuple[str, str])
+def subcapacities() -> Node:
+    """All AZs with subcapacities, as JSON lists."""
+    row = AZResource
+    return row.select(row.az, row.subcapacities).where(row.subcapacities != "[]")
+
+
+class CapacityFigure(NamedTuple):
+    """The capacity of a resource in one AZ, before overcommit."""
+
+    resource_id: int
+    az: str
+    raw_capacity: int
+    usage: int | None
+
+
+@rows(CapacityFigure)
+def capacities() -> Node:
+    row = AZResource
+    return row.select(row.resource, row.az, row.raw_capacity, row.usage).order_by(row.resource, row.az)

@@ -1,9 +1,10 @@
-"""Domains and projects: reports, their discovery, and scrapes on demand."""
+"""Reports of the cluster, domains and projects; discovery, and scrapes on demand."""
 
 from collections.abc import Generator
 
 from limes.actions import discover as discovery
-from limes.actions.reports.cluster import report_domain, report_domains
+from limes.actions.reports.cluster import report_cluster, report_domain, report_domains
+from limes.actions.reports.inconsistencies import find_inconsistencies, find_scrape_errors
 from limes.actions.reports.projects import (
     ProjectDetails,
     ProjectReport,
@@ -13,13 +14,46 @@ from limes.actions.reports.projects import (
     stream_projects,
 )
 from limes.api.answers import project as answers
+from limes.api.answers.cluster import render_cluster, render_inconsistencies, render_scrape_errors
 from limes.api.answers.common import Id
-from limes.api.answers.resources import RenderContext
+from limes.api.answers.resources import RenderContext, render_resources
 from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
-from limes.core.catalog import Selection
+from limes.core.catalog import Ref, Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.json import dump_items, dump_part
+
+
+def show(call: Call) -> Answer:
+    """Shows capacity, quota and usage. Subcapacities are left out silently for those who may not see them."""
+    sees_all = call.allows("cluster:show")
+    if not sees_all:
+        call.require("cluster:show_basic")
+
+    def may_see_subcapacities(ref: Ref) -> bool:
+        return sees_all or call.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
+
+    context = call.render_context()
+    report = report_cluster(call.limes, call.selection(), per_az_at=context.commitments_at)
+    return Answer(document=render_cluster(context, report, may_see_subcapacities))
+
+
+def list_resources(call: Call) -> Answer:
+    """Lists services and resources: names, units, and what commitments to them can be; and preset sizes of quota."""
+    return Answer(document=render_resources(call.render_context(), call.selection(), call.limes.quota_sets.values()))
+
+
+def list_inconsistencies(call: Call) -> Answer:
+    """Lists quotas that contradict themselves, usage, or the backends."""
+    report = find_inconsistencies(call.limes, call.selection())
+    return Answer(document=render_inconsistencies(call.catalog, report))
+
+
+def list_scrape_errors(call: Call) -> Answer:
+    """Lists scrapes that fail, grouped by service type and message."""
+    groups = find_scrape_errors(call.limes, call.selection())
+    return Answer(document=render_scrape_errors(groups))
+
 
 _PROJECTS_A_PART = 20
 """Of a body that is streamed: enough that sending a part is worth it."""
