@@ -35,7 +35,7 @@ from limes.placement.audit import FindGone
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
-from limes.placement.startup import prepare
+from limes.placement.objects.vocabulary import prepare
 from limes.placement.transfer.api import LocalApi, RemoteApi
 from limes.settings import Settings
 from limes.system import SystemClock, SystemIds

@@ -20,7 +20,7 @@ _WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
 
 
 def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
-    """Returns the app. The database must already have the tables and the standard names (`limes.placement.startup`)."""
+    """Returns the app. The database must have been prepared (`vocabulary.prepare`)."""
     settings = deps.settings
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[

@@ -6,11 +6,10 @@ from limes.placement.handlers import (
     allocation_candidate,
     inventory,
     quota,
-    resource_class,
     resource_provider,
     root,
-    trait,
     usage,
+    vocabulary,
 )
 from limes.placement.operation import Operation, every_version
 from limes.placement.policy import rules
@@ -30,13 +29,13 @@ def _below_7(version: int) -> bool:
 ROUTES = {
     "/": {"GET": Operation(root.show, None, public=True)},
     "/resource_classes": {
-        "GET": Operation(resource_class.list_all, f"{_CLASSES}:list", since=2, renders=True),
-        "POST": Operation(resource_class.create, f"{_CLASSES}:create", since=2, body=every_version),
+        "GET": Operation(vocabulary.list_classes, f"{_CLASSES}:list", since=2, renders=True),
+        "POST": Operation(vocabulary.create_class, f"{_CLASSES}:create", since=2, body=every_version),
     },
     "/resource_classes/{name}": {
-        "GET": Operation(resource_class.show, f"{_CLASSES}:show", since=2, renders=True),
-        "PUT": Operation(resource_class.put, f"{_CLASSES}:update", since=2, body=_below_7),
-        "DELETE": Operation(resource_class.delete, f"{_CLASSES}:delete", since=2),
+        "GET": Operation(vocabulary.show_class, f"{_CLASSES}:show", since=2, renders=True),
+        "PUT": Operation(vocabulary.put_class, f"{_CLASSES}:update", since=2, body=_below_7),
+        "DELETE": Operation(vocabulary.delete_class, f"{_CLASSES}:delete", since=2),
     },
     "/resource_providers": {
         "GET": Operation(resource_provider.list_providers, f"{_PROVIDERS}:list", renders=True),
@@ -66,9 +65,9 @@ ROUTES = {
         "PUT": Operation(resource_provider.replace_aggregates, f"{_AGGREGATES}:update", since=1, body=every_version),
     },
     "/resource_providers/{uuid}/traits": {
-        "GET": Operation(trait.list_of_provider, f"{_TRAITS}:list", since=6, renders=True),
-        "PUT": Operation(trait.replace_of_provider, f"{_TRAITS}:update", since=6, body=every_version),
-        "DELETE": Operation(trait.delete_of_provider, f"{_TRAITS}:delete", since=6),
+        "GET": Operation(vocabulary.list_of_provider, f"{_TRAITS}:list", since=6, renders=True),
+        "PUT": Operation(vocabulary.replace_of_provider, f"{_TRAITS}:update", since=6, body=every_version),
+        "DELETE": Operation(vocabulary.delete_of_provider, f"{_TRAITS}:delete", since=6),
     },
     "/resource_providers/{uuid}/allocations": {
         "GET": Operation(allocation.list_of_provider, f"{_PROVIDERS}:allocations:list", renders=True)
@@ -86,11 +85,11 @@ ROUTES = {
         "PUT": Operation(allocation.replace, "placement:allocations:update", body=every_version),
         "DELETE": Operation(allocation.delete, "placement:allocations:delete"),
     },
-    "/traits": {"GET": Operation(trait.list_all, "placement:traits:list", since=6, renders=True)},
+    "/traits": {"GET": Operation(vocabulary.list_traits, "placement:traits:list", since=6, renders=True)},
     "/traits/{name}": {
-        "GET": Operation(trait.show, "placement:traits:show", since=6),
-        "PUT": Operation(trait.create, "placement:traits:update", since=6),
-        "DELETE": Operation(trait.delete, "placement:traits:delete", since=6),
+        "GET": Operation(vocabulary.show_trait, "placement:traits:show", since=6),
+        "PUT": Operation(vocabulary.create_trait, "placement:traits:update", since=6),
+        "DELETE": Operation(vocabulary.delete_trait, "placement:traits:delete", since=6),
     },
     "/usages": {"GET": Operation(usage.show_of_project, "placement:usages", since=9, authorizes=True, renders=True)},
     "/reshaper": {"POST": Operation(allocation.reshape, "placement:reshaper:reshape", since=30, body=every_version)},

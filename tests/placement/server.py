@@ -19,8 +19,8 @@ from limes.placement.app import create_app
 from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
+from limes.placement.objects.vocabulary import prepare
 from limes.placement.policy import PlacementPolicy
-from limes.placement.startup import prepare
 from limes.settings.placement import PlacementSettings
 from limes.system import SystemClock, SystemIds
 

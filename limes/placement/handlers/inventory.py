@@ -7,7 +7,7 @@ from limes.errors import LimesError
 from limes.placement.call import Answer, Call
 from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.objects import inventory as inventories
-from limes.placement.objects import resource_class, resource_provider
+from limes.placement.objects import resource_provider, vocabulary
 from limes.placement.objects.inventory import Inventory
 from limes.placement.objects.resource_provider import LockedProvider
 from limes.placement.schemas import resource_provider as schema
@@ -65,7 +65,7 @@ def create(call: Call) -> Answer:
     def write(provider: LockedProvider) -> Inventory:
         with prefixed(InvalidValue, f"Unable to create inventory for resource provider {uuid}:"):
             inventory = parse(body, call.version, class_name, uuid)
-            class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
+            class_id = vocabulary.check_classes(call.engine, [class_name])[class_name]
         if class_id in inventories.class_ids_of(call.engine, provider.id):
             raise ConcurrentUpdate(f"Update conflict: there is inventory of class {class_name} already.")
         inventories.put(call.engine, provider.id, {class_id: inventory}, call.now)
@@ -85,7 +85,7 @@ def update(call: Call) -> Answer:
 
     def write(provider: LockedProvider) -> Inventory:
         inventory = _parse_update(body, call.version, class_name, uuid)
-        class_id = resource_class.get(call.engine, class_name).id
+        class_id = vocabulary.get(call.engine, "resource_classes", class_name).id
         if class_id not in inventories.class_ids_of(call.engine, provider.id):
             raise InvalidValue(
                 f"No inventory record with resource class for resource provider {uuid}:"
@@ -111,7 +111,7 @@ def replace_all(call: Call) -> Answer:
         by_class = {
             name: _parse_update(values, call.version, name, uuid) for name, values in body["inventories"].items()
         }
-        ids = resource_class.ids_of(call.engine, by_class, kept=True)
+        ids = vocabulary.class_ids(call.engine, by_class, kept=True)
         unknown = [name for name in by_class if name not in ids]
         if unknown:
             raise InvalidValue(
@@ -136,7 +136,7 @@ def delete(call: Call) -> Answer:
 
     def write(provider: LockedProvider) -> None:
         missing = f"No inventory of class {class_name} found for delete"
-        class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
+        class_id = vocabulary.class_ids(call.engine, [class_name]).get(class_name)
         if class_id is None:
             raise Missing(f"{missing}: No such resource class {class_name}.")
         with prefixed(InventoryInUse, f"Unable to delete inventory of class {class_name}:"):

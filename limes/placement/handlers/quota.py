@@ -5,7 +5,7 @@ from typing import Any
 from limes.placement.call import Answer, Call
 from limes.placement.errors import InvalidBody, Missing
 from limes.placement.objects import quota as quotas
-from limes.placement.objects import resource_class, usage
+from limes.placement.objects import usage, vocabulary
 from limes.placement.schemas import usage as schema
 from limes.placement.schemas.common import OWNER, Schema
 
@@ -25,7 +25,7 @@ def replace(call: Call) -> Answer:
     limits = {name: quota["limit"] for name, quota in body["quotas"].items()}
 
     def work() -> None:
-        ids = resource_class.check_exist(call.engine, list(limits))
+        ids = vocabulary.check_classes(call.engine, list(limits))
         limits_by_class = {ids[name]: None if limit is None else int(limit) for name, limit in limits.items()}
         quotas.replace(call.engine, project_id, limits_by_class)
 

@@ -8,9 +8,9 @@ import orjson
 
 from limes.placement.call import Answer, Call
 from limes.placement.errors import InvalidValue
-from limes.placement.objects import resource_class
 from limes.placement.objects import usage as usages
 from limes.placement.objects import usage_group as groups
+from limes.placement.objects import vocabulary
 from limes.placement.objects.usage_group import Filter, GroupBy
 from limes.placement.schemas import usage as schema
 from limes.placement.search.querystring import invalid
@@ -77,7 +77,7 @@ def list_groups(call: Call) -> Answer:
 
 def _class_ids(call: Call, query: dict[str, str]) -> tuple[int, ...]:
     names = [name for name in query.get("resource_classes", "").split(",") if name]
-    ids = resource_class.ids_of(call.engine, names)
+    ids = vocabulary.class_ids(call.engine, names)
     unknown = [name for name in names if name not in ids]
     if unknown:
         raise InvalidValue(f"No such resource class {unknown[0]}.")

@@ -21,7 +21,7 @@ from limes.db.engine import Engine
 from limes.db.query import Insert, Node, mapping, rows, writes
 from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue, ProviderUnknown
 from limes.placement.models import Allocation, Provider, ResourceClass
-from limes.placement.objects import change, consumer, inventory, quota, resource_class
+from limes.placement.objects import change, consumer, inventory, quota, vocabulary
 from limes.placement.objects.allocation import ANY_GENERATION, Claim
 from limes.placement.objects.consumer import Consumer
 from limes.placement.objects.inventory import Inventory, Stock
@@ -68,7 +68,7 @@ def replace(engine: Engine, claims: Sequence[Claim], now: float, shapes: Mapping
         _check_shapes(engine, shapes, providers)
     write.check()
     reshaped = {uuid: shape.read() for uuid, shape in (shapes or {}).items()}
-    classes = resource_class.check_exist(engine, {name for inventories in reshaped.values() for name in inventories})
+    classes = vocabulary.check_classes(engine, {name for inventories in reshaped.values() for name in inventories})
     for uuid, inventories in reshaped.items():
         inventory.put(engine, providers[uuid], {classes[name]: inventories[name] for name in inventories}, now)
     write.apply()
@@ -210,7 +210,7 @@ class _AllocationWrite:
         useful = {uuid for uuid in self._named() if not named.keys().isdisjoint(stocks[self._providers[uuid]])}
         if useful == self._named() and all(name in classes for classes in stocks.values() for name in named):
             return
-        resource_class.check_exist(self._engine, named)
+        vocabulary.check_classes(self._engine, named)
         useless = dict.fromkeys(uuid for claim in self._claims for uuid in claim.resources if uuid not in useful)
         if useless:
             raise _no_inventory(named, useless)
