@@ -32,10 +32,10 @@ from limes.memory import garbage_collector_paused, tune_garbage_collector
 from limes.outgoing import keystone_session
 from limes.placement.app import create_app
 from limes.placement.audit import FindGone
-from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
-from limes.placement.policy import PlacementPolicy
 from limes.placement.objects.vocabulary import prepare
+from limes.placement.policy import PlacementPolicy
 from limes.placement.transfer.api import LocalApi, RemoteApi
 from limes.settings import Settings
 from limes.system import SystemClock, SystemIds

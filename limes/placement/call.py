@@ -1,8 +1,8 @@
-"""One request as Placement's handlers see it, and their answer."""
+"""What Placement's handlers work with: the collaborators, one request, and their answer."""
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -11,17 +11,38 @@ import falcon
 import orjson
 import peewee
 
+from limes.auth.context import Authenticator
 from limes.db.engine import Engine
 from limes.db.failures import first_line
-from limes.placement.collaborators import PlacementCollaborators
 from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
+from limes.placement.index import ProviderIndex
+from limes.placement.policy import PlacementPolicy
 from limes.placement.schemas.common import Schema, oversize
-from limes.placement.search.querystring import last_values, parse_pairs
+from limes.placement.search.memory import AnswerMemory
+from limes.placement.search.values import last_values, parse_pairs
+from limes.settings.placement import PlacementSettings
+from limes.system import Clock, IdSource
 from limes.web import call as web
+from limes.web.client_address import ClientAddress
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 _TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementCollaborators:
+    """Everything that handlers may use. `limes.composition` builds it from the configuration, tests as they need."""
+
+    engine: Engine
+    index: ProviderIndex
+    authenticator: Authenticator
+    policy: PlacementPolicy
+    clock: Clock
+    ids: IdSource
+    settings: PlacementSettings
+    client_address: ClientAddress = field(default_factory=ClientAddress)
+    answers: AnswerMemory = field(default_factory=AnswerMemory)
 
 
 @dataclass(frozen=True, slots=True)

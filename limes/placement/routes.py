@@ -1,16 +1,7 @@
 """The whole API on one page: path, method, function. 404, 405 and the `allow` header follow from it."""
 
 from limes.auth.policy import Rule
-from limes.placement.handlers import (
-    allocation,
-    allocation_candidate,
-    inventory,
-    quota,
-    resource_provider,
-    root,
-    usage,
-    vocabulary,
-)
+from limes.placement.handlers import allocation, inventory, resource_provider, root, usage, vocabulary
 from limes.placement.operation import Operation, every_version
 from limes.placement.policy import rules
 from limes.web.operation import document_rules
@@ -73,9 +64,7 @@ ROUTES = {
         "GET": Operation(allocation.list_of_provider, f"{_PROVIDERS}:allocations:list", renders=True)
     },
     "/allocation_candidates": {
-        "GET": Operation(
-            allocation_candidate.list_candidates, "placement:allocation_candidates:list", since=10, renders=True
-        )
+        "GET": Operation(allocation.list_candidates, "placement:allocation_candidates:list", since=10, renders=True)
     },
     "/allocations": {
         "POST": Operation(allocation.replace_several, "placement:allocations:manage", since=13, body=every_version)
@@ -96,9 +85,9 @@ ROUTES = {
     # our extensions
     "/usage_groups": {"GET": Operation(usage.list_groups, "placement:usage_groups:list", renders=True)},
     "/quotas/{project_id}": {
-        "GET": Operation(quota.show, "placement:quotas:show", renders=True),
-        "PUT": Operation(quota.replace, "placement:quotas:update", body=every_version),
-        "DELETE": Operation(quota.delete, "placement:quotas:delete"),
+        "GET": Operation(usage.show_quotas, "placement:quotas:show", renders=True),
+        "PUT": Operation(usage.replace_quotas, "placement:quotas:update", body=every_version),
+        "DELETE": Operation(usage.delete_quotas, "placement:quotas:delete"),
     },
 }
 

@@ -16,7 +16,7 @@ from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.memory import tune_garbage_collector
 from limes.placement.app import create_app
-from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare

@@ -6,7 +6,7 @@ import pytest
 
 from limes.placement import errors, policy
 from limes.placement.routes import ROUTES
-from limes.placement.search import querystring as query_errors
+from limes.placement.search import values as query_errors
 from limes.settings.placement import PlacementBounds, PlacementSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "placement-api.md").read_text()

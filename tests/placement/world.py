@@ -11,7 +11,7 @@ from falcon import testing
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.placement.app import create_app
-from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.policy import PlacementPolicy
 from limes.settings.placement import PlacementSettings

@@ -8,14 +8,13 @@ import orjson
 
 from limes.placement.call import Answer, Call, transactional
 from limes.placement.errors import CannotDeleteParent, DuplicateName, InvalidValue, Missing, ProviderInUse
-from limes.placement.handlers.allocation_candidate import bounds_of
+from limes.placement.handlers.allocation import bounds_of
 from limes.placement.objects import resource_provider as providers
 from limes.placement.objects.resource_provider import LockedProvider, Provider
 from limes.placement.schemas import resource_provider as schema
 from limes.placement.search.model import Provider as IndexedProvider
 from limes.placement.search.provider_list import matching_providers, parse_providers
-from limes.placement.search.querystring import invalid, last_values, parse_pairs
-from limes.placement.search.values import aggregate_name, normal_uuid
+from limes.placement.search.values import aggregate_name, invalid, last_values, normal_uuid, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
 _PLACES = Provider(0, "@uuid@", "", 0, 0.0, 0, "", None, None)

@@ -1,6 +1,6 @@
 """Queries about usages and usage groups, and the body of project quotas."""
 
-from limes.placement.objects.usage_group import GroupBy
+from limes.placement.objects.usage import GroupBy
 from limes.placement.schemas.common import CLASS_KEY, OWNER, Schema, map_of, object_of, versioned
 
 _FIELDS = {"project_id": OWNER, "user_id": OWNER}
