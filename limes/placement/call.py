@@ -16,8 +16,8 @@ from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
 from limes.placement.index import ProviderIndex
+from limes.placement.json_schema import Schema, oversize
 from limes.placement.policy import PlacementPolicy
-from limes.placement.schemas.common import Schema, oversize
 from limes.placement.search.memory import AnswerMemory
 from limes.placement.search.values import last_values, parse_pairs
 from limes.settings.placement import PlacementSettings

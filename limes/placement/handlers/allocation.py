@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from limes.errors import Unavailable
+from limes.placement import schemas
 from limes.placement.call import Answer, Call
 from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.handlers import inventory
@@ -15,8 +16,6 @@ from limes.placement.objects import allocation_write
 from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim, Ownership
 from limes.placement.objects.allocation_write import Shape
 from limes.placement.objects.inventory import Inventory
-from limes.placement.schemas import allocation as schema
-from limes.placement.schemas import allocation_candidate as candidates
 from limes.placement.search.candidates import SearchResult, search
 from limes.placement.search.render import AT_ONCE, render
 from limes.placement.search.request import Bounds, parse
@@ -86,14 +85,14 @@ def list_of_provider(call: Call) -> Answer:
 def replace(call: Call) -> Answer:
     """PUT /allocations/{consumer_uuid}."""
     uuid = _checked_uuid(call.params["consumer_uuid"])
-    claim = _parse_claim(call, uuid, call.body(schema.put(call.version)))
+    claim = _parse_claim(call, uuid, call.body(schemas.put_allocations(call.version)))
     _write(call, [claim], f"Unable to allocate inventory for consumer {uuid}:")
     return Answer(status=204)
 
 
 def replace_several(call: Call) -> Answer:
     """POST /allocations, from 1.13."""
-    body = call.body(schema.post(call.version))
+    body = call.body(schemas.post_allocations(call.version))
     _write(call, _parse_claims(call, body), "Unable to allocate inventory")
     return Answer(status=204)
 
@@ -153,7 +152,7 @@ def _by_provider(held: list[Allocation]) -> dict[str, Any]:
 
 def reshape(call: Call) -> Answer:
     """POST /reshaper, from 1.30."""
-    body = call.body(schema.post_reshape(call.version))
+    body = call.body(schemas.post_reshape(call.version))
     shapes = {
         normal_uuid(uuid) or uuid: Shape(
             shape["resource_provider_generation"], partial(_inventories, shape["inventories"], call.version, uuid)
@@ -182,7 +181,7 @@ def bounds_of(settings: PlacementBounds) -> Bounds:
 def list_candidates(call: Call) -> Answer:
     """The ways to satisfy a request for resources, and the state of the trees that they are in."""
     pairs = parse_pairs(call.req.query_string)
-    problem = candidates.problem(call.version, last_values(pairs))
+    problem = schemas.candidates_problem(call.version, last_values(pairs))
     if problem is not None:
         raise invalid(problem)
     settings = call.deps.settings

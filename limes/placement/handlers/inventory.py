@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from limes.errors import LimesError
+from limes.placement import schemas
 from limes.placement.call import Answer, Call
 from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.objects import inventory as inventories
 from limes.placement.objects import resource_provider, vocabulary
 from limes.placement.objects.inventory import Inventory
 from limes.placement.objects.resource_provider import LockedProvider
-from limes.placement.schemas import resource_provider as schema
 
 T = TypeVar("T")
 _FIELDS = ("total", "reserved", "min_unit", "max_unit", "step_size")
@@ -59,7 +59,7 @@ def create(call: Call) -> Answer:
     """POST /resource_providers/{uuid}/inventories. The generation in the body, if any, does not matter."""
     uuid = call.params["uuid"]
     resource_provider.identify(call.engine, uuid)
-    body = call.body(schema.POST_INVENTORY)
+    body = call.body(schemas.POST_INVENTORY)
     class_name = body["resource_class"]
 
     def write(provider: LockedProvider) -> Inventory:
@@ -81,7 +81,7 @@ def update(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/inventories/{resource_class}."""
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
     resource_provider.identify(call.engine, uuid)
-    body = call.body(schema.PUT_INVENTORY)
+    body = call.body(schemas.PUT_INVENTORY)
 
     def write(provider: LockedProvider) -> Inventory:
         inventory = _parse_update(body, call.version, class_name, uuid)
@@ -102,7 +102,7 @@ def replace_all(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/inventories."""
     uuid = call.params["uuid"]
     try:
-        body = call.body(schema.PUT_INVENTORIES)
+        body = call.body(schemas.PUT_INVENTORIES)
     except LimesError:
         resource_provider.identify(call.engine, uuid)  # that the provider does not exist is reported first
         raise

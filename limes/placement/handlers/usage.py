@@ -7,14 +7,13 @@ from urllib.parse import urlencode
 
 import orjson
 
+from limes.placement import schemas
 from limes.placement.call import Answer, Call
 from limes.placement.errors import InvalidBody, InvalidValue, Missing
 from limes.placement.objects import quota as quotas
 from limes.placement.objects import usage as usages
 from limes.placement.objects import vocabulary
 from limes.placement.objects.usage import Filter, GroupBy
-from limes.placement.schemas import usage as schema
-from limes.placement.schemas.common import OWNER, Schema
 from limes.placement.search.values import invalid, parse_aggregates
 
 _UNKNOWN = "unknown"
@@ -31,7 +30,7 @@ def show_of_project(call: Call) -> Answer:
     """GET /usages?project_id=...: from 1.38 by consumer type, with the number of consumers."""
     # the policy must judge the value that is used: the last one, if there are several
     call.authorize(call.parameters().get("project_id", ""))
-    query = call.query(schema.query(call.version))
+    query = call.query(schemas.usages_query(call.version))
     owner = (query["project_id"], query.get("user_id"))
     if call.version < 38:
         document: dict[str, Any] = usages.of_project(call.engine.primary, *owner)
@@ -59,7 +58,7 @@ def _by_type(call: Call, wanted_type: str | None, project_id: str, user_id: str 
 
 def list_groups(call: Call) -> Answer:
     """GET /usage_groups?group_by=...: all figures of one answer are from the same moment."""
-    query = call.query(schema.GROUPS_QUERY)
+    query = call.query(schemas.GROUPS_QUERY)
     limit = int(query["limit"]) if "limit" in query else None
     filter_ = Filter(
         GroupBy(query["group_by"]), query.get("project_id"), (), _aggregates(call, query), query.get("marker")
@@ -116,9 +115,6 @@ def _next(call: Call, query: dict[str, str], last: str) -> list[dict[str, str]]:
     return [{"rel": "next", "href": f"{call.prefix}/usage_groups?{following}"}]
 
 
-_PROJECT = Schema(OWNER)
-
-
 def show_quotas(call: Call) -> Answer:
     """GET /quotas/{project_id}: the limits, and what is used of each class that is limited or used."""
     project_id = _project(call)
@@ -128,7 +124,7 @@ def show_quotas(call: Call) -> Answer:
 def replace_quotas(call: Call) -> Answer:
     """PUT /quotas/{project_id}: these limits and no others. A limit may be below what is used."""
     project_id = _project(call)
-    body = call.body(schema.PUT_QUOTAS)
+    body = call.body(schemas.PUT_QUOTAS)
     limits = {name: quota["limit"] for name, quota in body["quotas"].items()}
 
     def work() -> None:
@@ -150,7 +146,7 @@ def delete_quotas(call: Call) -> Answer:
 
 def _project(call: Call) -> str:
     project_id = call.params["project_id"]
-    problem = _PROJECT.problem(project_id)
+    problem = schemas.PROJECT.problem(project_id)
     if problem is not None:
         raise InvalidBody(f"Invalid project id: {problem}")
     return project_id

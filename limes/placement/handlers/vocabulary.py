@@ -2,11 +2,11 @@
 
 from typing import Any
 
+from limes.placement import schemas
 from limes.placement.call import Answer, Call, transactional
 from limes.placement.errors import Duplicate, InUse, InvalidBody, InvalidValue, Missing, prefixed, provider_missing
 from limes.placement.objects import resource_provider, vocabulary
 from limes.placement.objects.vocabulary import Name
-from limes.placement.schemas import resource_provider as schema
 
 _BAD_TRAIT = (
     "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
@@ -31,7 +31,7 @@ def show_class(call: Call) -> Answer:
 
 def create_class(call: Call) -> Answer:
     """POST /resource_classes."""
-    name = call.body(schema.CLASS)["name"]
+    name = call.body(schemas.CLASS)["name"]
     if not _create_class(call, name):
         raise Duplicate(f"Conflicting resource class already exists: {name}")
     return Answer(status=201, location=f"/resource_classes/{name}")
@@ -41,8 +41,8 @@ def put_class(call: Call) -> Answer:
     """PUT /resource_classes/{name}: below 1.7 renames a class, from 1.7 makes sure that it exists."""
     name = call.params["name"]
     if call.version < 7:
-        return _rename_class(call, name, call.body(schema.CLASS)["name"])
-    problem = schema.CLASS.problem({"name": name})
+        return _rename_class(call, name, call.body(schemas.CLASS)["name"])
+    problem = schemas.CLASS.problem({"name": name})
     if problem is not None:
         raise InvalidBody(f"JSON does not validate: {problem}")
     return Answer(status=201 if _create_class(call, name) else 204, location=f"/resource_classes/{name}")
@@ -80,7 +80,7 @@ def _class_document(name: str, prefix: str) -> dict[str, Any]:
 
 def list_traits(call: Call) -> Answer:
     """GET /traits?name=...&associated=..."""
-    query = call.query(schema.TRAITS_QUERY)
+    query = call.query(schemas.TRAITS_QUERY)
     names, prefix = _name_filter(query["name"]) if "name" in query else (None, None)
     associated = query["associated"].lower() if "associated" in query else None
     if associated not in (None, "true", "false"):
@@ -110,7 +110,7 @@ def show_trait(call: Call) -> Answer:
 def create_trait(call: Call) -> Answer:
     """PUT /traits/{name}: 201 if it is new, 204 if it existed."""
     name = call.params["name"]
-    if schema.TRAIT_NAME.problem(name) is not None:
+    if schemas.TRAIT_NAME.problem(name) is not None:
         raise InvalidValue(_BAD_TRAIT)
     is_new, trait = call.transaction(lambda: vocabulary.ensure_trait(call.engine, name, call.now))
     return Answer(status=201 if is_new else 204, location=f"/traits/{name}", last_modified=trait.updated)
@@ -134,7 +134,7 @@ def list_of_provider(call: Call) -> Answer:
 
 def replace_of_provider(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/traits. The generation counts up only if the traits change."""
-    body = call.body(schema.PUT_TRAITS)
+    body = call.body(schemas.PUT_TRAITS)
 
     def work() -> tuple[list[Name], int]:
         provider = resource_provider.lock(call.engine, call.params["uuid"])
