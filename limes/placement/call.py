@@ -11,13 +11,14 @@ import falcon
 import orjson
 import peewee
 
-from limes.auth.context import Authenticator
+from limes.auth.context import Authenticator, Identity
+from limes.auth.policy import Policy
 from limes.db.engine import Engine
 from limes.db.failures import first_line
+from limes.errors import Forbidden
 from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
 from limes.placement.index import ProviderIndex
 from limes.placement.json_schema import Schema, oversize
-from limes.placement.policy import PlacementPolicy
 from limes.placement.search.memory import AnswerMemory
 from limes.placement.search.values import last_values, parse_pairs
 from limes.settings.placement import PlacementSettings
@@ -28,6 +29,20 @@ from limes.web.client_address import ClientAddress
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 _TRIES = 5
+
+
+class PlacementPolicy(Policy):
+    """The rules in force, which `limes.placement.routes` has."""
+
+    def check(self, rule: str, identity: Identity, project_id: str | None = None) -> None:
+        """Raises `Forbidden` unless `identity` passes the rule.
+
+        `project_id` is the project that is asked about, which is nobody's where it is empty; None for operations that
+        are about no project, where it is the identity's own.
+        """
+        target = {"project_id": identity.project_id if project_id is None else project_id}
+        if identity.system_scope or identity.domain_id or not self.allows(rule, identity, target):
+            raise Forbidden(f"Policy does not allow {rule} to be performed.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Media types have no case, and a list in an Accept header may have empty entries.
 """
 
 import html
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
@@ -30,12 +30,14 @@ from limes.web.errors import PlainErrors, shortened
 class Operation(web.Operation):
     """One method of one path."""
 
+    description: str = ""
+    """What its rule lets somebody do."""
     since: int = 0
     """The first microversion that has the operation."""
     before: int = 404
     """What it answers below that: 404 as if the path did not exist, or 405 as if the method did not."""
-    body: Callable[[int], bool] = lambda version: False
-    """Whether it takes a JSON body at a microversion."""
+    body_below: int = 0
+    """The microversion from which it takes no JSON body any more; 0 if it never does."""
     renders: bool = False
     """Whether it answers a document, so that the client has to accept JSON."""
 
@@ -111,15 +113,10 @@ def _http_date(seconds: int) -> str:
 def _check_media_types(req: falcon.Request, operation: Operation, version: int) -> None:
     if operation.renders and not _accepts_json(req.accept):
         raise own.NotAcceptable("Only application/json is provided")
-    if operation.body(version):
+    if version < operation.body_below:
         media_type = (req.content_type or "").split(";")[0].strip().lower() or None
         if media_type != "application/json":
             raise own.UnsupportedMediaType(f"The media type {media_type} is not supported, use application/json")
-
-
-def every_version(version: int) -> bool:
-    """For operations that always take a body."""
-    return True
 
 
 @lru_cache(maxsize=256)
