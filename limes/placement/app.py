@@ -8,7 +8,7 @@ import falcon
 from limes.errors import BadRequest
 from limes.placement import microversion
 from limes.placement.call import PlacementCollaborators
-from limes.placement.errors import InvalidValue, UriTooLong
+from limes.placement.errors import InvalidValue
 from limes.placement.operation import PlacementApi, PlacementErrors
 from limes.placement.routes import ROUTES
 from limes.settings.placement import PlacementBounds, PlacementCorsSettings
@@ -19,6 +19,10 @@ from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdM
 from limes.web.operation import Router, add_routes, public_paths
 from limes.web.replicas import connection_middleware
 
+_SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
+                   "last-modified", "pragma"}  # fmt: skip
+_WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
+
 
 class PrefixMiddleware:
     """Removes the configured prefix from paths that have it."""
@@ -27,7 +31,6 @@ class PrefixMiddleware:
         self._prefix = prefix
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Changes `req.path`."""
         if self._prefix and (req.path == self._prefix or req.path.startswith(self._prefix + "/")):
             req.path = req.path[len(self._prefix) :] or "/"
 
@@ -39,7 +42,6 @@ class CorsMiddleware:
         self._settings = settings
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Adds the headers to the answer, and answers preflights at once."""
         origin = req.get_header("Origin")
         allowed = self._settings.allowed_origin
         if not allowed or origin is None:
@@ -69,15 +71,10 @@ class CorsMiddleware:
             resp.set_header("access-control-allow-headers", ",".join(asked))
 
 
-_SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
-                   "last-modified", "pragma"}  # fmt: skip
-
-
 class MicroversionMiddleware:
     """Negotiates the microversion, which each answer names."""
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Sets `req.context.version`. Raises `InvalidVersion` or `UnacceptableVersion`."""
         resp.append_header("vary", microversion.HEADER)
         version = microversion.negotiate(req.get_header(microversion.HEADER))
         req.context.version = version
@@ -98,14 +95,12 @@ class HeadersMiddleware:
         if length != "0" and not req.content_type:
             raise InvalidValue("content-type header required when content-length > 0")
         if len(req.query_string) > self._bounds.max_query_size:
-            raise UriTooLong(f"The query string may have at most {self._bounds.max_query_size} bytes.")
+            message = f"The query string may have at most {self._bounds.max_query_size} bytes."
+            raise falcon.HTTPUriTooLong(description=message)
         if "\0" in req.path or "%00" in req.query_string:
             raise InvalidValue("The character NUL is not allowed")
         if req.path.endswith("/") and req.path != "/":
             raise falcon.HTTPNotFound()
-
-
-_WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
 
 
 def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:

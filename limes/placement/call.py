@@ -16,7 +16,7 @@ from limes.auth.policy import Policy
 from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.errors import Forbidden
-from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
+from limes.placement.errors import ConcurrentUpdate, InvalidBody
 from limes.placement.index import ProviderIndex
 from limes.placement.json_schema import Schema, oversize
 from limes.placement.search.memory import AnswerMemory
@@ -80,13 +80,13 @@ class Call(web.Call[PlacementCollaborators]):
 
     @property
     def engine(self) -> Engine:
-        """The database."""
         return self.deps.engine
 
     @property
     def prefix(self) -> str:
-        """Where the API is mounted: links and locations begin with it."""
-        return root_path(self.req, self.deps.settings.prefix)
+        """Where the API is mounted, by the server and by the settings: links and locations begin with it."""
+        root, prefix = unquote(self.req.root_path), self.deps.settings.prefix
+        return root if prefix and root.endswith(prefix) else root + prefix
 
     def transaction(self, work: Callable[[], T]) -> T:
         """Runs `work` in a transaction, as `Engine.atomic` does, and again if it violates a constraint.
@@ -111,26 +111,21 @@ class Call(web.Call[PlacementCollaborators]):
         self.deps.policy.check(self.rule, self.identity, project_id)
 
     def body(self, schema: Schema) -> Any:
-        """Returns the JSON body, valid by the schema. Raises `InvalidBody` or `TooLarge`."""
-        document = self.json()
+        """Returns the JSON body, valid by the schema. Raises `InvalidBody`, or 413."""
         bounds = self.deps.settings.bounds
+        data = web.read_body(self.req, bounds.max_body_size)
+        if data is None:
+            raise falcon.HTTPContentTooLarge(description=f"The body may have at most {bounds.max_body_size} bytes.")
+        if rb"\u0000" in data:
+            raise InvalidBody("Malformed JSON: the character NUL is not allowed")
+        try:
+            document = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise InvalidBody(f"Malformed JSON: {error}") from None
         problem = oversize(document, bounds.max_items, bounds.max_keys, bounds.max_values) or schema.problem(document)
         if problem is not None:
             raise InvalidBody(f"JSON does not validate: {problem}")
         return document
-
-    def json(self) -> Any:
-        """Returns the JSON body. Raises `InvalidBody` or `TooLarge`."""
-        limit = self.deps.settings.bounds.max_body_size
-        data = web.read_body(self.req, limit)
-        if data is None:
-            raise TooLarge(f"The body may have at most {limit} bytes.")
-        if rb"\u0000" in data:
-            raise InvalidBody("Malformed JSON: the character NUL is not allowed")
-        try:
-            return orjson.loads(data)
-        except orjson.JSONDecodeError as error:
-            raise InvalidBody(f"Malformed JSON: {error}") from None
 
     def parameters(self) -> dict[str, str]:
         """Returns the query string's parameters. Where one is repeated, the last one counts."""
@@ -153,9 +148,3 @@ def transactional(handler: Callable[[Call], Answer]) -> Callable[[Call], Answer]
         return call.transaction(partial(handler, call))
 
     return handle
-
-
-def root_path(req: falcon.Request, prefix: str) -> str:
-    """Returns where the API is mounted: the server's mount point and the configured prefix."""
-    root = unquote(req.root_path)
-    return root if prefix and root.endswith(prefix) else root + prefix

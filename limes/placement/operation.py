@@ -19,7 +19,7 @@ from falcon.util import mediatypes
 from limes import errors
 from limes.placement import errors as own
 from limes.placement import microversion
-from limes.placement.call import Answer, Call, PlacementCollaborators, root_path
+from limes.placement.call import Answer, Call, PlacementCollaborators
 from limes.placement.search.render import dump
 from limes.web import operation as web
 from limes.web.call import identity_of
@@ -70,20 +70,20 @@ class PlacementApi(web.Api[Operation, Call]):
 
         def refuse(req: falcon.Request, resp: falcon.Response, **params: str) -> None:
             version: int = req.context.version
-            raise falcon.HTTPMethodNotAllowed(
-                sorted(
-                    method
-                    for method, operation in operations.items()
-                    if operation.before != 405 or version >= operation.since
-                )
-            )
+            known = [name for name, one in operations.items() if one.before != 405 or version >= one.since]
+            raise falcon.HTTPMethodNotAllowed(sorted(known))
 
         return refuse
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
-        """Raises `NotAcceptable` and `UnsupportedMediaType`."""
         version: int = req.context.version
-        _check_media_types(req, operation, version)
+        if operation.renders and not _accepts_json(req.accept):
+            raise falcon.HTTPNotAcceptable(description="Only application/json is provided")
+        if version < operation.body_below:
+            media_type = (req.content_type or "").split(";")[0].strip().lower() or None
+            if media_type != falcon.MEDIA_JSON:
+                message = f"The media type {media_type} is not supported, use application/json"
+                raise falcon.HTTPUnsupportedMediaType(description=message)
         now = self._deps.clock.now().timestamp()
         return Call(req, self._deps, operation.rule, params, identity_of(req), version, now)
 
@@ -91,9 +91,7 @@ class PlacementApi(web.Api[Operation, Call]):
         """JSON, the location as an absolute URL, and from 1.15 when it was last modified."""
         resp.status = falcon.code_to_http_status(answer.status)
         if answer.location is not None:
-            req = call.req
-            root = root_path(req, self._deps.settings.prefix)
-            resp.set_header("location", f"{req.scheme}://{req.netloc}{root}{answer.location}")
+            resp.set_header("location", f"{call.req.scheme}://{call.req.netloc}{call.prefix}{answer.location}")
         if answer.last_modified is not None and call.version >= 15:
             resp.set_header("last-modified", _http_date(int(answer.last_modified)))
             resp.set_header("cache-control", "no-cache")
@@ -108,15 +106,6 @@ class PlacementApi(web.Api[Operation, Call]):
 @lru_cache(maxsize=1024)  # many rows were written in the same second
 def _http_date(seconds: int) -> str:
     return format_datetime(datetime.fromtimestamp(seconds, UTC), usegmt=True)
-
-
-def _check_media_types(req: falcon.Request, operation: Operation, version: int) -> None:
-    if operation.renders and not _accepts_json(req.accept):
-        raise own.NotAcceptable("Only application/json is provided")
-    if version < operation.body_below:
-        media_type = (req.content_type or "").split(";")[0].strip().lower() or None
-        if media_type != "application/json":
-            raise own.UnsupportedMediaType(f"The media type {media_type} is not supported, use application/json")
 
 
 @lru_cache(maxsize=256)
@@ -166,19 +155,12 @@ _WORDS = {
 }
 """The title, and the sentence before the message. Clients show the last line, so the message comes last."""
 
-_TEXT = "text/plain; charset=utf-8"
-_HTML = "text/html; charset=utf-8"
-
 
 class PlacementErrors(PlainErrors):
     """Answers everything that is raised, in the form that the client accepts."""
 
     statuses: ClassVar[Mapping[type[errors.LimesError], int]] = {
         own.UnacceptableVersion: 406,
-        own.NotAcceptable: 406,
-        own.UnsupportedMediaType: 415,
-        own.TooLarge: 413,
-        own.UriTooLong: 414,
         errors.BadRequest: 400,
         errors.Unauthorized: 401,
         errors.Forbidden: 403,
@@ -192,21 +174,20 @@ class PlacementErrors(PlainErrors):
     def answer(
         self, req: falcon.Request, resp: falcon.Response, status: int, message: str, error: Exception | None = None
     ) -> None:
-        """Makes the response an error with the last line `message`."""
         resp.status = falcon.code_to_http_status(status)
         title, sentence = _WORDS.get(status, ("Error", ""))
         sentence = sentence.replace("{method}", req.method)
         detail = f"{sentence}\n\n {shortened(message)}" if message else sentence
         kind = _error_type(req.accept)
         if kind == "html":
-            resp.content_type = _HTML
+            resp.content_type = "text/html; charset=utf-8"
             lines = "<br />".join(html.escape(detail).split("\n"))
             resp.text = (
                 f"<html>\n <head>\n  <title>{status} {title}</title>\n </head>\n <body>\n  <h1>{status} {title}</h1>\n"
                 f"  {lines}\n </body>\n</html>\n"
             )
         elif kind == "text":
-            resp.content_type = _TEXT
+            resp.content_type = "text/plain; charset=utf-8"
             resp.text = f"{status} {title}\n\n{detail}\n"
         else:
             resp.content_type = falcon.MEDIA_JSON
