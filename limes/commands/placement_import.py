@@ -10,9 +10,8 @@ from limes.commands import terminal
 from limes.commands.terminal import progress
 
 if TYPE_CHECKING:
-    from limes.placement.transfer.api import RemoteApi
+    from limes.placement.transfer.api import Journal, RemoteApi
     from limes.placement.transfer.contents import Contents
-    from limes.placement.transfer.journal import Journal
 
 _STATE = "placement-import.state"
 _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _open_journal(source: "RemoteApi", options: argparse.Namespace) -> "Journal":
-    from limes.placement.transfer.journal import Journal
+    from limes.placement.transfer.api import Journal
     from limes.system import SystemClock
 
     url, clock = options.source.rstrip("/"), SystemClock()

@@ -14,7 +14,8 @@ from limes.auth.token_cache import TokenCache
 from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
 from limes.errors import StartupError
 from limes.outgoing import AnswerLimits
-from limes.placement.policy import PlacementPolicy
+from limes.placement.call import PlacementPolicy
+from limes.placement.routes import open_policy
 from limes.settings import Settings
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
@@ -92,7 +93,7 @@ def limes_policy(settings: Settings) -> Policy:
 def placement_policy(settings: Settings) -> PlacementPolicy:
     """Raises `ConfigError` naming the file and what is wrong with it."""
     section = settings.placement
-    return PlacementPolicy(section.policy_file, enforce_new_defaults=section.enforce_new_defaults)
+    return open_policy(section.policy_file, enforce_new_defaults=section.enforce_new_defaults)
 
 
 def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: Clock) -> Authenticator:

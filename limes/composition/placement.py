@@ -32,10 +32,10 @@ from limes.memory import garbage_collector_paused, tune_garbage_collector
 from limes.outgoing import keystone_session
 from limes.placement.app import create_app
 from limes.placement.audit import FindGone
-from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
-from limes.placement.policy import PlacementPolicy
-from limes.placement.startup import prepare
+from limes.placement.objects.vocabulary import prepare
+from limes.placement.routes import open_policy
 from limes.placement.transfer.api import LocalApi, RemoteApi
 from limes.settings import Settings
 from limes.system import SystemClock, SystemIds
@@ -135,7 +135,7 @@ def open_local(settings: Settings) -> LocalApi:
         engine=engine,
         index=ProviderIndex(engine, clock),
         authenticator=NoAuthAuthenticator("127.0.0.1:0"),
-        policy=PlacementPolicy(None, enforce_new_defaults=True),
+        policy=open_policy(None, enforce_new_defaults=True),
         clock=clock,
         ids=SystemIds(),
         settings=settings.placement,

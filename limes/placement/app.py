@@ -1,14 +1,17 @@
-"""The Placement API as a WSGI app, made from its collaborators."""
+"""The Placement API as a WSGI app, and what happens before a request is routed: mount point, CORS, microversion, and a
+first check of the headers."""
 
 from typing import Any
 
 import falcon
 
-from limes.placement.collaborators import PlacementCollaborators
-from limes.placement.error_rendering import PlacementErrors
-from limes.placement.middleware import CorsMiddleware, HeadersMiddleware, MicroversionMiddleware, PrefixMiddleware
-from limes.placement.operation import PlacementApi
+from limes.errors import BadRequest
+from limes.placement import microversion
+from limes.placement.call import PlacementCollaborators
+from limes.placement.errors import InvalidValue
+from limes.placement.operation import PlacementApi, PlacementErrors
 from limes.placement.routes import ROUTES
+from limes.settings.placement import PlacementBounds, PlacementCorsSettings
 from limes.web import operational
 from limes.web.compression import CompressionMiddleware
 from limes.web.json import install_json
@@ -16,11 +19,92 @@ from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdM
 from limes.web.operation import Router, add_routes, public_paths
 from limes.web.replicas import connection_middleware
 
+_SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
+                   "last-modified", "pragma"}  # fmt: skip
 _WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
 
 
+class PrefixMiddleware:
+    """Removes the configured prefix from paths that have it."""
+
+    def __init__(self, prefix: str) -> None:
+        self._prefix = prefix
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        if self._prefix and (req.path == self._prefix or req.path.startswith(self._prefix + "/")):
+            req.path = req.path[len(self._prefix) :] or "/"
+
+
+class CorsMiddleware:
+    """Lets pages of the allowed origins use the API from a browser. Preflights need no token."""
+
+    def __init__(self, settings: PlacementCorsSettings) -> None:
+        self._settings = settings
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        origin = req.get_header("Origin")
+        allowed = self._settings.allowed_origin
+        if not allowed or origin is None:
+            return
+        resp.append_header("vary", "Origin")
+        known = origin in allowed or "*" in allowed
+        if known:
+            resp.set_header("access-control-allow-origin", origin)
+        method = req.get_header("Access-Control-Request-Method")
+        if req.method == "OPTIONS" and method is not None:
+            resp.complete = True
+            resp.status = falcon.HTTP_200
+            if known:
+                self._preflight(req, resp, method)
+        elif known and self._settings.expose_headers:
+            resp.set_header("access-control-expose-headers", ",".join(self._settings.expose_headers))
+
+    def _preflight(self, req: falcon.Request, resp: falcon.Response, method: str) -> None:
+        header = req.get_header("Access-Control-Request-Headers") or ""
+        asked = [name.strip() for name in header.split(",") if name.strip()]
+        known = {name.lower() for name in self._settings.allow_headers} | _SIMPLE_HEADERS
+        if method not in self._settings.allow_methods or any(name.lower() not in known for name in asked):
+            return
+        resp.set_header("access-control-allow-methods", method)
+        resp.set_header("access-control-max-age", str(self._settings.max_age))
+        if asked:
+            resp.set_header("access-control-allow-headers", ",".join(asked))
+
+
+class MicroversionMiddleware:
+    """Negotiates the microversion, which each answer names."""
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        resp.append_header("vary", microversion.HEADER)
+        version = microversion.negotiate(req.get_header(microversion.HEADER))
+        req.context.version = version
+        resp.set_header(microversion.HEADER, f"{microversion.SERVICE} {microversion.text(version)}")
+
+
+class HeadersMiddleware:
+    """Refuses requests that no operation can use."""
+
+    def __init__(self, bounds: PlacementBounds) -> None:
+        self._bounds = bounds
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Raises for a body without a type, a query string that is too long, NUL, and a path with a trailing slash."""
+        length = req.env.get("CONTENT_LENGTH") or "0"
+        if not length.isdigit():
+            raise BadRequest("content-length header must be an integer")
+        if length != "0" and not req.content_type:
+            raise InvalidValue("content-type header required when content-length > 0")
+        if len(req.query_string) > self._bounds.max_query_size:
+            message = f"The query string may have at most {self._bounds.max_query_size} bytes."
+            raise falcon.HTTPUriTooLong(description=message)
+        if "\0" in req.path or "%00" in req.query_string:
+            raise InvalidValue("The character NUL is not allowed")
+        if req.path.endswith("/") and req.path != "/":
+            raise falcon.HTTPNotFound()
+
+
 def create_app(deps: PlacementCollaborators) -> falcon.App[Any, Any]:
-    """Returns the app. The database must already have the tables and the standard names (`limes.placement.startup`)."""
+    """Returns the app. The database must have been prepared (`vocabulary.prepare`)."""
     settings = deps.settings
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[

@@ -21,7 +21,7 @@ from limes.db.engine import Engine
 from limes.db.transactions import atomic
 from limes.placement.models import Allocation, Consumer, Provider, ResourceClass
 from limes.placement.models import Inventory as InventoryModel
-from limes.placement.objects import allocation_write, consumer
+from limes.placement.objects import allocation, allocation_write
 from limes.placement.objects.inventory import Inventory
 
 FindGone = Callable[[Collection[str]], Collection[str]]
@@ -78,7 +78,7 @@ def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Fi
 @atomic
 def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
     """Deletes a consumer with its allocations. Returns False, and keeps it, if by now it belongs to another project."""
-    locked = consumer.lock(engine, [orphan.uuid]).get(orphan.uuid)
+    locked = allocation.lock_consumers(engine, [orphan.uuid]).get(orphan.uuid)
     if locked is None or locked.project_id != orphan.project_id:
         return False
     return allocation_write.delete(engine, orphan.uuid)
@@ -87,12 +87,12 @@ def delete_orphan(engine: Engine, orphan: Orphan) -> bool:
 @atomic
 def delete_idle(engine: Engine, uuid: str) -> bool:
     """Deletes a consumer without allocations. Returns False, and keeps it, if it has some by now."""
-    locked = consumer.lock(engine, [uuid]).get(uuid)
+    locked = allocation.lock_consumers(engine, [uuid]).get(uuid)
     if locked is None or engine.column(
         Allocation.select(Allocation.consumer).where(Allocation.consumer == locked.id).limit(1)
     ):
         return False
-    consumer.delete(engine, [locked.id])
+    allocation.delete_consumers(engine, [locked.id])
     return True
 
 

@@ -1,8 +1,8 @@
-"""One request as Placement's handlers see it, and their answer."""
+"""What Placement's handlers work with: the collaborators, one request, and their answer."""
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, wraps
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -11,17 +11,53 @@ import falcon
 import orjson
 import peewee
 
+from limes.auth.context import Authenticator, Identity
+from limes.auth.policy import Policy
 from limes.db.engine import Engine
 from limes.db.failures import first_line
-from limes.placement.collaborators import PlacementCollaborators
-from limes.placement.errors import ConcurrentUpdate, InvalidBody, TooLarge
-from limes.placement.schemas.common import Schema, oversize
-from limes.placement.search.querystring import last_values, parse_pairs
+from limes.errors import Forbidden
+from limes.placement.errors import ConcurrentUpdate, InvalidBody
+from limes.placement.index import ProviderIndex
+from limes.placement.json_schema import Schema, oversize
+from limes.placement.search.memory import AnswerMemory
+from limes.placement.search.values import last_values, parse_pairs
+from limes.settings.placement import PlacementSettings
+from limes.system import Clock, IdSource
 from limes.web import call as web
+from limes.web.client_address import ClientAddress
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
 _TRIES = 5
+
+
+class PlacementPolicy(Policy):
+    """The rules in force, which `limes.placement.routes` has."""
+
+    def check(self, rule: str, identity: Identity, project_id: str | None = None) -> None:
+        """Raises `Forbidden` unless `identity` passes the rule.
+
+        `project_id` is the project that is asked about, which is nobody's where it is empty; None for operations that
+        are about no project, where it is the identity's own.
+        """
+        target = {"project_id": identity.project_id if project_id is None else project_id}
+        if identity.system_scope or identity.domain_id or not self.allows(rule, identity, target):
+            raise Forbidden(f"Policy does not allow {rule} to be performed.")
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementCollaborators:
+    """Everything that handlers may use. `limes.composition` builds it from the configuration, tests as they need."""
+
+    engine: Engine
+    index: ProviderIndex
+    authenticator: Authenticator
+    policy: PlacementPolicy
+    clock: Clock
+    ids: IdSource
+    settings: PlacementSettings
+    client_address: ClientAddress = field(default_factory=ClientAddress)
+    answers: AnswerMemory = field(default_factory=AnswerMemory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +80,13 @@ class Call(web.Call[PlacementCollaborators]):
 
     @property
     def engine(self) -> Engine:
-        """The database."""
         return self.deps.engine
 
     @property
     def prefix(self) -> str:
-        """Where the API is mounted: links and locations begin with it."""
-        return root_path(self.req, self.deps.settings.prefix)
+        """Where the API is mounted, by the server and by the settings: links and locations begin with it."""
+        root, prefix = unquote(self.req.root_path), self.deps.settings.prefix
+        return root if prefix and root.endswith(prefix) else root + prefix
 
     def transaction(self, work: Callable[[], T]) -> T:
         """Runs `work` in a transaction, as `Engine.atomic` does, and again if it violates a constraint.
@@ -75,26 +111,21 @@ class Call(web.Call[PlacementCollaborators]):
         self.deps.policy.check(self.rule, self.identity, project_id)
 
     def body(self, schema: Schema) -> Any:
-        """Returns the JSON body, valid by the schema. Raises `InvalidBody` or `TooLarge`."""
-        document = self.json()
+        """Returns the JSON body, valid by the schema. Raises `InvalidBody`, or 413."""
         bounds = self.deps.settings.bounds
+        data = web.read_body(self.req, bounds.max_body_size)
+        if data is None:
+            raise falcon.HTTPContentTooLarge(description=f"The body may have at most {bounds.max_body_size} bytes.")
+        if rb"\u0000" in data:
+            raise InvalidBody("Malformed JSON: the character NUL is not allowed")
+        try:
+            document = orjson.loads(data)
+        except orjson.JSONDecodeError as error:
+            raise InvalidBody(f"Malformed JSON: {error}") from None
         problem = oversize(document, bounds.max_items, bounds.max_keys, bounds.max_values) or schema.problem(document)
         if problem is not None:
             raise InvalidBody(f"JSON does not validate: {problem}")
         return document
-
-    def json(self) -> Any:
-        """Returns the JSON body. Raises `InvalidBody` or `TooLarge`."""
-        limit = self.deps.settings.bounds.max_body_size
-        data = web.read_body(self.req, limit)
-        if data is None:
-            raise TooLarge(f"The body may have at most {limit} bytes.")
-        if rb"\u0000" in data:
-            raise InvalidBody("Malformed JSON: the character NUL is not allowed")
-        try:
-            return orjson.loads(data)
-        except orjson.JSONDecodeError as error:
-            raise InvalidBody(f"Malformed JSON: {error}") from None
 
     def parameters(self) -> dict[str, str]:
         """Returns the query string's parameters. Where one is repeated, the last one counts."""
@@ -117,9 +148,3 @@ def transactional(handler: Callable[[Call], Answer]) -> Callable[[Call], Answer]
         return call.transaction(partial(handler, call))
 
     return handle
-
-
-def root_path(req: falcon.Request, prefix: str) -> str:
-    """Returns where the API is mounted: the server's mount point and the configured prefix."""
-    root = unquote(req.root_path)
-    return root if prefix and root.endswith(prefix) else root + prefix

@@ -17,32 +17,12 @@ class PlacementError:
     code = UNDEFINED
 
 
-class InvalidVersion(PlacementError, errors.BadRequest):
-    """The microversion header does not hold a version."""
-
-
 class UnacceptableVersion(PlacementError, errors.LimesError):
     """The client asks for a microversion that this server does not speak (406)."""
 
 
-class NotAcceptable(PlacementError, errors.LimesError):
-    """The client does not accept JSON (406)."""
-
-
-class UnsupportedMediaType(PlacementError, errors.LimesError):
-    """The body is not announced as JSON (415)."""
-
-
-class TooLarge(PlacementError, errors.LimesError):
-    """The body is larger than this server reads (413)."""
-
-
-class UriTooLong(PlacementError, errors.LimesError):
-    """The query string is longer than this server reads (414)."""
-
-
 class InvalidBody(PlacementError, errors.BadRequest):
-    """The body is not JSON, or has the wrong form."""
+    """A header, the query or the body has the wrong form."""
 
 
 class InvalidValue(PlacementError, errors.BadRequest):

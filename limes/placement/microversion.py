@@ -6,7 +6,7 @@ A version is the number after the dot. All versions are of major version 1, so t
 import re
 from functools import lru_cache
 
-from limes.placement.errors import InvalidVersion, UnacceptableVersion
+from limes.placement.errors import InvalidBody, UnacceptableVersion
 
 MIN = 0
 MAX = 39
@@ -17,7 +17,6 @@ _VERSION = re.compile(r"(-?\d{1,99})\.(-?\d{1,99})")
 
 
 def text(version: int) -> str:
-    """Returns the version as clients write it."""
     return f"1.{version}"
 
 
@@ -25,7 +24,7 @@ def text(version: int) -> str:
 def negotiate(header: str | None) -> int:
     """Returns the version that the header's last entry for `placement` asks for; 1.0 where there is none.
 
-    The header may name several services, separated by commas. `latest` means the newest. Raises `InvalidVersion` for
+    The header may name several services, separated by commas. `latest` means the newest. Raises `InvalidBody` for
     what is no version, and `UnacceptableVersion` for one that this server does not speak.
     """
     wanted = None
@@ -39,7 +38,7 @@ def negotiate(header: str | None) -> int:
         return MAX
     match = _VERSION.fullmatch(wanted)
     if match is None:
-        raise InvalidVersion(f"Invalid microversion: invalid version string: {wanted[:100]}")
+        raise InvalidBody(f"Invalid microversion: invalid version string: {wanted[:100]}")
     major, minor = int(match[1]), int(match[2])
     if major != 1 or not MIN <= minor <= MAX:
         raise UnacceptableVersion(f"Invalid microversion: Unacceptable version header: {wanted}")

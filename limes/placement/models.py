@@ -10,23 +10,23 @@ from peewee import BigAutoField, BigIntegerField, CharField, Check, CompositeKey
 from limes.db.base import BaseModel
 
 
-class ResourceClass(BaseModel):
-    """A class of things to allocate, such as `VCPU`."""
+class Named(BaseModel):
+    """What classes and traits have in common."""
 
     id = BigAutoField()
     name = CharField(unique=True)
     updated = DoubleField()
+
+
+class ResourceClass(Named):
+    """A class of things to allocate, such as `VCPU`."""
 
     class Meta:
         table_name = "placement_resource_classes"
 
 
-class Trait(BaseModel):
+class Trait(Named):
     """A quality of a provider, such as `HW_CPU_X86_AVX`."""
-
-    id = BigAutoField()
-    name = CharField(unique=True)
-    updated = DoubleField()
 
     class Meta:
         table_name = "placement_traits"

@@ -1,36 +1,43 @@
-"""What Placement does around each handler, in this order.
+"""What Placement does around each handler, in this order: the operation's microversion (404, or 405 where clients are
+used to it), media types (406, 415), policy (403), the handler, its answer. And errors: JSON, HTML or plain text.
 
-The operation's microversion (404, or 405 where clients are used to it), media types (406, 415), policy (403), the
-handler.
+Media types have no case, and a list in an Accept header may have empty entries.
 """
 
-from collections.abc import Callable, Mapping
+import html
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from functools import lru_cache
+from typing import Any, ClassVar, Literal
 
 import falcon
+import orjson
+from falcon.util import mediatypes
 
-from limes.placement.accept import accepts_json
-from limes.placement.call import Answer, Call, root_path
-from limes.placement.collaborators import PlacementCollaborators
-from limes.placement.document import dump
-from limes.placement.errors import NotAcceptable, UnsupportedMediaType
+from limes import errors
+from limes.placement import errors as own
+from limes.placement import microversion
+from limes.placement.call import Answer, Call, PlacementCollaborators
+from limes.placement.search.render import dump
 from limes.web import operation as web
 from limes.web.call import identity_of
+from limes.web.errors import PlainErrors, shortened
 
 
 @dataclass(frozen=True, slots=True)
 class Operation(web.Operation):
     """One method of one path."""
 
+    description: str = ""
+    """What its rule lets somebody do."""
     since: int = 0
     """The first microversion that has the operation."""
     before: int = 404
     """What it answers below that: 404 as if the path did not exist, or 405 as if the method did not."""
-    body: Callable[[int], bool] = lambda version: False
-    """Whether it takes a JSON body at a microversion."""
+    body_below: int = 0
+    """The microversion from which it takes no JSON body any more; 0 if it never does."""
     renders: bool = False
     """Whether it answers a document, so that the client has to accept JSON."""
 
@@ -63,20 +70,20 @@ class PlacementApi(web.Api[Operation, Call]):
 
         def refuse(req: falcon.Request, resp: falcon.Response, **params: str) -> None:
             version: int = req.context.version
-            raise falcon.HTTPMethodNotAllowed(
-                sorted(
-                    method
-                    for method, operation in operations.items()
-                    if operation.before != 405 or version >= operation.since
-                )
-            )
+            known = [name for name, one in operations.items() if one.before != 405 or version >= one.since]
+            raise falcon.HTTPMethodNotAllowed(sorted(known))
 
         return refuse
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:
-        """Raises `NotAcceptable` and `UnsupportedMediaType`."""
         version: int = req.context.version
-        _check_media_types(req, operation, version)
+        if operation.renders and not _accepts_json(req.accept):
+            raise falcon.HTTPNotAcceptable(description="Only application/json is provided")
+        if version < operation.body_below:
+            media_type = (req.content_type or "").split(";")[0].strip().lower() or None
+            if media_type != falcon.MEDIA_JSON:
+                message = f"The media type {media_type} is not supported, use application/json"
+                raise falcon.HTTPUnsupportedMediaType(description=message)
         now = self._deps.clock.now().timestamp()
         return Call(req, self._deps, operation.rule, params, identity_of(req), version, now)
 
@@ -84,9 +91,7 @@ class PlacementApi(web.Api[Operation, Call]):
         """JSON, the location as an absolute URL, and from 1.15 when it was last modified."""
         resp.status = falcon.code_to_http_status(answer.status)
         if answer.location is not None:
-            req = call.req
-            root = root_path(req, self._deps.settings.prefix)
-            resp.set_header("location", f"{req.scheme}://{req.netloc}{root}{answer.location}")
+            resp.set_header("location", f"{call.req.scheme}://{call.req.netloc}{call.prefix}{answer.location}")
         if answer.last_modified is not None and call.version >= 15:
             resp.set_header("last-modified", _http_date(int(answer.last_modified)))
             resp.set_header("cache-control", "no-cache")
@@ -103,15 +108,104 @@ def _http_date(seconds: int) -> str:
     return format_datetime(datetime.fromtimestamp(seconds, UTC), usegmt=True)
 
 
-def _check_media_types(req: falcon.Request, operation: Operation, version: int) -> None:
-    if operation.renders and not accepts_json(req.accept):
-        raise NotAcceptable("Only application/json is provided")
-    if operation.body(version):
-        media_type = (req.content_type or "").split(";")[0].strip().lower() or None
-        if media_type != "application/json":
-            raise UnsupportedMediaType(f"The media type {media_type} is not supported, use application/json")
+@lru_cache(maxsize=256)
+def _accepts_json(header: str) -> bool:
+    """Returns whether the client accepts JSON. A header that cannot be parsed accepts everything, as upstream."""
+    ranges = _ranges(header)
+    return not _is_readable(ranges) or mediatypes.quality(falcon.MEDIA_JSON, ranges) > 0
 
 
-def every_version(version: int) -> bool:
-    """For operations that always take a body."""
+@lru_cache(maxsize=256)
+def _error_type(header: str) -> Literal["json", "html", "text"]:
+    """Returns the form of errors: JSON if the client does not say, else its preference; text if it accepts neither."""
+    if header == "*/*":
+        return "json"
+    ranges = _ranges(header)
+    if not _is_readable(ranges):
+        return "html"
+    best: dict[str, Literal["json", "html"]] = {falcon.MEDIA_HTML: "html", falcon.MEDIA_JSON: "json"}
+    return best.get(mediatypes.best_match(best, ranges), "text")
+
+
+def _ranges(header: str) -> str:
+    return ",".join(entry for entry in header.lower().split(",") if entry.strip()) or header
+
+
+def _is_readable(ranges: str) -> bool:
+    try:
+        mediatypes.quality(falcon.MEDIA_JSON, ranges)
+    except ValueError:
+        return False
     return True
+
+
+_WORDS = {
+    400: ("Bad Request", "The request is malformed or asks for something that cannot be."),
+    401: ("Unauthorized", "A valid token is required."),
+    403: ("Forbidden", "Access was denied to this resource."),
+    404: ("Not Found", "The resource could not be found."),
+    405: ("Method Not Allowed", "The method {method} is not allowed for this resource."),
+    406: ("Not Acceptable", "The request asks for something that this server does not offer."),
+    409: ("Conflict", "There was a conflict when trying to complete your request."),
+    413: ("Request Entity Too Large", "The request is too large."),
+    414: ("Request-URI Too Long", "The address is too long."),
+    415: ("Unsupported Media Type", "The media type of the request is not supported."),
+    500: ("Internal Server Error", "The server failed to answer the request."),
+    503: ("Service Unavailable", "The server cannot answer the request at the moment."),
+}
+"""The title, and the sentence before the message. Clients show the last line, so the message comes last."""
+
+
+class PlacementErrors(PlainErrors):
+    """Answers everything that is raised, in the form that the client accepts."""
+
+    statuses: ClassVar[Mapping[type[errors.LimesError], int]] = {
+        own.UnacceptableVersion: 406,
+        errors.BadRequest: 400,
+        errors.Unauthorized: 401,
+        errors.Forbidden: 403,
+        errors.NotFound: 404,
+        errors.Conflict: 409,
+        errors.Unavailable: 503,
+    }
+    unexpected = "The log has more under {request_id}."
+    reasons: ClassVar[Mapping[int, str]] = {404: "", 405: "The method specified is not allowed for this resource."}
+
+    def answer(
+        self, req: falcon.Request, resp: falcon.Response, status: int, message: str, error: Exception | None = None
+    ) -> None:
+        resp.status = falcon.code_to_http_status(status)
+        title, sentence = _WORDS.get(status, ("Error", ""))
+        sentence = sentence.replace("{method}", req.method)
+        detail = f"{sentence}\n\n {shortened(message)}" if message else sentence
+        kind = _error_type(req.accept)
+        if kind == "html":
+            resp.content_type = "text/html; charset=utf-8"
+            lines = "<br />".join(html.escape(detail).split("\n"))
+            resp.text = (
+                f"<html>\n <head>\n  <title>{status} {title}</title>\n </head>\n <body>\n  <h1>{status} {title}</h1>\n"
+                f"  {lines}\n </body>\n</html>\n"
+            )
+        elif kind == "text":
+            resp.content_type = "text/plain; charset=utf-8"
+            resp.text = f"{status} {title}\n\n{detail}\n"
+        else:
+            resp.content_type = falcon.MEDIA_JSON
+            resp.data = orjson.dumps(_document(req, status, title, detail, error))
+
+
+def _document(req: falcon.Request, status: int, title: str, detail: str, error: Exception | None) -> dict[str, Any]:
+    if status == 401:
+        return {"message": detail, "code": f"401 {title}", "title": title}
+    document: dict[str, Any] = {
+        "status": status,
+        "title": title,
+        "detail": detail,
+        "request_id": getattr(req.context, "request_id", ""),
+    }
+    if getattr(req.context, "version", 0) >= 23:
+        document["code"] = getattr(error, "code", own.UNDEFINED)
+    if isinstance(error, own.UnacceptableVersion):
+        document["max_version"] = microversion.text(microversion.MAX)
+        document["min_version"] = microversion.text(microversion.MIN)
+    return {"errors": [document]}

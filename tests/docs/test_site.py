@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page
 from limes.api.policy import RULES
 from limes.api.routes import ROUTES
 from limes.backends.loader import Plugins
-from limes.placement.policy import rules as placement_rules
+from limes.placement.routes import rules as placement_rules
 from tests.e2e.axe import violations
 from tests.e2e.browser import PATIENCE_MS
 from tests.support.frontend import require_packages

@@ -16,7 +16,7 @@ from limes.cli import build_parser
 from limes.liquid.routes import ROUTES as LIQUID_ROUTES
 from limes.placement import errors
 from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
-from limes.placement.search import querystring as query_errors
+from limes.placement.search import values as query_errors
 from limes.settings.document import rows_of_model
 from limes.settings.root import Settings
 from tests.docs.blocks import ROOT, pages

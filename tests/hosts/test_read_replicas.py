@@ -15,7 +15,7 @@ from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
 from limes.doctor.finding import Level
 from limes.placement.migrations import placement_migrations
-from limes.placement.startup import prepare
+from limes.placement.objects.vocabulary import prepare
 from limes.settings import parse
 from limes.system import SystemClock
 from limes.web.replicas import HEADER

@@ -12,7 +12,7 @@ import yaml
 from limes.cli import build_parser, main
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
-from limes.placement.startup import prepare
+from limes.placement.objects.vocabulary import prepare
 from limes.system import SystemClock
 from tests.placement.world import World, all_rows, claim, uuid_of
 from tests.support.databases import MigratedUrlFactory

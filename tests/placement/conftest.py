@@ -6,7 +6,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
-from limes.placement.startup import prepare
+from limes.placement.objects.vocabulary import prepare
 from limes.system import SystemClock
 from tests.placement.world import World
 from tests.support.databases import MigratedUrlFactory

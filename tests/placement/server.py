@@ -16,11 +16,11 @@ from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.memory import tune_garbage_collector
 from limes.placement.app import create_app
-from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
 from limes.placement.migrations import placement_migrations
-from limes.placement.policy import PlacementPolicy
-from limes.placement.startup import prepare
+from limes.placement.objects.vocabulary import prepare
+from limes.placement.routes import open_policy
 from limes.settings.placement import PlacementSettings
 from limes.system import SystemClock, SystemIds
 
@@ -55,7 +55,7 @@ def collaborators(url: str, settings: PlacementSettings) -> PlacementCollaborato
         engine=engine,
         index=ProviderIndex(engine, SystemClock()),
         authenticator=NoAuthAuthenticator(settings.listen),
-        policy=PlacementPolicy(settings.policy_file, enforce_new_defaults=settings.enforce_new_defaults),
+        policy=open_policy(settings.policy_file, enforce_new_defaults=settings.enforce_new_defaults),
         clock=SystemClock(),
         ids=SystemIds(),
         settings=settings,

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from limes.placement import errors, policy
-from limes.placement.routes import ROUTES
-from limes.placement.search import querystring as query_errors
+from limes.placement import errors
+from limes.placement.routes import ROUTES, rules
+from limes.placement.search import values as query_errors
 from limes.settings.placement import PlacementBounds, PlacementSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "placement-api.md").read_text()
@@ -21,7 +21,7 @@ def test_operations(path: str, method: str) -> None:
 
 
 def test_rules() -> None:
-    listed = {rule.name for rule in policy.rules(True) if rule.operations}
+    listed = {rule.name for rule in rules(True) if rule.operations}
     assert [name for name in listed if f"`{name}`" not in PAGE] == []
 
 

@@ -8,9 +8,8 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
+from limes.placement import json_schema, schemas
 from limes.placement.routes import ROUTES
-from limes.placement.schemas import common
-from limes.placement.schemas import resource_provider as schema
 from tests.placement.world import World, claim, uuid_of
 
 METHODS = ("GET", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "HEAD", "FROBNICATE", "PROPFIND")
@@ -208,8 +207,8 @@ def test_of_many_mistakes_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatc
         looked_at.extend(errors)
         return looked_at[0]
 
-    monkeypatch.setattr(common, "best_match", best)
-    found = schema.PUT_TRAITS.problem({"traits": [""] * 5000, "resource_provider_generation": 1})
+    monkeypatch.setattr(json_schema, "best_match", best)
+    found = schemas.PUT_TRAITS.problem({"traits": [""] * 5000, "resource_provider_generation": 1})
     assert found is not None
     assert found.startswith("''")
     assert len(looked_at) == 100

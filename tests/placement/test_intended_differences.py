@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import requests
 
-from limes.placement.document import dump
+from limes.placement.search.render import dump
 from tests.placement.world import World, uuid_of
 from tests.support.upstream_placement import UpstreamPlacement
 

@@ -8,8 +8,8 @@ from limes.auth.context import Identity
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.errors import ConfigError, Forbidden, Unauthorized
-from limes.placement.policy import PlacementPolicy, rules
-from limes.placement.routes import ROUTES
+from limes.placement.call import PlacementPolicy
+from limes.placement.routes import ROUTES, open_policy, rules
 from tests.placement.world import World
 
 OPERATIONS = sorted({op.rule for methods in ROUTES.values() for op in methods.values() if op.rule})
@@ -29,7 +29,7 @@ def test_each_operation_has_a_rule() -> None:
 
 @pytest.mark.parametrize("rule", OPERATIONS)
 def test_the_newer_defaults(rule: str) -> None:
-    policy = PlacementPolicy()
+    policy = open_policy()
     special = {"placement:reshaper:reshape": {"service"}, "placement:usages": {"admin", "service", "reader"}}
     expected = special.get(rule, {"admin", "service"})
     assert {
@@ -40,28 +40,28 @@ def test_the_newer_defaults(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", OPERATIONS)
 def test_the_older_defaults(rule: str) -> None:
-    policy = PlacementPolicy(enforce_new_defaults=False)
+    policy = open_policy(enforce_new_defaults=False)
     found = {role for role in ("admin", "service", "member", "reader") if allowed(policy, rule, role)}
     assert found == {"admin", "service"} | ({"reader"} if rule == "placement:usages" else set())
 
 
 @pytest.mark.parametrize("rule", OPERATIONS)
 def test_nobody_may_do_anything_scoped_to_the_system_or_a_domain(rule: str) -> None:
-    policy = PlacementPolicy(enforce_new_defaults=False)
+    policy = open_policy(enforce_new_defaults=False)
     assert not allowed(policy, rule, "admin", system_scope="all")
     assert not allowed(policy, rule, "admin", domain_id="d")
 
 
 @pytest.mark.parametrize("newer", [True, False])
 def test_readers_see_the_usages_of_their_own_project_only(newer: bool) -> None:
-    policy = PlacementPolicy(enforce_new_defaults=newer)
+    policy = open_policy(enforce_new_defaults=newer)
     policy.check("placement:usages", Identity(user_id="u", project_id="p", roles=("reader",)), "p")
     with pytest.raises(Forbidden):
         policy.check("placement:usages", Identity(user_id="u", project_id="p", roles=("reader",)), "q")
 
 
 def test_a_decision_is_remembered_for_this_identity_and_target_only() -> None:
-    policy = PlacementPolicy()
+    policy = open_policy()
     for project, roles, target, expected in (
         ("p", ("reader",), "p", True),
         ("q", ("reader",), "p", False),
@@ -101,7 +101,7 @@ def test_a_reader_cannot_smuggle_in_another_project(world: World) -> None:
 
 def test_a_broken_file_stops_the_start(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
-        PlacementPolicy(tmp_path / "missing.yaml")
+        open_policy(tmp_path / "missing.yaml")
 
 
 def test_noauth_says_who_it_believes() -> None:

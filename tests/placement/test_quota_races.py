@@ -9,8 +9,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.placement.objects import allocation_write
-from limes.placement.objects.allocation import Claim
-from limes.placement.objects.consumer import Ownership
+from limes.placement.objects.allocation import Claim, Ownership
 from tests.placement.world import World, uuid_of
 
 Q = "/quotas/project"

@@ -18,7 +18,7 @@ import yaml
 
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
-from limes.placement.startup import prepare
+from limes.placement.objects.vocabulary import prepare
 from limes.system import SystemClock
 from tests.placement.index.writer import Writer
 from tests.support.databases import UrlFactory

@@ -11,9 +11,9 @@ from falcon import testing
 from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.db.engine import Engine
 from limes.placement.app import create_app
-from limes.placement.collaborators import PlacementCollaborators
+from limes.placement.call import PlacementCollaborators
 from limes.placement.index import ProviderIndex
-from limes.placement.policy import PlacementPolicy
+from limes.placement.routes import open_policy
 from limes.settings.placement import PlacementSettings
 from limes.system import Clock, SystemIds
 from tests.support.clock import FrozenClock
@@ -111,7 +111,7 @@ class World(Builder):
         self.clock = FrozenClock()
         self.index = ProviderIndex(engine, self.clock)
         self.settings = PlacementSettings.model_validate(settings)
-        policy = PlacementPolicy(policy_file, enforce_new_defaults=self.settings.enforce_new_defaults)
+        policy = open_policy(policy_file, enforce_new_defaults=self.settings.enforce_new_defaults)
         self.app = create_app(
             PlacementCollaborators(
                 engine=engine,

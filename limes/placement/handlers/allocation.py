@@ -1,20 +1,27 @@
-"""Allocations: of one consumer, of several at once, against a provider; and the reshaper, which moves them."""
+"""Allocations: of one consumer, of several, against a provider; the reshaper, which moves them; and candidates."""
 
+import logging
+import random
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from limes.errors import Unavailable
+from limes.placement import schemas
 from limes.placement.call import Answer, Call
 from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.handlers import inventory
 from limes.placement.objects import allocation as allocations
 from limes.placement.objects import allocation_write
-from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim
+from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim, Ownership
 from limes.placement.objects.allocation_write import Shape
-from limes.placement.objects.consumer import Ownership
 from limes.placement.objects.inventory import Inventory
-from limes.placement.schemas import allocation as schema
-from limes.placement.search.values import normal_uuid
+from limes.placement.search.candidates import SearchResult, search
+from limes.placement.search.render import AT_ONCE, render
+from limes.placement.search.request import Bounds, parse
+from limes.placement.search.values import invalid, last_values, normal_uuid, parse_pairs
+from limes.settings.placement import PlacementBounds
+from limes.web.call import BodyStream
 
 UNKNOWN_TYPE = "unknown"
 
@@ -78,14 +85,14 @@ def list_of_provider(call: Call) -> Answer:
 def replace(call: Call) -> Answer:
     """PUT /allocations/{consumer_uuid}."""
     uuid = _checked_uuid(call.params["consumer_uuid"])
-    claim = _parse_claim(call, uuid, call.body(schema.put(call.version)))
+    claim = _parse_claim(call, uuid, call.body(schemas.put_allocations(call.version)))
     _write(call, [claim], f"Unable to allocate inventory for consumer {uuid}:")
     return Answer(status=204)
 
 
 def replace_several(call: Call) -> Answer:
     """POST /allocations, from 1.13."""
-    body = call.body(schema.post(call.version))
+    body = call.body(schemas.post_allocations(call.version))
     _write(call, _parse_claims(call, body), "Unable to allocate inventory")
     return Answer(status=204)
 
@@ -145,7 +152,7 @@ def _by_provider(held: list[Allocation]) -> dict[str, Any]:
 
 def reshape(call: Call) -> Answer:
     """POST /reshaper, from 1.30."""
-    body = call.body(schema.post_reshape(call.version))
+    body = call.body(schemas.post_reshape(call.version))
     shapes = {
         normal_uuid(uuid) or uuid: Shape(
             shape["resource_provider_generation"], partial(_inventories, shape["inventories"], call.version, uuid)
@@ -158,3 +165,60 @@ def reshape(call: Call) -> Answer:
 
 def _inventories(body: Mapping[str, Any], version: int, uuid: str) -> dict[str, Inventory]:
     return {name: inventory.parse(values, version, name, uuid) for name, values in body.items()}
+
+
+log = logging.getLogger(__name__)
+
+INCOMPLETE = "x-limes-incomplete"
+"""The header of an answer that may lack candidates because the search was stopped. Its value says why."""
+
+
+def bounds_of(settings: PlacementBounds) -> Bounds:
+    """The configured bounds of queries."""
+    return Bounds(groups=settings.max_groups, traits=settings.max_traits, aggregates=settings.max_aggregates)
+
+
+def list_candidates(call: Call) -> Answer:
+    """The ways to satisfy a request for resources, and the state of the trees that they are in."""
+    pairs = parse_pairs(call.req.query_string)
+    problem = schemas.candidates_problem(call.version, last_values(pairs))
+    if problem is not None:
+        raise invalid(problem)
+    settings = call.deps.settings
+    cloud = call.deps.index.current()
+    bounds = bounds_of(settings.bounds)
+    request = parse(pairs, call.version, traits=cloud.traits, classes=cloud.classes, bounds=bounds)
+    shuffle = None
+    if settings.randomize_allocation_candidates:
+        shuffle = random.Random(call.deps.ids.uuid()).shuffle  # noqa: S311 - spreads load
+    most = settings.bounds.max_candidates
+    memory = None
+    if not any(group.in_tree for group in request.groups):
+        memory = call.deps.answers.of((call.version, *(pair for pair in pairs if pair[0] != "limit")))
+    monotonic = call.deps.clock.monotonic
+    end = monotonic() + settings.bounds.search_seconds
+    result = search(request, cloud, most, shuffle, memory, lambda: monotonic() >= end)
+    headers = {} if result.complete else {INCOMPLETE: _reason(call, result)}
+    body = render(result, cloud, call.version, memory)
+    if len(result.candidates) > AT_ONCE:
+        return Answer(stream=BodyStream(body), last_modified=call.now, headers=headers)
+    return Answer(data=b"".join(body), last_modified=call.now, headers=headers)
+
+
+def _reason(call: Call, result: SearchResult) -> str:
+    """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then.
+
+    An empty answer would claim that there is no room, which is not known.
+    """
+    bounds = call.deps.settings.bounds
+    bound = f"placement.bounds.max_candidates is {bounds.max_candidates}"
+    if not result.in_time:
+        bound = f"placement.bounds.search_seconds is {bounds.search_seconds:g}"
+    count = len(result.candidates)
+    log.warning("stopped looking for candidates with %d found (%s): %s", count, bound, call.req.query_string[:1000])
+    if not result.candidates:
+        raise Unavailable(
+            f"The search for candidates was stopped before it found any ({bound}). This does not mean that there are"
+            " none. Ask for fewer groups, or in fewer trees (in_tree, member_of)."
+        )
+    return f"stopped with {count} candidates ({bound})"

@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from limes.errors import LimesError
+from limes.placement import schemas
 from limes.placement.call import Answer, Call
 from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.objects import inventory as inventories
-from limes.placement.objects import resource_class, resource_provider
+from limes.placement.objects import resource_provider, vocabulary
 from limes.placement.objects.inventory import Inventory
 from limes.placement.objects.resource_provider import LockedProvider
-from limes.placement.schemas import resource_provider as schema
 
 T = TypeVar("T")
 _FIELDS = ("total", "reserved", "min_unit", "max_unit", "step_size")
@@ -59,13 +59,13 @@ def create(call: Call) -> Answer:
     """POST /resource_providers/{uuid}/inventories. The generation in the body, if any, does not matter."""
     uuid = call.params["uuid"]
     resource_provider.identify(call.engine, uuid)
-    body = call.body(schema.POST_INVENTORY)
+    body = call.body(schemas.POST_INVENTORY)
     class_name = body["resource_class"]
 
     def write(provider: LockedProvider) -> Inventory:
         with prefixed(InvalidValue, f"Unable to create inventory for resource provider {uuid}:"):
             inventory = parse(body, call.version, class_name, uuid)
-            class_id = resource_class.check_exist(call.engine, [class_name])[class_name]
+            class_id = vocabulary.check_classes(call.engine, [class_name])[class_name]
         if class_id in inventories.class_ids_of(call.engine, provider.id):
             raise ConcurrentUpdate(f"Update conflict: there is inventory of class {class_name} already.")
         inventories.put(call.engine, provider.id, {class_id: inventory}, call.now)
@@ -81,11 +81,11 @@ def update(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/inventories/{resource_class}."""
     uuid, class_name = call.params["uuid"], call.params["resource_class"]
     resource_provider.identify(call.engine, uuid)
-    body = call.body(schema.PUT_INVENTORY)
+    body = call.body(schemas.PUT_INVENTORY)
 
     def write(provider: LockedProvider) -> Inventory:
         inventory = _parse_update(body, call.version, class_name, uuid)
-        class_id = resource_class.get(call.engine, class_name).id
+        class_id = vocabulary.get(call.engine, "resource_classes", class_name).id
         if class_id not in inventories.class_ids_of(call.engine, provider.id):
             raise InvalidValue(
                 f"No inventory record with resource class for resource provider {uuid}:"
@@ -102,7 +102,7 @@ def replace_all(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/inventories."""
     uuid = call.params["uuid"]
     try:
-        body = call.body(schema.PUT_INVENTORIES)
+        body = call.body(schemas.PUT_INVENTORIES)
     except LimesError:
         resource_provider.identify(call.engine, uuid)  # that the provider does not exist is reported first
         raise
@@ -111,7 +111,7 @@ def replace_all(call: Call) -> Answer:
         by_class = {
             name: _parse_update(values, call.version, name, uuid) for name, values in body["inventories"].items()
         }
-        ids = resource_class.ids_of(call.engine, by_class, kept=True)
+        ids = vocabulary.class_ids(call.engine, by_class, kept=True)
         unknown = [name for name in by_class if name not in ids]
         if unknown:
             raise InvalidValue(
@@ -136,7 +136,7 @@ def delete(call: Call) -> Answer:
 
     def write(provider: LockedProvider) -> None:
         missing = f"No inventory of class {class_name} found for delete"
-        class_id = resource_class.ids_of(call.engine, [class_name]).get(class_name)
+        class_id = vocabulary.class_ids(call.engine, [class_name]).get(class_name)
         if class_id is None:
             raise Missing(f"{missing}: No such resource class {class_name}.")
         with prefixed(InventoryInUse, f"Unable to delete inventory of class {class_name}:"):

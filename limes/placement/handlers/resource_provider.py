@@ -6,16 +6,15 @@ from typing import Any
 
 import orjson
 
+from limes.placement import schemas
 from limes.placement.call import Answer, Call, transactional
 from limes.placement.errors import CannotDeleteParent, DuplicateName, InvalidValue, Missing, ProviderInUse
-from limes.placement.handlers.allocation_candidate import bounds_of
+from limes.placement.handlers.allocation import bounds_of
 from limes.placement.objects import resource_provider as providers
 from limes.placement.objects.resource_provider import LockedProvider, Provider
-from limes.placement.schemas import resource_provider as schema
 from limes.placement.search.model import Provider as IndexedProvider
 from limes.placement.search.provider_list import matching_providers, parse_providers
-from limes.placement.search.querystring import invalid, last_values, parse_pairs
-from limes.placement.search.values import aggregate_name, normal_uuid
+from limes.placement.search.values import aggregate_name, invalid, last_values, normal_uuid, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
 _PLACES = Provider(0, "@uuid@", "", 0, 0.0, 0, "", None, None)
@@ -42,7 +41,7 @@ def document_of(provider: Provider | IndexedProvider, version: int, prefix: str)
 def list_providers(call: Call) -> Answer:
     """The providers that match the query."""
     pairs = parse_pairs(call.req.query_string)
-    problem = schema.list_query(call.version).problem(last_values(pairs))
+    problem = schemas.providers_query(call.version).problem(last_values(pairs))
     if problem is not None:
         raise invalid(problem)
     cloud = call.deps.index.current()
@@ -84,7 +83,7 @@ def show(call: Call) -> Answer:
 
 def create(call: Call) -> Answer:
     """POST /resource_providers."""
-    body = call.body(schema.post(call.version))
+    body = call.body(schemas.post_provider(call.version))
     name = body["name"]
     uuid = normal_uuid(body["uuid"]) if "uuid" in body else call.deps.ids.uuid()
     assert uuid is not None
@@ -121,7 +120,7 @@ def update(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}: another name, and from 1.14 a parent; from 1.37 another parent, or none."""
     uuid = call.params["uuid"]
     providers.identify(call.engine, uuid)
-    body = call.body(schema.put(call.version))
+    body = call.body(schemas.put_provider(call.version))
     name = body["name"]
 
     def work() -> Provider:
@@ -167,7 +166,7 @@ def show_aggregates(call: Call) -> Answer:
 def replace_aggregates(call: Call) -> Answer:
     """PUT /resource_providers/{uuid}/aggregates: from 1.19 with the generation, which counts up."""
     providers.identify(call.engine, call.params["uuid"])
-    body = call.body(schema.put_aggregates(call.version))
+    body = call.body(schemas.put_aggregates(call.version))
     guarded = call.version >= 19
     uuids = list(dict.fromkeys(aggregate_name(uuid) or uuid for uuid in (body["aggregates"] if guarded else body)))
 

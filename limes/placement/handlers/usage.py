@@ -1,20 +1,20 @@
-"""What is used: of a provider, by a project, and our extension: by project and group of providers."""
+"""What is used: of a provider, by a project, and our extensions: by project and group of providers, and limits on what
+a project may use of a class, over all providers."""
 
-from dataclasses import replace
+import dataclasses
 from typing import Any
 from urllib.parse import urlencode
 
 import orjson
 
+from limes.placement import schemas
 from limes.placement.call import Answer, Call
-from limes.placement.errors import InvalidValue
-from limes.placement.objects import resource_class
+from limes.placement.errors import InvalidBody, InvalidValue, Missing
+from limes.placement.objects import quota as quotas
 from limes.placement.objects import usage as usages
-from limes.placement.objects import usage_group as groups
-from limes.placement.objects.usage_group import Filter, GroupBy
-from limes.placement.schemas import usage as schema
-from limes.placement.search.querystring import invalid
-from limes.placement.search.values import parse_aggregates
+from limes.placement.objects import vocabulary
+from limes.placement.objects.usage import Filter, GroupBy
+from limes.placement.search.values import invalid, parse_aggregates
 
 _UNKNOWN = "unknown"
 
@@ -30,7 +30,7 @@ def show_of_project(call: Call) -> Answer:
     """GET /usages?project_id=...: from 1.38 by consumer type, with the number of consumers."""
     # the policy must judge the value that is used: the last one, if there are several
     call.authorize(call.parameters().get("project_id", ""))
-    query = call.query(schema.query(call.version))
+    query = call.query(schemas.usages_query(call.version))
     owner = (query["project_id"], query.get("user_id"))
     if call.version < 38:
         document: dict[str, Any] = usages.of_project(call.engine.primary, *owner)
@@ -58,16 +58,16 @@ def _by_type(call: Call, wanted_type: str | None, project_id: str, user_id: str 
 
 def list_groups(call: Call) -> Answer:
     """GET /usage_groups?group_by=...: all figures of one answer are from the same moment."""
-    query = call.query(schema.GROUPS_QUERY)
+    query = call.query(schemas.GROUPS_QUERY)
     limit = int(query["limit"]) if "limit" in query else None
     filter_ = Filter(
         GroupBy(query["group_by"]), query.get("project_id"), (), _aggregates(call, query), query.get("marker")
     )
 
     def read() -> tuple[list[bytes], str | None]:
-        page = replace(filter_, class_ids=_class_ids(call, query))
+        page = dataclasses.replace(filter_, class_ids=_class_ids(call, query))
         if limit is not None and page.project_id is None:
-            page = replace(page, up_to=groups.last_of_page(call.engine, page.after, limit))
+            page = dataclasses.replace(page, up_to=usages.last_of_page(call.engine, page.after, limit))
         return _render(call, page), page.up_to
 
     rendered, last = call.engine.snapshot(read)
@@ -77,7 +77,7 @@ def list_groups(call: Call) -> Answer:
 
 def _class_ids(call: Call, query: dict[str, str]) -> tuple[int, ...]:
     names = [name for name in query.get("resource_classes", "").split(",") if name]
-    ids = resource_class.ids_of(call.engine, names)
+    ids = vocabulary.class_ids(call.engine, names)
     unknown = [name for name in names if name not in ids]
     if unknown:
         raise InvalidValue(f"No such resource class {unknown[0]}.")
@@ -100,7 +100,7 @@ def _render(call: Call, filter_: Filter) -> list[bytes]:
     """Each group is rendered as its rows arrive, so the rows of a large answer are never all in memory."""
     most = call.deps.settings.bounds.max_usage_groups
     rendered: list[bytes] = []
-    for group in groups.stream(call.engine, filter_):
+    for group in usages.stream_groups(call.engine, filter_):
         if len(rendered) == most:
             raise InvalidValue(
                 f"The answer would have more than {most} groups: ask for fewer projects at a time with 'limit',"
@@ -113,3 +113,48 @@ def _render(call: Call, filter_: Filter) -> list[bytes]:
 def _next(call: Call, query: dict[str, str], last: str) -> list[dict[str, str]]:
     following = urlencode({**query, "marker": last}, safe=",:")
     return [{"rel": "next", "href": f"{call.prefix}/usage_groups?{following}"}]
+
+
+def show_quotas(call: Call) -> Answer:
+    """GET /quotas/{project_id}: the limits, and what is used of each class that is limited or used."""
+    project_id = _project(call)
+    return _answer_quotas(call, project_id)
+
+
+def replace_quotas(call: Call) -> Answer:
+    """PUT /quotas/{project_id}: these limits and no others. A limit may be below what is used."""
+    project_id = _project(call)
+    body = call.body(schemas.PUT_QUOTAS)
+    limits = {name: quota["limit"] for name, quota in body["quotas"].items()}
+
+    def work() -> None:
+        ids = vocabulary.check_classes(call.engine, list(limits))
+        limits_by_class = {ids[name]: None if limit is None else int(limit) for name, limit in limits.items()}
+        quotas.replace(call.engine, project_id, limits_by_class)
+
+    call.transaction(work)
+    return _answer_quotas(call, project_id)
+
+
+def delete_quotas(call: Call) -> Answer:
+    """DELETE /quotas/{project_id}: nothing is limited any more."""
+    project_id = _project(call)
+    if not call.transaction(lambda: quotas.delete(call.engine, project_id)):
+        raise Missing(f"No quotas for project '{project_id}'")
+    return Answer(status=204)
+
+
+def _project(call: Call) -> str:
+    project_id = call.params["project_id"]
+    problem = schemas.PROJECT.problem(project_id)
+    if problem is not None:
+        raise InvalidBody(f"Invalid project id: {problem}")
+    return project_id
+
+
+def _answer_quotas(call: Call, project_id: str) -> Answer:
+    limits, used = quotas.of_project(call.engine, project_id), usages.of_project(call.engine, project_id)
+    document: dict[str, Any] = {
+        name: {"limit": limits.get(name), "used": used.get(name, 0)} for name in {**limits, **used}
+    }
+    return Answer(document={"quotas": document}, last_modified=call.now)

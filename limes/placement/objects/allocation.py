@@ -1,22 +1,99 @@
-"""Allocations in the database: what each consumer has of which provider.
+"""Consumers, such as servers and migrations, and what each has of which provider.
 
-How they are written is in `limes.placement.objects.allocation_write`.
+A consumer comes with its first allocations, with generation 1, and goes with its last. How allocations are written:
+`limes.placement.objects.allocation_write`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, NamedTuple
 
-from peewee import JOIN
+import peewee
+from peewee import EXCLUDED, JOIN, fn
 
+from limes.db.compiled import any_of, compiled_insert
+from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
-from limes.db.query import Node, made, tuples
+from limes.db.query import Node, keyed, made, tuples, writes_for
 from limes.placement import models
 from limes.placement.errors import provider_missing
 from limes.placement.models import Provider, ResourceClass
-from limes.placement.objects import consumer
-from limes.placement.objects.consumer import Consumer, Ownership
+
+
+class Consumer(NamedTuple):
+    """A consumer. `consumer_type` is None for one that was written below microversion 1.38."""
+
+    id: int
+    uuid: str
+    generation: int
+    project_id: str
+    user_id: str
+    consumer_type: str | None
+
+
+class Ownership(NamedTuple):
+    """Whom a consumer is to belong to. If `consumer_type` is None, the consumer keeps its type."""
+
+    uuid: str
+    project_id: str
+    user_id: str
+    consumer_type: str | None
+
+
+_Consumer = models.Consumer
+_OF_CONSUMER = (
+    _Consumer.id,
+    _Consumer.uuid,
+    _Consumer.generation,
+    _Consumer.project_id,
+    _Consumer.user_id,
+    _Consumer.consumer_type,
+)
+
+
+@keyed(str, "uuid", Consumer)
+def lock_consumers(uuids: Collection[str]) -> Node:
+    """The consumers that exist, by UUID, locked until the transaction ends."""
+    return lock_rows(_Consumer.select(*_OF_CONSUMER).where(any_of(_Consumer.uuid, uuids)).order_by(_Consumer.uuid))
+
+
+def _count_up_if_known(insert: peewee.Insert) -> Node:
+    return insert.on_conflict(
+        conflict_target=[_Consumer.uuid],
+        update={
+            _Consumer.generation: _Consumer.generation + 1,
+            _Consumer.project_id: EXCLUDED.project_id,
+            _Consumer.user_id: EXCLUDED.user_id,
+            _Consumer.consumer_type: fn.COALESCE(EXCLUDED.consumer_type, _Consumer.consumer_type),
+            _Consumer.updated: EXCLUDED.updated,
+        },
+    ).returning(*_OF_CONSUMER)
+
+
+_WRITE = compiled_insert(
+    _Consumer,
+    *(_Consumer.uuid, _Consumer.project_id, _Consumer.user_id, _Consumer.consumer_type),
+    *(_Consumer.generation, _Consumer.updated),
+    finish=_count_up_if_known,
+)
+
+
+def write_consumers(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, Consumer]:
+    """Makes or updates consumers and leaves them locked. Returns them by UUID. New ones have generation 1, others count
+    up.
+
+    This is one statement, in order of UUID: so two writers of the same consumers wait for each other, and never both
+    take a consumer for new.
+    """
+    rows = [(*owner, 1, now) for owner in sorted(owners, key=lambda owner: owner.uuid)]
+    return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}
+
+
+@writes_for("consumer_ids")
+def delete_consumers(consumer_ids: Collection[int]) -> Node:
+    """Deletes consumers that have no allocations any more."""
+    return _Consumer.delete().where(any_of(_Consumer.id, consumer_ids))
 
 
 class AnyGeneration(Enum):
@@ -57,7 +134,7 @@ class Allocation(NamedTuple):
     updated: float
 
 
-_Allocation, _Consumer = models.Allocation, models.Consumer
+_Allocation = models.Allocation
 _COLUMNS = (
     _Consumer.uuid,
     _Consumer.generation,
@@ -74,7 +151,7 @@ _WIDTH: Final = 6
 @tuples(tuple[int, str, int, str, str, str | None, str, int, str, int, str, int, float], prepare=True)
 def _of_consumer(uuid: str) -> Node:
     query = (
-        _Consumer.select(*consumer.COLUMNS, *_COLUMNS)
+        _Consumer.select(*_OF_CONSUMER, *_COLUMNS)
         .join(_Allocation, on=_Allocation.consumer == _Consumer.id)
         .join(Provider, on=Provider.id == _Allocation.provider)
         .join(ResourceClass, on=ResourceClass.id == _Allocation.resource_class)

@@ -21,9 +21,8 @@ from limes.db.engine import Engine
 from limes.db.query import Insert, Node, mapping, rows, writes
 from limes.placement.errors import CapacityExceeded, ConcurrentUpdate, InvalidValue, ProviderUnknown
 from limes.placement.models import Allocation, Provider, ResourceClass
-from limes.placement.objects import change, consumer, inventory, quota, resource_class
-from limes.placement.objects.allocation import ANY_GENERATION, Claim
-from limes.placement.objects.consumer import Consumer
+from limes.placement.objects import allocation, change, inventory, quota, vocabulary
+from limes.placement.objects.allocation import ANY_GENERATION, Claim, Consumer
 from limes.placement.objects.inventory import Inventory, Stock
 
 _CHUNK = 5000
@@ -68,7 +67,7 @@ def replace(engine: Engine, claims: Sequence[Claim], now: float, shapes: Mapping
         _check_shapes(engine, shapes, providers)
     write.check()
     reshaped = {uuid: shape.read() for uuid, shape in (shapes or {}).items()}
-    classes = resource_class.check_exist(engine, {name for inventories in reshaped.values() for name in inventories})
+    classes = vocabulary.check_classes(engine, {name for inventories in reshaped.values() for name in inventories})
     for uuid, inventories in reshaped.items():
         inventory.put(engine, providers[uuid], {classes[name]: inventories[name] for name in inventories}, now)
     write.apply()
@@ -113,13 +112,13 @@ def _delete_of(consumer_ids: Collection[int]) -> Node:
 
 def delete(engine: Engine, uuid: str) -> bool:
     """Takes everything from a consumer. Returns False if it has nothing. To be called inside a transaction."""
-    locked = consumer.lock(engine, [uuid]).get(uuid)
+    locked = allocation.lock_consumers(engine, [uuid]).get(uuid)
     if locked is None:
         return False
     _lock_providers(engine, (), [locked.id])
     _stamp_providers_of(engine, locked.id)
     _delete_of(engine, [locked.id])
-    consumer.delete(engine, [locked.id])
+    allocation.delete_consumers(engine, [locked.id])
     return True
 
 
@@ -146,8 +145,8 @@ class _AllocationWrite:
         if claims:
             self._limits = quota.lock(engine, {claim.owner.project_id for claim in claims})
             if self._limits:
-                self._before = consumer.lock(engine, [claim.owner.uuid for claim in claims])
-            self._consumers = consumer.write(engine, [claim.owner for claim in claims], self._now)
+                self._before = allocation.lock_consumers(engine, [claim.owner.uuid for claim in claims])
+            self._consumers = allocation.write_consumers(engine, [claim.owner for claim in claims], self._now)
         self._old_ids = [written.id for written in self._consumers.values() if written.generation > 1]
         named = self._named()
         if len(named) > _MOST_PROVIDERS:
@@ -178,7 +177,7 @@ class _AllocationWrite:
         if self._limits:
             quota.check(self._engine, self._limits, self._raised())
         gone = [self._consumers[claim.owner.uuid].id for claim in self._claims if not claim.resources]
-        consumer.delete(self._engine, gone)
+        allocation.delete_consumers(self._engine, gone)
 
     def _fitting_rows(self) -> list[_Row]:
         stocks = inventory.stock_of(self._engine, {self._providers[uuid] for uuid in self._named()})
@@ -210,7 +209,7 @@ class _AllocationWrite:
         useful = {uuid for uuid in self._named() if not named.keys().isdisjoint(stocks[self._providers[uuid]])}
         if useful == self._named() and all(name in classes for classes in stocks.values() for name in named):
             return
-        resource_class.check_exist(self._engine, named)
+        vocabulary.check_classes(self._engine, named)
         useless = dict.fromkeys(uuid for claim in self._claims for uuid in claim.resources if uuid not in useful)
         if useless:
             raise _no_inventory(named, useless)

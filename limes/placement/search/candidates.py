@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from limes.placement.search.assignment import assignments
-from limes.placement.search.backtracking import PAUSE_AFTER
-from limes.placement.search.matching import RequestTest, Slot
+from limes.placement.search.assignment import PAUSE_AFTER, assignments
+from limes.placement.search.matching import Assignment, Deadline, DeadlinePassed, RequestTest, Rules, Slot
 from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.request import CandidatesRequest
-from limes.placement.search.rules import Assignment, Deadline, DeadlinePassed, Rules
 
 DEFAULT_MAX_CANDIDATES = 100_000
 _STEPS_PER_CANDIDATE = 20

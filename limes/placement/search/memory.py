@@ -10,8 +10,8 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 
+from limes.placement.search.matching import Assignment
 from limes.placement.search.model import Tree
-from limes.placement.search.rules import Assignment
 
 DEFAULT_BYTES = 48 * 1024 * 1024
 MOST_QUERIES = 64

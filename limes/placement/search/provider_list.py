@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from limes.placement.search import values
 from limes.placement.search.matching import GroupTest
 from limes.placement.search.model import Cloud, Provider, Tree
-from limes.placement.search.querystring import Pairs, QueryError, values_of
 from limes.placement.search.request import DEFAULT_BOUNDS, Bounds, Group, check_bounds
+from limes.placement.search.values import Pairs, QueryError, values_of
 
 
 @dataclass(frozen=True, slots=True)

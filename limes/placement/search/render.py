@@ -4,15 +4,16 @@ A tree's part of `provider_summaries`, which every answer repeats, is rendered o
 with it. Allocation requests are filled into a few templates, at a quarter of the cost of small dictionaries.
 """
 
+import json
 from collections.abc import Collection, Generator, Iterable
 from typing import Any
 
-from limes.placement.document import dump
+import orjson
+
 from limes.placement.search.candidates import SearchResult
-from limes.placement.search.matching import Slot
+from limes.placement.search.matching import Assignment, Slot
 from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import Cloud, Provider, Tree
-from limes.placement.search.rules import Assignment
 
 DICT_SINCE = 12
 TRAITS_SINCE = 17
@@ -146,3 +147,15 @@ def _summary(provider: Provider, minor: int, classes: Collection[str] | None) ->
         summary["root_provider_uuid"] = provider.root_uuid
         summary["parent_provider_uuid"] = provider.parent_uuid
     return summary
+
+
+def dump(document: Any) -> bytes:
+    """Returns a document as JSON, with whole numbers of any size.
+
+    orjson writes no integer above 64 bits. A capacity can be larger: 2^31 units with an `allocation_ratio` of 3.4e38.
+    The standard library writes those documents. It takes ten times as long, and they are rare.
+    """
+    try:
+        return orjson.dumps(document)
+    except orjson.JSONEncodeError:
+        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()

@@ -9,15 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from limes.placement.search import values
-from limes.placement.search.querystring import (
-    BAD_VALUE,
-    DUPLICATE_KEY,
-    MISSING_VALUE,
-    Pairs,
-    QueryError,
-    invalid,
-    values_of,
-)
+from limes.placement.search.values import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, Pairs, QueryError, invalid, values_of
 
 NESTED_SINCE = 29
 RESOURCELESS_SINCE = 36

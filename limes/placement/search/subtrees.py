@@ -8,8 +8,8 @@ or a set has none left. Sets of providers are bits of an integer.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from limes.placement.search.matching import Options, Rules
 from limes.placement.search.model import Provider
-from limes.placement.search.rules import Options, Rules
 
 Fits = Callable[[int, Provider], bool]
 """Whether a slot could still take a provider."""

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from limes.placement.search.candidates import search
 from limes.placement.search.model import Cloud
-from limes.placement.search.querystring import parse_pairs
 from limes.placement.search.render import render
 from limes.placement.search.request import parse
+from limes.placement.search.values import parse_pairs
 from tests.bench.placement.clouds import AGGREGATES, cloud_of, flat, nested, wide
 
 PLAIN = "resources=VCPU:1,MEMORY_MB:1024,DISK_GB:10"

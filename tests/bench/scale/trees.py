@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from limes.db.engine import Engine
 from limes.placement.migrations import placement_migrations
-from limes.placement.startup import prepare as add_standard_names
+from limes.placement.objects.vocabulary import prepare as add_standard_names
 from limes.system import SystemClock
 
 PROVIDERS_PER_TREE = 5

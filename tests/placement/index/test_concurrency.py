@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from limes.db.engine import Engine
-from limes.placement.index import ProviderIndex
-from limes.placement.index.poll import poll
+from limes.placement.index import ProviderIndex, poll
 from limes.placement.migrations import placement_migrations
 from limes.system import SystemClock
 from tests.placement.index.describe import describe

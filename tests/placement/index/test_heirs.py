@@ -9,7 +9,7 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.placement.index import ProviderIndex
-from limes.placement.index.load import ProviderLoader, Vocabulary
+from limes.placement.loading import Names, ProviderLoader
 from limes.placement.migrations import placement_migrations
 from limes.placement.search.model import SHARING_TRAIT, Cloud, Provider
 from limes.system import SystemClock
@@ -40,7 +40,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> list[Sequence[int] | None]:
     read: list[Sequence[int] | None] = []
     load = ProviderLoader.load
 
-    def noted(self: ProviderLoader, vocabulary: Vocabulary, ids: Sequence[int] | None = None) -> Iterator[Provider]:
+    def noted(self: ProviderLoader, vocabulary: Names, ids: Sequence[int] | None = None) -> Iterator[Provider]:
         read.append(ids)
         return load(self, vocabulary, ids)
 

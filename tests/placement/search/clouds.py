@@ -7,8 +7,8 @@ from uuid import UUID, uuid5
 from limes.placement.search.candidates import DEFAULT_MAX_CANDIDATES, SearchResult, search
 from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import SHARING_TRAIT, Cloud, Inventory, Provider, TraitList
-from limes.placement.search.querystring import parse_pairs
 from limes.placement.search.request import parse
+from limes.placement.search.values import parse_pairs
 
 CLASSES = ("VCPU", "MEMORY_MB", "DISK_GB", "CUSTOM_GPU", "SRIOV_NET_VF")
 TRAITS = ("HW_SSE", "HW_AVX", "HW_SSD", SHARING_TRAIT, "CUSTOM_A", "CUSTOM_B")

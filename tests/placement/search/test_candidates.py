@@ -4,8 +4,8 @@ import pytest
 
 from limes.placement.search.matching import RequestTest
 from limes.placement.search.model import Cloud
-from limes.placement.search.querystring import parse_pairs
 from limes.placement.search.request import parse
+from limes.placement.search.values import parse_pairs
 from tests.placement.search.clouds import cloud_of, find, node, providers_of, spelled, with_uuids
 
 SHARES = "MISC_SHARES_VIA_AGGREGATE"

@@ -7,8 +7,8 @@ import pytest
 
 from limes.placement.search.candidates import SearchResult, search
 from limes.placement.search.model import Cloud
-from limes.placement.search.querystring import parse_pairs
 from limes.placement.search.request import parse
+from limes.placement.search.values import parse_pairs
 from tests.placement.search.clouds import cloud_of, node
 
 FOURS = ((1, 2, 3, 4), (5, 6, 7, 8), (9, 10, 11, 12))

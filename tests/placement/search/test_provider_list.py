@@ -7,7 +7,7 @@ import pytest
 from limes.placement.search.model import Cloud, Provider
 from limes.placement.search.pieces import IdMap
 from limes.placement.search.provider_list import matching_providers, parse_providers
-from limes.placement.search.querystring import parse_pairs
+from limes.placement.search.values import parse_pairs
 from tests.placement.search.clouds import cloud_of, identity, node
 
 

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from limes.placement.search.querystring import MAX_PARAMETERS, QueryError, parse_pairs
 from limes.placement.search.request import Bounds, CandidatesRequest, parse
-from limes.placement.search.values import normal_uuid, parse_resources
+from limes.placement.search.values import MAX_PARAMETERS, QueryError, normal_uuid, parse_pairs, parse_resources
 from tests.placement.search.clouds import CLASSES, TRAITS
 
 A = "5e08ea53-c4c6-448e-9334-ac4953de3cfa"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import requests
 
-from limes.placement.transfer.journal import FRESH, Journal
+from limes.placement.transfer.api import FRESH, Journal
 from tests.placement.transfer import test_import
 from tests.placement.transfer.test_import import SUMMARY, Command, Source
 from tests.support.clock import FrozenClock

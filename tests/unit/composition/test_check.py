@@ -100,10 +100,10 @@ def test_the_examples_are_fine(capsys: pytest.CaptureFixture[str], name: str, se
 def test_the_example_policies_change_nothing() -> None:
     from limes.api.policy import RULES
     from limes.auth.policy import Policy
-    from limes.placement.policy import PlacementPolicy
+    from limes.placement.routes import open_policy
 
     Policy(RULES, ROOT / "config" / "policy.yaml")
-    PlacementPolicy(ROOT / "config" / "placement-policy.yaml")
+    open_policy(ROOT / "config" / "placement-policy.yaml")
 
 
 ZONELESS = """

@@ -13,8 +13,8 @@ from limes.auth.policy import Rule
 from limes.errors import Forbidden
 from limes.liquid.routes import ROUTES as LIQUID_ROUTES
 from limes.liquid.routes import RULES as LIQUID_RULES
-from limes.placement.policy import rules as placement_rules
 from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
+from limes.placement.routes import rules as placement_rules
 from limes.web.call import Answer, Call
 from limes.web.errors import PlainErrors
 from limes.web.operation import JsonApi, Operation, Router, add_routes, document_rules, operations_of, public_paths

@@ -1,18 +1,21 @@
 """Reads the full state of providers: many at a time with each statement."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import peewee
 from peewee import fn
 
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Node, mapping, tuples
+from limes.db.query import Node, collected, mapping, tuples
 from limes.placement import models
 from limes.placement.models import Allocation, ProviderAggregate, ProviderTrait, ResourceClass, Trait
 from limes.placement.search.model import Inventory, Provider, TraitList
 
+K = TypeVar("K")
+V = TypeVar("V")
 _CHUNK = 1000
 _MAX_SHARED = 20_000
 
@@ -47,26 +50,26 @@ def _used(ids: Sequence[int] | None) -> Node:
     return _of(Allocation.select(*key, fn.SUM(Allocation.used)).group_by(*key), Allocation.provider, ids)
 
 
-@tuples(tuple[int, int])
+@collected(int, int)
 def _traits(ids: Sequence[int] | None) -> Node:
     columns = (ProviderTrait.provider, ProviderTrait.trait)
     return _of(ProviderTrait.select(*columns).order_by(*columns), ProviderTrait.provider, ids)
 
 
-@tuples(tuple[int, str])
+@collected(int, str)
 def _aggregates(ids: Sequence[int] | None) -> Node:
     query = ProviderAggregate.select(ProviderAggregate.provider, ProviderAggregate.aggregate_uuid)
     return _of(query, ProviderAggregate.provider, ids)
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class Names:
     """The names that exist, by id. Standard names have lower ids than custom ones, and ids grow with time."""
 
     classes: Mapping[int, str] = field(default_factory=dict)
     traits: Mapping[int, str] = field(default_factory=dict)
 
-    def renames(self, older: "Vocabulary") -> bool:
+    def renames(self, older: "Names") -> bool:
         """Returns whether a class or trait of `older` has a new name. Providers that have it must be read again."""
         return any(
             old.get(key, name) != name
@@ -75,9 +78,9 @@ class Vocabulary:
         )
 
 
-def load_vocabulary(engine: Engine) -> Vocabulary:
+def load_names(engine: Engine) -> Names:
     """Returns all resource classes and traits, in the order of their ids."""
-    return Vocabulary(
+    return Names(
         dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name).order_by(ResourceClass.id))),
         dict(engine.tuples(Trait.select(Trait.id, Trait.name).order_by(Trait.id))),
     )
@@ -91,32 +94,22 @@ class ProviderLoader:
         self._trait_lists: dict[tuple[str, ...], TraitList] = {}
         self._aggregate_sets: dict[frozenset[str], frozenset[str]] = {}
 
-    def load(self, vocabulary: Vocabulary, ids: Sequence[int] | None = None) -> Iterator[Provider]:
+    def load(self, names: Names, ids: Sequence[int] | None = None) -> Iterator[Provider]:
         """Yields the providers with these ids, or all. To be called in a snapshot. Unknown ids are left out."""
-        if ids is None:
-            yield from self._load(vocabulary, None)
-            return
-        for start in range(0, len(ids), _CHUNK):
-            yield from self._load(vocabulary, ids[start : start + _CHUNK])
+        parts = [None] if ids is None else [ids[start : start + _CHUNK] for start in range(0, len(ids), _CHUNK)]
+        for part in parts:
+            yield from self._load(names, part)
 
-    def _load(self, vocabulary: Vocabulary, ids: Sequence[int] | None) -> Iterator[Provider]:
-        inventories = self._inventories(vocabulary.classes, ids)
-        traits = _grouped((key, vocabulary.traits[trait]) for key, trait in _traits(self._engine, ids))
-        aggregates = _grouped(_aggregates(self._engine, ids))
+    def _load(self, names: Names, ids: Sequence[int] | None) -> Iterator[Provider]:
+        inventories = self._inventories(names.classes, ids)
+        traits, aggregates = _traits(self._engine, ids), _aggregates(self._engine, ids)
         for key, uuid, name, root_id, parent_id, generation, updated, stamp in _providers(self._engine, ids):
-            yield Provider(
-                key,
-                uuid,
-                name,
-                root_id,
-                parent_id,
-                generation,
-                inventories.get(key, {}),
-                self._trait_list(tuple(traits.get(key, ()))),
-                self._aggregate_set(frozenset(aggregates.get(key, ()))),
-                updated,
-                stamp,
-            )
+            has = tuple([names.traits[trait] for trait in traits.get(key, ())])
+            trait_list = _shared(self._trait_lists, has, TraitList(has, frozenset(has)))
+            uuids = frozenset(aggregates.get(key, ()))
+            member_of = _shared(self._aggregate_sets, uuids, uuids)
+            state = (generation, inventories.get(key, {}), trait_list, member_of, updated, stamp)
+            yield Provider(key, uuid, name, root_id, parent_id, *state)
 
     def _inventories(self, classes: Mapping[int, str], ids: Sequence[int] | None) -> dict[int, dict[str, Inventory]]:
         used = _used(self._engine, ids)
@@ -127,19 +120,8 @@ class ProviderLoader:
             inventories.setdefault(key, {})[classes[class_id]] = inventory
         return inventories
 
-    def _trait_list(self, names: tuple[str, ...]) -> TraitList:
-        if len(self._trait_lists) > _MAX_SHARED:
-            self._trait_lists.clear()
-        return self._trait_lists.setdefault(names, TraitList(names, frozenset(names)))
 
-    def _aggregate_set(self, uuids: frozenset[str]) -> frozenset[str]:
-        if len(self._aggregate_sets) > _MAX_SHARED:
-            self._aggregate_sets.clear()
-        return self._aggregate_sets.setdefault(uuids, uuids)
-
-
-def _grouped(rows: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
-    grouped: dict[int, list[str]] = {}
-    for key, text in rows:
-        grouped.setdefault(key, []).append(text)
-    return grouped
+def _shared(known: dict[K, V], key: K, value: V) -> V:
+    if len(known) > _MAX_SHARED:
+        known.clear()
+    return known.setdefault(key, value)

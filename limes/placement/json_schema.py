@@ -85,10 +85,7 @@ def oversize(document: Any, max_items: int, max_keys: int, max_values: int) -> s
 
 
 UUID = {"type": "string", "format": "uuid"}
-UUID_KEY = "^[0-9a-fA-F-]{36}$"
-CLASS_KEY = "^[A-Z0-9_]+$"
 GENERATION = {"type": "integer"}
-OWNER = {"type": "string", "minLength": 1, "maxLength": 255}
 MAX_INT = 2147483647
 
 
@@ -112,3 +109,12 @@ def versioned(form_since: Callable[[int], dict[str, Any]], *changes: int) -> Cal
     `changes`; it is compiled when it is first needed."""
     compiled = cache(lambda since: Schema(form_since(since)))
     return cache(lambda version: compiled(max(since for since in changes if since <= version)))
+
+
+def growing(*steps: tuple[int, dict[str, Any]], required: list[str] | None = None) -> Callable[[int], Schema]:
+    """As `versioned`, for an object with the properties of all steps up to the microversion."""
+
+    def form(since: int) -> dict[str, Any]:
+        return object_of({name: kind for step, more in steps if step <= since for name, kind in more.items()}, required)
+
+    return versioned(form, *(step for step, _ in steps))
