@@ -5,21 +5,19 @@ from typing import Any
 
 import falcon
 
-from limes.api.call import LimesApi
-from limes.api.collaborators import ApiCollaborators
+from limes.api.call import ApiCollaborators, LimesApi
 from limes.api.parameters import CLUSTER
 from limes.api.routes import ROUTES
 from limes.core.commitments.duration import DurationError
 from limes.errors import BadRequest
 from limes.web import operational
 from limes.web.compression import CompressionMiddleware
+from limes.web.encoding import install_json
 from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
-from limes.web.json import install_json
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
-from limes.web.mount import MountMiddleware, PublicPaths
+from limes.web.middleware import HEADER as POSITION
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
 from limes.web.operation import Router, add_routes, public_paths
-from limes.web.replicas import HEADER as POSITION
-from limes.web.replicas import connection_middleware
+from limes.web.operational import MountMiddleware, PublicPaths
 
 _CORS_HEADERS = (
     "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"

@@ -10,14 +10,16 @@ import falcon
 from limes import logs
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
+from limes.actions.mails.mail_settings import MailSettings
+from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.answers.common import Link
 from limes.api.answers.resources import RenderContext
-from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import Parameter
 from limes.audit.initiator import Initiator
-from limes.auth.context import Identity
+from limes.auth.context import Authenticator, Identity
+from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, Ref
 from limes.core.permissions import Permissions
 from limes.core.selection import Page, Selection, select
@@ -26,6 +28,25 @@ from limes.errors import BadRequest, Forbidden
 from limes.web import call as web
 from limes.web import operation as web_operation
 from limes.web.call import Body, RequestBody, read_document
+from limes.web.client_address import ClientAddress
+from limes.web.operational import Mount
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCollaborators:
+    """Everything that handlers may use."""
+
+    limes: Limes
+    authenticator: Authenticator
+    policy: Policy
+    client_address: ClientAddress = field(default_factory=ClientAddress)
+    subscriptions: Subscriptions | None = None
+    """Who does not want which mails."""
+    mail_settings: MailSettings | None = None
+    """Which mails users get; None: users get none."""
+    mounts: tuple[Mount, ...] = ()
+    """What is served beside the API: the dashboard."""
+
 
 _LONGEST = 255
 _TARGETS = ("domain_id", "project_id")

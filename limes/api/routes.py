@@ -53,7 +53,7 @@ from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
 from limes.api.usage_routes import GROWTH, LIFETIMES, USAGE
 from limes.web.call import Answer, Html
-from limes.web.json import dump
+from limes.web.encoding import dump
 from limes.web.operation import document_rules
 
 

@@ -11,10 +11,9 @@ from limes.placement.operation import PlacementApi
 from limes.placement.routes import ROUTES
 from limes.web import operational
 from limes.web.compression import CompressionMiddleware
-from limes.web.json import install_json
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
+from limes.web.encoding import install_json
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
 from limes.web.operation import Router, add_routes, public_paths
-from limes.web.replicas import connection_middleware
 
 _WITHOUT_TOKEN = operational.PUBLIC_PATHS | public_paths(ROUTES)
 

@@ -14,8 +14,8 @@ from falcon.routing import CompiledRouter
 
 from limes.auth.policy import Rule
 from limes.web.call import Answer, Call
+from limes.web.encoding import dump
 from limes.web.errors import answer_text
-from limes.web.json import dump
 
 Responder = Callable[..., None]
 

@@ -15,7 +15,7 @@ from limes.core.scrape_problem import find_problem
 from limes.core.selection import Selection
 from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.validation.shape import Amount, Shape, Time
-from limes.web.json import MAX_SHOWN
+from limes.web.encoding import MAX_SHOWN
 
 
 class DomainResource(ResourceHints):

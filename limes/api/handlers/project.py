@@ -19,7 +19,7 @@ from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
 from limes.core.selection import Selection
 from limes.web.call import Answer, BodyStream
-from limes.web.json import dump_items, dump_part
+from limes.web.encoding import dump_items, dump_part
 
 _PROJECTS_A_PART = 20
 """Of a body that is streamed: enough that sending a part is worth it."""
