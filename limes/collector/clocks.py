@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from limes.db.clock import ahead_of_database
+from limes.db.advice import ahead_of_database
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 

@@ -1,14 +1,18 @@
 """What is wrong with a database in one line, and what to do about it, for those who start a process."""
 
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import peewee
 import psycopg2
+from peewee import fn
 
-from limes.db.address import DatabaseAddress
+from limes.db.connections import DatabaseAddress
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
+from limes.db.query import Node, value
 from limes.errors import StartupError
 
 _ONE = peewee.Select(columns=[peewee.Value(1)])
@@ -130,3 +134,18 @@ def try_connection(engine: Engine) -> None:
                 pass
         except DATABASE_ERRORS as error:
             raise psycopg2.OperationalError(_NO_TRANSACTIONS) from error
+
+
+@value(float)
+def _now() -> Node:
+    return peewee.Select(columns=[fn.DATE_PART("epoch", fn.CLOCK_TIMESTAMP())])
+
+
+def ahead_of_database(engine: Engine, wall: Callable[[], float] = time.time) -> float:
+    """How many seconds this machine's clock is ahead of PostgreSQL's; negative if it is behind.
+
+    Does not count what the time that the answer took may explain. Raises `Unavailable`.
+    """
+    before = wall()
+    theirs = _now(engine)
+    return max(before - theirs, min(0.0, wall() - theirs))

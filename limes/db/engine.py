@@ -19,21 +19,18 @@ import logging
 import random
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from functools import partial
 from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import peewee
 from playhouse.pool import MaxConnectionsExceeded
 
-from limes.db.address import parse_database_url
-from limes.db.batch import Batch
 from limes.db.compiled import Compiled, CompiledForRows, Locked, Statement, compile_query
-from limes.db.connections import make_pool
+from limes.db.connections import make_pool, parse_database_url
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
-from limes.db.pool import PostgresqlPool
-from limes.db.prepared import PreparedReads
-from limes.db.rows import named
-from limes.db.session import Pooler
+from limes.db.pool import Pooler, PostgresqlPool
+from limes.db.statements import Batch, PreparedReads
 from limes.db.watch import WITH_PRIMARY, Patience
 from limes.errors import Unavailable
 
@@ -69,7 +66,7 @@ class Engine:
 
         For PostgreSQL, query parameters of the URL are handed to libpq (`?host=/run/postgresql&sslmode=verify-full`).
         Times are in seconds; `pool_timeout` is how long to wait for one of `pool_size` connections to become free.
-        `pooler` and `patience` are for PostgreSQL, see `limes.db.session` and `limes.db.watch`.
+        `pooler` and `patience` are for PostgreSQL, see `limes.db.pool` and `limes.db.watch`.
         Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
         """
         self.pool_size = pool_size
@@ -239,7 +236,7 @@ class Engine:
 
     def all(self, query: Query, kind: type[R], /, **values: Any) -> list[R]:
         """Returns all rows of a SELECT (or of what a write returns), whose columns are the fields of `kind`."""
-        return list(named(kind, self._fetch(query, values)))
+        return [*map(partial(tuple.__new__, kind), self._fetch(query, values))]  # half of the time of `kind._make`
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
         statement = self._statement(query, values)
@@ -259,7 +256,7 @@ class Engine:
         On PostgreSQL this is a server-side cursor, so it needs a transaction, which frees it in any case.
         """
         statement = self._statement(query, values)
-        return named(kind, self._stream(statement.sql, statement.bind(values)))
+        return map(partial(tuple.__new__, kind), self._stream(statement.sql, statement.bind(values)))
 
     def write(self, query: Query, /, **values: Any) -> int:
         """Runs an INSERT, UPDATE or DELETE and returns how many rows it touched."""
