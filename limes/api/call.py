@@ -1,8 +1,8 @@
 """One request as the Limes API's handlers see it, and what a row of the table says about an operation."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ParamSpec
 from urllib.parse import urlencode
 
 import falcon
@@ -48,6 +48,7 @@ class ApiCollaborators:
     """What is served beside the API: the dashboard."""
 
 
+P = ParamSpec("P")
 _LONGEST = 255
 _TARGETS = ("domain_id", "project_id")
 """The variables of paths that policy rules may name."""
@@ -70,6 +71,14 @@ class Operation(web_operation.Operation):
     name: str = field(default="", kw_only=True)
     """In the document, if it is not the handler's; `summary` likewise."""
     summary: str = field(default="", kw_only=True)
+
+
+def _by(method: str, make: Callable[P, Operation]) -> Callable[P, dict[str, Operation]]:
+    return lambda *args, **kwargs: {method: make(*args, **kwargs)}
+
+
+GET, POST, PUT = _by("GET", Operation), _by("POST", Operation), _by("PUT", Operation)
+"""Make an `Operation`, by its method, for tables. A path with several of them has `GET(...) | PUT(...)`."""
 
 
 @dataclass(slots=True)
