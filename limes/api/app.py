@@ -31,7 +31,6 @@ class ClusterHeaderMiddleware:
     """Refuses requests to another cluster, which the original could once answer."""
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Raises `BadRequest` for a cluster id other than `current`."""
         if (CLUSTER.of(req) or "current") != "current":
             raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
@@ -43,7 +42,6 @@ class PathMiddleware:
         self._public = public
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Raises falcon's 404."""
         if (req.path.endswith("/") and req.path not in self._public) or "\0" in req.path:
             raise falcon.HTTPNotFound()
 
@@ -57,7 +55,6 @@ class CorsMiddleware:
         self._without = without
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Adds the headers to the answer, and answers preflights at once."""
         if not self._allowed_origins or req.path in self._without:
             return
         resp.append_header("vary", "Origin")
@@ -74,7 +71,6 @@ class CorsMiddleware:
 
 
 def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
-    """Returns the app. It holds no state but its collaborators."""
     limes, settings = deps.limes, deps.limes.settings.api
     public = PublicPaths(public_paths(ROUTES) | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(

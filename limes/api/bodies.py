@@ -32,7 +32,6 @@ class QuotaBody(RequestBody):
     @model_validator(mode="before")
     @classmethod
     def read_null(cls, document: Any) -> Any:
-        """Takes `null` for `{}`."""
         return {} if document is None else document
 
 

@@ -83,8 +83,6 @@ GET, POST, PUT = _by("GET", Operation), _by("POST", Operation), _by("PUT", Opera
 
 @dataclass(slots=True)
 class Call(web.Call[ApiCollaborators]):
-    """One request."""
-
     operation: Operation
     target: Mapping[str, str]
     """What the policy rules are asked about: the ids in the path."""
@@ -99,7 +97,6 @@ class Call(web.Call[ApiCollaborators]):
         return self.limes.engine
 
     def as_caller(self) -> Limes:
-        """Returns what use cases work with, for changes that the caller makes."""
         return self.limes.as_initiator(self.initiator())
 
     @property
@@ -109,21 +106,17 @@ class Call(web.Call[ApiCollaborators]):
 
     @property
     def place(self) -> Place:
-        """The domain or project of the path."""
         return Place(self.params["domain_id"], self.params.get("project_id", ""))
 
     @property
     def where(self) -> Where:
-        """What the path is about, which may be the whole cloud."""
         return Where(self.params.get("domain_id"), self.params.get("project_id"))
 
     @property
     def catalog(self) -> Catalog:
-        """The services and resources that are configured."""
         return self.limes.catalog
 
     def authorize(self) -> None:
-        """Raises `Forbidden` unless the caller passes the operation's rule."""
         if self.rule is not None:
             self.require(self.rule)
 
@@ -133,15 +126,12 @@ class Call(web.Call[ApiCollaborators]):
             raise Forbidden("Forbidden")
 
     def allows(self, rule: str, **more_target: str) -> bool:
-        """Returns whether the caller passes the rule."""
         return self.deps.policy.allows(rule, self.identity, {**self.target, **more_target})
 
     def quota_permissions(self, refs: Iterable[Ref]) -> dict[Ref, Permissions]:
-        """Returns what the caller may do to the quotas of those of these resources that have one."""
         return {ref: self.permissions(ref) for ref in refs if self.catalog.tracks_quota(ref)}
 
     def permissions(self, ref: Ref) -> Permissions:
-        """Returns what the caller may do to the quota of a resource of the domain or project."""
         service_type, resource_name = ref
 
         def may(verb: str) -> bool:
@@ -160,7 +150,6 @@ class Call(web.Call[ApiCollaborators]):
         return read_document(self.req, model, self.limes.settings.api.max_body_size)
 
     def initiator(self) -> Initiator:
-        """Returns the caller, for the history and the audit."""
         return initiator_of(self.req, self.identity)
 
     def selection(self) -> Selection:
@@ -182,7 +171,6 @@ class Call(web.Call[ApiCollaborators]):
         return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
 
     def render_context(self) -> RenderContext:
-        """Returns how the answer is to be rendered."""
         per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
         detail = parameters.DETAIL.of(self.req)
         stale_after = self.limes.settings.collector.stale_after
@@ -220,8 +208,6 @@ class Call(web.Call[ApiCollaborators]):
 
 
 class LimesApi(web_operation.JsonApi[Operation, Call]):
-    """JSON in, JSON or plain text out."""
-
     def __init__(self, deps: ApiCollaborators) -> None:
         self._deps = deps
 

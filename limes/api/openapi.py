@@ -116,7 +116,6 @@ def _responses(operation: Operation) -> Json:
 
 
 def _errors(operations: Iterable[Operation]) -> Json:
-    """Returns the error responses that operations share, by status."""
     responses: Json = {}
     of_operations = {status for operation in operations for status in operation.errors}
     for status in sorted({400, 401, 403, 413, 500, 503} | of_operations):

@@ -245,7 +245,6 @@ SECTIONS = {
 ROUTES = {path: operations for section in SECTIONS.values() for path, operations in section.items()}
 
 DOCUMENTED_RULES = document_rules(policy.RULES, ROUTES)
-"""The policy rules, each with the requests that it guards."""
 
 
 @cache

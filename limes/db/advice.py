@@ -83,12 +83,10 @@ _PREAMBLE = re.compile(r"^connection to server .*? failed: FATAL:\s+")
 
 
 def reason_of(error: Exception) -> str:
-    """Returns what the database says, without libpq's introduction."""
     return _PREAMBLE.sub("", first_line(error))
 
 
 def advise_on_connection(reason: str, address: DatabaseAddress) -> str:
-    """Returns what to do where there is no connection, by the driver's message."""
     if address.dialect == "sqlite":
         folder = Path(address.name).absolute().parent
         if not folder.is_dir():

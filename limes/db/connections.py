@@ -27,7 +27,6 @@ class DatabaseAddress:
     """The file's path, or the name of the database on the server."""
     location: str
     options: dict[str, Any] = field(default_factory=dict, repr=False)
-    """libpq's parameters; empty for SQLite."""
 
 
 def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddress:
@@ -107,12 +106,10 @@ class SaturatingSum:
         self._total: int | float | None = None
 
     def step(self, value: int | float | None) -> None:
-        """Adds a value; nulls do not count."""
         if value is not None:
             self._total = value if self._total is None else self._total + value
 
     def finalize(self) -> int | float | None:
-        """Returns the sum; null where there was no value."""
         if isinstance(self._total, int):
             return max(-_LARGEST, min(self._total, _LARGEST))
         return self._total

@@ -70,7 +70,6 @@ class Engine:
         Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
         """
         self.pool_size = pool_size
-        """The most connections that are open at the same time."""
         address = parse_database_url(url)
         self.address = address
         """Where it is. It may have a password in it."""
@@ -78,7 +77,6 @@ class Engine:
         self.name = address.name
         """The SQLite file's path, or the name of the database on the server."""
         self.location = address.location
-        """Where it is, for messages."""
         self.db = make_pool(
             address,
             size=pool_size,
@@ -225,7 +223,6 @@ class Engine:
         raise Unavailable("the database accepts no writes just now; try again") from error
 
     def _fail(self, error: Exception) -> NoReturn:
-        """Raises `Unavailable` if the error is the database's fault, and else the error itself."""
         failure = classify(error)
         if failure is Failure.OURS:
             raise error
@@ -235,7 +232,6 @@ class Engine:
     # -- queries on the models ---------------------------------------------------------------------------------------
 
     def all(self, query: Query, kind: type[R], /, **values: Any) -> list[R]:
-        """Returns all rows of a SELECT (or of what a write returns), whose columns are the fields of `kind`."""
         return [*map(partial(tuple.__new__, kind), self._fetch(query, values))]  # half of the time of `kind._make`
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
@@ -247,7 +243,6 @@ class Engine:
         return self._fetch(query, values)
 
     def column(self, query: Query, /, **values: Any) -> list[Any]:
-        """Returns the values of a SELECT of one column."""
         return [value for (value,) in self._fetch(query, values)]
 
     def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
@@ -259,7 +254,6 @@ class Engine:
         return map(partial(tuple.__new__, kind), self._stream(statement.sql, statement.bind(values)))
 
     def write(self, query: Query, /, **values: Any) -> int:
-        """Runs an INSERT, UPDATE or DELETE and returns how many rows it touched."""
         statement = self._statement(query, values)
         if self.batch.is_open:
             self.batch.add(statement.sql, statement.bind(values))
@@ -286,11 +280,9 @@ class Engine:
     # databases, and a literal percent sign `%%`.
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
-        """Returns all rows that the statement gives, as tuples."""
         return list(self._run(self._text(sql), params, _fetch_all))
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
-        """Runs a statement and returns how many rows it touched."""
         return int(self._run(self._text(sql), params, _row_count))
 
     def _text(self, sql: str) -> str:
@@ -299,7 +291,6 @@ class Engine:
     # -- how statements run ------------------------------------------------------------------------------------------
 
     def _run(self, text: str, params: Sequence[Any], take: Callable[[Any], Any]) -> Any:
-        """Returns what `take` reads from the cursor. Outside of a transaction, nothing is retried."""
         self.batch.flush()
         if self._in_transaction():
             return take(self.db.execute_sql(text, params or None))

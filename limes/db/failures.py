@@ -72,7 +72,6 @@ def is_read_only(error: BaseException) -> bool:
 
 
 def first_line(error: Exception) -> str:
-    """Returns the part of a database error's text that says what is wrong, without the statement and its place."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 

@@ -154,7 +154,6 @@ class Upgrade:
             return self._record(migration.name, number, is_last=number + 1 == len(steps))
 
     def _do(self, step: Step | Fill, name: str) -> bool:
-        """Does a step, or some of it. Returns whether all of it is done."""
         if self._step != name:
             self._step, self._filled, self._reached = name, 0, 0
         if isinstance(step, Fill):
@@ -219,7 +218,6 @@ class Upgrade:
         return f"{name or 'the upgrade'} waits for {self._waits_for}{by}{more}"
 
     def _holders(self) -> list[_Holder]:
-        """Returns who has locked what the present step wants; the longest transaction first."""
         held = (_LOCKS.c.locktype == "advisory") & (_LOCKS.c.classid == _ADVISORY_LOCK >> 32)
         held &= _LOCKS.c.objid == _ADVISORY_LOCK & 0xFFFFFFFF
         for table, mode in self._wanted.items():
@@ -237,7 +235,6 @@ class Upgrade:
 
 
 def steps_of(migration: Migration) -> tuple[Step | Fill, ...]:
-    """Returns what a file consists of."""
     module: Any = migration.load()
     return getattr(module, "STEPS", None) or (Step(module.up),)
 
@@ -310,7 +307,6 @@ def _upgrade_lock(path: Path) -> Iterator[None]:
 
 
 def _upgrade_sqlite(runner: Runner) -> Iterator[str]:
-    """Applies each pending file in one transaction. Yields their names."""
     runner.History.create_table()
     for migration in runner.status():
         if migration.path is None or migration.applied:

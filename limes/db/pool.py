@@ -38,8 +38,6 @@ Pooler = Literal["auto", "none", "transaction"]
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """What PostgreSQL's settings shall be on our connections."""
-
     given: str
     """libpq's parameter `options`: ours, and then as it stands in the URL, `-c name=value ...`. The last one counts."""
     timeouts: Mapping[str, float]
@@ -51,7 +49,6 @@ class SessionSettings:
         return " ".join([self.given, *timeouts]).strip()
 
     def as_query(self) -> Select:
-        """Returns a query that sets them until the transaction ends."""
         return Select(columns=[fn.set_config(name, value, True) for name, value in self._by_name().items()])
 
     def patient_query(self, seconds: float) -> Select:
@@ -60,11 +57,9 @@ class SessionSettings:
         return Select(columns=[fn.set_config("idle_in_transaction_session_timeout", value, True)])
 
     def timeouts_in_force(self) -> list[Function]:
-        """Returns expressions for the timeouts that PostgreSQL applies just now, in seconds."""
         return [fn.date_part("epoch", fn.current_setting(name).cast("interval")) for name in self.timeouts]
 
     def has_timeouts(self, in_force: Sequence[float]) -> bool:
-        """Returns whether these values, of `timeouts_in_force`, are what they shall be."""
         return [round(1000 * value) for value in in_force] == [*self._milliseconds().values()]
 
     def has_session(self, connection: Any, db: Database) -> bool:
@@ -89,7 +84,6 @@ class SessionSettings:
 
 
 def is_refused_by_pooler(error: psycopg2.OperationalError) -> bool:
-    """Returns whether there is no connection because a pooler takes no `options`."""
     return "unsupported startup parameter" in str(error)
 
 
@@ -165,8 +159,6 @@ class _Connector(peewee.Psycopg2Adapter):
 
 
 class _Place:
-    """In the list of connections, where one is being made."""
-
     connection: Any = None
 
 
@@ -188,11 +180,9 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         **kwargs: Any,
     ) -> None:
         self.settings = settings
-        """What each transaction runs with."""
         self.sending_timeout = sending_timeout
         """Seconds that a transaction may rest whose rows are sent to a client meanwhile."""
         self.pooler = pooler
-        """Whether there is a pooler, as far as the configuration says."""
         self.behind_pooler = pooler == "transaction"
         """Whether connections are not sessions of PostgreSQL, as far as we know now. Once true, it stays."""
         self._given_back: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
@@ -233,7 +223,6 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self.watch = self._make_watch(self._parameters())
 
     def _parameters(self) -> dict[str, Any]:
-        """Returns libpq's parameters of our connections."""
         return {"dbname": self.database, **self.connect_params}
 
     def _with_settings(self, form: str, sql: str, params: Any) -> tuple[str, list[Any]]:

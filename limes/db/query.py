@@ -247,12 +247,10 @@ def nested(key: type[K], inner: type[L], value: type[V]) -> Callable[[Build[P]],
 
 
 def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:
-    """Gives the values of a SELECT of one column as a set."""
     return _read(_column, set, (kind,), options)
 
 
 def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
-    """Gives the values of a SELECT of one column."""
     return _read(_column, _as_they_are, (kind,), options)
 
 

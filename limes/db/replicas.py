@@ -83,7 +83,6 @@ class ReplicatedEngine(Engine):
 
     @property
     def max_lag(self) -> float:
-        """How old what is read can be, in seconds."""
         return self._max_lag
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -248,7 +247,6 @@ class ReplicatedEngine(Engine):
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[None]:
-        """As `Engine.connection`, of what this thread reads from."""
         standby = self._standby()
         with (self._primary if standby is None else standby.engine).connection():
             yield

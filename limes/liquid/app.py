@@ -40,7 +40,6 @@ class HealthcheckEndpoint:
 
 
 def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
-    """Returns the app. It holds no state but its collaborators."""
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,

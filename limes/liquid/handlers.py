@@ -66,8 +66,6 @@ MAX_BODY_SIZE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LiquidCollaborators:
-    """What the app works with."""
-
     service: ServiceDef
     backend: QuotaBackend
     capacity: Mapping[str, CapacityBackend]
@@ -96,22 +94,17 @@ class LiquidCollaborators:
 
 
 class Call(web.Call[LiquidCollaborators]):
-    """One request."""
-
     def authorize(self) -> None:
         target = {"project_id": self.params.get("project_id", "")}
         if self.rule is None or not self.deps.policy.allows(self.rule, self.identity, target):
             raise Forbidden("Forbidden")
 
     def body(self, model: type[Body]) -> Body:
-        """The request's document. Raises `BadRequest`, and falcon's 413."""
         return read_document(self.req, model, self.deps.max_body_size)
 
 
 @dataclass(frozen=True)
 class LiquidApi(JsonApi[Operation, Call]):
-    """JSON in, JSON out."""
-
     deps: LiquidCollaborators
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:

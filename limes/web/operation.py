@@ -54,7 +54,6 @@ class Api(ABC, Generic[AnyOperation, AnyCall]):
         """Puts the handler's answer into the response."""
 
     def responder(self, operation: AnyOperation, siblings: Mapping[str, AnyOperation]) -> Responder:
-        """Falcon's responder for one operation. `siblings` are all operations of the path."""
         handler = operation.handler
         must_authorize = operation.rule is not None and not operation.authorizes
 
@@ -72,8 +71,6 @@ class Api(ABC, Generic[AnyOperation, AnyCall]):
 
 
 class JsonApi(Api[AnyOperation, AnyCall]):
-    """An API that answers JSON or plain text."""
-
     def render(self, call: AnyCall, resp: falcon.Response, answer: Answer) -> None:
         resp.status = falcon.code_to_http_status(answer.status)
         for name, value in answer.headers.items():
@@ -92,7 +89,6 @@ class JsonApi(Api[AnyOperation, AnyCall]):
 
 
 def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Table[AnyOperation]) -> None:
-    """Adds all paths of a table to an app."""
     for path, operations in table.items():
         resource = _Resource()
         refusal = api.refusal(operations)
@@ -109,12 +105,10 @@ class _Resource:
 
 
 def operations_of(table: Table[AnyOperation]) -> Iterator[tuple[str, str, AnyOperation]]:
-    """Yields (method, path, operation) of the whole table."""
     return ((method, path, operation) for path, methods in table.items() for method, operation in methods.items())
 
 
 def public_paths(table: Table[AnyOperation]) -> frozenset[str]:
-    """Returns the paths that need no token."""
     return frozenset(path for _, path, operation in operations_of(table) if operation.public)
 
 

@@ -100,7 +100,6 @@ def render_metrics() -> bytes:
 def add_operational_routes(
     app: falcon.App[Any, Any], engine: Engine, get_ready: Callable[[], None] = lambda: None
 ) -> None:
-    """Adds the two routes to an app. `get_ready` is as for the health check."""
     app.add_route("/healthcheck", HealthcheckEndpoint(engine, get_ready))
     app.add_route("/metrics", MetricsEndpoint())
 
@@ -118,8 +117,6 @@ class Mount:
 
 
 class MountMiddleware:
-    """Gives answers the headers of their mount."""
-
     def __init__(self, mounts: Iterable[Mount]) -> None:
         self._headers = [(f"{mount.prefix}/", dict(mount.headers)) for mount in mounts]
 

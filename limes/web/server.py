@@ -49,7 +49,6 @@ def require_free(setting: str, listen: str) -> None:
 
 
 def explain_failure(setting: str, listen: str, error: OSError) -> StartupError:
-    """Returns what to raise where an address cannot be listened on."""
     advice = _ADVICE.get(error.errno or 0, "choose another address")
     if setting in _VARIABLES:
         advice += f" ({_VARIABLES[setting]})"
@@ -64,7 +63,6 @@ class Drain:
 
     @property
     def is_on(self) -> bool:
-        """Whether SIGTERM has come."""
         return self._flag[0] != 0
 
     def begin(self) -> None:

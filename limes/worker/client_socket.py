@@ -55,7 +55,6 @@ class SpoolBudget:
         self._lock = threading.Lock()
 
     def take(self, size: int) -> None:
-        """Raises `SpoolFull`."""
         with self._lock:
             if size > self._left:
                 raise SpoolFull
@@ -158,7 +157,6 @@ class ClientSocket(socket.socket):
         self._out_spool = Spool(budget)
         self.framing = Framing(limits.max_body_size)
         self.ended = False
-        """Whether the client has ended its sending."""
         self.received = 0
         """How many bytes of the request have arrived."""
         self.wait_seconds = READER_SECONDS
@@ -262,7 +260,6 @@ class ClientSocket(socket.socket):
         self._held = []
 
     def flush(self) -> None:
-        """Sends what was held back."""
         held, self._held = self._held, None
         if held and self.fileno() >= 0:
             self._send(b"".join(held) if sum(map(len, held)) < _STEP else held)

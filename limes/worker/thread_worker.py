@@ -66,7 +66,6 @@ class HeadWatch:
         self._deadlines[conn] = time.monotonic() + self._seconds
 
     def end(self, conn: Any) -> None:
-        """Notes that the thread has the head, or gives up."""
         self._deadlines.pop(conn, None)
 
     def cut_off_late(self) -> None:
@@ -168,7 +167,6 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
                 os.write(self._wake_writer, b"\0")
 
     def finish_request(self, conn: Any, fs: Any) -> None:
-        """As gunicorn's: takes the connection back from a thread."""
         if not isinstance(conn, Connection):
             super().finish_request(conn, fs)
             return
@@ -294,7 +292,6 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
 
 
 def with_limits(limits: Limits) -> type[StayingThreadWorker]:
-    """Returns the worker class with these limits for its clients."""
     return type("StayingThreadWorker", (StayingThreadWorker,), {"limits": limits})
 
 
@@ -304,7 +301,6 @@ def _is_plain(cfg: Any) -> bool:
 
 
 def _allow_files(number: int) -> None:
-    """Raises the limit of open files as far as the system permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

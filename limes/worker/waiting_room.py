@@ -93,8 +93,6 @@ _STOP_SECONDS = 5.0
 
 
 class Wait(enum.Enum):
-    """What a connection waits for."""
-
     REQUEST = enum.auto()
     READER = enum.auto()
     CLOSE = enum.auto()
@@ -309,7 +307,6 @@ class WaitingRoom:
             self._close(oldest)
 
     def stop(self) -> None:
-        """Leaves clients little time from now on."""
         self._is_stopping = True
         for conn in self._waiting:
             self._shorten_deadline(conn)

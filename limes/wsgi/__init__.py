@@ -42,7 +42,6 @@ class Application:
         tune_garbage_collector()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
-        """Answers a request."""
         if self._pid != os.getpid() and not self._is_made_anew():
             start_response("503 Service Unavailable", [("Content-Type", "text/plain"), ("Retry-After", "5")])
             return [b"the service cannot start; its log has the reason\n"]
@@ -92,7 +91,6 @@ _APP_LOAD_ERROR = 4
 
 
 def limes_app() -> Any:
-    """Returns the Limes Resource API."""
     from limes.api.app import create_app
     from limes.composition.api import build_api
 
@@ -100,7 +98,6 @@ def limes_app() -> Any:
 
 
 def placement_app() -> Any:
-    """Returns the Placement API."""
     from limes.composition.placement import build_placement
     from limes.placement.app import create_app
 
