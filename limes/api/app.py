@@ -27,16 +27,9 @@ _CORS_EXPOSED = f"ETag, X-Openstack-Request-Id, {POSITION}"
 _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
-class ClusterHeaderMiddleware:
-    """Refuses requests to another cluster, which the original could once answer."""
-
-    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        if (CLUSTER.of(req) or "current") != "current":
-            raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
-
-
-class PathMiddleware:
-    """Refuses paths with impossible ids: empty ones (a trailing slash), and those with NUL, which PostgreSQL lacks."""
+class AddressMiddleware:
+    """Refuses paths with impossible ids: empty ones (a trailing slash), and those with NUL, which PostgreSQL lacks; and
+    requests to another cluster, which the original could once answer."""
 
     def __init__(self, public: Container[str]) -> None:
         self._public = public
@@ -44,6 +37,8 @@ class PathMiddleware:
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         if (req.path.endswith("/") and req.path not in self._public) or "\0" in req.path:
             raise falcon.HTTPNotFound()
+        if (CLUSTER.of(req) or "current") != "current":
+            raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 
 class CorsMiddleware:
@@ -81,8 +76,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             CompressionMiddleware(is_on=settings.clients.compression, without=PublicPaths((), deps.mounts)),
             MountMiddleware(deps.mounts),
             CorsMiddleware(settings.cors.allowed_origins, without=PublicPaths((), deps.mounts)),
-            PathMiddleware(public),
-            ClusterHeaderMiddleware(),
+            AddressMiddleware(public),
             AuthMiddleware(deps.authenticator, public.__contains__, UNAUTHORIZED),
             connection_middleware(limes.engine, "limes", without=public),
         ],
@@ -93,16 +87,10 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
     PlainErrors().install(app)
-    app.add_error_handler(DurationError, _answer_bad_duration)
+    app.add_error_handler(DurationError, lambda req, resp, error, params: answer_text(resp, 400, f"duration: {error}"))
     operational.add_operational_routes(app, limes.engine)
     add_routes(app, LimesApi(deps), ROUTES)
     for mount in deps.mounts:
         for path, endpoint in mount.routes:
             app.add_route(path, endpoint)
     return app
-
-
-def _answer_bad_duration(
-    req: falcon.Request, resp: falcon.Response, error: DurationError, params: dict[str, Any]
-) -> None:
-    answer_text(resp, 400, f"duration: {error}")

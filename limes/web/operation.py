@@ -6,6 +6,7 @@ So do the paths that need no token, and the requests that the documentation of t
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
 import falcon
@@ -90,7 +91,7 @@ class JsonApi(Api[AnyOperation, AnyCall]):
 
 def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Table[AnyOperation]) -> None:
     for path, operations in table.items():
-        resource = _Resource()
+        resource = SimpleNamespace()
         refusal = api.refusal(operations)
         for method in COMBINED_METHODS:
             operation = operations.get(method)
@@ -98,10 +99,6 @@ def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Ta
             if responder is not None:
                 setattr(resource, f"on_{method.lower()}", responder)
         app.add_route(path, resource)
-
-
-class _Resource:
-    """Gets the responders of one path."""
 
 
 def operations_of(table: Table[AnyOperation]) -> Iterator[tuple[str, str, AnyOperation]]:

@@ -2,7 +2,6 @@
 mounts, such as the dashboard's pages. None of it needs a token.
 """
 
-import logging
 import os
 import threading
 import time
@@ -17,8 +16,6 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from limes.db.engine import Engine
 from limes.errors import Unavailable
 from limes.web.server import DRAIN
-
-log = logging.getLogger(__name__)
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
 _MAX_AGE = 1.0
@@ -45,6 +42,7 @@ class HealthcheckEndpoint:
             resp.status = falcon.HTTP_503
             resp.text = "about to stop\n"
             return
+        resp.text = "ok\n"
         try:
             if req.get_param("only") != "process":
                 self.engine.ping()
@@ -52,8 +50,6 @@ class HealthcheckEndpoint:
         except Unavailable as error:
             resp.status = falcon.HTTP_503
             resp.text = f"{error}\n"
-        else:
-            resp.text = "ok\n"
 
     on_head = on_get
     """For load balancers: many of them ask by HEAD."""
@@ -71,17 +67,17 @@ class MetricsEndpoint:
         """When they were read, by the monotonic clock."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        resp.data = self._latest() if _has_files() else render_metrics()
+        if _has_files():
+            with self._lock:
+                now = time.monotonic()
+                if self._known is None or now - self._known[0] >= _MAX_AGE:
+                    self._known = (now, render_metrics())
+                resp.data = self._known[1]
+        else:
+            resp.data = render_metrics()
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
 
     on_head = on_get
-
-    def _latest(self) -> bytes:
-        with self._lock:
-            now = time.monotonic()
-            if self._known is None or now - self._known[0] >= _MAX_AGE:
-                self._known = (now, render_metrics())
-            return self._known[1]
 
 
 def _has_files() -> bool:
