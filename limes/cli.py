@@ -25,7 +25,6 @@ from limes.errors import ConfigError, LimesError
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Returns all sub-commands with their options."""
     parser = Parser(
         prog="limes", description="Quota and commitment service for OpenStack clouds, with a Placement API built in."
     )

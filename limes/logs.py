@@ -86,15 +86,7 @@ def set_up(style: Style = "plain", level: str = "INFO") -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level)
-    # It logs, with stack traces, what it raises as well, and we say that in one line.
+    # it logs, with stack traces, what it raises as well, and we say that in one line
     logging.getLogger("pika").setLevel(logging.CRITICAL)
-    for chatty in (
-        "apscheduler",
-        "urllib3",
-        "keystoneauth",
-        "keystonemiddleware",
-        "oslo_policy",
-        "peewee",
-        "stevedore",
-    ):
+    for chatty in _CHATTY:
         logging.getLogger(chatty).setLevel(max(logging.WARNING, logging.getLevelName(level)))

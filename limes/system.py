@@ -9,27 +9,19 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Where the present comes from."""
-
     def now(self) -> datetime:
         """Returns the present, with time zone UTC, truncated to whole microseconds."""
-        ...
 
     def monotonic(self) -> float:
         """Returns seconds from an arbitrary start that never go back."""
-        ...
 
 
 class IdSource(Protocol):
-    """Where new identifiers come from."""
-
     def uuid(self) -> str:
         """Returns a new UUID (version 4), lower case with dashes."""
-        ...
 
     def token(self) -> str:
         """48 hexadecimal digits of secret randomness (24 bytes)."""
-        ...
 
 
 class Jitter(Protocol):
@@ -37,12 +29,9 @@ class Jitter(Protocol):
 
     def spread(self, seconds: float) -> float:
         """Returns a duration near `seconds`: within plus or minus 10 percent of it."""
-        ...
 
 
 class SystemClock:
-    """The clock of the machine."""
-
     def now(self) -> datetime:
         return datetime.now(UTC)
 
@@ -51,8 +40,6 @@ class SystemClock:
 
 
 class SystemIds:
-    """Identifiers from the operating system's randomness."""
-
     def uuid(self) -> str:
         return str(uuid.uuid4())
 
@@ -61,7 +48,5 @@ class SystemIds:
 
 
 class RandomJitter:
-    """Plus or minus 10 percent, evenly distributed."""
-
     def spread(self, seconds: float) -> float:
         return seconds * random.uniform(0.9, 1.1)  # noqa: S311 - spreads load, guards no secret

@@ -5,21 +5,19 @@ from typing import Any
 
 import falcon
 
-from limes.api.call import LimesApi
-from limes.api.collaborators import ApiCollaborators
+from limes.api.call import ApiCollaborators, LimesApi
 from limes.api.parameters import CLUSTER
 from limes.api.routes import ROUTES
 from limes.core.commitments.duration import DurationError
 from limes.errors import BadRequest
 from limes.web import operational
 from limes.web.compression import CompressionMiddleware
+from limes.web.encoding import install_json
 from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
-from limes.web.json import install_json
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
-from limes.web.mount import MountMiddleware, PublicPaths
+from limes.web.middleware import HEADER as POSITION
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
 from limes.web.operation import Router, add_routes, public_paths
-from limes.web.replicas import HEADER as POSITION
-from limes.web.replicas import connection_middleware
+from limes.web.operational import MountMiddleware, PublicPaths
 
 _CORS_HEADERS = (
     "Content-Type, User-Agent, X-Auth-Token, X-Limes-Cluster-Id, X-Limes-V2-Api-Preview,"
@@ -29,25 +27,18 @@ _CORS_EXPOSED = f"ETag, X-Openstack-Request-Id, {POSITION}"
 _CORS_METHODS = "HEAD, GET, POST, PUT, DELETE"
 
 
-class ClusterHeaderMiddleware:
-    """Refuses requests to another cluster, which the original could once answer."""
-
-    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Raises `BadRequest` for a cluster id other than `current`."""
-        if (CLUSTER.of(req) or "current") != "current":
-            raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
-
-
-class PathMiddleware:
-    """Refuses paths with impossible ids: empty ones (a trailing slash), and those with NUL, which PostgreSQL lacks."""
+class AddressMiddleware:
+    """Refuses paths with impossible ids: empty ones (a trailing slash), and those with NUL, which PostgreSQL lacks; and
+    requests to another cluster, which the original could once answer."""
 
     def __init__(self, public: Container[str]) -> None:
         self._public = public
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Raises falcon's 404."""
         if (req.path.endswith("/") and req.path not in self._public) or "\0" in req.path:
             raise falcon.HTTPNotFound()
+        if (CLUSTER.of(req) or "current") != "current":
+            raise BadRequest("multi-cluster support is removed: the X-Limes-Cluster-Id header is not allowed anymore")
 
 
 class CorsMiddleware:
@@ -59,7 +50,6 @@ class CorsMiddleware:
         self._without = without
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Adds the headers to the answer, and answers preflights at once."""
         if not self._allowed_origins or req.path in self._without:
             return
         resp.append_header("vary", "Origin")
@@ -76,7 +66,6 @@ class CorsMiddleware:
 
 
 def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
-    """Returns the app. It holds no state but its collaborators."""
     limes, settings = deps.limes, deps.limes.settings.api
     public = PublicPaths(public_paths(ROUTES) | operational.PUBLIC_PATHS, deps.mounts)
     app: falcon.App[Any, Any] = falcon.App(
@@ -87,8 +76,7 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
             CompressionMiddleware(is_on=settings.clients.compression, without=PublicPaths((), deps.mounts)),
             MountMiddleware(deps.mounts),
             CorsMiddleware(settings.cors.allowed_origins, without=PublicPaths((), deps.mounts)),
-            PathMiddleware(public),
-            ClusterHeaderMiddleware(),
+            AddressMiddleware(public),
             AuthMiddleware(deps.authenticator, public.__contains__, UNAUTHORIZED),
             connection_middleware(limes.engine, "limes", without=public),
         ],
@@ -99,16 +87,10 @@ def create_app(deps: ApiCollaborators) -> falcon.App[Any, Any]:
     app.resp_options.default_media_type = None  # type: ignore[assignment]  # falcon takes None, its types do not
     install_json(app)
     PlainErrors().install(app)
-    app.add_error_handler(DurationError, _answer_bad_duration)
+    app.add_error_handler(DurationError, lambda req, resp, error, params: answer_text(resp, 400, f"duration: {error}"))
     operational.add_operational_routes(app, limes.engine)
     add_routes(app, LimesApi(deps), ROUTES)
     for mount in deps.mounts:
         for path, endpoint in mount.routes:
             app.add_route(path, endpoint)
     return app
-
-
-def _answer_bad_duration(
-    req: falcon.Request, resp: falcon.Response, error: DurationError, params: dict[str, Any]
-) -> None:
-    answer_text(resp, 400, f"duration: {error}")

@@ -5,7 +5,7 @@ the earlier one. Strict where a mistake would change a quota or a commitment: a 
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import AfterValidator, Field, StrictBool, StrictInt, StrictStr, model_validator
 from pydantic_core import PydanticCustomError
@@ -20,6 +20,7 @@ from limes.core.temporary_quota import ALWAYS, Term
 from limes.errors import Unprocessable
 from limes.web.call import RequestBody
 
+AnyPart = TypeVar("AnyPart", bound=RequestBody)
 _Amount = Annotated[StrictInt, Field(ge=0)]
 """A negative number is no amount; the use case decides whether zero is one."""
 _Unit = Annotated[StrictStr | None, AfterValidator(lambda name: None if name == "UNSPECIFIED" else name)]
@@ -31,7 +32,6 @@ class QuotaBody(RequestBody):
     @model_validator(mode="before")
     @classmethod
     def read_null(cls, document: Any) -> Any:
-        """Takes `null` for `{}`."""
         return {} if document is None else document
 
 
@@ -69,11 +69,25 @@ class TemporaryResourceBody(ResourceBody):
         return Term(self.until, self.starts_at, self.keep_until)
 
 
-class ServiceBody(RequestBody):
-    """Wanted quotas of a service."""
-
+class _Service(RequestBody, Generic[AnyPart]):
     type: StrictStr
-    resources: tuple[ResourceBody, ...] | None = None
+    resources: tuple[AnyPart, ...] | None = None
+
+
+class _Scope(RequestBody, Generic[AnyPart]):
+    services: tuple[AnyPart, ...] | None = None
+
+
+class _OfDomain(QuotaBody, Generic[AnyPart]):
+    domain: AnyPart | None = None
+
+
+class _OfProject(QuotaBody, Generic[AnyPart]):
+    project: AnyPart | None = None
+
+
+class ServiceBody(_Service[ResourceBody]):
+    """Wanted quotas of a service."""
 
 
 class WithoutTimes(RequestBody):
@@ -107,10 +121,8 @@ class DomainScopeBody(WithoutTimes):
     services: tuple[TemporaryServiceBody, ...] | None = None
 
 
-class DomainQuotaBody(QuotaBody):
+class DomainQuotaBody(_OfDomain[DomainScopeBody]):
     """The document of PUT and simulate-put of a domain."""
-
-    domain: DomainScopeBody | None = None
 
 
 class ProjectScopeBody(DomainScopeBody):
@@ -119,10 +131,8 @@ class ProjectScopeBody(DomainScopeBody):
     bursting: BurstingBody | None = None
 
 
-class ProjectQuotaBody(QuotaBody):
+class ProjectQuotaBody(_OfProject[ProjectScopeBody]):
     """The document of PUT and simulate-put of a project."""
-
-    project: ProjectScopeBody | None = None
 
 
 class MaxQuotaResourceBody(RequestBody):
@@ -136,29 +146,20 @@ class MaxQuotaResourceBody(RequestBody):
         return WantedBound((service_type, self.name), self.max_quota, self.unit)
 
 
-class MaxQuotaServiceBody(RequestBody):
+class MaxQuotaServiceBody(_Service[MaxQuotaResourceBody]):
     """Wanted limits of a service."""
 
-    type: StrictStr
-    resources: tuple[MaxQuotaResourceBody, ...] | None = None
 
-
-class MaxQuotaScopeBody(RequestBody):
+class MaxQuotaScopeBody(_Scope[MaxQuotaServiceBody]):
     """Wanted limits of a project, or of each project of a domain."""
 
-    services: tuple[MaxQuotaServiceBody, ...] | None = None
 
-
-class ProjectMaxQuotaBody(QuotaBody):
+class ProjectMaxQuotaBody(_OfProject[MaxQuotaScopeBody]):
     """The document of PUT max-quota of a project."""
 
-    project: MaxQuotaScopeBody | None = None
 
-
-class DomainMaxQuotaBody(QuotaBody):
+class DomainMaxQuotaBody(_OfDomain[MaxQuotaScopeBody]):
     """The document of PUT max-quota of a domain."""
-
-    domain: MaxQuotaScopeBody | None = None
 
 
 class MinQuotaResourceBody(RequestBody):
@@ -172,23 +173,16 @@ class MinQuotaResourceBody(RequestBody):
         return WantedBound((service_type, self.name), self.min_quota, self.unit)
 
 
-class MinQuotaServiceBody(RequestBody):
+class MinQuotaServiceBody(_Service[MinQuotaResourceBody]):
     """What is granted of a service."""
 
-    type: StrictStr
-    resources: tuple[MinQuotaResourceBody, ...] | None = None
 
-
-class MinQuotaScopeBody(RequestBody):
+class MinQuotaScopeBody(_Scope[MinQuotaServiceBody]):
     """What is granted to a project."""
 
-    services: tuple[MinQuotaServiceBody, ...] | None = None
 
-
-class ProjectMinQuotaBody(QuotaBody):
+class ProjectMinQuotaBody(_OfProject[MinQuotaScopeBody]):
     """The document of PUT min-quota of a project."""
-
-    project: MinQuotaScopeBody | None = None
 
 
 class ForbidAutogrowthResourceBody(RequestBody):
@@ -201,46 +195,33 @@ class ForbidAutogrowthResourceBody(RequestBody):
         return WantedBound((service_type, self.name), int(self.forbid_autogrowth))
 
 
-class ForbidAutogrowthServiceBody(RequestBody):
+class ForbidAutogrowthServiceBody(_Service[ForbidAutogrowthResourceBody]):
     """The same for resources of a service."""
 
-    type: StrictStr
-    resources: tuple[ForbidAutogrowthResourceBody, ...] | None = None
 
-
-class ForbidAutogrowthScopeBody(RequestBody):
+class ForbidAutogrowthScopeBody(_Scope[ForbidAutogrowthServiceBody]):
     """The same for a project, or for each project of a domain."""
 
-    services: tuple[ForbidAutogrowthServiceBody, ...] | None = None
 
-
-class ProjectForbidAutogrowthBody(QuotaBody):
+class ProjectForbidAutogrowthBody(_OfProject[ForbidAutogrowthScopeBody]):
     """The document of PUT forbid-autogrowth of a project."""
 
-    project: ForbidAutogrowthScopeBody | None = None
 
-
-class DomainForbidAutogrowthBody(QuotaBody):
+class DomainForbidAutogrowthBody(_OfDomain[ForbidAutogrowthScopeBody]):
     """The document of PUT forbid-autogrowth of a domain."""
-
-    domain: ForbidAutogrowthScopeBody | None = None
 
 
 def wanted_bounds(scope: MaxQuotaScopeBody | MinQuotaScopeBody | ForbidAutogrowthScopeBody | None) -> list[WantedBound]:
     """Returns the wanted bounds. If a service or resource is repeated, the last one counts."""
-    services = scope.services if scope is not None else ()
-    last: dict[str, MaxQuotaServiceBody | MinQuotaServiceBody | ForbidAutogrowthServiceBody] = {
-        service.type: service for service in services or ()
-    }
+    last: dict[str, Any] = {service.type: service for service in (scope and scope.services) or ()}
     bounds = [resource.bound(service.type) for service in last.values() for resource in service.resources or ()]
     return list({bound.ref: bound for bound in bounds}.values())
 
 
 def quota_changes(services: Iterable[ServiceBody]) -> list[QuotaChange]:
     """Returns the wanted quotas. If a service or resource is repeated, the last one counts."""
-    last = {service.type: service for service in services}
     changes = {}
-    for service in last.values():
+    for service in {service.type: service for service in services}.values():
         for resource in service.resources or ():
             ref = (service.type, resource.name)
             changes[ref] = QuotaChange(ref, resource.quota, resource.unit, resource.term)

@@ -1,8 +1,8 @@
 """One request as the Limes API's handlers see it, and what a row of the table says about an operation."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ParamSpec
 from urllib.parse import urlencode
 
 import falcon
@@ -10,14 +10,16 @@ import falcon
 from limes import logs
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
+from limes.actions.mails.mail_settings import MailSettings
+from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.answers.common import Link
 from limes.api.answers.resources import RenderContext
-from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import Parameter
 from limes.audit.initiator import Initiator
-from limes.auth.context import Identity
+from limes.auth.context import Authenticator, Identity
+from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, Page, Ref, Selection, select
 from limes.core.permissions import Permissions
 from limes.db.engine import Engine
@@ -25,7 +27,27 @@ from limes.errors import BadRequest, Forbidden
 from limes.web import call as web
 from limes.web import operation as web_operation
 from limes.web.call import Body, RequestBody, read_document
+from limes.web.client_address import ClientAddress
+from limes.web.operational import Mount
 
+
+@dataclass(frozen=True, slots=True)
+class ApiCollaborators:
+    """Everything that handlers may use."""
+
+    limes: Limes
+    authenticator: Authenticator
+    policy: Policy
+    client_address: ClientAddress = field(default_factory=ClientAddress)
+    subscriptions: Subscriptions | None = None
+    """Who does not want which mails."""
+    mail_settings: MailSettings | None = None
+    """Which mails users get; None: users get none."""
+    mounts: tuple[Mount, ...] = ()
+    """What is served beside the API: the dashboard."""
+
+
+P = ParamSpec("P")
 _LONGEST = 255
 _TARGETS = ("domain_id", "project_id")
 """The variables of paths that policy rules may name."""
@@ -50,10 +72,16 @@ class Operation(web_operation.Operation):
     summary: str = field(default="", kw_only=True)
 
 
+def _by(method: str, make: Callable[P, Operation]) -> Callable[P, dict[str, Operation]]:
+    return lambda *args, **kwargs: {method: make(*args, **kwargs)}
+
+
+GET, POST, PUT = _by("GET", Operation), _by("POST", Operation), _by("PUT", Operation)
+"""Make an `Operation`, by its method, for tables. A path with several of them has `GET(...) | PUT(...)`."""
+
+
 @dataclass(slots=True)
 class Call(web.Call[ApiCollaborators]):
-    """One request."""
-
     operation: Operation
     target: Mapping[str, str]
     """What the policy rules are asked about: the ids in the path."""
@@ -68,7 +96,6 @@ class Call(web.Call[ApiCollaborators]):
         return self.limes.engine
 
     def as_caller(self) -> Limes:
-        """Returns what use cases work with, for changes that the caller makes."""
         return self.limes.as_initiator(self.initiator())
 
     @property
@@ -78,21 +105,17 @@ class Call(web.Call[ApiCollaborators]):
 
     @property
     def place(self) -> Place:
-        """The domain or project of the path."""
         return Place(self.params["domain_id"], self.params.get("project_id", ""))
 
     @property
     def where(self) -> Where:
-        """What the path is about, which may be the whole cloud."""
         return Where(self.params.get("domain_id"), self.params.get("project_id"))
 
     @property
     def catalog(self) -> Catalog:
-        """The services and resources that are configured."""
         return self.limes.catalog
 
     def authorize(self) -> None:
-        """Raises `Forbidden` unless the caller passes the operation's rule."""
         if self.rule is not None:
             self.require(self.rule)
 
@@ -102,26 +125,18 @@ class Call(web.Call[ApiCollaborators]):
             raise Forbidden("Forbidden")
 
     def allows(self, rule: str, **more_target: str) -> bool:
-        """Returns whether the caller passes the rule."""
         return self.deps.policy.allows(rule, self.identity, {**self.target, **more_target})
 
     def quota_permissions(self, refs: Iterable[Ref]) -> dict[Ref, Permissions]:
-        """Returns what the caller may do to the quotas of those of these resources that have one."""
         return {ref: self.permissions(ref) for ref in refs if self.catalog.tracks_quota(ref)}
 
     def permissions(self, ref: Ref) -> Permissions:
-        """Returns what the caller may do to the quota of a resource of the domain or project."""
         service_type, resource_name = ref
 
         def may(verb: str) -> bool:
             return self.allows(f"{self.level}:{verb}", service_type=service_type, resource_name=resource_name)
 
-        return Permissions(
-            can_raise=may("raise"),
-            can_raise_lowpriv=may("raise_lowpriv"),
-            can_lower=may("lower"),
-            can_lower_lowpriv=may("lower_lowpriv"),
-        )
+        return Permissions(*map(may, ("raise", "raise_lowpriv", "lower", "lower_lowpriv")))
 
     def body(self, model: type[Body]) -> Body:
         """Returns the request's document. Raises `BadRequest`, and falcon's 413 if it is too large."""
@@ -129,7 +144,6 @@ class Call(web.Call[ApiCollaborators]):
         return read_document(self.req, model, self.limes.settings.api.max_body_size)
 
     def initiator(self) -> Initiator:
-        """Returns the caller, for the history and the audit."""
         return initiator_of(self.req, self.identity)
 
     def selection(self) -> Selection:
@@ -151,7 +165,6 @@ class Call(web.Call[ApiCollaborators]):
         return [each.type for each in configured if each.area in areas and (services is None or each.type in services)]
 
     def render_context(self) -> RenderContext:
-        """Returns how the answer is to be rendered."""
         per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
         detail = parameters.DETAIL.of(self.req)
         stale_after = self.limes.settings.collector.stale_after
@@ -189,8 +202,6 @@ class Call(web.Call[ApiCollaborators]):
 
 
 class LimesApi(web_operation.JsonApi[Operation, Call]):
-    """JSON in, JSON or plain text out."""
-
     def __init__(self, deps: ApiCollaborators) -> None:
         self._deps = deps
 

@@ -8,17 +8,15 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter
 
 from limes.api.call import Operation
-from limes.api.parameters import CLUSTER, Parameter
+from limes.api.parameters import CLUSTER
 from limes.auth.policy import Rule
 from limes.validation.shape import Shape
 from limes.web.call import Html
-from limes.web.operation import Table
+from limes.web.operation import Table, operations_of
 
 Json = dict[str, Any]
-
-_PLAIN = {"text/plain": {"schema": {"type": "string"}}}
-_CSV = {"text/csv": {"schema": {"type": "string"}}}
-_PAGE = {"text/html": {"schema": {"type": "string"}}}
+_PLAIN, _CSV, _PAGE = ({f"text/{kind}": {"schema": {"type": "string"}}} for kind in ("plain", "csv", "html"))
+_TEXTS: Mapping[Any, Json] = {str: _PLAIN, Html: _PAGE}
 _DESCRIPTION = """\
 Quota, usage and commitments of a cloud: what docs/limes-api.md and docs/commitments.md say, for machines.
 
@@ -42,7 +40,6 @@ _PATH_VARIABLES = {
     "service_type": "Type of a service.",
     "resource_name": "Name of a resource.",
 }
-_REFERENCE = "#/components/schemas/{model}"
 
 
 def build(sections: Mapping[str, Table[Operation]], rules: Collection[Rule]) -> Json:
@@ -54,9 +51,7 @@ def build(sections: Mapping[str, Table[Operation]], rules: Collection[Rule]) -> 
             for method, operation in operations.items():
                 guards = [rule.name for rule in rules if (method, path) in rule.operations]
                 item[method.lower()] = _operation(tag, operation, guards)
-    every_operation = [
-        operation for table in sections.values() for operations in table.values() for operation in operations.values()
-    ]
+    every_operation = [operation for table in sections.values() for _, _, operation in operations_of(table)]
     return {
         "openapi": "3.1.0",
         "info": {"title": "Limes Resource API", "version": "1", "description": _DESCRIPTION},
@@ -79,7 +74,16 @@ def _operation(tag: str, operation: Operation, rules: Collection[str]) -> Json:
         "operationId": f"{tag}.{operation.name or handler.__name__}",
         "tags": [tag],
         "summary": summary,
-        "parameters": [_parameter(parameter) for parameter in (*operation.parameters, CLUSTER)],
+        "parameters": [
+            {
+                "name": parameter.name,
+                "in": parameter.place,
+                "description": parameter.description,
+                "schema": parameter.schema(),
+                **({"allowEmptyValue": True} if parameter.place == "query" else {}),
+            }
+            for parameter in (*operation.parameters, CLUSTER)
+        ],
         "responses": _responses(operation),
     }
     if description:
@@ -101,7 +105,7 @@ def _responses(operation: Operation) -> Json:
             responses[str(status)] = {"$ref": f"#/components/responses/{status}"}
             continue
         shape = operation.answers[status]
-        content = {} if shape is None else _content(shape)
+        content = {} if shape is None else _TEXTS.get(shape) or _json(shape)
         if operation.csv and status == 200:
             content = content | _CSV
         if status in errors or status >= 400:
@@ -116,7 +120,6 @@ def _responses(operation: Operation) -> Json:
 
 
 def _errors(operations: Iterable[Operation]) -> Json:
-    """Returns the error responses that operations share, by status."""
     responses: Json = {}
     of_operations = {status for operation in operations for status in operation.errors}
     for status in sorted({400, 401, 403, 413, 500, 503} | of_operations):
@@ -127,12 +130,6 @@ def _errors(operations: Iterable[Operation]) -> Json:
             headers["retry-after"] = {"$ref": "#/components/headers/RetryAfter"}
         responses[str(status)] = {"description": HTTPStatus(status).phrase, "headers": headers, "content": _PLAIN}
     return responses
-
-
-def _content(shape: Any) -> Json:
-    if shape is str:
-        return _PLAIN
-    return _PAGE if shape is Html else _json(shape)
 
 
 def _json(shape: Any) -> Json:
@@ -148,16 +145,6 @@ def _is_shape(shape: Any) -> bool:
     return isinstance(shape, type) and issubclass(shape, Shape)
 
 
-def _parameter(parameter: Parameter) -> Json:
-    document: Json = {
-        "name": parameter.name,
-        "in": parameter.place,
-        "description": parameter.description,
-        "schema": parameter.schema(),
-    }
-    return document | ({"allowEmptyValue": True} if parameter.place == "query" else {})
-
-
 def _path_parameters(path: str) -> list[Json]:
     return [
         {
@@ -171,28 +158,21 @@ def _path_parameters(path: str) -> list[Json]:
     ]
 
 
-def _schemas(operations: Iterable[Operation]) -> Json:
+def _schemas(operations: Collection[Operation]) -> Json:
     """Schemas by the names of the types. Answers have no other fields than those that are listed."""
-    bodies: dict[str, type[BaseModel]] = {}
-    answers: dict[str, Any] = {}
-    for operation in operations:
-        if operation.body is not None:
-            bodies[operation.body.__name__] = operation.body
-        for shape in operation.answers.values():
-            if _is_shape(shape):
-                answers[shape.__name__] = shape
+    answers = [shape for operation in operations for shape in operation.answers.values() if _is_shape(shape)]
     schemas: Json = {}
-    for shape in answers.values():
-        schemas |= _definitions(TypeAdapter(shape), shape.__name__)
+    for shape in dict.fromkeys(answers):
+        schemas |= _definitions(shape)
     for schema in schemas.values():
         if "properties" in schema:
             schema["additionalProperties"] = False
-    for body in bodies.values():
-        schemas |= _definitions(TypeAdapter(body), body.__name__)
+    for body in dict.fromkeys(operation.body for operation in operations if operation.body is not None):
+        schemas |= _definitions(body)
     return dict(sorted(schemas.items()))
 
 
-def _definitions(adapter: TypeAdapter[Any], name: str) -> Json:
-    schema = adapter.json_schema(ref_template=_REFERENCE)
+def _definitions(shape: Any) -> Json:
+    schema = TypeAdapter(shape).json_schema(ref_template="#/components/schemas/{model}")
     definitions: Json = schema.pop("$defs", {})
-    return definitions | ({} if "$ref" in schema else {name: schema})
+    return definitions | ({} if "$ref" in schema else {shape.__name__: schema})

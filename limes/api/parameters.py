@@ -26,18 +26,14 @@ def values_of(req: falcon.Request, name: str) -> list[str] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Query:
-    """A query argument."""
-
     place: ClassVar[Literal["query"]] = "query"
     name: str
     description: str
 
     def schema(self) -> Schema:
-        """As JSON schema."""
         return {"type": "string"}
 
     def last(self, req: falcon.Request) -> str | None:
-        """Its last value; None if it is not there. Raises `BadRequest`."""
         values = values_of(req, self.name)
         return values[-1] if values else None
 
@@ -66,7 +62,6 @@ class YesOrNo(_Query):
     """A query argument that is on if it is there, unless its value says no."""
 
     def of(self, req: falcon.Request) -> bool:
-        """Returns whether it is on. Raises `BadRequest`."""
         values = values_of(req, self.name)
         word = values[-1] if values else "false" if values is None else "true"
         if word not in ("", "true", "false"):
@@ -86,12 +81,10 @@ class WholeNumber(_Query):
     default: int | None = None
 
     def of(self, req: falcon.Request) -> int:
-        """Its value, or the default. Raises `BadRequest`."""
         text = self.last(req)
         return self.default or 0 if text is None else self.read(text)
 
     def read(self, text: str) -> int:
-        """Returns the number. Raises `BadRequest`."""
         well_formed = text.isascii() and text.isdigit() and len(text) <= 20
         if not well_formed or not self.minimum <= int(text) <= self.maximum:
             raise self.refuse(f"a whole number from {self.minimum} to {self.maximum}")
@@ -103,8 +96,6 @@ class WholeNumber(_Query):
 
 
 class Text(_Query):
-    """A text in the query."""
-
     of = _Query.last
 
 
@@ -121,7 +112,6 @@ class Moment(_Query):
         return None if text is None else self.read(text)
 
     def read(self, text: str) -> int:
-        """Returns the time. Raises `BadRequest`."""
         time = self._seconds(text)
         if not 0 <= time <= _LATEST_TIME:
             raise self.refuse("a time between 1970-01-01 and 9999-11-30")
@@ -150,7 +140,6 @@ class Choice(_Query):
     default: str
 
     def of(self, req: falcon.Request) -> str:
-        """Its last value, or the default. Raises `BadRequest`."""
         word = self.last(req)
         if word is None:
             return self.default

@@ -41,7 +41,7 @@ from limes.api.bodies import (
     ProjectMinQuotaBody,
     ProjectQuotaBody,
 )
-from limes.api.call import Call, Operation
+from limes.api.call import GET, POST, PUT, Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
 from limes.api.handlers import attention, autogrow_bounds, caller, mail_settings, quota, reports, unsubscribe
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
@@ -49,7 +49,7 @@ from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
 from limes.api.usage_routes import GROWTH, LIFETIMES, USAGE
 from limes.web.call import Answer, Html
-from limes.web.json import dump
+from limes.web.encoding import dump
 from limes.web.operation import document_rules
 
 
@@ -80,179 +80,129 @@ _QUOTA_RULES = ("raise", "raise_lowpriv", "lower", "lower_lowpriv")
 
 SECTIONS = {
     "versions": {
-        "/": {"GET": Operation(caller.list_versions, None, {300: VersionsAnswer}, public=True)},
-        "/v1/": {"GET": Operation(caller.show, None, {200: VersionAnswer}, public=True)},
-        "/v1/openapi.json": {"GET": Operation(show_openapi, None, {200: Document}, public=True)},
-        "/v1/identity": {"GET": Operation(caller.show_identity, None, {200: IdentityAnswer})},
-        "/v1/rights": {
-            "GET": Operation(caller.show_rights, None, {200: RightsAnswer}, parameters=(p.DOMAIN_ID, p.PROJECT_ID))
-        },
+        "/": GET(caller.list_versions, None, {300: VersionsAnswer}, public=True),
+        "/v1/": GET(caller.show, None, {200: VersionAnswer}, public=True),
+        "/v1/openapi.json": GET(show_openapi, None, {200: Document}, public=True),
+        "/v1/identity": GET(caller.show_identity, None, {200: IdentityAnswer}),
+        "/v1/rights": GET(caller.show_rights, None, {200: RightsAnswer}, parameters=(p.DOMAIN_ID, p.PROJECT_ID)),
     },
     "cluster": {
-        "/v1/resources": {"GET": Operation(reports.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION)},
-        "/v1/clusters/current": {
-            "GET": Operation(
-                reports.show,
-                "cluster:show",
-                {200: ClusterAnswer},
-                parameters=_REPORT,
-                also=("cluster:show_basic", "cluster:show_subcapacity"),
-                authorizes=True,
-            )
-        },
-        "/v1/inconsistencies": {
-            "GET": Operation(reports.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), SELECTION)
-        },
-        "/v1/admin/scrape-errors": {
-            "GET": Operation(
-                reports.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), SELECTION
-            )
-        },
+        "/v1/resources": GET(reports.list_resources, None, {200: ResourcesAnswer}, parameters=SELECTION),
+        "/v1/clusters/current": GET(
+            reports.show,
+            "cluster:show",
+            {200: ClusterAnswer},
+            parameters=_REPORT,
+            also=("cluster:show_basic", "cluster:show_subcapacity"),
+            authorizes=True,
+        ),
+        "/v1/inconsistencies": GET(
+            reports.list_inconsistencies, "cluster:show", {200: InconsistenciesAnswer}, (), SELECTION
+        ),
+        "/v1/admin/scrape-errors": GET(
+            reports.list_scrape_errors, "cluster:show_errors", {200: ScrapeErrorsAnswer}, (), SELECTION
+        ),
     },
     "domains": {
-        "/v1/domains": {"GET": Operation(reports.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT)},
-        "/v1/domains/discover": {
-            "POST": Operation(reports.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None})
-        },
-        DOMAIN: {
-            "GET": Operation(
-                reports.show_domain, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
-            ),
-            "PUT": Operation(
-                quota.set_domain_quotas,
-                "domain:show",
-                _ACCEPTED,
-                (404, 409, 412, 422),
-                (p.IF_MATCH,),
-                DomainQuotaBody,
-                also=tuple(f"domain:{verb}" for verb in _QUOTA_RULES),
-            ),
-        },
-        f"{DOMAIN}/simulate-put": {
-            "POST": Operation(
-                quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
-            )
-        },
-        f"{DOMAIN}/max-quota": {
-            "PUT": Operation(
-                autogrow_bounds.limit_projects_of_domain,
-                "domain:edit",
-                _ACCEPTED,
-                (404, 409, 422),
-                body=DomainMaxQuotaBody,
-            )
-        },
-        f"{DOMAIN}/forbid-autogrowth": {
-            "PUT": Operation(
-                autogrow_bounds.stop_projects_of_domain,
-                "domain:edit",
-                _ACCEPTED,
-                (404, 409, 422),
-                body=DomainForbidAutogrowthBody,
-            )
-        },
-        f"{DOMAIN}/history": {
-            "GET": Operation(quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
-        },
-        f"{DOMAIN}/explain": {
-            "GET": Operation(quota.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), SELECTION)
-        },
+        "/v1/domains": GET(reports.list_domains, "domain:list", {200: DomainsAnswer}, (), _PAGED_REPORT),
+        "/v1/domains/discover": POST(reports.discover_domains, "domain:discover", {202: NewDomainsAnswer, 204: None}),
+        DOMAIN: GET(
+            reports.show_domain, "domain:show", {200: DomainAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
+        )
+        | PUT(
+            quota.set_domain_quotas,
+            "domain:show",
+            _ACCEPTED,
+            (404, 409, 412, 422),
+            (p.IF_MATCH,),
+            DomainQuotaBody,
+            also=tuple(f"domain:{verb}" for verb in _QUOTA_RULES),
+        ),
+        f"{DOMAIN}/simulate-put": POST(
+            quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
+        ),
+        f"{DOMAIN}/max-quota": PUT(
+            autogrow_bounds.limit_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainMaxQuotaBody
+        ),
+        f"{DOMAIN}/forbid-autogrowth": PUT(
+            autogrow_bounds.stop_projects_of_domain,
+            "domain:edit",
+            _ACCEPTED,
+            (404, 409, 422),
+            body=DomainForbidAutogrowthBody,
+        ),
+        f"{DOMAIN}/history": GET(
+            quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES
+        ),
+        f"{DOMAIN}/explain": GET(
+            quota.explain_domain_quotas, "domain:show", {200: ExplanationsAnswer}, (404,), SELECTION
+        ),
     },
     "projects": {
-        "/v1/projects": {
-            "GET": Operation(reports.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT)
-        },
-        f"{DOMAIN}/projects": {
-            "GET": Operation(reports.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT)
-        },
-        f"{DOMAIN}/projects/discover": {
-            "POST": Operation(
-                reports.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
-            )
-        },
-        PROJECT: {
-            "GET": Operation(
-                reports.show_project,
-                "project:show",
-                {200: ProjectAnswer, 304: None},
-                (404,),
-                _TAGGED_REPORT,
-                tagged=True,
-            ),
-            "PUT": Operation(
-                quota.set_project_quotas,
-                "project:show",
-                _ACCEPTED,
-                _ERRORS,
-                (p.IF_MATCH,),
-                ProjectQuotaBody,
-                also=tuple(f"project:{verb}" for verb in _QUOTA_RULES),
-            ),
-        },
-        f"{PROJECT}/simulate-put": {
-            "POST": Operation(
-                quota.simulate_project_quotas,
-                "project:show",
-                _SIMULATED,
-                (404, 409, 412, 423),
-                (p.IF_MATCH,),
-                ProjectQuotaBody,
-            )
-        },
-        f"{PROJECT}/max-quota": {
-            "PUT": Operation(
-                autogrow_bounds.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
-            )
-        },
-        f"{PROJECT}/min-quota": {
-            "PUT": Operation(
-                autogrow_bounds.grant_to_project,
-                "project:grant_quota",
-                _ACCEPTED,
-                _ERRORS,
-                (p.IF_MATCH,),
-                ProjectMinQuotaBody,
-            )
-        },
-        f"{PROJECT}/forbid-autogrowth": {
-            "PUT": Operation(
-                autogrow_bounds.stop_project,
-                "project:edit",
-                _ACCEPTED,
-                _ERRORS,
-                (p.IF_MATCH,),
-                ProjectForbidAutogrowthBody,
-            )
-        },
-        f"{PROJECT}/sync": {"POST": Operation(reports.sync, "project:sync", {202: None}, (404,))},
-        f"{PROJECT}/history": {
-            "GET": Operation(quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES)
-        },
-        f"{PROJECT}/explain": {
-            "GET": Operation(quota.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), SELECTION)
-        },
+        "/v1/projects": GET(reports.list_all, "cluster:list_projects", {200: AllProjectsAnswer}, (), _PAGED_REPORT),
+        f"{DOMAIN}/projects": GET(reports.list_of_domain, "project:list", {200: ProjectsAnswer}, (404,), _PAGED_REPORT),
+        f"{DOMAIN}/projects/discover": POST(
+            reports.discover_projects, "project:discover", {202: NewProjectsAnswer, 204: None}, (404,)
+        ),
+        PROJECT: GET(
+            reports.show_project, "project:show", {200: ProjectAnswer, 304: None}, (404,), _TAGGED_REPORT, tagged=True
+        )
+        | PUT(
+            quota.set_project_quotas,
+            "project:show",
+            _ACCEPTED,
+            _ERRORS,
+            (p.IF_MATCH,),
+            ProjectQuotaBody,
+            also=tuple(f"project:{verb}" for verb in _QUOTA_RULES),
+        ),
+        f"{PROJECT}/simulate-put": POST(
+            quota.simulate_project_quotas,
+            "project:show",
+            _SIMULATED,
+            (404, 409, 412, 423),
+            (p.IF_MATCH,),
+            ProjectQuotaBody,
+        ),
+        f"{PROJECT}/max-quota": PUT(
+            autogrow_bounds.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
+        ),
+        f"{PROJECT}/min-quota": PUT(
+            autogrow_bounds.grant_to_project,
+            "project:grant_quota",
+            _ACCEPTED,
+            _ERRORS,
+            (p.IF_MATCH,),
+            ProjectMinQuotaBody,
+        ),
+        f"{PROJECT}/forbid-autogrowth": PUT(
+            autogrow_bounds.stop_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectForbidAutogrowthBody
+        ),
+        f"{PROJECT}/sync": POST(reports.sync, "project:sync", {202: None}, (404,)),
+        f"{PROJECT}/history": GET(
+            quota.list_project_changes, "project:show_history", {200: HistoryAnswer}, (404,), _CHANGES
+        ),
+        f"{PROJECT}/explain": GET(
+            quota.explain_project_quotas, "project:show", {200: ExplanationsAnswer}, (404,), SELECTION
+        ),
     },
     "subresources": LIFETIMES,
     "usage": USAGE,
     "commitments": COMMITMENTS,
     "quota-requests": QUOTA_REQUESTS,
     "notifications": {
-        "/v1/mail-settings": {
-            "GET": Operation(
-                mail_settings.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)
-            ),
-            "PUT": Operation(
-                mail_settings.set_mail_settings,
-                "user:mail_settings",
-                {200: MailSettingsAnswer},
-                (404, 409, 422, 503),
-                body=MailSettingsBody,
-            ),
-        },
-        unsubscribe.PATH: {
-            "GET": Operation(unsubscribe.show_unsubscribe, None, *_UNSUBSCRIBE, public=True),
-            "POST": Operation(unsubscribe.unsubscribe, None, *_UNSUBSCRIBE, public=True),
-        },
+        "/v1/mail-settings": GET(
+            mail_settings.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)
+        )
+        | PUT(
+            mail_settings.set_mail_settings,
+            "user:mail_settings",
+            {200: MailSettingsAnswer},
+            (404, 409, 422, 503),
+            body=MailSettingsBody,
+        ),
+        unsubscribe.PATH: GET(unsubscribe.show_unsubscribe, None, *_UNSUBSCRIBE, public=True)
+        | POST(unsubscribe.unsubscribe, None, *_UNSUBSCRIBE, public=True),
     },
     "attention": {
         **on_every_level(
@@ -261,20 +211,15 @@ SECTIONS = {
             At("Lists the same in a domain's projects."),
             At("Lists the same in a project."),
         ),
-        "/v1/admin/scrape-status": {
-            "GET": Operation(attention.show_scrape_status, "cluster:show_errors", {200: ScrapeStatusAnswer})
-        },
-        f"{DOMAIN}/scrape-status": {
-            "GET": Operation(
-                attention.show_scrape_status,
-                "domain:show",
-                {200: ScrapeStatusAnswer},
-                (404,),
-                name="show_scrape_status_of_domain",
-                summary="Shows how scrapes of a domain's projects go, without what backends say, and how old figures"
-                " are.",
-            )
-        },
+        "/v1/admin/scrape-status": GET(attention.show_scrape_status, "cluster:show_errors", {200: ScrapeStatusAnswer}),
+        f"{DOMAIN}/scrape-status": GET(
+            attention.show_scrape_status,
+            "domain:show",
+            {200: ScrapeStatusAnswer},
+            (404,),
+            name="show_scrape_status_of_domain",
+            summary="Shows how scrapes of a domain's projects go, without what backends say, and how old figures are.",
+        ),
         **on_every_level(
             "projects/fullest",
             Operation(attention.list_fullest, "cluster:list_projects", {200: FullestAnswer}, (), _FULLEST),
@@ -296,7 +241,6 @@ SECTIONS = {
 ROUTES = {path: operations for section in SECTIONS.values() for path, operations in section.items()}
 
 DOCUMENTED_RULES = document_rules(policy.RULES, ROUTES)
-"""The policy rules, each with the requests that it guards."""
 
 
 @cache

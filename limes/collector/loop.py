@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from limes.db.clock import ahead_of_database
+from limes.db.advice import ahead_of_database
 from limes.db.engine import Engine
 from limes.errors import LimesError, Unavailable
 from limes.logs import request_id

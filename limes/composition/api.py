@@ -4,7 +4,7 @@ from limes.actions.context import open_limes
 from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.push_quota import push_quota
 from limes.actions.sync_catalog import sync_catalog
-from limes.api.collaborators import ApiCollaborators
+from limes.api.call import ApiCollaborators
 from limes.auth.context import Authenticator
 from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession
@@ -29,7 +29,7 @@ from limes.ui.pages import dashboard
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod, SignInMethod
 from limes.ui.throttle import Throttle
-from limes.web.mount import Mount
+from limes.web.operational import Mount
 
 
 def build_api(settings: Settings) -> ApiCollaborators:

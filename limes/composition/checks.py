@@ -21,15 +21,15 @@ from limes.composition.common import (
 from limes.composition.identity import limes_policy, open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
 from limes.composition.replicas import problems_of_read_urls
-from limes.db.address import parse_database_url
+from limes.db.connections import parse_database_url
 from limes.errors import ConfigError, LimesError, StartupError
+from limes.liquid.app import RULES as LIQUID_RULES
 from limes.liquid.handlers import MAX_BODY_SIZE
-from limes.liquid.routes import RULES as LIQUID_RULES
 from limes.logs import Style
 from limes.settings import Settings
 from limes.settings.placement import PlacementSettings
 from limes.settings.processes import ApiSettings, LiquidSettings
-from limes.worker.limits import Limits
+from limes.worker.client_socket import Limits
 
 HttpSection = ApiSettings | PlacementSettings | LiquidSettings
 PROCESSES = ("api", "placement", "liquid")

@@ -19,9 +19,7 @@ if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 from limes.composition.checks import check_http_process  # noqa: E402 - after the variable is set
 from limes.errors import ConfigError, LimesError  # noqa: E402 - after the variable is set
 from limes.logs import gunicorn_logger  # noqa: E402 - after the variable is set
-from limes.web.draining import drain_before_stop  # noqa: E402 - after the variable is set
-from limes.web.listening import require_free  # noqa: E402 - after the variable is set
-from limes.web.reloading import Reload  # noqa: E402 - after the variable is set
+from limes.web.server import Reload, drain_before_stop, require_free  # noqa: E402 - after the variable is set
 from limes.worker.thread_worker import with_limits  # noqa: E402 - after the variable is set
 
 process = os.environ.setdefault("LIMES_PROCESS", "api")

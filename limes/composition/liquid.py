@@ -11,8 +11,8 @@ from limes.composition.cluster import open_backends
 from limes.composition.identity import client_address, open_authenticator, open_cloud, refuse_exposure
 from limes.errors import ConfigError
 from limes.liquid import LISTEN_VARIABLE, SERVICE_VARIABLE
+from limes.liquid.app import RULES
 from limes.liquid.handlers import LiquidCollaborators
-from limes.liquid.routes import RULES
 from limes.settings import Settings
 from limes.system import SystemClock, SystemIds
 

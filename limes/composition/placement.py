@@ -25,7 +25,7 @@ from limes.composition.identity import (
     refuse_exposure,
 )
 from limes.composition.replicas import with_standbys
-from limes.db.address import DatabaseAddress
+from limes.db.connections import DatabaseAddress
 from limes.db.engine import Engine
 from limes.errors import BackendError, Unavailable
 from limes.memory import garbage_collector_paused, tune_garbage_collector

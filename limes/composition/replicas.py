@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from limes.db.address import parse_database_url
+from limes.db.connections import parse_database_url
 from limes.db.engine import Engine
 from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby

@@ -9,13 +9,10 @@ database = peewee.DatabaseProxy()
 
 
 def bind(db: Any) -> None:
-    """Makes the models use this peewee database."""
     database.initialize(db)
 
 
 class BaseModel(peewee.Model):
-    """The base class of all tables."""
-
     class Meta:
         database = database
         legacy_table_names = False

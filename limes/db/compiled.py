@@ -40,16 +40,12 @@ _INNERMOST = re.compile(r"(ARRAY|= )?\(([^()]*)\)")
 
 @dataclass(frozen=True, slots=True)
 class Param:
-    """A value that is known when the query runs."""
-
     name: str
     is_list: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class _RowValue:
-    """A value of one of the rows that are written."""
-
     row: int
     column: int
 
@@ -72,8 +68,6 @@ class _RowsAsJSON:
 
 
 class Parameters:
-    """The parameters of a query: each attribute stands for the parameter of that name."""
-
     def __getattr__(self, name: str) -> peewee.Value:
         return peewee.Value(Param(name), converter=False)
 
@@ -154,7 +148,6 @@ class CompiledForRows:
         self._statements: dict[tuple[str, int], Statement] = {}
 
     def statement(self, dialect: str, database: peewee.Database, values: Mapping[str, Any]) -> Statement:
-        """Returns the query for as many rows as there are in `values`."""
         count = len(values["rows"])
         statement = self._statements.get((dialect, count))
         if statement is None:
@@ -225,7 +218,6 @@ def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition
 
 
 def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -> Statement:
-    """Returns the text of a query, and the values in it."""
     insert: Any = query if isinstance(query, peewee.ModelInsert) else None
     if insert is not None and insert._row_type is None:
         # peewee adds RETURNING if the database that the models are bound to has it. That may be another database than

@@ -1,15 +1,72 @@
-"""A database's pool of connections, and what each connection begins with: pragmas, libpq's parameters, timeouts."""
+"""From a database's URL to its pool of connections, and what each of them begins with: pragmas, libpq's parameters,
+timeouts.
+"""
 
 import functools
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import psycopg2
 import psycopg2.extensions
 
-from limes.db.address import DatabaseAddress
-from limes.db.pool import PostgresqlPool, SqlitePool
-from limes.db.session import Pooler, SessionSettings
+from limes.db.pool import Pooler, PostgresqlPool, SessionSettings, SqlitePool
 from limes.db.watch import Patience, Watch
+from limes.errors import StartupError
+from limes.urls import hosts_of, split_url
+
+Dialect = Literal["sqlite", "postgresql"]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseAddress:
+    """Where a database is. `location` is for messages and has no password in it."""
+
+    dialect: Dialect
+    name: str
+    """The file's path, or the name of the database on the server."""
+    location: str
+    options: dict[str, Any] = field(default_factory=dict, repr=False)
+
+
+def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddress:
+    """Reads `sqlite:///relative/path`, `sqlite:////absolute/path` or `postgresql://user:pass@host:port/name?options`.
+
+    Several hosts may be given, as for libpq: `postgresql://user@one:5432,two:5432/name`. Then the one that accepts
+    writes is looked for (`target_session_attrs=read-write`, if the URL does not say otherwise).
+
+    Raises `StartupError` with one line that names the `setting` that the URL comes from.
+    """
+    try:
+        parts = split_url(url)
+        hosts = [urlsplit(f"//{host}") for host in hosts_of(url)]
+        ports = [host.port or 5432 for host in hosts]
+    except ValueError:
+        raise StartupError(f"{setting}: not a URL; its port has to be a number from 1 to 65535") from None
+    if parts.scheme == "sqlite":
+        path = unquote(parts.path)[1:]
+        if not path or path == ":memory:":
+            raise StartupError(f"{setting}: an in-memory SQLite database cannot be shared; give a file's path")
+        if parts.netloc:
+            raise StartupError(f"{setting}: expected sqlite:///relative/path or sqlite:////absolute/path")
+        return DatabaseAddress("sqlite", path, f"SQLite file {path}")
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise StartupError(
+            f"{setting}: unknown scheme {parts.scheme!r}, expected sqlite:///path or postgresql://host/name"
+        )
+    from_url = {
+        "host": ",".join(host.hostname or "" for host in hosts),
+        "user": unquote(parts.username) if parts.username else None,
+        "password": unquote(parts.password) if parts.password else None,
+    }
+    default: dict[str, Any] = {"port": ",".join(map(str, ports)) if len(ports) > 1 else ports[0]}
+    if len(ports) > 1:
+        default["target_session_attrs"] = "read-write"
+    options = {**default, **dict(parse_qsl(parts.query)), **{key: value for key, value in from_url.items() if value}}
+    name = str(options.pop("dbname", None) or unquote(parts.path)[1:] or "limes")
+    shown_host = options.get("host", "the default socket")
+    return DatabaseAddress("postgresql", name, f"PostgreSQL database {name} on {shown_host}", options)
+
 
 # PostgreSQL's sum() of BIGINTs is NUMERIC, so that it cannot overflow. Ours are all whole: make them int, not Decimal.
 psycopg2.extensions.register_type(
@@ -49,12 +106,10 @@ class SaturatingSum:
         self._total: int | float | None = None
 
     def step(self, value: int | float | None) -> None:
-        """Adds a value; nulls do not count."""
         if value is not None:
             self._total = value if self._total is None else self._total + value
 
     def finalize(self) -> int | float | None:
-        """Returns the sum; null where there was no value."""
         if isinstance(self._total, int):
             return max(-_LARGEST, min(self._total, _LARGEST))
         return self._total

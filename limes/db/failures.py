@@ -59,9 +59,8 @@ def classify(error: BaseException) -> Failure:
     cause = getattr(error, "orig", None) or error
     if isinstance(cause, psycopg2.Error):
         return _classify_postgresql(cause)
-    if isinstance(cause, sqlite3.Error):
-        return _classify_sqlite(cause)
-    return Failure.OURS
+    name = getattr(cause, "sqlite_errorname", "")
+    return Failure.GONE if name.startswith(_SQLITE_GONE) else _SQLITE_NAMES.get(name, Failure.OURS)
 
 
 def is_read_only(error: BaseException) -> bool:
@@ -72,7 +71,6 @@ def is_read_only(error: BaseException) -> bool:
 
 
 def first_line(error: Exception) -> str:
-    """Returns the part of a database error's text that says what is wrong, without the statement and its place."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
@@ -83,10 +81,3 @@ def _classify_postgresql(error: psycopg2.Error) -> Failure:
             return Failure.OURS
         return Failure.EXHAUSTED if _NO_CONNECTIONS.search(str(error)) else Failure.GONE
     return _POSTGRESQL_CODES.get(code) or _POSTGRESQL_CLASSES.get(code[:2], Failure.OURS)
-
-
-def _classify_sqlite(error: sqlite3.Error) -> Failure:
-    name = getattr(error, "sqlite_errorname", "")
-    if name.startswith(_SQLITE_GONE):
-        return Failure.GONE
-    return _SQLITE_NAMES.get(name, Failure.OURS)

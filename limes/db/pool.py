@@ -4,31 +4,93 @@ peewee's pool runs `SELECT 1` each time it hands a connection out. For a request
 of its time. Here, a connection that was in use a moment ago is taken as it is, unless the server has closed it. If it
 turns out to be broken with its first statement, and that is a SELECT or a BEGIN, nothing has happened yet: the
 statement runs again on another connection, and all older ones are checked again.
+
+
+In transaction mode, a pooler such as PgBouncer gives each transaction any of its own connections. What belongs to a
+session is lost there, or meets somebody else. So behind a pooler we use nothing of the kind: our settings go with each
+BEGIN, and with each statement that runs alone, in the same round trip (docs/adr/0026-pgbouncer.md).
 """
 
 import contextlib
 import heapq
 import logging
+import re
 import select
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import peewee
 import psycopg2
+from peewee import Database, Function, Select, fn
 from playhouse.pool import MaxConnectionsExceeded, PoolConnection, PooledPostgresqlDatabase, PooledSqliteDatabase
 
-from limes.db.session import Pooler, SessionSettings, is_refused_by_pooler
 from limes.db.watch import HangingServer, Watch, WatchedConnection, WatchedCursor
 
 log = logging.getLogger(__name__)
 
+Pooler = Literal["auto", "none", "transaction"]
+"""Whether to find out if there is a pooler, or to take it that there is none, or one."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    given: str
+    """libpq's parameter `options`: ours, and then as it stands in the URL, `-c name=value ...`. The last one counts."""
+    timeouts: Mapping[str, float]
+    """In seconds, by name. They have precedence."""
+
+    def as_options(self) -> str:
+        """Returns them as libpq's parameter `options`, for a session of our own."""
+        timeouts = [f"-c {name}={value}" for name, value in self._milliseconds().items()]
+        return " ".join([self.given, *timeouts]).strip()
+
+    def as_query(self) -> Select:
+        return Select(columns=[fn.set_config(name, value, True) for name, value in self._by_name().items()])
+
+    def patient_query(self, seconds: float) -> Select:
+        """Returns a query that lets the present transaction do nothing for so long."""
+        value = str(int(seconds * 1000))
+        return Select(columns=[fn.set_config("idle_in_transaction_session_timeout", value, True)])
+
+    def timeouts_in_force(self) -> list[Function]:
+        return [fn.date_part("epoch", fn.current_setting(name).cast("interval")) for name in self.timeouts]
+
+    def has_timeouts(self, in_force: Sequence[float]) -> bool:
+        return [round(1000 * value) for value in in_force] == [*self._milliseconds().values()]
+
+    def has_session(self, connection: Any, db: Database) -> bool:
+        """Asks whether a new connection that was made with these options is a session of PostgreSQL.
+
+        A pooler makes up process numbers for its clients. One that does not is found out if it ignores the options.
+        """
+        query = Select(columns=[fn.pg_backend_pid(), *self.timeouts_in_force()])
+        with connection.cursor() as cursor:
+            cursor.execute(*db.get_sql_context().sql(query).query())
+            pid, *seconds = cursor.fetchone()
+        return pid == connection.get_backend_pid() and self.has_timeouts(seconds)
+
+    def _milliseconds(self) -> dict[str, int]:
+        return {name: int(seconds * 1000) for name, seconds in self.timeouts.items()}
+
+    def _by_name(self) -> dict[str, str]:
+        words = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|\S)+", self.given)]
+        pairs = [re.sub(r"^(-c|--)", "", word).partition("=") for word in words]
+        given = {name.replace("-", "_"): value for name, _, value in pairs if name}
+        return given | {name: str(value) for name, value in self._milliseconds().items()}
+
+
+def is_refused_by_pooler(error: psycopg2.OperationalError) -> bool:
+    return "unsupported startup parameter" in str(error)
+
+
 TRUSTED_SECONDS = 1.0
 """A connection that rested longer is checked before use."""
 
-# PREPARE and EXECUTE are only used for reads, see limes.db.prepared
+# PREPARE and EXECUTE are only used for reads, see limes.db.statements
 _READS = ("SELECT", "PREPARE", "EXECUTE")
 
 
@@ -97,8 +159,6 @@ class _Connector(peewee.Psycopg2Adapter):
 
 
 class _Place:
-    """In the list of connections, where one is being made."""
-
     connection: Any = None
 
 
@@ -120,11 +180,9 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         **kwargs: Any,
     ) -> None:
         self.settings = settings
-        """What each transaction runs with."""
         self.sending_timeout = sending_timeout
         """Seconds that a transaction may rest whose rows are sent to a client meanwhile."""
         self.pooler = pooler
-        """Whether there is a pooler, as far as the configuration says."""
         self.behind_pooler = pooler == "transaction"
         """Whether connections are not sessions of PostgreSQL, as far as we know now. Once true, it stays."""
         self._given_back: weakref.WeakKeyDictionary[Any, float] = weakref.WeakKeyDictionary()
@@ -165,7 +223,6 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         self.watch = self._make_watch(self._parameters())
 
     def _parameters(self) -> dict[str, Any]:
-        """Returns libpq's parameters of our connections."""
         return {"dbname": self.database, **self.connect_params}
 
     def _with_settings(self, form: str, sql: str, params: Any) -> tuple[str, list[Any]]:

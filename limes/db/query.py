@@ -5,23 +5,19 @@
         \"\"\"Traits that exist.\"\"\"
         return Trait.select(Trait.id, Trait.name).where(any_of(Trait.name, names))
 
-    traits = traits_by_name(engine, ["HW_CPU_X86_AVX"])
-
-The body runs once for each kind of database, with marks instead of values, so it uses its arguments in expressions of
-the query only. A list is one argument (`any_of`). Building a small query with peewee takes 0.1 to 0.4 ms, which is
-longer than many of them run; and as the text does not depend on the values, PostgreSQL can keep its plan.
-
-What has few values comes as it is: a `bool`, a `Literal` or an enum, and None. The body runs once for each of them, so
-it may choose by them what the query looks like. Of a `NamedTuple`, this holds for each field.
+The body runs once for each kind of database (`limes.db.compiled`), with marks instead of values, so it uses its
+arguments in expressions of the query only. A list is one argument (`any_of`). What has few values comes as it is: a
+`bool`, a `Literal` or an enum, and None. The body runs once for each of them, so it may choose by them what the query
+looks like. Of a `NamedTuple`, this holds for each field.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import EnumType
 from functools import partial, update_wrapper
 from inspect import Parameter, signature
 from itertools import product
-from operator import attrgetter, methodcaller
+from operator import attrgetter, itemgetter, methodcaller
 from sys import maxsize
 from types import NoneType
 from typing import (
@@ -42,7 +38,6 @@ import peewee
 
 from limes.db.compiled import Compiled, Finish, Parameters, compiled_insert
 from limes.db.engine import Engine
-from limes.db.rows import columns_of, parts_of
 
 Node = peewee.Node
 P = ParamSpec("P")
@@ -90,9 +85,8 @@ class Query(Generic[P, T]):
         for name, kind in self._tuples.items():
             kinds |= {f"{name}.{field}": hint for field, hint in get_type_hints(kind).items()}
         self._few = {name: few for name, kind in kinds.items() if (few := _few_values(kind))}
-        self.variants = {
-            chosen: Compiled(partial(self._marked, chosen), prepare=prepare) for chosen in product(*self._few.values())
-        }
+        each = product(*self._few.values())
+        self.variants = {chosen: Compiled(partial(self._marked, chosen), prepare=prepare) for chosen in each}
         """The query for all combinations of what has few values."""
         self._only = None if self._few or self._tuples else self.variants[()]
         self.row = row
@@ -138,9 +132,36 @@ def _few_values(annotation: Any) -> tuple[Any, ...]:
 # -- rows --------------------------------------------------------------------------------------------------------------
 
 
+def _read(
+    take: Callable[[Engine, Compiled, Values], list[Any]], make: Callable[[list[Any]], T], row: Any, options: Options
+) -> Callable[[Build[P]], Query[P, T]]:
+    """Gives what `make` makes of what `take` gets; of nothing, if the database is not asked."""
+
+    def read(engine: Engine, query: Compiled, values: Values) -> T:
+        return make(take(engine, query, values))
+
+    return lambda build: Query(build, read, row, **options, nothing=lambda: make([]))
+
+
+def _tuples(engine: Engine, query: Compiled, values: Values) -> list[Any]:
+    return engine.tuples(query, **values)
+
+
+def _column(engine: Engine, query: Compiled, values: Values) -> list[Any]:
+    return engine.column(query, **values)
+
+
+def _all(kind: type[R]) -> Callable[[Engine, Compiled, Values], list[R]]:
+    return lambda engine, query, values: engine.all(query, kind, **values)
+
+
+def _as_they_are(found: list[Any]) -> list[Any]:
+    return found
+
+
 def rows(kind: type[R], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[R]]]:
     """Gives all rows, whose columns are the fields of `kind`."""
-    return lambda build: Query(build, lambda engine, query, values: engine.all(query, kind, **values), kind, **options)
+    return _read(_all(kind), _as_they_are, kind, options)
 
 
 def keyed(
@@ -148,11 +169,7 @@ def keyed(
 ) -> Callable[[Build[P]], Query[P, dict[K, R]]]:
     """As `rows`, each by its value of a field."""
     key_of = attrgetter(field)
-
-    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, R]:
-        return {key_of(row): row for row in engine.all(query, kind, **values)}
-
-    return lambda build: Query(build, read, kind, **options, nothing=dict)
+    return _read(_all(kind), lambda found: {key_of(row): row for row in found}, kind, options)
 
 
 def grouped(
@@ -160,14 +177,14 @@ def grouped(
 ) -> Callable[[Build[P]], Query[P, dict[K, list[R]]]]:
     """As `rows`, those with the same value of a field together; nothing for a value that no row has."""
     key_of = attrgetter(field)
+    return _read(_all(kind), lambda found: _grouped((key_of(row), row) for row in found), kind, options)
 
-    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, list[R]]:
-        found = defaultdict(list)
-        for row in engine.all(query, kind, **values):
-            found[key_of(row)].append(row)
-        return found
 
-    return lambda build: Query(build, read, kind, **options, nothing=lambda: defaultdict(list))
+def _grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    groups = defaultdict(list)
+    for key, value in pairs:
+        groups[key].append(value)
+    return groups
 
 
 def first(kind: type[R]) -> Callable[[Build[P]], Query[P, R | None]]:
@@ -185,128 +202,118 @@ def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Iterator[T]]]:
 
 def tuples(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
     """Gives all rows as plain tuples: `tuples(tuple[int, str])`."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> list[Any]:
-        return engine.tuples(query, **values)
-
-    return lambda build: Query(build, read, get_args(kind), **options)
+    return _read(_tuples, _as_they_are, get_args(kind), options)
 
 
 def made(make: Callable[..., T], *columns: Any, **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
     """Gives what `make` makes of the columns of each row, which are of these types."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> list[T]:
-        return [make(*row) for row in engine.tuples(query, **values)]
-
-    return lambda build: Query(build, read, columns, **options)
-
-
-# -- values ------------------------------------------------------------------------------------------------------------
+    return _read(_tuples, lambda found: [make(*row) for row in found], columns, options)
 
 
 def mapping(key: type[K], value: type[V], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
     """Gives values by keys. Either may be of several columns, and keys come first: `mapping(tuple[int, str], int)`."""
-    key_of, value_of = parts_of(key, value)
-
-    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
-        found = engine.tuples(query, **values)
-        return dict(zip(map(key_of, found), map(value_of, found), strict=True))
-
-    return lambda build: Query(build, read, columns_of(key, value), **options, nothing=dict)
-
-
-def made_by(
-    key: type[K], make: Callable[..., V], *columns: Any, **options: Unpack[Options]
-) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
-    """As `mapping`, of what `make` makes of the other columns, which are of these types."""
-    (key_of,), width = parts_of(key), len(columns_of(key))
-
-    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, V]:
-        return {key_of(row): make(*row[width:]) for row in engine.tuples(query, **values)}
-
-    return lambda build: Query(build, read, (*columns_of(key), *columns), **options, nothing=dict)
-
-
-def collected(
-    key: type[K], value: type[V], **options: Unpack[Options]
-) -> Callable[[Build[P]], Query[P, dict[K, list[V]]]]:
-    """As `mapping`, with all values of a key."""
-    key_of, value_of = parts_of(key, value)
-
-    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, list[V]]:
-        found: dict[K, list[V]] = {}
-        for row in engine.tuples(query, **values):
-            found.setdefault(key_of(row), []).append(value_of(row))
-        return found
-
-    return lambda build: Query(build, read, columns_of(key, value), **options, nothing=dict)
-
-
-def nested(
-    key: type[K], inner: type[L], value: type[V], **options: Unpack[Options]
-) -> Callable[[Build[P]], Query[P, dict[K, dict[L, V]]]]:
-    """As `mapping`, by one key and then another; nothing for a key that no row has."""
-    key_of, inner_of, value_of = parts_of(key, inner, value)
-
-    def read(engine: Engine, query: Compiled, values: Values) -> dict[K, dict[L, V]]:
-        found: dict[K, dict[L, V]] = defaultdict(dict)
-        for row in engine.tuples(query, **values):
-            found[key_of(row)][inner_of(row)] = value_of(row)
-        return found
-
-    return lambda build: Query(build, read, columns_of(key, inner, value), **options, nothing=lambda: defaultdict(dict))
-
-
-def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:
-    """Gives the values of a SELECT of one column as a set."""
-    return lambda build: Query(
-        build, lambda engine, query, values: set(engine.column(query, **values)), (kind,), **options, nothing=set
+    key_of, value_of = _parts_of(key, value)
+    columns = columns_of(key, value)
+    return _read(
+        _tuples, lambda found: dict(zip(map(key_of, found), map(value_of, found), strict=True)), columns, options
     )
 
 
+def made_by(key: type[K], make: Callable[..., V], *columns: Any) -> Callable[[Build[P]], Query[P, dict[K, V]]]:
+    """As `mapping`, of what `make` makes of the other columns, which are of these types."""
+    (key_of,), of_key = _parts_of(key), columns_of(key)
+    width = len(of_key)
+    return _read(_tuples, lambda found: {key_of(row): make(*row[width:]) for row in found}, of_key + columns, {})
+
+
+def collected(key: type[K], value: type[V]) -> Callable[[Build[P]], Query[P, dict[K, list[V]]]]:
+    """As `mapping`, with all values of a key."""
+    key_of, value_of = _parts_of(key, value)
+    columns = columns_of(key, value)
+    return _read(_tuples, lambda found: dict(_grouped((key_of(row), value_of(row)) for row in found)), columns, {})
+
+
+def nested(key: type[K], inner: type[L], value: type[V]) -> Callable[[Build[P]], Query[P, dict[K, dict[L, V]]]]:
+    """As `mapping`, by one key and then another; nothing for a key that no row has."""
+    key_of, inner_of, value_of = _parts_of(key, inner, value)
+
+    def make(found: list[Any]) -> dict[K, dict[L, V]]:
+        by_key: dict[K, dict[L, V]] = defaultdict(dict)
+        for row in found:
+            by_key[key_of(row)][inner_of(row)] = value_of(row)
+        return by_key
+
+    return _read(_tuples, make, columns_of(key, inner, value), {})
+
+
+def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:
+    return _read(_column, set, (kind,), options)
+
+
 def column(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
-    """Gives the values of a SELECT of one column."""
-    return lambda build: Query(build, lambda engine, query, values: engine.column(query, **values), (kind,), **options)
+    return _read(_column, _as_they_are, (kind,), options)
 
 
-def value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T]]:
+def value(kind: type[T]) -> Callable[[Build[P]], Query[P, T]]:
     """Gives the value of one column in one row, which there always is: a sum, or the id of a new row."""
 
-    def read(engine: Engine, query: Compiled, values: Values) -> T:
-        (found,) = engine.column(query, **values)
-        return found  # type: ignore[no-any-return]  # a test compares T with what the databases give
+    def only(found: list[Any]) -> T:
+        (one,) = found
+        return one  # type: ignore[no-any-return]  # a test compares T with what the databases give
 
-    return lambda build: Query(build, read, (kind,), **options)
+    return _read(_column, only, (kind,), {})
 
 
-def first_value(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, T | None]]:
+def first_value(kind: type[T]) -> Callable[[Build[P]], Query[P, T | None]]:
     """Gives the value of one column in the first row; None if there is no row, or if it is NULL."""
-
-    def read(engine: Engine, query: Compiled, values: Values) -> T | None:
-        return next(iter(engine.column(query, **values)), None)
-
-    return lambda build: Query(build, read, (kind | None,), **options)
+    return _read(_column, lambda found: next(iter(found), None), (kind | None,), {})
 
 
 def exists(build: Build[P]) -> Query[P, bool]:
-    return Query(build, lambda engine, query, values: bool(engine.tuples(query, **values)), (Any,))
+    return _read(_tuples, bool, (Any,), {})(build)
+
+
+def columns_of(*kinds: Any) -> tuple[Any, ...]:
+    """Returns the types of the columns that values of these types are made of: a NamedTuple or a tuple of several."""
+    columns: list[Any] = []
+    for kind in kinds:
+        if hasattr(kind, "_fields"):
+            columns += get_type_hints(kind).values()
+        else:
+            columns += get_args(kind) if get_origin(kind) is tuple else [kind]
+    return tuple(columns)
+
+
+def _parts_of(*kinds: Any) -> Iterator[Callable[[tuple[Any, ...]], Any]]:
+    """Yields what makes a value of each of these types of a row, in which their columns follow each other."""
+    start = 0
+    for kind in kinds:
+        end = start + len(columns_of(kind))
+        is_named = hasattr(kind, "_fields")
+        columns = itemgetter(slice(start, end) if is_named or get_origin(kind) is tuple else start)
+        yield partial(_make, kind, columns) if is_named else columns
+        start = end
+
+
+def _make(kind: Any, columns: Callable[[tuple[Any, ...]], Any], row: tuple[Any, ...]) -> Any:
+    return tuple.__new__(kind, columns(row))
 
 
 # -- writes ------------------------------------------------------------------------------------------------------------
 
 
-def _write(engine: Engine, query: Compiled, values: Values) -> int:
-    return engine.write(query, **values)
-
-
 def writes(build: Build[P]) -> Query[P, int]:
     """Gives the number of rows that an INSERT, UPDATE or DELETE has touched."""
-    return Query(build, _write, None)
+    return writes_for("")(build)
 
 
 def writes_for(argument: str) -> Callable[[Build[P]], Query[P, int]]:
     """As `writes`. The database is not asked if the argument of this name is empty."""
-    return lambda build: Query(build, _write, None, skip_empty=argument, nothing=int)
+
+    def write(engine: Engine, query: Compiled, values: Values) -> int:
+        return engine.write(query, **values)
+
+    return lambda build: Query(build, write, None, skip_empty=argument, nothing=int)
 
 
 class Insert(Generic[Row]):

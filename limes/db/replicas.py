@@ -17,7 +17,7 @@ import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from prometheus_client import Counter, Gauge
@@ -83,7 +83,6 @@ class ReplicatedEngine(Engine):
 
     @property
     def max_lag(self) -> float:
-        """How old what is read can be, in seconds."""
         return self._max_lag
 
     # -- requests ----------------------------------------------------------------------------------------------------
@@ -208,20 +207,13 @@ class ReplicatedEngine(Engine):
 
     def snapshot_stream(self, work: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
         """As `Engine.snapshot_stream`, on the primary: what was sent to a client cannot be begun anew."""
-        self._stay_with_primary()
-        return self._primary.snapshot_stream(work)
+        return self._stay_with_primary().snapshot_stream(work)
 
-    def all(self, query: Query, kind: type[R], /, **values: Any) -> list[R]:
-        return self._read(lambda engine: engine.all(query, kind, **values))
+    def _fetch(self, query: Query, values: Mapping[str, Any]) -> list[Row]:
+        return self._read(lambda engine: engine._fetch(query, values))
 
     def first(self, query: Query, kind: type[R], /, **values: Any) -> R | None:
         return self._read(lambda engine: engine.first(query, kind, **values))
-
-    def tuples(self, query: Query, /, **values: Any) -> list[Row]:
-        return self._read(lambda engine: engine.tuples(query, **values))
-
-    def column(self, query: Query, /, **values: Any) -> list[Any]:
-        return self._read(lambda engine: engine.column(query, **values))
 
     def rows(self, sql: str, params: Sequence[Any] = ()) -> list[Row]:
         return self._read(lambda engine: engine.rows(sql, params))
@@ -232,31 +224,29 @@ class ReplicatedEngine(Engine):
 
     # -- what only the primary does ----------------------------------------------------------------------------------
 
-    def _stay_with_primary(self) -> None:
+    def _stay_with_primary(self) -> Engine:
         self._local.standby = self._local.wanted = None
+        return self._primary
+
+    def _begin_to_write(self) -> Engine:
+        """From here on, this thread reads from the primary."""
+        self._local.has_written = True
+        return self._stay_with_primary()
 
     def atomic(self, work: Callable[[], T]) -> T:
-        """As `Engine.atomic`. From here on, this thread reads from the primary."""
-        self._stay_with_primary()
-        self._local.has_written = True
-        return self._primary.atomic(work)
+        return self._begin_to_write().atomic(work)
 
     def write(self, query: Query, /, **values: Any) -> int:
-        self._stay_with_primary()
-        self._local.has_written = True
-        return self._primary.write(query, **values)
+        return self._begin_to_write().write(query, **values)
 
     def execute(self, sql: str, params: Sequence[Any] = ()) -> int:
-        self._stay_with_primary()
-        self._local.has_written = True
-        return self._primary.execute(sql, params)
+        return self._begin_to_write().execute(sql, params)
 
     def ping(self) -> None:
         self._primary.ping()
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[None]:
-        """As `Engine.connection`, of what this thread reads from."""
         standby = self._standby()
         with (self._primary if standby is None else standby.engine).connection():
             yield

@@ -79,7 +79,6 @@ class PrimaryPositions:
         return answer.position
 
     def is_known_since(self, time_: float) -> bool:
-        """Returns whether the primary was asked at this time or later."""
         return bool(self._known) and self._known[-1][0] >= time_
 
     def time_of(self, position: int, after: int) -> float:
@@ -136,7 +135,6 @@ class Standby:
         return self._seen
 
     def age(self, seen: Seen, positions: PrimaryPositions) -> float:
-        """Returns how many seconds old what it shows can be."""
         return time.monotonic() - positions.time_of(seen.position, self._after)
 
     def rest(self, seconds: float) -> None:
@@ -146,7 +144,6 @@ class Standby:
             self._rests_until = time.monotonic() + seconds
 
     def may_be_tried(self) -> bool:
-        """Returns whether this thread may try it."""
         if not self._rest_seconds:
             return True
         with self._lock:

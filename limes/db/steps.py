@@ -19,8 +19,6 @@ AGAINST_NOBODY = "SHARE UPDATE EXCLUSIVE"
 
 @dataclass(frozen=True)
 class Step:
-    """One transaction."""
-
     up: Callable[[Any, peewee.Database], Any]
     """Called with the migrator and the database, as `up` of a file."""
     locks: Mapping[str, str] = field(default_factory=dict)

@@ -15,8 +15,6 @@ T = TypeVar("T")
 
 
 class HasEngine(Protocol):
-    """What a use case is made of."""
-
     @property
     def engine(self) -> Engine: ...
 
@@ -35,7 +33,7 @@ def atomic(work: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], 
 
 
 def snapshot(read: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """As `Engine.snapshot`, for a method of what has an engine, or a function whose first argument is one."""
+    """Likewise as `Engine.snapshot`."""
 
     @wraps(read)
     def run(first: S, /, *args: P.args, **kwargs: P.kwargs) -> T:

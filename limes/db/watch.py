@@ -120,8 +120,6 @@ class WatchedCursor(psycopg2.extensions.cursor):
 
 
 class Answer(Enum):
-    """What came of a question."""
-
     GIVEN = auto()
     REFUSED = auto()
     """There is somebody who says no, or nobody at all; both are known at once."""
@@ -148,7 +146,6 @@ class Watch:
         self._thread: threading.Thread | None = None
 
     def add(self, connection: WatchedConnection) -> None:
-        """Watches a new connection until it is closed."""
         connection.watch()
         with self._lock:
             self._connections.add(connection)
@@ -234,7 +231,6 @@ def _look_again_and_again(reference: "weakref.ref[Watch]") -> None:
 
 
 def ask(parameters: Mapping[str, Any], seconds: float) -> Answer:
-    """Asks a server for one row on a new connection, and waits no longer than this."""
     deadline = time.monotonic() + seconds
     try:
         connection: Any = psycopg2.connect(**parameters, async_=1)

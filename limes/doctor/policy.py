@@ -12,7 +12,7 @@ from limes.auth.context import Identity
 from limes.auth.policy import Policy, Rule
 from limes.doctor.finding import Context, Finding, ok, problem, warning
 from limes.errors import ConfigError
-from limes.liquid.routes import RULES as LIQUID_RULES
+from limes.liquid.app import RULES as LIQUID_RULES
 from limes.placement.routes import documented_rules as placement_rules
 from limes.settings import read_yaml
 

@@ -1,17 +1,34 @@
-"""The LIQUID protocol as a WSGI app, made from its collaborators."""
+"""The LIQUID protocol as a WSGI app: its routes, and its policy rules by the names that liquids use."""
 
 from typing import Any
 
 import falcon
 
+from limes.auth.policy import Rule
+from limes.liquid import handlers
 from limes.liquid.handlers import LiquidApi, LiquidCollaborators
-from limes.liquid.routes import ROUTES
 from limes.web.compression import CompressionMiddleware
+from limes.web.encoding import install_json
 from limes.web.errors import UNAUTHORIZED, PlainErrors
-from limes.web.json import install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
-from limes.web.operation import Router, add_routes
+from limes.web.operation import Operation, Router, add_routes, document_rules
 from limes.web.operational import PUBLIC_PATHS, MetricsEndpoint
+
+ROUTES = {
+    "/v1/info": {"GET": Operation(handlers.show_info, "liquid:get_info")},
+    "/v1/report-capacity": {"POST": Operation(handlers.report_capacity, "liquid:get_capacity")},
+    "/v1/projects/{project_id}/report-usage": {"POST": Operation(handlers.report_usage, "liquid:get_usage")},
+    "/v1/projects/{project_id}/quota": {"PUT": Operation(handlers.set_quota, "liquid:set_quota")},
+}
+
+_RULES = (
+    Rule("quota_manager", "role:service or role:cloud_resource_admin", "The quota manager, such as Limes itself."),
+    Rule("liquid:get_info", "rule:quota_manager", "See what there is."),
+    Rule("liquid:get_capacity", "rule:quota_manager", "See capacity."),
+    Rule("liquid:get_usage", "rule:quota_manager", "See a project's usage."),
+    Rule("liquid:set_quota", "rule:quota_manager", "Set a project's quota."),
+)
+RULES = document_rules(_RULES, ROUTES)
 
 
 class HealthcheckEndpoint:
@@ -23,7 +40,6 @@ class HealthcheckEndpoint:
 
 
 def create_app(deps: LiquidCollaborators) -> falcon.App[Any, Any]:
-    """Returns the app. It holds no state but its collaborators."""
     app: falcon.App[Any, Any] = falcon.App(
         middleware=[
             deps.client_address,

@@ -45,7 +45,6 @@ class DemandForResource(RequestBody):
     perAZ: Mapping[str, DemandInAZ] = Field(default_factory=dict)
 
     def demand(self) -> ResourceDemand:
-        """Returns the demand as plugins know it."""
         per_az = {
             az: AZDemand(demand.usage, demand.unusedCommitments, demand.pendingCommitments)
             for az, demand in self.perAZ.items()

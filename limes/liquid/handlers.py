@@ -1,33 +1,71 @@
-"""The operations of the LIQUID protocol, for one service."""
+"""The operations of the LIQUID protocol, for one service, and the version of its description."""
 
+import hashlib
+import os
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import falcon
+import orjson
 
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.backends import CapacityBackend, CapacityReport, QuotaBackend, ServiceDef, calls
 from limes.core.catalog import Catalog
-from limes.errors import Forbidden, Unprocessable
+from limes.errors import Forbidden, StartupError, Unprocessable
 from limes.liquid import render
 from limes.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, project_of
-from limes.liquid.version import derived_version, kept_version
 from limes.system import Clock, IdSource
 from limes.web import call as web
 from limes.web.call import Answer, Body, identity_of, read_document
 from limes.web.client_address import ClientAddress
 from limes.web.operation import JsonApi, Operation
 
+
+def derived_version(document: Mapping[str, Any]) -> int:
+    """Returns a version that needs no file: the same in each process, different for each document, but not growing."""
+    digest = hashlib.sha256(orjson.dumps(document, option=orjson.OPT_SORT_KEYS)).digest()
+    return int.from_bytes(digest[:6]) + 1
+
+
+def kept_version(document: Mapping[str, Any], file: Path) -> int:
+    """1 for the first document, and one more for each that differs from the previous one, which the file has.
+
+    Processes that start at the same time agree, because they read the same file. Raises `StartupError` if the file
+    cannot be used.
+    """
+    try:
+        before = _read(file)
+        if before.get("info") == document:
+            return int(before["version"])
+        version = int(before.get("version", 0)) + 1
+        draft = file.with_name(f"{file.name}.{os.getpid()}.{threading.get_ident()}")
+        draft.write_bytes(orjson.dumps({"version": version, "info": document}, option=orjson.OPT_INDENT_2))
+        draft.replace(file)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "expected what `limes liquid` has written there"
+        raise StartupError(f"liquid.version_folder: {file}: {reason}") from None
+    return version
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        stored = orjson.loads(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    if not isinstance(stored, dict):
+        raise ValueError("not an object")
+    return stored
+
+
 MAX_BODY_SIZE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class LiquidCollaborators:
-    """What the app works with."""
-
     service: ServiceDef
     backend: QuotaBackend
     capacity: Mapping[str, CapacityBackend]
@@ -56,22 +94,17 @@ class LiquidCollaborators:
 
 
 class Call(web.Call[LiquidCollaborators]):
-    """One request."""
-
     def authorize(self) -> None:
         target = {"project_id": self.params.get("project_id", "")}
         if self.rule is None or not self.deps.policy.allows(self.rule, self.identity, target):
             raise Forbidden("Forbidden")
 
     def body(self, model: type[Body]) -> Body:
-        """The request's document. Raises `BadRequest`, and falcon's 413."""
         return read_document(self.req, model, self.deps.max_body_size)
 
 
 @dataclass(frozen=True)
 class LiquidApi(JsonApi[Operation, Call]):
-    """JSON in, JSON out."""
-
     deps: LiquidCollaborators
 
     def call(self, req: falcon.Request, operation: Operation, params: Mapping[str, str]) -> Call:

@@ -43,7 +43,6 @@ def _resource(resource: ResourceDef, has_capacity: bool, needs_demand: bool) -> 
 
 
 def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version: int) -> dict[str, Any]:
-    """Returns a project's usage, and the quota in force."""
     resources = {}
     for name, definition in service.resources.items():
         reported = report.resources[name]
@@ -58,7 +57,6 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
 
 
 def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], version: int) -> dict[str, Any]:
-    """Returns capacity of the resources that the report has."""
     resources = {}
     for name, per_az in report.services.get(service.type, {}).items():
         shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), reports.add_capacity)

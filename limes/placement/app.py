@@ -14,10 +14,9 @@ from limes.placement.routes import ROUTES
 from limes.settings.placement import PlacementBounds, PlacementCorsSettings
 from limes.web import operational
 from limes.web.compression import CompressionMiddleware
-from limes.web.json import install_json
-from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
+from limes.web.encoding import install_json
+from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
 from limes.web.operation import Router, add_routes, public_paths
-from limes.web.replicas import connection_middleware
 
 _SIMPLE_HEADERS = {"accept", "accept-language", "content-type", "cache-control", "content-language", "expires",
                    "last-modified", "pragma"}  # fmt: skip

@@ -11,7 +11,7 @@ from limes.errors import StartupError
 from limes.ui.browser import SECURITY_HEADERS
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.web.compression import accepts_gzip
-from limes.web.mount import Mount
+from limes.web.operational import Mount
 
 STATIC = Path(__file__).parent / "static"
 

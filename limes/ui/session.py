@@ -16,7 +16,7 @@ from limes.ui.known_browser import KnownBrowsers
 from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, TokenSignIn, read_body
 from limes.ui.sign_in import Issued, SignInMethod, session_of
 from limes.ui.throttle import Throttle
-from limes.web.json import dump
+from limes.web.encoding import dump
 
 COOKIE = "limes-session"
 _OURS, _BROUGHT = "ours", "brought"

@@ -1,21 +1,100 @@
-"""What the HTTP apps do around every request: request id, access log, metrics, one database connection, token."""
+"""What the HTTP apps do around every request: request id, access log, metrics, one database connection, token.
+
+If an API may read from standbys, whoever has written sees what was written. Each answer to a request that may have
+changed something has the position of the database after it, in a header and in a cookie. A request that brings it back
+is answered by a server that has this position. The cookie ends when every standby in use must have it. A position that
+makes no sense is ignored: all that a made-up one does is to send its own requests to the primary.
+"""
 
 import logging
+import math
 import re
 from collections.abc import Callable, Container
 from dataclasses import KW_ONLY, dataclass
+from functools import lru_cache
 
 import falcon
+from prometheus_client import Gauge, Histogram
 
 from limes import logs
 from limes.auth.context import Authenticator, Identity
 from limes.db.engine import Engine
+from limes.db.replicas import ReplicatedEngine
 from limes.errors import Unauthorized
 from limes.system import Clock, IdSource
-from limes.web import metrics
 from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)
+
+_LABELS = ["app", "method", "status", "endpoint"]
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+_BYTES = (256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216)
+
+FIRST_BYTE = Histogram(
+    "httpmux_first_byte_seconds", "Time until the answer's first byte is ready", _LABELS, buckets=_SECONDS
+)
+DURATION = Histogram(
+    "httpmux_response_duration_seconds", "Time until the whole answer is ready", _LABELS, buckets=_SECONDS
+)
+REQUEST_SIZE = Histogram("httpmux_request_size_bytes", "Size of the request's body", _LABELS, buckets=_BYTES)
+RESPONSE_SIZE = Histogram("httpmux_response_size_bytes", "Size of the answer's body", _LABELS, buckets=_BYTES)
+
+_POOL = {
+    name: Gauge(f"go_sql_stats_connections_{name}", text, ["db_name"], multiprocess_mode="livesum")
+    for name, text in (
+        ("max_open", "Maximum number of database connections, over all workers"),
+        ("open", "Open database connections"),
+        ("in_use", "Database connections in use"),
+        ("idle", "Idle database connections"),
+    )
+}
+
+
+class PoolGauges:
+    """The state of one pool of database connections, under the names of the original."""
+
+    def __init__(self, db_name: str, engine: Engine) -> None:
+        self._engine = engine
+        self._max_open, self._open, self._in_use, self._idle = (gauge.labels(db_name) for gauge in _POOL.values())
+        self._shown: tuple[int, int] | None = None
+
+    def update(self) -> None:
+        """Shows the present state. Called after each request, by the worker whose pool it is."""
+        in_use, idle = use = self._engine.pool_use()
+        if use == self._shown:  # mostly so; setting a value costs as much as the rest of this method
+            return
+        self._shown = use
+        self._max_open.set(self._engine.pool_size)
+        self._open.set(in_use + idle)
+        self._in_use.set(in_use)
+        self._idle.set(idle)
+
+
+@lru_cache(maxsize=4096)
+def _series(*labels: str) -> list[Histogram]:
+    return [histogram.labels(*labels) for histogram in (FIRST_BYTE, DURATION, REQUEST_SIZE, RESPONSE_SIZE)]
+
+
+def observe(
+    app: str, req: falcon.Request, resp: falcon.Response, seconds: float, streamed: tuple[float, int] | None = None
+) -> None:
+    """Counts one request and the seconds until its answer.
+
+    Of an answer that was made while it was sent, `streamed` is when its first byte was ready, and its size. The first
+    byte of any other is ready when the last one is.
+    """
+    # clients can make up any number of methods and paths, and each label is kept for ever
+    method = req.method if req.method in falcon.HTTP_METHODS else "other"
+    first_byte, duration, request_size, response_size = _series(
+        app, method, str(resp.status_code), req.uri_template or "-"
+    )
+    first_byte.observe(seconds if streamed is None else streamed[0])
+    duration.observe(seconds)
+    request_size.observe(req.content_length or 0)
+    body = resp.render_body() if streamed is None else None
+    response_size.observe(streamed[1] if streamed else len(body or b""))
+
+
 access_log = logging.getLogger("limes.access")
 
 _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\Z", re.IGNORECASE)
@@ -65,7 +144,7 @@ class AccessLogMiddleware:
     def _record_answer(self, req: falcon.Request, resp: falcon.Response, streamed: tuple[float, int] | None) -> None:
         seconds = self._seconds(req)
         status = resp.status_code
-        metrics.observe(self.app_name, req, resp, seconds, streamed)
+        observe(self.app_name, req, resp, seconds, streamed)
         if req.path in self.quiet_paths and status < 500:
             return
         identity: Identity | None = getattr(req.context, "identity", None)
@@ -92,7 +171,7 @@ class ConnectionMiddleware:
         """`db_name` is the name of the database in the metrics."""
         self._engine = engine
         self._without = without
-        self._gauges = metrics.PoolGauges(db_name, engine)
+        self._gauges = PoolGauges(db_name, engine)
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         if req.path in self._without:
@@ -140,3 +219,48 @@ class AuthMiddleware:
             if self.refusal is None:
                 raise
             raise Unauthorized(self.refusal) from None
+
+
+HEADER = "X-Limes-Position"
+_READING = frozenset({"GET", "HEAD", "OPTIONS"})
+_POSITION = re.compile(r"[0-9A-F]{1,16}\Z", re.ASCII)
+
+
+class ReplicaConnectionMiddleware(ConnectionMiddleware):
+    """Lets GET requests read from standbys, and says which position the others have led to."""
+
+    def __init__(self, engine: ReplicatedEngine, db_name: str, without: Container[str] = frozenset()) -> None:
+        super().__init__(engine, db_name, without)
+        self._replicated = engine
+        self._cookie = f"limes-position-{db_name}"
+        self._max_age = math.ceil(engine.max_lag) + 1
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        if req.method not in _READING:
+            super().process_request(req, resp)
+        elif req.path not in self._without:
+            reading = self._replicated.reading(self._position_of(req))
+            reading.__enter__()
+            req.context.held = reading
+
+    def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
+        is_held = getattr(req.context, "held", None) is not None
+        if is_held and (req.method not in _READING or self._replicated.has_written):
+            position = self._replicated.take_position()
+            if position is not None:
+                resp.set_header(HEADER, f"{position:X}")
+                resp.set_cookie(
+                    self._cookie, f"{position:X}", max_age=self._max_age, path="/", secure=False, same_site="Lax"
+                )
+        super().process_response(req, resp, resource, ok)
+
+    def _position_of(self, req: falcon.Request) -> int:
+        given = [req.get_header(HEADER) or "", *(req.get_cookie_values(self._cookie) or ())]
+        return max((int(text, 16) for text in given if _POSITION.match(text)), default=0)
+
+
+def connection_middleware(engine: Engine, db_name: str, without: Container[str]) -> ConnectionMiddleware:
+    """Returns the middleware for an engine, with standbys or without."""
+    if isinstance(engine, ReplicatedEngine):
+        return ReplicaConnectionMiddleware(engine, db_name, without)
+    return ConnectionMiddleware(engine, db_name, without)

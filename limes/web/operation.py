@@ -6,6 +6,7 @@ So do the paths that need no token, and the requests that the documentation of t
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 
 import falcon
@@ -14,8 +15,8 @@ from falcon.routing import CompiledRouter
 
 from limes.auth.policy import Rule
 from limes.web.call import Answer, Call
+from limes.web.encoding import dump
 from limes.web.errors import answer_text
-from limes.web.json import dump
 
 Responder = Callable[..., None]
 
@@ -54,7 +55,6 @@ class Api(ABC, Generic[AnyOperation, AnyCall]):
         """Puts the handler's answer into the response."""
 
     def responder(self, operation: AnyOperation, siblings: Mapping[str, AnyOperation]) -> Responder:
-        """Falcon's responder for one operation. `siblings` are all operations of the path."""
         handler = operation.handler
         must_authorize = operation.rule is not None and not operation.authorizes
 
@@ -72,8 +72,6 @@ class Api(ABC, Generic[AnyOperation, AnyCall]):
 
 
 class JsonApi(Api[AnyOperation, AnyCall]):
-    """An API that answers JSON or plain text."""
-
     def render(self, call: AnyCall, resp: falcon.Response, answer: Answer) -> None:
         resp.status = falcon.code_to_http_status(answer.status)
         for name, value in answer.headers.items():
@@ -92,9 +90,8 @@ class JsonApi(Api[AnyOperation, AnyCall]):
 
 
 def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Table[AnyOperation]) -> None:
-    """Adds all paths of a table to an app."""
     for path, operations in table.items():
-        resource = _Resource()
+        resource = SimpleNamespace()
         refusal = api.refusal(operations)
         for method in COMBINED_METHODS:
             operation = operations.get(method)
@@ -104,17 +101,11 @@ def add_routes(app: falcon.App[Any, Any], api: Api[AnyOperation, Any], table: Ta
         app.add_route(path, resource)
 
 
-class _Resource:
-    """Gets the responders of one path."""
-
-
 def operations_of(table: Table[AnyOperation]) -> Iterator[tuple[str, str, AnyOperation]]:
-    """Yields (method, path, operation) of the whole table."""
     return ((method, path, operation) for path, methods in table.items() for method, operation in methods.items())
 
 
 def public_paths(table: Table[AnyOperation]) -> frozenset[str]:
-    """Returns the paths that need no token."""
     return frozenset(path for _, path, operation in operations_of(table) if operation.public)
 
 

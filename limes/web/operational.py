@@ -1,11 +1,12 @@
-"""`/healthcheck` and `/metrics`, the same in each process that speaks HTTP. Neither needs a token."""
+"""What is served beside an API's table: `/healthcheck` and `/metrics`, the same in each process that speaks HTTP, and
+mounts, such as the dashboard's pages. None of it needs a token.
+"""
 
-import logging
 import os
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import falcon
@@ -14,9 +15,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 
 from limes.db.engine import Engine
 from limes.errors import Unavailable
-from limes.web.draining import DRAIN
-
-log = logging.getLogger(__name__)
+from limes.web.server import DRAIN
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
 _MAX_AGE = 1.0
@@ -43,6 +42,7 @@ class HealthcheckEndpoint:
             resp.status = falcon.HTTP_503
             resp.text = "about to stop\n"
             return
+        resp.text = "ok\n"
         try:
             if req.get_param("only") != "process":
                 self.engine.ping()
@@ -50,8 +50,6 @@ class HealthcheckEndpoint:
         except Unavailable as error:
             resp.status = falcon.HTTP_503
             resp.text = f"{error}\n"
-        else:
-            resp.text = "ok\n"
 
     on_head = on_get
     """For load balancers: many of them ask by HEAD."""
@@ -69,17 +67,17 @@ class MetricsEndpoint:
         """When they were read, by the monotonic clock."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        resp.data = self._latest() if _has_files() else render_metrics()
+        if _has_files():
+            with self._lock:
+                now = time.monotonic()
+                if self._known is None or now - self._known[0] >= _MAX_AGE:
+                    self._known = (now, render_metrics())
+                resp.data = self._known[1]
+        else:
+            resp.data = render_metrics()
         resp.content_type = CONTENT_TYPE_PLAIN_0_0_4
 
     on_head = on_get
-
-    def _latest(self) -> bytes:
-        with self._lock:
-            now = time.monotonic()
-            if self._known is None or now - self._known[0] >= _MAX_AGE:
-                self._known = (now, render_metrics())
-            return self._known[1]
 
 
 def _has_files() -> bool:
@@ -98,6 +96,41 @@ def render_metrics() -> bytes:
 def add_operational_routes(
     app: falcon.App[Any, Any], engine: Engine, get_ready: Callable[[], None] = lambda: None
 ) -> None:
-    """Adds the two routes to an app. `get_ready` is as for the health check."""
     app.add_route("/healthcheck", HealthcheckEndpoint(engine, get_ready))
     app.add_route("/metrics", MetricsEndpoint())
+
+
+@dataclass(frozen=True, slots=True)
+class Mount:
+    """Everything below one path."""
+
+    prefix: str
+    """Such as `/ui`, without a slash at its end."""
+    routes: tuple[tuple[str, Any], ...]
+    """Paths, in Falcon's form, and their endpoints."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Of each answer below the prefix, errors included."""
+
+
+class MountMiddleware:
+    def __init__(self, mounts: Iterable[Mount]) -> None:
+        self._headers = [(f"{mount.prefix}/", dict(mount.headers)) for mount in mounts]
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Comes before whatever may refuse the request."""
+        for prefix, headers in self._headers:
+            if f"{req.path}/".startswith(prefix):
+                resp.set_headers(headers)
+
+
+class PublicPaths(Container[str]):
+    """The paths that need no token: some by name, and all of the mounts."""
+
+    def __init__(self, exact: Iterable[str], mounts: Iterable[Mount] = ()) -> None:
+        self._exact = frozenset(exact)
+        self._prefixes = tuple(f"{mount.prefix}/" for mount in mounts)
+
+    def __contains__(self, path: object) -> bool:
+        if not isinstance(path, str):
+            return False
+        return path in self._exact or f"{path}/".startswith(self._prefixes)

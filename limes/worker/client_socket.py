@@ -1,6 +1,6 @@
 """A client's socket as gunicorn sees it: reading gives what has already arrived, and writing never waits for long.
 
-So a slow client never keeps a thread waiting.
+So a slow client never keeps a thread waiting. What it has not sent or taken yet is kept in spools.
 """
 
 import contextlib
@@ -8,15 +8,128 @@ import errno
 import logging
 import select
 import socket
+import tempfile
+import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import IO, Any
 
 from limes.worker.framing import Framing, HeadTooLarge, Stage
-from limes.worker.limits import Limits
-from limes.worker.spool import Spool, SpoolBudget, SpoolFull
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Durations in seconds, sizes in bytes; all of them for each worker process."""
+
+    header_timeout: float = 10.0
+    """From a request's first byte, or from the opening of the connection, to the end of its head."""
+    body_timeout: float = 30.0
+    """From the end of the head to the end of the body. Each `min_rate` bytes that arrive add one second."""
+    send_timeout: float = 30.0
+    """How long a client may take over an answer. Each `min_rate` bytes that it takes add one second."""
+    min_rate: int = 1024
+    """Bytes a second."""
+    connections_per_peer: int = 1024
+    """Open connections from one address; 0 for any number."""
+    max_body_size: int = 10 * 1024 * 1024
+    """The largest body that the app accepts. A larger one is not waited for: the app refuses it."""
+    spool_size: int = 1024 * 1024 * 1024
+    """How much of the temporary folder all bodies and answers that are too large for memory may take together."""
+
+
+_IN_MEMORY = 64 * 1024
+
+
+class SpoolFull(Exception):
+    """There are more bytes than the worker may keep."""
+
+
+class SpoolBudget:
+    """How much all spools of a worker together may write into the temporary folder, in bytes."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._lock = threading.Lock()
+
+    def take(self, size: int) -> None:
+        with self._lock:
+            if size > self._left:
+                raise SpoolFull
+            self._left -= size
+
+    def give_back(self, size: int) -> None:
+        with self._lock:
+            self._left += size
+
+
+class Spool:
+    """First in, first out. A little is kept in memory; more goes into a temporary file that has no name."""
+
+    def __init__(self, budget: SpoolBudget) -> None:
+        self._budget = budget
+        self._memory = bytearray()
+        self._file: IO[bytes] | None = None
+        self._taken = 0
+        self._read_at = 0
+
+    def __len__(self) -> int:
+        return self._taken - self._read_at if self._file else len(self._memory)
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Appends. Raises `SpoolFull`, also when the disk is full."""
+        if self._file is None and len(self._memory) + len(data) <= _IN_MEMORY:
+            self._memory += data
+            return
+        if self._file is None:
+            held, self._memory = bytes(self._memory), bytearray()
+            self._add(held)
+        self._add(data)
+
+    def _add(self, data: bytes | memoryview) -> None:
+        self._budget.take(len(data))
+        self._taken += len(data)
+        try:
+            if self._file is None:
+                self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - close() closes it
+            self._file.seek(0, 2)
+            remaining = memoryview(data)
+            while remaining:
+                remaining = remaining[self._file.write(remaining) :]
+        except OSError as error:
+            raise SpoolFull(str(error)) from error
+
+    def peek(self, size: int) -> bytes:
+        """Returns the next bytes, without taking them."""
+        if self._file is None:
+            return bytes(self._memory[:size])
+        self._file.seek(self._read_at)
+        return self._file.read(size)
+
+    def skip(self, size: int) -> None:
+        if self._file is None:
+            del self._memory[:size]
+        else:
+            self._read_at += size
+            if self._read_at == self._taken:
+                self.close()
+
+    def read(self, size: int) -> bytes:
+        data = self.peek(size)
+        self.skip(len(data))
+        return data
+
+    def close(self) -> None:
+        """Drops everything. The spool may be used again."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+        self._budget.give_back(self._taken)
+        self._memory.clear()
+        self._taken = self._read_at = 0
+
 
 READER_SECONDS = 1.0
 _HEAD_STEP = 16 * 1024
@@ -44,7 +157,6 @@ class ClientSocket(socket.socket):
         self._out_spool = Spool(budget)
         self.framing = Framing(limits.max_body_size)
         self.ended = False
-        """Whether the client has ended its sending."""
         self.received = 0
         """How many bytes of the request have arrived."""
         self.wait_seconds = READER_SECONDS
@@ -148,7 +260,6 @@ class ClientSocket(socket.socket):
         self._held = []
 
     def flush(self) -> None:
-        """Sends what was held back."""
         held, self._held = self._held, None
         if held and self.fileno() >= 0:
             self._send(b"".join(held) if sum(map(len, held)) < _STEP else held)

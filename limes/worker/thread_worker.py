@@ -9,6 +9,11 @@ connection from its main thread to one of the pool and back, which costs more th
 as nova send one request after the other on one connection. The next one mostly comes soon, and the thread that is still
 there takes it (docs/adr/0007-threads-stay-with-their-connection.md). The head of an answer is sent together with its
 body: a small answer is one packet, which wakes the client once.
+
+TLS, the PROXY protocol and HTTP/2 are read by gunicorn itself, in a thread: what arrives on such a connection has to be
+decoded first, so the waiting room cannot tell when a request is complete. It gets a thread with its first byte and is
+cut off if the head of a request takes too long; slow bodies and slow readers hold their thread. Let a proxy do these
+things if clients cannot be trusted.
 """
 
 import contextlib
@@ -18,24 +23,59 @@ import os
 import resource
 import select
 import selectors
+import socket
 import threading
 import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from gunicorn.workers.gthread import ThreadWorker
+from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from limes.web.draining import DRAIN
-from limes.worker.blocking import BlockingConnection, HeadWatch
-from limes.worker.client_socket import ClientSocket
+from limes.web.server import DRAIN
+from limes.worker.client_socket import ClientSocket, Limits, SpoolBudget, SpoolFull
 from limes.worker.framing import HeadTooLarge, Stage
-from limes.worker.limits import Limits
-from limes.worker.refusals import refuse
-from limes.worker.spool import SpoolBudget, SpoolFull
-from limes.worker.waiting_room import Connection, WaitingRoom
+from limes.worker.waiting_room import Connection, WaitingRoom, refuse
 
 log = logging.getLogger(__name__)
+
+
+class BlockingConnection(TConn):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's, except that closing it never waits for the client."""
+
+    def close(self, graceful: bool = False) -> None:
+        """Closes in a thread of its own: gunicorn would wait for the client in its main thread."""
+        if graceful:
+            threading.Thread(target=self._close_gracefully, daemon=True).start()
+        else:
+            super().close()
+
+    def _close_gracefully(self) -> None:
+        with contextlib.suppress(OSError):  # the client has gone away
+            super().close(True)
+
+
+class HeadWatch:
+    """Cuts off connections whose threads have waited too long for the head of a request."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._deadlines: dict[Any, float] = {}
+
+    def begin(self, conn: Any) -> None:
+        self._deadlines[conn] = time.monotonic() + self._seconds
+
+    def end(self, conn: Any) -> None:
+        self._deadlines.pop(conn, None)
+
+    def cut_off_late(self) -> None:
+        """Ends the connections whose time is up. Called regularly."""
+        now = time.monotonic()
+        for conn, deadline in list(self._deadlines.items()):
+            if deadline <= now:
+                with contextlib.suppress(OSError):  # it is closed already
+                    socket.socket.shutdown(conn.sock, socket.SHUT_RDWR)  # also where TLS is not ready for it
+
 
 STAY_SECONDS = 0.2
 
@@ -127,7 +167,6 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
                 os.write(self._wake_writer, b"\0")
 
     def finish_request(self, conn: Any, fs: Any) -> None:
-        """As gunicorn's: takes the connection back from a thread."""
         if not isinstance(conn, Connection):
             super().finish_request(conn, fs)
             return
@@ -253,7 +292,6 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
 
 
 def with_limits(limits: Limits) -> type[StayingThreadWorker]:
-    """Returns the worker class with these limits for its clients."""
     return type("StayingThreadWorker", (StayingThreadWorker,), {"limits": limits})
 
 
@@ -263,7 +301,6 @@ def _is_plain(cfg: Any) -> bool:
 
 
 def _allow_files(number: int) -> None:
-    """Raises the limit of open files as far as the system permits."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = number if hard == resource.RLIM_INFINITY else min(number, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:

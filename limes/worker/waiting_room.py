@@ -1,27 +1,91 @@
 """Connections without a thread: their request is incomplete, their client reads slowly, or they are being closed.
 
-gunicorn's main thread looks after all of them and never waits for a single one.
+gunicorn's main thread looks after all of them and never waits for a single one. Those that take too long are refused:
+the server itself answers, with JSON and a request id instead of gunicorn's HTML.
 """
 
 import contextlib
 import enum
 import logging
 import selectors
+import ssl
 import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from http import HTTPStatus
 from typing import Any
+from uuid import uuid4
 
+import orjson
+from gunicorn.http import errors
 from gunicorn.workers.gthread import TConn
 
-from limes.worker.client_socket import ClientSocket
+from limes.web.errors import shortened
+from limes.worker.client_socket import ClientSocket, Limits, SpoolFull
 from limes.worker.framing import HeadTooLarge, Stage
-from limes.worker.limits import Limits
-from limes.worker.refusals import Refusal, refuse
-from limes.worker.spool import SpoolFull
 
 log = logging.getLogger(__name__)
+
+_STATUS: dict[type[Exception], int] = {
+    errors.LimitRequestLine: 414,
+    errors.LimitRequestHeaders: 431,
+    errors.ExpectationFailed: 417,
+    errors.ForbiddenProxyRequest: 403,
+    errors.UnsupportedTransferCoding: 501,
+    # gunicorn is configured to serve below a path, and a client asks for another one
+    errors.ConfigurationProblem: 404,
+    # our own mistakes, which gunicorn reports like those of clients
+    errors.InvalidResponseHeader: 500,
+    errors.InvalidResponseHeaderName: 500,
+    errors.ParseException: 400,
+    ssl.SSLError: 400,
+}
+_RETRY_SECONDS = {429: 1, 503: 5}
+
+
+class Refusal(Exception):
+    """A request is refused before any app sees it."""
+
+    def __init__(self, status: int, detail: str) -> None:
+        super().__init__(detail)
+        self.status = status
+
+
+def refuse(client: Any, address: Any, error: BaseException) -> None:
+    """Answers on the socket. The connection is not used any more."""
+    status = _status_of(error)
+    request_id = f"req-{uuid4()}"
+    peer = (address or ["-"])[0] if isinstance(address, tuple) else "-"
+    if status == HTTPStatus.INTERNAL_SERVER_ERROR:
+        log.error("a request from %s failed (%s)", peer, request_id, exc_info=error)
+        detail = "internal server error"
+    else:
+        log.warning("a request from %s was refused with %d: %s (%s)", peer, status, error, request_id)
+        detail = shortened(str(error))
+    with contextlib.suppress(OSError):  # the client has gone away
+        client.sendall(_answer(HTTPStatus(status), detail, request_id))
+
+
+def _status_of(error: BaseException) -> int:
+    if isinstance(error, Refusal):
+        return error.status
+    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+
+
+def _answer(status: HTTPStatus, detail: str, request_id: str) -> bytes:
+    problem = {"status": status.value, "title": status.phrase, "detail": detail, "request_id": request_id}
+    body = orjson.dumps({"errors": [problem]}, option=orjson.OPT_APPEND_NEWLINE)
+    lines = [
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        "connection: close",
+        "content-type: application/json",
+        f"content-length: {len(body)}",
+        f"x-openstack-request-id: {request_id}",
+        *([f"retry-after: {_RETRY_SECONDS[status]}"] if status in _RETRY_SECONDS else []),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
 
 _LINGER_SECONDS = 2.0
 _CHECK_SECONDS = 0.25
@@ -29,8 +93,6 @@ _STOP_SECONDS = 5.0
 
 
 class Wait(enum.Enum):
-    """What a connection waits for."""
-
     REQUEST = enum.auto()
     READER = enum.auto()
     CLOSE = enum.auto()
@@ -245,7 +307,6 @@ class WaitingRoom:
             self._close(oldest)
 
     def stop(self) -> None:
-        """Leaves clients little time from now on."""
         self._is_stopping = True
         for conn in self._waiting:
             self._shorten_deadline(conn)

@@ -1,6 +1,5 @@
 """The Limes Resource API, for WSGI servers that look for an `application`."""
 
-from limes.wsgi import limes_app
-from limes.wsgi.application import Application
+from limes.wsgi import Application, limes_app
 
 application = Application(limes_app)

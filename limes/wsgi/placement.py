@@ -1,6 +1,5 @@
 """The Placement API, for WSGI servers that look for an `application`."""
 
-from limes.wsgi import placement_app
-from limes.wsgi.application import Application
+from limes.wsgi import Application, placement_app
 
 application = Application(placement_app)

@@ -11,7 +11,7 @@ from falcon.testing import create_environ
 
 from limes.core.catalog import BehaviorRule
 from limes.web.compression import SMALLEST, accepts_gzip
-from limes.web.mount import Mount
+from limes.web.operational import Mount
 from tests.api.world import BERLIN, GERMANY, World
 
 GZIP = {"Accept-Encoding": "gzip"}

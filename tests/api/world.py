@@ -20,7 +20,7 @@ from limes.actions.quota_requests.decide import expire_requests
 from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.app import create_app
-from limes.api.collaborators import ApiCollaborators
+from limes.api.call import ApiCollaborators
 from limes.api.handlers import project as project_handlers
 from limes.api.policy import RULES
 from limes.audit.initiator import of_job
@@ -40,7 +40,7 @@ from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.mail.samples import KINDS
 from limes.mail.unsubscribe import Unsubscribe
-from limes.web.mount import Mount
+from limes.web.operational import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
 from tests.support.limes import NoCapacity, make_limes, make_settings, with_values

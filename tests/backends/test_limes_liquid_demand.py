@@ -15,9 +15,8 @@ from limes.backends import (
     ResourceDemand,
     ServiceDef,
 )
-from limes.liquid.app import create_app
+from limes.liquid.app import RULES, create_app
 from limes.liquid.handlers import LiquidCollaborators
-from limes.liquid.routes import RULES
 from limes.system import SystemClock, SystemIds
 from tests.backends.conftest import AZS, load_quota
 

@@ -24,7 +24,7 @@ from limes.db.engine import Engine
 from limes.db.queries import discovery
 from limes.errors import LimesError, NotFound, NotReady
 from limes.system import SystemIds
-from limes.web.json import dump_part
+from limes.web.encoding import dump_part
 from tests.api.commitments import BEHAVIORS, NOW
 from tests.api.world import BERLIN, DRESDEN, FRANCE, GERMANY, PARIS, SERVICES, make_world
 from tests.concurrency.test_quota import CLIENTS, at_once

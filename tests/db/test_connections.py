@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from limes.db import pool
-from limes.db.address import parse_database_url
+from limes.db.connections import parse_database_url
 from limes.db.engine import Engine
 from limes.errors import StartupError, Unavailable
 from tests.support.databases import UrlFactory

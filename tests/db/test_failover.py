@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from limes.db.address import parse_database_url
+from limes.db.connections import parse_database_url
 from limes.db.engine import Engine
 from limes.db.pool import NotReplicated
 from limes.errors import StartupError, Unavailable

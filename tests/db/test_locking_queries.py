@@ -26,8 +26,7 @@ from limes.db import models as m
 from limes.db.base import BaseModel
 from limes.db.compiled import Compiled, Parameters, Statement, any_of, lock
 from limes.db.engine import Engine
-from limes.db.migrate import limes_migrations
-from limes.db.upgrade import Upgrade
+from limes.db.migrate import Upgrade, limes_migrations
 from limes.placement.migrations import placement_migrations
 from limes.placement.models import Allocation, Consumer, Inventory, ProjectQuota, Provider, ResourceClass, Trait
 from tests.support.databases import ON_POSTGRESQL

@@ -10,9 +10,8 @@ import pytest
 
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS
-from limes.db.migrate import limes_migrations
+from limes.db.migrate import Upgrade, limes_migrations
 from limes.db.queries.sum_upkeep import wrong_sums
-from limes.db.upgrade import Upgrade
 from tests.db.old_database import CONVERTER, FILL, wait_for
 from tests.support.databases import ON_POSTGRESQL
 from tests.support.levels import few_of

@@ -13,9 +13,8 @@ from playhouse.schema_diff import diff_models
 from limes.db import models
 from limes.db.base import bind
 from limes.db.engine import Engine
-from limes.db.migrate import Migrations, limes_migrations
+from limes.db.migrate import Migrations, Upgrade, limes_migrations
 from limes.db.queries.sum_upkeep import wrong_sums
-from limes.db.upgrade import Upgrade
 from limes.errors import StartupError
 from tests.db.old_database import CONVERTER, wait_for
 from tests.support.databases import ON_POSTGRESQL
@@ -141,7 +140,7 @@ def test_it_gives_up_in_the_end(
     old: Engine, migrations: Migrations, other: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And goes on from there the next time."""
-    monkeypatch.setattr("limes.db.upgrade._PATIENCE", 0)
+    monkeypatch.setattr("limes.db.migrate._PATIENCE", 0)
     told: list[str] = []
 
     def hold() -> None:

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 from limes.api.routes import ROUTES
 from limes.cli import build_parser
-from limes.liquid.routes import ROUTES as LIQUID_ROUTES
+from limes.liquid.app import ROUTES as LIQUID_ROUTES
 from limes.placement import errors
 from limes.placement.routes import ROUTES as PLACEMENT_ROUTES
 from limes.placement.search import values as query_errors

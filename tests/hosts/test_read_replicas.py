@@ -18,7 +18,7 @@ from limes.placement.migrations import placement_migrations
 from limes.placement.objects.vocabulary import prepare
 from limes.settings import parse
 from limes.system import SystemClock
-from limes.web.replicas import HEADER
+from limes.web.middleware import HEADER
 from tests.api.world import BERLIN, GERMANY, make_world
 from tests.api.world import World as LimesWorld
 from tests.doctor.patient import Patient

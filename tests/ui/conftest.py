@@ -13,7 +13,7 @@ from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod, SignInMethod
 from limes.ui.throttle import Throttle
 from limes.web.errors import PlainErrors
-from limes.web.mount import Mount, MountMiddleware
+from limes.web.operational import Mount, MountMiddleware
 from tests.support.clock import FrozenClock
 
 SAMPLE = SampleSettings.model_validate(

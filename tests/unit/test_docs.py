@@ -14,7 +14,7 @@ from limes.api.openapi import build
 from limes.api.policy import RULES
 from limes.api.routes import DOCUMENTED_RULES, ROUTES, SECTIONS
 from limes.backends.loader import Plugins
-from limes.liquid.routes import RULES as LIQUID_RULES
+from limes.liquid.app import RULES as LIQUID_RULES
 from limes.settings.document import _model_of, render_page
 from limes.settings.root import Settings
 from limes.validation.sections import documented_fields

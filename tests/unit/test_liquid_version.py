@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from limes.errors import StartupError
-from limes.liquid.version import derived_version, kept_version
+from limes.liquid.handlers import derived_version, kept_version
 
 ONE, OTHER = {"resources": {"a": {}}}, {"resources": {"b": {}}}
 

@@ -12,7 +12,7 @@ from prometheus_client.metrics_core import GaugeMetricFamily
 import limes.api.lowpriv_metrics
 import limes.db.replicas
 import limes.placement.index
-import limes.web.metrics
+import limes.web.middleware
 from limes.composition.collector import build_collector
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
@@ -22,7 +22,7 @@ from tests.collector.lab import COMPUTE, VOLUME, FakeCapacitor, FakeKeystone, Fa
 from tests.collector.process import cluster, settings
 
 PAGE = Path(__file__).parents[2] / "docs" / "metrics.md"
-MODULES = (limes.web.metrics, limes.db.replicas, limes.api.lowpriv_metrics, limes.placement.index)
+MODULES = (limes.web.middleware, limes.db.replicas, limes.api.lowpriv_metrics, limes.placement.index)
 
 
 def describe(name: str, kind: str, labels: tuple[str, ...], help_text: str) -> str:

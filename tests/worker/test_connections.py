@@ -27,7 +27,7 @@ def app(environ, start_response):
     return [text]
 """
 CONF = """
-from limes.worker.limits import Limits
+from limes.worker.client_socket import Limits
 from limes.worker.thread_worker import with_limits
 worker_class = with_limits(Limits({limits}))
 threads = 2

@@ -16,7 +16,7 @@ from limes.core.catalog import ANY_AZ, Catalog
 from limes.db.queries.catalog import AZCapacityRow
 from limes.db.queries.project_figures import ProjectAZRow
 from limes.validation.shape import Amount, Shape
-from limes.web.json import MAX_SHOWN
+from limes.web.encoding import MAX_SHOWN
 
 QuotaByAZ = Annotated[int, Field(ge=0, description="Where quota grows by itself")]
 

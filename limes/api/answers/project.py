@@ -14,7 +14,7 @@ from limes.core.quota import burst_usage, is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem
 from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.validation.shape import Amount, Shape, Time
-from limes.web.json import MAX_SHOWN
+from limes.web.encoding import MAX_SHOWN
 
 
 class DomainResource(ResourceHints):

@@ -19,7 +19,7 @@ from limes.core.catalog import Catalog
 from limes.core.metering.calendar import render_time
 from limes.db.queries.usage_sources import Meter, NameRow
 from limes.validation.shape import Amount, Shape, Time, Unit, stored
-from limes.web.csv import write_csv_row
+from limes.web.encoding import write_csv_row
 
 AmountSeconds = Annotated[int, Field(ge=0, description="amount-seconds: an amount of 3 for a minute is 180")]
 Buckets = Mapping[str, Annotated[int, Field(ge=1)]]

@@ -8,7 +8,7 @@ from limes.core.metering.calendar import render_time
 from limes.db.queries.lifetimes import FILTERS, LifetimeFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
-from limes.web.csv import CSV, prefers_csv, write_csv
+from limes.web.encoding import CSV, prefers_csv, write_csv
 
 _DAY = 86400
 _DEFAULT_DAYS = 30

@@ -21,7 +21,7 @@ from limes.api.call import Call
 from limes.api.preconditions import answer_tagged
 from limes.core.catalog import Ref, Selection
 from limes.web.call import Answer, BodyStream
-from limes.web.json import dump_items, dump_part
+from limes.web.encoding import dump_items, dump_part
 
 
 def show(call: Call) -> Answer:

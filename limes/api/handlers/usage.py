@@ -12,8 +12,7 @@ from limes.core.metering.calendar import Granularity, bucket_of
 from limes.db.queries.usage_sources import MeterFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
-from limes.web.csv import CSV, prefers_csv
-from limes.web.json import dump_part
+from limes.web.encoding import CSV, dump_part, prefers_csv
 
 _BEGAN_AT = "x-limes-metering-began-at"
 """The header that says since when usage is metered."""

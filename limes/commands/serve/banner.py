@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from limes.auth.without_keystone import SampleIdentities
-from limes.db.address import parse_database_url
+from limes.db.connections import parse_database_url
 from limes.settings import Settings
 from limes.validation.sections import reachable
 

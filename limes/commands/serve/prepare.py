@@ -5,11 +5,11 @@ from urllib.parse import unquote
 
 from limes.composition.checks import require
 from limes.composition.common import all_databases, load_settings
-from limes.db.address import parse_database_url
+from limes.db.connections import parse_database_url
 from limes.errors import StartupError
 from limes.settings import Settings
 from limes.urls import split_url
-from limes.web.listening import require_free
+from limes.web.server import require_free
 
 _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 

@@ -12,8 +12,7 @@ from peewee import JOIN, Case, fn
 from limes.db.compiled import any_of, keep, lock
 from limes.db.engine import Engine
 from limes.db.models import Project, ProjectAZResource, ProjectResource, ProjectService
-from limes.db.query import Insert, Node, first, first_value, made, writes, writes_for
-from limes.db.rows import columns_of
+from limes.db.query import Insert, Node, columns_of, first, first_value, made, writes, writes_for
 
 
 class ResourceRow(NamedTuple):

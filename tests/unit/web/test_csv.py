@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from limes.web.csv import prefers_csv, write_csv, write_csv_row
+from limes.web.encoding import prefers_csv, write_csv, write_csv_row
 
 
 def test_cells_are_quoted_where_they_must_be() -> None:

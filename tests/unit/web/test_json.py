@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from limes.validation.shape import Shape, stored
-from limes.web.json import MAX_SHOWN, dump
+from limes.web.encoding import MAX_SHOWN, dump
 
 
 class Part(Shape):

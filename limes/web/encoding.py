@@ -1,7 +1,11 @@
-"""JSON by orjson and msgspec, which have ten times the speed of the standard library."""
+"""Answers as bytes: JSON by orjson and msgspec, which have ten times the speed of the standard library, and CSV for
+spreadsheets and billing systems (RFC 4180, UTF-8), made row by row.
+"""
 
+import csv
+import io
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
@@ -9,6 +13,7 @@ import falcon
 import falcon.media
 import msgspec
 import orjson
+from falcon import mediatypes
 
 MAX_SHOWN = 2**64 - 1
 """The largest number in an answer: clients read unsigned integers of 64 bits."""
@@ -69,3 +74,48 @@ def _readable(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_readable(item) for item in value]
     return min(value, MAX_SHOWN) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+CSV = "text/csv; charset=utf-8"
+"""The content type of our answers."""
+
+_STARTS_OF_FORMULAS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""Spreadsheets take a cell that begins with one of these for a formula. The last four are wide forms of the first."""
+
+
+def prefers_csv(accept: str | None) -> bool:
+    """Returns whether a client that sends this `Accept` would rather have CSV than JSON. In doubt: JSON."""
+    try:
+        return mediatypes.best_match([falcon.MEDIA_JSON, "text/csv"], accept or "*/*") == "text/csv"
+    except falcon.InvalidMediaType:
+        return False
+
+
+def write_csv_row(cells: Iterable[object]) -> bytes:
+    """Returns one row. None becomes an empty cell, a list or dictionary its JSON.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe in front: names come from users. Numbers stay as
+    they are.
+    """
+    line = io.StringIO()
+    csv.writer(line).writerow([_cell(value) for value in cells])
+    return line.getvalue().encode()
+
+
+def write_csv(
+    header: Iterable[str], rows: Iterable[Iterable[object]], batch: int = 200
+) -> Generator[bytes, None, None]:
+    """Yields the header and the rows. At most `batch` rows are in memory at once."""
+    yield write_csv_row(header)
+    remaining = iter(rows)
+    while lines := [write_csv_row(cells) for cells in islice(remaining, batch)]:
+        yield b"".join(lines)
+
+
+def _cell(value: object) -> object:
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return f"'{text}" if text.lstrip(" ")[:1] in _STARTS_OF_FORMULAS else text
