@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from limes.actions.project_tasks import SILENT, Telemetry
-from limes.audit.initiator import LIMES, Initiator
+from limes.audit.events import LIMES, Initiator
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet

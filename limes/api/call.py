@@ -16,7 +16,7 @@ from limes.api.answers.common import Link
 from limes.api.answers.resources import RenderContext
 from limes.api.collaborators import ApiCollaborators
 from limes.api.parameters import Parameter
-from limes.audit.initiator import Initiator
+from limes.audit.events import Initiator
 from limes.auth.context import Identity
 from limes.core.catalog import Catalog, Ref
 from limes.core.permissions import Permissions

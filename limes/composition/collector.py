@@ -18,10 +18,9 @@ from limes.actions.run_job import run_if_due
 from limes.actions.scrape import Listener
 from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.actions.sync_catalog import sync_catalog
-from limes.audit.initiator import of_job
-from limes.audit.sinks.base import Sink
-from limes.audit.sinks.log import LogSink
-from limes.audit.sinks.rabbitmq import RabbitMQSink
+from limes.audit.events import of_job
+from limes.audit.rabbitmq import RabbitMQSink
+from limes.audit.sinks import LogSink, Sink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.clocks import ClockWatch
 from limes.collector.loop import Job, counted

@@ -23,7 +23,7 @@ from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
 from limes.api.handlers import project as project_handlers
 from limes.api.policy import RULES
-from limes.audit.initiator import of_job
+from limes.audit.events import of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.backends.loader import Backends
