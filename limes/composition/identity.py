@@ -8,9 +8,8 @@ from limes.api.policy import RULES
 from limes.auth.context import Authenticator
 from limes.auth.keystone import KeystoneAuthenticator
 from limes.auth.policy import Policy
-from limes.auth.revoked import RevocationsFirst, RevokedTokens
 from limes.auth.session import CloudSession, open_session
-from limes.auth.token_cache import TokenCache
+from limes.auth.tokens import RevocationsFirst, RevokedTokens, TokenCache
 from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
 from limes.errors import StartupError
 from limes.outgoing import AnswerLimits
