@@ -12,7 +12,7 @@ from functools import partial
 
 from limes.actions.context import Limes
 from limes.actions.metering.usage import end_metering_of_resources, end_metering_of_services
-from limes.core.metering.calendar import render_time
+from limes.core.calendar import render_time
 from limes.db.engine import Engine
 from limes.db.queries import catalog as queries
 from limes.db.queries import commitments, discovery

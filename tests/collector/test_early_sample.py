@@ -8,7 +8,7 @@ import pytest
 
 from limes.actions.growth.early_sample import JOB, SOON
 from limes.actions.run_job import run_if_due
-from limes.core.metering.calendar import HOUR
+from limes.core.calendar import HOUR
 from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use
 from tests.collector.lab import AZUsage, Lab
 from tests.support.databases import ON_POSTGRESQL

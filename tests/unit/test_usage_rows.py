@@ -8,9 +8,9 @@ import orjson
 
 from limes.actions.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up_zones
 from limes.api.answers.usage import UsageWriter
+from limes.core.calendar import DAY, MonthUnits
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.metering.account import Account, add, add_zones, constant
-from limes.core.metering.calendar import DAY, MonthUnits
+from limes.core.metering import Account, add, add_zones, constant
 from limes.core.units import Unit
 from limes.db.queries.usage_sources import Meter, MonthRow, NameRow
 from tests.support.usage import entries_of

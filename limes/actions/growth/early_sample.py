@@ -14,7 +14,7 @@ from functools import partial
 
 from limes.actions.context import Limes
 from limes.actions.scrape import Scrape
-from limes.core.metering.calendar import HOUR
+from limes.core.calendar import HOUR
 from limes.db.queries.growth_samples import bring_forward
 
 JOB = "growth"

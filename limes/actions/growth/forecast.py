@@ -24,10 +24,10 @@ from limes.actions.growth.project_points import (
     read_quotas,
 )
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
+from limes.core.calendar import DAY, HOUR, Granularity, day_of
 from limes.core.catalog import ANY_AZ, Catalog, Ref
 from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, Exhaustion, Trend, exhaustion, trend_of
-from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of
 from limes.core.selection import Selection
 from limes.db.queries import growth_history, growth_samples, project_sums
 from limes.db.queries.growth_history import Present

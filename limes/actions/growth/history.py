@@ -20,8 +20,8 @@ from limes.actions.growth.project_points import (
     read_quotas,
 )
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
+from limes.core.calendar import DAY, Granularity, bucket_of, day_of, render_time
 from limes.core.catalog import Ref
-from limes.core.metering.calendar import DAY, Granularity, bucket_of, day_of, render_time
 from limes.core.selection import Selection
 from limes.db.queries import commitment_use, growth_history
 from limes.db.queries import usage_accounts as accounts

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from limes.actions.context import Limes
 from limes.actions.metering.sources import load_sources, window_at
+from limes.core.calendar import DAY, Bucket, Granularity, buckets, day_of
 from limes.core.catalog import Ref
-from limes.core.metering.account import Account, add_zones
-from limes.core.metering.calendar import DAY, Bucket, Granularity, buckets, day_of
+from limes.core.metering import Account, add_zones
 from limes.core.selection import Selection
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts as accounts

@@ -15,17 +15,8 @@ from limes.actions.metering import corrections
 from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
 from limes.actions.metering.reopen import REOPENED, reopen_if_ahead
 from limes.actions.metering.sources import Sources, VersionedAccount, load_gaps, load_sources, lock_account, window_at
-from limes.core.metering.account import Account
-from limes.core.metering.calendar import (
-    DAY,
-    Bucket,
-    Granularity,
-    day_of,
-    month_of,
-    months_kept_since,
-    next_month,
-    render_time,
-)
+from limes.core.calendar import DAY, Bucket, Granularity, day_of, month_of, months_kept_since, next_month, render_time
+from limes.core.metering import Account
 from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made

@@ -13,9 +13,9 @@ from typing import Any
 
 from limes.actions.context import Limes
 from limes.actions.metering.sources import MeteringWindow, Sources, load_sources
+from limes.core.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month, previous_month
 from limes.core.catalog import ANY_AZ
-from limes.core.metering.account import Account, add, integrate
-from limes.core.metering.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month, previous_month
+from limes.core.metering import Account, add, integrate
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources

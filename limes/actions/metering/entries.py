@@ -6,8 +6,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from limes.core.metering.account import Account
-from limes.core.metering.calendar import MonthUnits
+from limes.core.calendar import MonthUnits
+from limes.core.metering import Account
 from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow
 
 ALL_AZS = ""
@@ -74,7 +74,7 @@ def is_nothing(row: Month) -> bool:
 
 
 def add_up_zones(rows: Iterable[Month]) -> list[Month]:
-    """Returns one row for each resource and month: the sum over AZs, as `limes.core.metering.account.add_zones`
+    """Returns one row for each resource and month: the sum over AZs, as `limes.core.metering.add_zones`
     computes it. There are hundreds of thousands of rows."""
     sums: dict[tuple[str, str, str, int], tuple[int, int, int, int, int, int]] = {}
     for project, service, resource, _, begin, used, committed, beyond, unknown, _, _, last, version in rows:

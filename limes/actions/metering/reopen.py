@@ -9,7 +9,7 @@ import logging
 from limes.actions.context import Limes
 from limes.actions.metering import corrections
 from limes.actions.metering.sources import lock_account, window_at
-from limes.core.metering.calendar import day_of, month_of, next_month, render_time
+from limes.core.calendar import day_of, month_of, next_month, render_time
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources

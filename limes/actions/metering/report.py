@@ -12,8 +12,8 @@ from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.entries import ALL_AZS, ClosedMonths, UsageEntry, add_up, add_up_zones, is_nothing, name_at
 from limes.actions.metering.sources import Sources, VersionedAccount, load_sources, window_at
 from limes.actions.metering.usage_query import UsageQuery, times_of
-from limes.core.metering.account import add, add_zones
-from limes.core.metering.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
+from limes.core.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
+from limes.core.metering import add, add_zones
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources

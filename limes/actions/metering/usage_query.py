@@ -4,16 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from limes.core.metering.calendar import (
-    DAY,
-    Bucket,
-    Granularity,
-    begins_bucket,
-    buckets,
-    day_of,
-    months_kept_since,
-    render_time,
-)
+from limes.core.calendar import DAY, Bucket, Granularity, begins_bucket, buckets, day_of, months_kept_since, render_time
 from limes.db.queries.usage_sources import NO_FILTER, MeterFilter
 from limes.errors import BadRequest
 from limes.settings.metering import MeteringSettings

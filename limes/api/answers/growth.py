@@ -6,7 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from limes.actions.growth import forecast, history
-from limes.core.metering.calendar import Granularity
+from limes.core.calendar import Granularity
 from limes.validation.shape import Amount, Shape, Time, Unit
 
 _DATES = {Granularity.HOUR: "%Y-%m-%dT%H:%M:%SZ", Granularity.DAY: "%Y-%m-%d", Granularity.MONTH: "%Y-%m"}

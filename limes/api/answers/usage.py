@@ -15,8 +15,8 @@ from pydantic import Field
 from limes.actions.metering.entries import ClosedMonths
 from limes.actions.metering.entries import UsageEntry as Entry
 from limes.api.answers.common import Link, Named, PlacedNamed
+from limes.core.calendar import render_time
 from limes.core.catalog import Catalog
-from limes.core.metering.calendar import render_time
 from limes.db.queries.usage_sources import Meter, NameRow
 from limes.validation.shape import Amount, Shape, Time, Unit, stored
 from limes.web.csv import write_csv_row

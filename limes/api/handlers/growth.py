@@ -5,7 +5,7 @@ from limes.actions.growth.history import HistoryQuery, report_growth
 from limes.api import parameters
 from limes.api.answers.growth import render_forecasts, render_usage_history
 from limes.api.call import Call
-from limes.core.metering.calendar import Granularity
+from limes.core.calendar import Granularity
 from limes.web.call import Answer
 
 

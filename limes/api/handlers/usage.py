@@ -8,7 +8,7 @@ from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
 from limes.api.answers.usage import Part, UsageWriter
 from limes.api.call import Call
-from limes.core.metering.calendar import Granularity, bucket_of
+from limes.core.calendar import Granularity, bucket_of
 from limes.db.queries.usage_sources import MeterFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream

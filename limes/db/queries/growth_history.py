@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 from peewee import JOIN, Select, fn
 
+from limes.core.calendar import DAY, Granularity, day_of, month_of
 from limes.core.catalog import Ref
 from limes.core.forecast import Trend
-from limes.core.metering.calendar import DAY, Granularity, day_of, month_of
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthTrend, QuotaTime

@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from peewee import Select, Value, fn
 
-from limes.core.metering.calendar import DAY
+from limes.core.calendar import DAY
 from limes.db.compiled import any_of, lock, quotient
 from limes.db.engine import Engine
 from limes.db.models import (

@@ -5,8 +5,8 @@ from typing import Any, Literal, NamedTuple
 
 from peewee import fn
 
+from limes.core.calendar import MonthUnits, month_of, previous_month
 from limes.core.catalog import Ref
-from limes.core.metering.calendar import MonthUnits, month_of, previous_month
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import ClosedDay, MeteredUnit, MeteringState, Project, UsageDay, UsageGap, UsageMonth, UsageStep

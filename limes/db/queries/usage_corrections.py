@@ -6,8 +6,8 @@ from typing import NamedTuple
 import orjson
 from peewee import fn
 
-from limes.core.metering.account import Account
-from limes.core.metering.calendar import Granularity
+from limes.core.calendar import Granularity
+from limes.core.metering import Account
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import MeteringState, UsageCorrection, UsageGap, UsageStep

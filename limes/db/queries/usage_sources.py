@@ -4,8 +4,8 @@ from collections.abc import Collection, Iterable, Sequence
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from limes.core.metering.account import Account, CommittedTime, Gap, Step
-from limes.core.metering.calendar import DAY
+from limes.core.calendar import DAY
+from limes.core.metering import Account, CommittedTime, Gap, Step
 from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import CommittedTime as CommittedTimeModel
