@@ -11,7 +11,7 @@ from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.follow_overrides import FollowOverrides
-from limes.actions.growth.early_sample import sample_project
+from limes.actions.growth.sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage
 from limes.actions.run_job import run_if_due

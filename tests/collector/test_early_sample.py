@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from limes.actions.growth.early_sample import JOB, SOON
+from limes.actions.growth.sample import JOB, SOON
 from limes.actions.run_job import run_if_due
 from limes.core.calendar import HOUR
 from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use

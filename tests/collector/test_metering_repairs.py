@@ -11,7 +11,7 @@ from limes.actions.metering import close as closing
 from limes.actions.metering.close import close_days
 from limes.core.calendar import DAY, HOUR, Granularity, next_month
 from limes.core.units import Unit
-from limes.db.queries import usage_corrections
+from limes.db.queries import usage_accounts as usage_corrections
 from limes.errors import BadRequest
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
 from tests.collector.metering import (

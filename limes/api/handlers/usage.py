@@ -3,8 +3,8 @@
 from collections.abc import Generator
 from contextlib import closing
 
+from limes.actions.metering.entries import UsageQuery
 from limes.actions.metering.report import UsagePage, find_page, read_parts, require_known
-from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
 from limes.api.answers.usage import Part, UsageWriter
 from limes.api.call import Call
