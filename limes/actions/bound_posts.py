@@ -13,7 +13,7 @@ from uuid import NAMESPACE_URL, uuid5
 import orjson
 
 from limes.actions.context import Limes
-from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
+from limes.audit.sinks import Delivery, OutgoingEvent, Sink
 from limes.core.notifications import SEVERAL
 from limes.core.quota_requests import RequestStatus
 from limes.db.queries import outbox

@@ -13,8 +13,7 @@ from limes.actions.context import Limes
 from limes.actions.project_tasks import HasQuota
 from limes.actions.quota_changes import ChangedQuota, QuotaOutcome
 from limes.audit import events
-from limes.audit.cadf import Event, Scope, render
-from limes.audit.events import CommitmentStep
+from limes.audit.events import CommitmentStep, Event, Scope, render
 from limes.core.catalog import Ref
 from limes.core.constraints import Constraint, ConstraintSet
 from limes.core.hierarchy import Refusal

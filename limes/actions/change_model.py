@@ -11,7 +11,7 @@ from functools import partial
 from limes.actions import change_log
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
-from limes.audit.cadf import Scope
+from limes.audit.events import Scope
 from limes.core.catalog import ANY_AZ, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.units import MAX_AMOUNT

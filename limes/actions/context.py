@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from limes.audit.initiator import LIMES, Initiator
+from limes.audit.events import LIMES, Initiator
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from limes.actions.context import Limes
 from limes.actions.project_tasks import claim_job, finish_job, never, next_pause
-from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
+from limes.audit.sinks import Delivery, OutgoingEvent, Sink
 from limes.db.queries import outbox
 from limes.db.queries.outbox import OutboxEvent
 from limes.errors import Unavailable

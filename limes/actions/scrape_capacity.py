@@ -21,7 +21,7 @@ import orjson
 
 from limes.actions.commitments.settle import settle_locked
 from limes.actions.context import Limes
-from limes.actions.growth.early_sample import sample_capacity
+from limes.actions.growth.sample import sample_capacity
 from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityReport, Demand, ResourceDemand, calls
 from limes.core.capacity import falls

@@ -16,8 +16,8 @@ from functools import partial
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.metering.usage import end_metering_of_resources, end_metering_of_services
+from limes.core.calendar import render_time
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
-from limes.core.metering.calendar import render_time
 from limes.db.engine import Engine
 from limes.db.queries import catalog as queries
 from limes.db.queries import commitments, discovery, holdings

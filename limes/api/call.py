@@ -17,7 +17,7 @@ from limes.api import parameters
 from limes.api.answers.common import Link
 from limes.api.answers.resources import RenderContext
 from limes.api.parameters import Parameter
-from limes.audit.initiator import Initiator
+from limes.audit.events import Initiator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, Page, Ref, Selection, select

@@ -1,14 +1,157 @@
-"""The events of all changes. Source of types, payloads and codes: the original's audit events."""
+"""The audit: who changes things, and the events about it in the form of CADF, the DMTF's Cloud Auditing Data Federation
+(DSP0262), as Limes' clients know them. Source of types, payloads and codes: the original's audit events.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any
 
-from limes.audit.cadf import Event, Scope
-from limes.audit.initiator import Initiator, of_job
+import orjson
+
 from limes.core.catalog import Ref
 from limes.core.history import QuotaStep, Reason, What
 from limes.core.units import Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Initiator:
+    """Who makes a change: a user with what the token says of them, or a job of ours. Nothing of the token itself."""
+
+    name: str
+    """Of a job: its name in the logs."""
+    id: str = ""
+    """The user's id. Empty for a job."""
+    user_domain: str = ""
+    """Name of the domain that the user belongs to."""
+    project_id: str = ""
+    """The scope of the token, as the next three."""
+    project_name: str = ""
+    domain_id: str = ""
+    domain_name: str = ""
+    application_credential_id: str = ""
+    address: str = ""
+    """The host that the request came from."""
+    agent: str = ""
+    """The client's `User-Agent`."""
+    request_id: str = ""
+    global_request_id: str = ""
+    """The global request id that the client sent, if any."""
+    path: str = ""
+    """Of the request, without its query, which may hold secrets."""
+
+    @property
+    def is_user(self) -> bool:
+        return bool(self.id)
+
+
+def of_job(name: str) -> Initiator:
+    return Initiator(name, request_id=f"job-{name}")
+
+
+LIMES = of_job("limes")
+"""Limes itself, outside of any job: a command at a terminal, for example."""
+
+
+# -- events as documents -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The domain, or the project in it, that an event is about."""
+
+    domain_uuid: str
+    domain_name: str
+    project_uuid: str = ""
+    project_name: str = ""
+
+    @property
+    def stream(self) -> str:
+        """The stream in which events are delivered in order: of a project, or of a domain's own quotas."""
+        return self.project_uuid or self.domain_uuid
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What happened to what, by whom."""
+
+    action: str
+    """`create`, `update` or `delete`."""
+    target_type: str
+    """A path in CADF's taxonomy of resources, such as `service/compute/cores/quota`."""
+    target_id: str
+    scope: Scope
+    payload: Mapping[str, Any]
+    """Old and new values. Never a secret."""
+    initiator: Initiator
+    success: bool = True
+    reason_type: str = "HTTP"
+    """Or `limes`, for what Limes does by itself."""
+    reason_code: str = "200"
+
+
+def render(event: Event, event_id: str, at: float, observer_id: str) -> str:
+    """Returns the event as JSON. `at` is in seconds since the epoch; `observer_id` names this process."""
+    scope = event.scope
+    content = orjson.dumps(event.payload).decode()  # CADF wants the content as a string
+    document = {
+        "typeURI": "http://schemas.dmtf.org/cloud/audit/1.0/event",
+        "id": event_id,
+        "eventTime": datetime.fromtimestamp(at, UTC).isoformat(timespec="microseconds"),
+        "eventType": "activity",
+        "action": event.action,
+        "outcome": "success" if event.success else "failure",
+        "reason": {"reasonType": event.reason_type, "reasonCode": event.reason_code},
+        "initiator": _initiator(event.initiator),
+        "target": _without_empty(
+            {
+                "typeURI": event.target_type,
+                "id": event.target_id,
+                "domain_id": scope.domain_uuid,
+                "domain_name": scope.domain_name,
+                "project_id": scope.project_uuid,
+                "project_name": scope.project_name,
+                "attachments": [{"name": "payload", "typeURI": "mime:application/json", "content": content}],
+            }
+        ),
+        "observer": {"typeURI": "service/resources", "name": "limes", "id": observer_id},
+    }
+    if event.initiator.path:
+        document["requestPath"] = event.initiator.path
+    return orjson.dumps(document).decode()
+
+
+def _initiator(initiator: Initiator) -> dict[str, Any]:
+    if not initiator.is_user:
+        return {
+            "typeURI": "service/resources/job",
+            "id": f"limes-job-{initiator.name}",
+            "name": initiator.name,
+            "request_id": initiator.request_id,
+        }
+    host = {"address": initiator.address, "agent": initiator.agent}
+    known = {
+        "typeURI": "service/security/account/user",
+        "id": initiator.id,
+        "name": initiator.name,
+        "domain": initiator.user_domain,
+        "domain_id": initiator.domain_id,
+        "domain_name": initiator.domain_name,
+        "project_id": initiator.project_id,
+        "project_name": initiator.project_name,
+        "application_credential_id": initiator.application_credential_id,
+        "host": _without_empty(host),
+        "request_id": initiator.request_id,
+        "global_request_id": initiator.global_request_id,
+    }
+    return _without_empty(known)
+
+
+def _without_empty(known: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in known.items() if value}
+
+
+# -- the events of all changes -----------------------------------------------------------------------------------------
 
 _COMMITMENT_ACTIONS = {"created": ("create", "201"), "deleted": ("delete", "204")}
 _BOUNDS = {What.MAX_QUOTA: "MaxQuota", What.MIN_QUOTA: "MinQuota", What.FORBID_AUTOGROWTH: "ForbidAutogrowth"}

@@ -46,15 +46,12 @@ class Authenticator(Protocol):
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
         """Returns the identity behind the WSGI `environ` (its `HTTP_X_AUTH_TOKEN` and, for some, further headers)."""
-        ...
 
     def challenge(self) -> str:
         """Returns the value of the `WWW-Authenticate` header that goes with a 401."""
-        ...
 
 
 def user_of(identity: Identity) -> dict[str, Any]:
-    """Returns the user's id, name and domain."""
     domain = {"id": identity.user_domain_id, "name": identity.user_domain_name}
     return {"id": identity.user_id, "name": identity.user_name, "domain": domain}
 

@@ -14,13 +14,13 @@ from keystoneauth1 import exceptions as ksa_errors
 
 from limes.auth.context import Identity
 from limes.auth.session import CloudSession, describe
-from limes.auth.token_cache import TokenCache, Verdict, cache_key
+from limes.auth.tokens import TokenCache, Verdict, cache_key
 from limes.errors import BackendError, Unauthorized, Unavailable
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
 
-# What can be a token at all: anything else is refused without asking. Longer ones fit into no server's header.
+# what can be a token at all; longer ones fit into no server's header
 _TOKEN = re.compile(r"[\x21-\x7e]{1,8000}")
 
 
@@ -35,7 +35,6 @@ def token_in(environ: Mapping[str, Any], header: str = "HTTP_X_AUTH_TOKEN") -> s
 
 
 def v3_url(auth_url: str) -> str:
-    """Keystone's v3 address, whether or not the configured one has the version in it."""
     base = auth_url.rstrip("/")
     return base if base.endswith("/v3") else f"{base}/v3"
 
@@ -56,7 +55,6 @@ class KeystoneAuthenticator:
         service_token_roles: tuple[str, ...] = ("service",),
         www_authenticate_uri: str | None = None,
     ) -> None:
-        """Asks with our own login in `cloud`, at its `auth_url`."""
         assert cloud.auth_url is not None
         self._session = cloud.session
         self._url = f"{v3_url(cloud.auth_url)}/auth/tokens?nocatalog"
@@ -121,6 +119,7 @@ def identity_from_body(body: Any) -> Identity:
         token: Mapping[str, Any] = body["token"]
         user, project = token["user"], token.get("project") or {}
         domain, application = token.get("domain") or {}, token.get("application_credential") or {}
+        expires_at = datetime.fromisoformat(token["expires_at"])
         return Identity(
             user_id=_text(user["id"]),
             user_name=_text(user.get("name", "")),
@@ -136,7 +135,7 @@ def identity_from_body(body: Any) -> Identity:
             roles=tuple(sorted(_text(role["name"]) for role in token.get("roles") or ())),  # Keystone's order varies
             application_credential_id=application.get("id"),
             application_credential_name=application.get("name"),
-            expires_at=_time(token["expires_at"]),
+            expires_at=expires_at if expires_at.tzinfo else expires_at.replace(tzinfo=UTC),
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError("not the body of a token") from error
@@ -150,9 +149,3 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("expected a string")
     return value
-
-
-def _time(text: Any) -> datetime:
-    """Reads a time such as `2026-11-21T13:45:09.000000Z`."""
-    time = datetime.fromisoformat(text)
-    return time if time.tzinfo else time.replace(tzinfo=UTC)

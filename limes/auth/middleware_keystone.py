@@ -15,7 +15,7 @@ from keystonemiddleware import auth_token
 from limes.auth.context import Identity
 from limes.auth.keystone import identity_from_body, token_in
 from limes.auth.session import CloudSession, describe
-from limes.auth.token_cache import RecentKeys, cache_key
+from limes.auth.tokens import RecentKeys, cache_key
 from limes.errors import BackendError, Unauthorized, Unavailable
 from limes.outgoing import keystone_session
 
@@ -35,10 +35,8 @@ class MiddlewareAuthenticator:
         www_authenticate_uri: str | None = None,
         size: int = 10_000,
     ) -> None:
-        """Asks with our own login in `cloud`. `ttl` and `timeout` are in seconds.
-
-        The gate is for all but the `size` tokens that the middleware has let in last: it has these in its cache.
-        """
+        """`ttl` and `timeout` are in seconds. The cloud's gate is for all but the `size` tokens that the middleware
+        has let in last: it has these in its cache."""
         self._gate = cloud.gate
         self._let_in = RecentKeys(size, ttl)
         assert cloud.auth_url is not None

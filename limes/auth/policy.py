@@ -67,11 +67,8 @@ class Policy:
         now = time.monotonic()
         if now >= self._fresh_until or len(self._decisions) >= _CACHE_SIZE:
             # replaced, not cleared: other threads may still be reading the old one
-            self._decisions = {}
-            self._fresh_until = now + CACHE_SECONDS
+            self._decisions, self._fresh_until = {}, now + CACHE_SECONDS
         decisions = self._decisions
-        known = decisions.get(key)
-        if known is None:
-            known = bool(self._enforcer.enforce(rule, dict(target or {}), identity.credentials()))
-            decisions[key] = known
-        return known
+        if key not in decisions:
+            decisions[key] = bool(self._enforcer.enforce(rule, dict(target or {}), identity.credentials()))
+        return decisions[key]

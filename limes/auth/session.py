@@ -15,7 +15,7 @@ from keystoneauth1.discover import EndpointData
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.auth.gate import Gate
+from limes.auth.tokens import Gate
 from limes.errors import BackendError, StartupError
 from limes.outgoing import DEFAULT_LIMITS, AnswerLimits, TimedAdapter, keystone_session
 from limes.redaction import know, line_of, redact, secrets_of
@@ -28,18 +28,9 @@ log = logging.getLogger(__name__)
 
 _USER_AGENT = "limes"
 _EXPLICIT = (
-    "auth_url",
-    "username",
-    "user_domain_name",
-    "user_domain_id",
-    "password",
-    "project_name",
-    "project_domain_name",
-    "project_domain_id",
-    "domain_name",
-    "system_scope",
-    "application_credential_id",
-    "application_credential_secret",
+    *("auth_url", "username", "user_domain_name", "user_domain_id", "password"),
+    *("project_name", "project_domain_name", "project_domain_id", "domain_name", "system_scope"),
+    *("application_credential_id", "application_credential_secret"),
 )
 
 
@@ -55,7 +46,6 @@ class CloudSession:
     endpoints: Mapping[str, str] = field(default_factory=dict)
     """Addresses by service type that override the catalog's."""
     limits: AnswerLimits = DEFAULT_LIMITS
-    """Limits for each answer."""
     login: Mapping[str, Any] = field(default_factory=dict, repr=False)
     """The parameters of the login by keystoneauth's names, and `auth_type`. Holds secrets."""
     gate: Gate = field(default_factory=Gate)
@@ -64,11 +54,9 @@ class CloudSession:
     def adapter(
         self, service_type: str, endpoint: str | None = None, *, timeout: float | None = None, **options: Any
     ) -> Adapter:
-        """Returns an adapter for requests to one service. `endpoint` overrides the configured ones, which override the
-        catalog's.
+        """For requests to one service. `endpoint` overrides the configured ones, which override the catalog's.
 
-        `timeout` is in seconds, for each request; without, it is the session's. `options` are keystoneauth1's, such as
-        `default_microversion`.
+        `timeout` is in seconds, for each request; without, it is the session's. `options` are keystoneauth1's.
         """
         return TimedAdapter(
             self.session,
@@ -86,7 +74,7 @@ class CloudSession:
             self.session.get_token()
         except (ksa_errors.ClientException, BackendError) as error:
             raise StartupError(
-                f"cannot log in at Keystone ({self.auth_url}): {reason_of(error)}. What to do: {_advice(error)}"
+                f"cannot log in at Keystone ({self.auth_url}): {reason_of(error)}. What to do: {advise(error)}"
             ) from None
 
 
@@ -191,14 +179,10 @@ def reason_of(error: Exception) -> str:
     return known[0].lower() if known else text
 
 
-def _advice(error: Exception) -> str:
+def advise(error: Exception) -> str:
+    """Returns what to do where Keystone gives no token."""
     if isinstance(error, ksa_errors.Unauthorized):
         return "correct user, password (LIMES_IDENTITY_PASSWORD), domains and project in identity.keystone"
-    return advise_on_connection(error)
-
-
-def advise_on_connection(error: Exception) -> str:
-    """Returns what to do where Keystone does not answer."""
     if isinstance(error, ksa_errors.SSLError | requests.exceptions.SSLError):
         return "name the file with the authority's certificates in identity.keystone.cacert"
     return "correct identity.keystone.auth_url, or start Keystone; look at DNS and at firewalls between"

@@ -63,13 +63,18 @@ class SampleIdentities:
         return identity
 
     def challenge(self) -> str:
-        """There is nowhere to get a token but the configuration."""
         return 'Keystone uri="none: sample identities, see identity.sample in the configuration"'
 
     def _identity(self, user: SampleUser, token: SampleToken) -> Identity:
         home = self._domain_of[user.domain]
-        project = self._project_of[token.project] if token.project else None
-        domain = self._domain_of[token.domain] if token.domain else None
+        scope: dict[str, Any] = {}
+        if token.project:
+            project = self._project_of[token.project]
+            scope = {"project_id": project.id, "project_name": project.name}
+            scope |= {"project_domain_id": project.domain.id, "project_domain_name": project.domain.name}
+        elif token.domain:
+            domain = self._domain_of[token.domain]
+            scope = {"domain_id": domain.id, "domain_name": domain.name}
         roles = [
             role for assignment in user.assignments if assignment.scope == token.scope for role in assignment.roles
         ]
@@ -78,14 +83,9 @@ class SampleIdentities:
             user_name=user.name,
             user_domain_id=home.id,
             user_domain_name=home.name,
-            project_id=project.id if project else None,
-            project_name=project.name if project else None,
-            project_domain_id=project.domain.id if project else None,
-            project_domain_name=project.domain.name if project else None,
-            domain_id=domain.id if domain else None,
-            domain_name=domain.name if domain else None,
             system_scope=token.system,
             roles=tuple(dict.fromkeys(roles)),
+            **scope,
         )
 
 
@@ -101,7 +101,6 @@ class NoAuthAuthenticator:
             )
 
     def authenticate(self, environ: Mapping[str, Any]) -> Identity:
-        """Returns the identity that the headers claim. Raises `Unauthorized` without a token."""
         token = environ.get("HTTP_X_AUTH_TOKEN")
         if not token:
             raise Unauthorized("a token is required in the X-Auth-Token header")
@@ -120,5 +119,4 @@ class NoAuthAuthenticator:
         )
 
     def challenge(self) -> str:
-        """Returns a made-up realm: no client library has a plugin for it."""
-        return "noauth"
+        return "noauth"  # made up: no client library has a plugin for it

@@ -15,7 +15,7 @@ from limes.actions.context import Limes
 from limes.actions.project_tasks import Listener
 from limes.actions.push_quota import push_next
 from limes.actions.scrape_usage import claim_scrapes, give_back, scrape_project
-from limes.audit.initiator import of_job
+from limes.audit.events import of_job
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.loop import Job, counted
 from limes.metrics.counters import OutcomeCounter

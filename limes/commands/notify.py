@@ -80,7 +80,7 @@ def _document(each: "Preview") -> dict[str, str]:
 
 def list_unsubscribed(options: argparse.Namespace) -> int:
     from limes.composition.notify_commands import open_subscriptions
-    from limes.core.metering.calendar import render_time
+    from limes.core.calendar import render_time
 
     with open_subscriptions() as subscriptions:
         rows = subscriptions.ended()

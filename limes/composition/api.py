@@ -6,8 +6,8 @@ from limes.actions.push_quota import push_quota
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.call import ApiCollaborators
 from limes.auth.context import Authenticator
-from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession
+from limes.auth.tokens import RevokedTokens
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import (
@@ -23,8 +23,8 @@ from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.composition.replicas import with_standbys
 from limes.settings import Settings
 from limes.system import Clock
+from limes.ui.browser import KnownBrowsers, shared_key
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
-from limes.ui.known_browser import KnownBrowsers, shared_key
 from limes.ui.pages import dashboard
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
 from limes.ui.sign_in import SampleSignInMethod, SignInMethod

@@ -11,16 +11,15 @@ from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.actions.follow_overrides import FollowOverrides
-from limes.actions.growth.early_sample import sample_project
+from limes.actions.growth.sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage
 from limes.actions.project_tasks import Listener, run_if_due
 from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.actions.sync_catalog import sync_catalog
-from limes.audit.initiator import of_job
-from limes.audit.sinks.base import Sink
-from limes.audit.sinks.log import LogSink
-from limes.audit.sinks.rabbitmq import RabbitMQSink
+from limes.audit.events import of_job
+from limes.audit.rabbitmq import RabbitMQSink
+from limes.audit.sinks import LogSink, Sink
 from limes.backends.breaker import CircuitBreaker
 from limes.collector.loop import ClockWatch, Job, counted
 from limes.collector.runner import Collector, claim_sqlite_file

@@ -8,12 +8,10 @@ from limes.api.policy import RULES
 from limes.auth.context import Authenticator
 from limes.auth.keystone import KeystoneAuthenticator
 from limes.auth.policy import Policy
-from limes.auth.revoked import RevocationsFirst, RevokedTokens
 from limes.auth.session import CloudSession, open_session
-from limes.auth.token_cache import TokenCache
+from limes.auth.tokens import RevocationsFirst, RevokedTokens, TokenCache
 from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
 from limes.errors import StartupError
-from limes.outgoing import AnswerLimits
 from limes.placement.call import PlacementPolicy
 from limes.placement.routes import open_policy
 from limes.settings import Settings
@@ -29,12 +27,7 @@ def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:
     if identity.method == "sample":  # there is no catalog, but we know our own Placement
         endpoints = {"placement": f"http://{reachable(settings.placement.listen)}", **identity.endpoints}
         identity = identity.model_copy(update={"endpoints": endpoints})
-    return open_session(identity, answer_limits(settings), threads)
-
-
-def answer_limits(settings: Settings) -> AnswerLimits:
-    """Returns the limits for answers of other servers."""
-    return AnswerLimits(**settings.answers.model_dump())
+    return open_session(identity, settings.answers, threads)
 
 
 def open_authenticator(

@@ -8,7 +8,7 @@ from limes.actions.commitments.settle import renew_and_settle
 from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.context import Limes
 from limes.actions.discover import discover
-from limes.actions.growth.early_sample import JOB as GROWTH
+from limes.actions.growth.sample import JOB as GROWTH
 from limes.actions.growth.sample import sample_growth
 from limes.actions.lifetimes import clean_up_lifetimes
 from limes.actions.metering.close import close_days

@@ -9,11 +9,9 @@ from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS
 from limes.core.notifications import PREFIX
-from limes.metrics.alerts import AlertGauges
 from limes.metrics.counters import CommitmentChanges
 from limes.metrics.data import DataMetrics
-from limes.metrics.forecast import forecast_gauges
-from limes.metrics.gauges import mail_gauges, request_gauges, scrape_gauges
+from limes.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
 from limes.metrics.shared import SharedFigures
 from limes.settings import Settings
 

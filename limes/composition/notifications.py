@@ -11,9 +11,7 @@ from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
 from limes.actions.notify import notify
 from limes.actions.project_tasks import run_if_due
-from limes.audit.sinks.base import Sink
-from limes.audit.sinks.log import LogSink
-from limes.audit.sinks.webhook import WebhookSink
+from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
 from limes.collector.loop import Job, counted
 from limes.composition.identity import open_cloud

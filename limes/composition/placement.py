@@ -16,14 +16,7 @@ from limes.auth.without_keystone import NoAuthAuthenticator
 from limes.backends import DiscoveryBackend, calls
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_placement_engine
-from limes.composition.identity import (
-    answer_limits,
-    client_address,
-    open_authenticator,
-    open_cloud,
-    placement_policy,
-    refuse_exposure,
-)
+from limes.composition.identity import client_address, open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.replicas import with_standbys
 from limes.db.connections import DatabaseAddress
 from limes.db.engine import Engine
@@ -121,7 +114,7 @@ def open_source(settings: Settings, url: str, token: str | None) -> RemoteApi:
         "retriable_status_codes": [502, 503, 504],
     }
     if token is not None:
-        session = keystone_session(Token(url, token), limits=answer_limits(settings), timeout=settings.answers.timeout)
+        session = keystone_session(Token(url, token), limits=settings.answers, timeout=settings.answers.timeout)
         return RemoteApi(Adapter(session, endpoint_override=url, **retries), url)
     return RemoteApi(open_cloud(settings).adapter("placement", url, timeout=settings.answers.timeout, **retries), url)
 

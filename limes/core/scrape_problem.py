@@ -7,8 +7,8 @@ know that.
 import re
 from dataclasses import dataclass
 
+from limes.core.calendar import render_time
 from limes.core.catalog import Ref
-from limes.core.metering.calendar import render_time
 
 
 @dataclass(frozen=True, slots=True)

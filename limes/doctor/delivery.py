@@ -6,8 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from limes.audit.sinks.log import LogSink
-from limes.audit.sinks.webhook import WebhookSink
+from limes.audit.sinks import LogSink, WebhookSink
 from limes.backends.timeouts import within
 from limes.composition.collector import open_sink
 from limes.composition.identity import open_cloud

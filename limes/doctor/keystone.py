@@ -9,7 +9,7 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.access import AccessInfo
 from keystoneauth1.identity import BaseIdentityPlugin
 
-from limes.auth.session import CloudSession, advise_on_connection, describe, reason_of
+from limes.auth.session import CloudSession, advise, describe, reason_of
 from limes.composition.identity import open_cloud
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import BackendError, StartupError
@@ -46,7 +46,7 @@ def _reach(context: Context, cloud: CloudSession) -> Iterator[Finding]:
     try:
         answer = cloud.session.get(url, authenticated=False, raise_exc=False, log=False)
     except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
-        yield problem(name, f"Keystone at {url} does not answer: {reason_of(error)}", advise_on_connection(error))
+        yield problem(name, f"Keystone at {url} does not answer: {reason_of(error)}", advise(error))
         return
     if not _is_keystone(answer):
         mend = "correct identity.keystone.auth_url: it ends in /v3 as a rule, and often has /identity before that"

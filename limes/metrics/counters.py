@@ -6,6 +6,7 @@ the original knows; so these are untyped metrics, which Prometheus treats alike.
 
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from prometheus_client import Counter, Histogram
 from prometheus_client.core import CounterMetricFamily, Metric, UntypedMetricFamily
@@ -18,28 +19,9 @@ from limes.db.engine import Engine
 from limes.db.queries import commitment_events as queries
 from limes.metrics.samples import Counts, Family, Samples
 
-_DELIVERED = Family(
-    "limes_successful_auditevent_publish", "Audit events delivered to a sink", ("sink",), UntypedMetricFamily
-)
-_FAILED = Family(
-    "limes_failed_auditevent_publish",
-    "Failed attempts to deliver audit events; each is repeated",
-    ("sink",),
-    UntypedMetricFamily,
-)
-_MAILS = Family(
-    "limes_mails",
-    "Mails by what became of a try; unreachable counts tries to reach the server",
-    ("sink", "outcome"),
-    UntypedMetricFamily,
-)
-_MAIL_OUTCOMES = ("sent", "dropped", "retried", "unreachable")
-_CHANGES = Family(
-    "limes_commitment_changes",
-    "Changes of commitments since the first one, by kind of event",
-    ("event",),
-    CounterMetricFamily,
-)
+_DELIVERED, _FAILED = "limes_successful_auditevent_publish", "limes_failed_auditevent_publish"
+_MAILS, _MAIL_OUTCOMES = "limes_mails", ("sent", "dropped", "retried", "unreachable")
+_CHANGES = "limes_commitment_changes"
 _PIECE = 100_000
 """Events of commitments that one statement counts."""
 _BUCKETS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300)
@@ -62,24 +44,29 @@ class AuditCounters(Counts):
     """Deliveries of audit events by sink. How many wait is in `limes.metrics.gauges`."""
 
     def __init__(self, sinks: Iterable[str]) -> None:
-        super().__init__(_DELIVERED, _FAILED, known=[(sink,) for sink in sinks])
+        delivered = Family(_DELIVERED, "Audit events delivered to a sink", ("sink",), UntypedMetricFamily)
+        help_text = "Failed attempts to deliver audit events; each is repeated"
+        failed = Family(_FAILED, help_text, ("sink",), UntypedMetricFamily)
+        super().__init__(delivered, failed, known=[(sink,) for sink in sinks])
 
     def count(self, sink: str, outcome: Outcome) -> None:
         """Adds the outcome of one round of deliveries. A sink that did not answer counts as one failure."""
-        self.add(_DELIVERED.name, (sink,), outcome.delivered)
-        self.add(_FAILED.name, (sink,), outcome.refused + (1 if outcome.failed else 0))
+        self.add(_DELIVERED, (sink,), outcome.delivered)
+        self.add(_FAILED, (sink,), outcome.refused + (1 if outcome.failed else 0))
 
 
 class MailCounters(Counts):
     """Tries to send mails, by sink and outcome."""
 
     def __init__(self, sinks: Iterable[str]) -> None:
-        super().__init__(_MAILS, known=[(sink, outcome) for sink in sinks for outcome in _MAIL_OUTCOMES])
+        help_text = "Mails by what became of a try; unreachable counts tries to reach the server"
+        family = Family(_MAILS, help_text, ("sink", "outcome"), UntypedMetricFamily)
+        super().__init__(family, known=[(sink, outcome) for sink in sinks for outcome in _MAIL_OUTCOMES])
 
     def count(self, sink: str, outcome: Sent) -> None:
         numbers = (outcome.sent, outcome.dropped, outcome.retried, int(outcome.error is not None))
         for name, number in zip(_MAIL_OUTCOMES, numbers, strict=True):
-            self.add(_MAILS.name, (sink, name), number)
+            self.add(_MAILS, (sink, name), number)
 
 
 class CommitmentChanges(Counts):
@@ -90,7 +77,9 @@ class CommitmentChanges(Counts):
     """
 
     def __init__(self, engine: Engine) -> None:
-        super().__init__(_CHANGES, known=[(event,) for event in ("created", "confirmed", "expired")])
+        help_text = "Changes of commitments since the first one, by kind of event"
+        family = Family(_CHANGES, help_text, ("event",), CounterMetricFamily)
+        super().__init__(family, known=[(event,) for event in ("created", "confirmed", "expired")])
         self._engine = engine
         self._reading = threading.Lock()
         self._last = 0
@@ -101,7 +90,7 @@ class CommitmentChanges(Counts):
             while self._last < last:  # in pieces, as the first look may be at the history of many years
                 until = min(last, self._last + _PIECE)
                 for event, number in queries.count_between(self._engine, self._last, until).items():
-                    self.add(_CHANGES.name, (event,), number)
+                    self.add(_CHANGES, (event,), number)
                 self._last = until
         return super()._samples()
 
@@ -113,15 +102,10 @@ class JobMetrics(Telemetry, Collector):
         """`services` are pairs of service type and plugin."""
         self._names = dict(services)
         by_service = ("service_type", "service_name")
-        self._found = Counter(
-            "limes_quota_drift_found", "Backend quotas that somebody else had changed", by_service, registry=None
-        )
-        self._repaired = Counter(
-            "limes_quota_drift_repaired", "Backend quotas corrected after such a change", by_service, registry=None
-        )
-        self._takeovers = Counter(
-            "limes_lease_takeovers", "Tasks claimed again after an earlier claim expired", ["task"], registry=None
-        )
+        count = partial(Counter, registry=None)
+        self._found = count("limes_quota_drift_found", "Backend quotas that somebody else had changed", by_service)
+        self._repaired = count("limes_quota_drift_repaired", "Backend quotas corrected after such a change", by_service)
+        self._takeovers = count("limes_lease_takeovers", "Tasks claimed again after an earlier claim expired", ["task"])
         self._durations = Histogram(
             "limes_task_duration_seconds",
             "Duration of tasks, from the claim to the recorded result",
@@ -150,7 +134,6 @@ class JobMetrics(Telemetry, Collector):
         self._takeovers.labels(task).inc()
 
     def task_done(self, task: str, seconds: float) -> None:
-        """A task of this job has ended, well or badly."""
         self._durations.labels(*split_task(task)).observe(seconds)
 
     def collect(self) -> Iterator[Metric]:

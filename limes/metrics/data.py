@@ -5,7 +5,7 @@ none. Memory holds only the names of projects, however many there are.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO
@@ -18,44 +18,39 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import collector_state as queries
 from limes.db.queries.projects import domains as domain_rows
 from limes.db.transactions import snapshot
-from limes.metrics import configured, domains, subresources
-from limes.metrics.configured import of_resource
-from limes.metrics.text import Samples, gauge, labels
+from limes.metrics import figures
+from limes.metrics.figures import PROJECT, RESOURCE, Families, Samples, gauge, labels, of_resource
 from limes.system import Clock, SystemClock
 
-_RESOURCE = ("resource", "service")
-_PROJECT = ("domain", "domain_id", "project", "project_id", *_RESOURCE)
 _AZ = "availability_zone"
 
 FAMILIES: Mapping[str, tuple[tuple[str, ...], str]] = {
-    "limes_cluster_capacity": (_RESOURCE, "Capacity, with overcommit; 0 if it is unknown"),
-    "limes_cluster_capacity_per_az": ((_AZ, *_RESOURCE), "Capacity by availability zone, with overcommit"),
-    "limes_cluster_usage_per_az": ((_AZ, *_RESOURCE), "Usage of the capacity, as reported by backends"),
+    "limes_cluster_capacity": (RESOURCE, "Capacity, with overcommit; 0 if it is unknown"),
+    "limes_cluster_capacity_per_az": ((_AZ, *RESOURCE), "Capacity by availability zone, with overcommit"),
+    "limes_cluster_usage_per_az": ((_AZ, *RESOURCE), "Usage of the capacity, as reported by backends"),
     "limes_domain_quota": (
-        ("domain", "domain_id", *_RESOURCE),
+        ("domain", "domain_id", *RESOURCE),
         "Quota of a domain; the sum of its projects' where it follows usage",
     ),
-    "limes_project_quota": (_PROJECT, "Quota of a project"),
-    "limes_project_backendquota": (_PROJECT, "Quota that the backend enforces for a project; -1 if it enforces none"),
-    "limes_project_usage": (_PROJECT, "Usage of a project"),
-    "limes_project_physical_usage": (_PROJECT, "Physical usage of a project, where it is known"),
-    "limes_project_usage_per_az": ((_AZ, *_PROJECT), "Usage of a project by availability zone"),
+    "limes_project_quota": (PROJECT, "Quota of a project"),
+    "limes_project_backendquota": (PROJECT, "Quota that the backend enforces for a project; -1 if it enforces none"),
+    "limes_project_usage": (PROJECT, "Usage of a project"),
+    "limes_project_physical_usage": (PROJECT, "Physical usage of a project, where it is known"),
+    "limes_project_usage_per_az": ((_AZ, *PROJECT), "Usage of a project by availability zone"),
     "limes_project_committed_per_az": (
-        (_AZ, *_PROJECT, "state"),
+        (_AZ, *PROJECT, "state"),
         "Sum of a project's commitments; state is active, pending or planned",
     ),
     "limes_project_used_and_or_committed_per_az": (
-        (_AZ, *_PROJECT),
+        (_AZ, *PROJECT),
         "Usage or active commitments of a project, whichever is larger",
     ),
     "limes_project_commitment_min_expires_at": (
-        _PROJECT,
+        PROJECT,
         "When the first of a project's commitments ends, in seconds since the epoch",
     ),
-    "limes_unit_multiplier": (_RESOURCE, "Bytes in one unit of the resource; 1 for counted ones"),
-    **domains.FAMILIES,
-    **configured.FAMILIES,
-    **subresources.FAMILIES,
+    "limes_unit_multiplier": (RESOURCE, "Bytes in one unit of the resource; 1 for counted ones"),
+    **figures.FAMILIES,
 }
 """The labels and the help of each family."""
 
@@ -84,24 +79,20 @@ class DataMetrics:
     @snapshot
     def write(self, file: IO[bytes]) -> None:
         """Writes all families in the text format. If it raises `Unavailable`, it may have written some."""
-        for chunk in self._render():
-            file.write(chunk)
+        for name, samples in self._families(_Snapshot(self.engine, self.catalog)):
+            for chunk in gauge(name, FAMILIES[name][1], samples):
+                file.write(chunk)
 
-    def _render(self) -> Iterator[bytes]:
-        state = _Snapshot(self.engine, self.catalog)
-        for name, samples in self._families(state):
-            yield from gauge(name, FAMILIES[name][1], samples)
-
-    def _families(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
+    def _families(self, state: "_Snapshot") -> Families:
         yield from state.cluster()
         yield "limes_domain_quota", state.domain_quotas()
         yield from state.domains(self.clock.now().timestamp())
-        yield from configured.samples(self.catalog)
-        yield "limes_nova_hypervisor_is_wellformed", subresources.hypervisors(self.engine)
+        yield from figures.configured(self.catalog)
+        yield "limes_nova_hypervisor_is_wellformed", figures.hypervisors(self.engine)
         if self.of_projects:
             yield from self._of_projects(state)
 
-    def _of_projects(self, state: "_Snapshot") -> Iterator[tuple[str, Samples]]:
+    def _of_projects(self, state: "_Snapshot") -> Families:
         for name, column in _COLUMNS.items():
             yield name, self._nonzero(state.of_projects(column))
         yield "limes_project_usage_per_az", self._nonzero(state.usage_per_az())
@@ -121,9 +112,8 @@ class _Snapshot:
     def __init__(self, engine: Engine, catalog: Catalog) -> None:
         self._engine = engine
         self._catalog = catalog
-        known = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
-        self._refs: dict[int, Ref] = known
-        self._resources = {id_: of_resource(ref) for id_, ref in known.items()}
+        self._refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
+        self._resources = {id_: of_resource(ref) for id_, ref in self._refs.items()}
         self._names = queries.projects(engine)
         self._projects = {
             id_: labels(
@@ -136,7 +126,7 @@ class _Snapshot:
     def _committed(self) -> list[queries.CommittedFigure]:
         return [row for row in queries.committed(self._engine) if row.resource_id in self._refs]
 
-    def cluster(self) -> Iterator[tuple[str, Samples]]:
+    def cluster(self) -> Families:
         rows = [row for row in queries.capacities(self._engine) if row.resource_id in self._refs]
         raw: dict[Ref, list[int]] = {ref: [] for ref in self._catalog.refs()}
         overcommit = {ref: self._catalog.behavior(ref).overcommit_factor for ref in raw}
@@ -151,7 +141,8 @@ class _Snapshot:
             ((self._in_az(row), effective(row.raw_capacity, overcommit[self._refs[row.resource_id]])) for row in rows),
         )
         yield "limes_cluster_usage_per_az", ((self._in_az(row), row.usage) for row in rows if row.usage is not None)
-        yield "limes_unit_multiplier", ((of_resource(ref), self._multiplier(ref)) for ref in raw)
+        resources = ((ref, self._catalog.find(ref)) for ref in raw)
+        yield "limes_unit_multiplier", ((of_resource(ref), one.unit.multiplier if one else 1) for ref, one in resources)
 
     def domain_quotas(self) -> Samples:
         """Returns quota of all domains: where it follows usage, the sum of their projects'."""
@@ -162,10 +153,10 @@ class _Snapshot:
             if resource_id in self._refs:
                 yield f"{labels({'domain': name, 'domain_id': uuid})},{self._resources[resource_id]}", quota
 
-    def domains(self, now: float) -> Iterator[tuple[str, Samples]]:
+    def domains(self, now: float) -> Families:
         """Yields sums over the projects of each domain."""
         names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in domain_rows(self._engine)}
-        return domains.samples(self._engine, names, self._resources, now)
+        return figures.domain_sums(self._engine, names, self._resources, now)
 
     def of_projects(self, column: queries.ProjectColumn) -> Samples:
         for project_id, resource_id, value in queries.project_figures(self._engine, column):
@@ -180,7 +171,7 @@ class _Snapshot:
     def committed_per_az(self) -> Samples:
         for row in self._committed:
             inside = self._of_project_in_az(row.az, row.project_id, row.resource_id)
-            yield f'{inside},state="{domains.STATES[row.status]}"', row.amount
+            yield f'{inside},state="{figures.STATES[row.status]}"', row.amount
 
     def used_or_committed_per_az(self) -> Samples:
         """Returns what projects claim of each AZ's capacity."""
@@ -206,9 +197,9 @@ class _Snapshot:
         if not overrides:
             return ()
         names = {(row.domain_name, row.name): self._projects[id_] for id_, row in self._names.items()}
-        return configured.overridden(overrides, names)
+        return figures.overridden(overrides, names)
 
-    def listed(self, plugins: Mapping[str, str]) -> Iterator[tuple[str, Samples]]:
+    def listed(self, plugins: Mapping[str, str]) -> Families:
         """Returns what plugins list, by project."""
         projects = {
             id_: labels({"domain_id": row.domain_uuid, "project_id": row.uuid}) for id_, row in self._names.items()
@@ -216,13 +207,9 @@ class _Snapshot:
         resources: dict[str, list[int]] = defaultdict(list)
         for id_, (service, name) in self._refs.items():
             plugin = plugins.get(service, "")
-            if subresources.LISTED.get(plugin) == name:
+            if figures.LISTED.get(plugin) == name:
                 resources[plugin].append(id_)
-        return subresources.samples(self._engine, projects, resources)
-
-    def _multiplier(self, ref: Ref) -> int:
-        resource = self._catalog.find(ref)
-        return resource.unit.multiplier if resource else 1
+        return figures.listed(self._engine, projects, resources)
 
     def _in_az(self, row: queries.CapacityFigure) -> str:
         return f"{labels({_AZ: row.az})},{self._resources[row.resource_id]}"

@@ -1,17 +1,22 @@
 """Gauges about work, and about what waits: from the database when Prometheus asks, and from this process."""
 
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from limes.actions.context import Limes
-from limes.actions.reports.inconsistencies import Reason, find_ineffective
+from limes.actions.growth.forecast import forecast_growth
+from limes.actions.reports.alerts import Counts, count_alerts
+from limes.actions.reports.attention import Where
+from limes.actions.reports.inconsistencies import Reason, find_inconsistencies, find_ineffective
+from limes.core.alerts import SEVERITIES, Kind
+from limes.core.catalog import select
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
 from limes.db.queries import mails
-from limes.db.queries.attention import CapacitorScrape
-from limes.db.queries.collector_state import ServiceState, WorkState
+from limes.db.queries.collector_state import WorkState
 from limes.db.queries.quota_request_lists import open_requests
-from limes.metrics.samples import Family, Samples, shows
+from limes.metrics.samples import Family, SampleCollector, Samples, shows
 from limes.system import Clock
 
 _SERVICE = ("service", "service_name")
@@ -19,33 +24,33 @@ _TASK = ("task", "service")
 _CAPACITOR = ("capacitor",)
 _SINK = ("sink",)
 _PROJECT = ("domain", "domain_id", "project", "project_id", "service")
-_REQUESTS = (("project", "waiting"), ("project", "passed_on"), ("domain", "waiting"))
-"""Level and state of open requests."""
 
 CIRCUIT_STATES = {"closed": 0, "half-open": 1, "open": 2}
 CIRCUIT_NAME = "limes_backend_circuit_state"
 
 
-@shows(
-    Family(
-        "limes_oldest_scraped_at",
+_OF_SERVICES = {
+    "limes_oldest_scraped_at": (
+        "oldest",
         "Last scrape of the project that has waited longest, in seconds since the epoch",
-        _SERVICE,
     ),
-    Family(
-        "limes_newest_scraped_at", "Time of the most recent scrape of any project, in seconds since the epoch", _SERVICE
-    ),
-    Family("limes_unscraped_projects", "Projects that were never scraped successfully", _SERVICE),
-    Family("limes_stale_projects", "Projects whose figures are older than collector.stale_after", _SERVICE),
-    Family("limes_scrape_errors", "Projects whose last scrape failed", _SERVICE),
-    Family("limes_quota_pushes_pending", "Projects with quota that has yet to be written to the backend", _SERVICE),
-    Family("limes_quota_push_age_seconds", "Age of the oldest quota that is not yet in force", _SERVICE),
-    Family("limes_quota_push_errors", "Projects whose last write of quota to the backend failed", _SERVICE),
-    Family(
-        "limes_quota_drifted_projects",
+    "limes_newest_scraped_at": ("newest", "Time of the most recent scrape of any project, in seconds since the epoch"),
+    "limes_unscraped_projects": ("unscraped", "Projects that were never scraped successfully"),
+    "limes_stale_projects": ("stale", "Projects whose figures are older than collector.stale_after"),
+    "limes_scrape_errors": ("scrape_errors", "Projects whose last scrape failed"),
+    "limes_quota_pushes_pending": ("pending", "Projects with quota that has yet to be written to the backend"),
+    "limes_quota_push_age_seconds": ("pending_since", "Age of the oldest quota that is not yet in force"),
+    "limes_quota_push_errors": ("push_errors", "Projects whose last write of quota to the backend failed"),
+    "limes_quota_drifted_projects": (
+        "drifted",
         "Projects whose backend quota somebody else has changed and Limes has not corrected yet",
-        _SERVICE,
     ),
+}
+"""The field of `ServiceState`, and the help. Of a field that says since when, the age is shown."""
+
+
+@shows(
+    *(Family(name, text, _SERVICE) for name, (_, text) in _OF_SERVICES.items()),
     Family("limes_tasks_due", "Tasks waiting for a collector", _TASK),
     Family("limes_task_lag_seconds", "How long the oldest due task has been waiting; 0 if none is due", _TASK),
     Family("limes_capacity_scraped_at", "Time of the last successful scrape, in seconds since the epoch", _CAPACITOR),
@@ -62,47 +67,33 @@ def scrape_gauges(
     now = clock.now().timestamp()
     stale_before = now - stale_after
 
-    def read() -> tuple[WorkState, list[queries.ProjectScrape]]:
-        return queries.read(engine, now, stale_before), list(queries.project_scrapes(engine))
-
-    state, projects = engine.snapshot(read)
+    state, projects = engine.snapshot(
+        lambda: (queries.read(engine, now, stale_before), queries.project_scrapes(engine))
+    )
     for service in state.services:
-        yield from _of_service(service, service_names.get(service.service, ""), now)
+        labels = (service.service, service_names.get(service.service, ""))
+        for family, (figure, _) in _OF_SERVICES.items():
+            value = getattr(service, figure)
+            if figure == "pending_since":
+                yield family, labels, _age(now, value)
+            elif value is not None:
+                yield family, labels, value
     for task, service_type, count, since in _due(state, now):
         yield "limes_tasks_due", (task, service_type), count
         yield "limes_task_lag_seconds", (task, service_type), _age(now, since)
-    for capacitor in state.capacitors:
-        yield from _of_capacitor(capacitor, stale_before)
-    waiting = {row.sink: row for row in state.audit}
+    for name, capacitor in ((each.name, each) for each in state.capacitors):
+        if capacitor.scraped_at is not None:
+            yield "limes_capacity_scraped_at", (name,), capacitor.scraped_at
+        is_stale = capacitor.scraped_at is None or capacitor.scraped_at < stale_before
+        yield "limes_capacity_stale", (name,), int(is_stale)
+        yield "limes_capacity_plugin_metrics_ok", (name,), int(capacitor.ok)
+    waiting = {row.sink: (row.events, row.since) for row in state.audit}
     for sink in sorted({*audit_sinks, *waiting}):
-        backlog = waiting.get(sink)
-        yield "limes_audit_events_pending", (sink,), backlog.events if backlog else 0
-        yield "limes_audit_events_age_seconds", (sink,), _age(now, backlog.since if backlog else None)
+        number, since = waiting.get(sink, (0, None))
+        yield "limes_audit_events_pending", (sink,), number
+        yield "limes_audit_events_age_seconds", (sink,), _age(now, since)
     for project in projects:
         yield "limes_plugin_metrics_ok", project[:5], int(project.ok)
-
-
-def _of_service(state: ServiceState, name: str, now: float) -> Samples:
-    figures = {
-        "limes_oldest_scraped_at": state.oldest,
-        "limes_newest_scraped_at": state.newest,
-        "limes_unscraped_projects": state.unscraped,
-        "limes_stale_projects": state.stale,
-        "limes_scrape_errors": state.scrape_errors,
-        "limes_quota_pushes_pending": state.pending,
-        "limes_quota_push_age_seconds": _age(now, state.pending_since),
-        "limes_quota_push_errors": state.push_errors,
-        "limes_quota_drifted_projects": state.drifted,
-    }
-    return ((family, (state.service, name), value) for family, value in figures.items() if value is not None)
-
-
-def _of_capacitor(state: CapacitorScrape, stale_before: float) -> Samples:
-    values = (state.name,)
-    if state.scraped_at is not None:
-        yield "limes_capacity_scraped_at", values, state.scraped_at
-    yield "limes_capacity_stale", values, int(state.scraped_at is None or state.scraped_at < stale_before)
-    yield "limes_capacity_plugin_metrics_ok", values, int(state.ok)
 
 
 def _due(state: WorkState, now: float) -> Iterator[tuple[str, str, int, float | None]]:
@@ -147,12 +138,12 @@ def circuit_gauge(states: Callable[[], Mapping[str, str]]) -> Samples:
 )
 def mail_gauges(engine: Engine, clock: Clock, sinks: Sequence[str]) -> Samples:
     """`sinks` are always there."""
-    backlogs = {row.sink: row for row in engine.snapshot(lambda: mails.backlogs(engine))}
+    backlogs = {row.sink: (row.mails, row.since) for row in engine.snapshot(lambda: mails.backlogs(engine))}
     now = clock.now().timestamp()
     for sink in sorted({*sinks, *backlogs}):
-        row = backlogs.get(sink)
-        yield "limes_mails_waiting", (sink,), row.mails if row else 0
-        yield "limes_mails_age_seconds", (sink,), max(0.0, now - row.since) if row else 0
+        number, since = backlogs.get(sink, (0, None))
+        yield "limes_mails_waiting", (sink,), number
+        yield "limes_mails_age_seconds", (sink,), _age(now, since)
 
 
 @shows(
@@ -170,16 +161,13 @@ def mail_gauges(engine: Engine, clock: Clock, sinks: Sequence[str]) -> Samples:
 )
 def request_gauges(engine: Engine, clock: Clock) -> Samples:
     rows = engine.snapshot(lambda: open_requests(engine))
-    found = {
-        ("project" if row.is_of_project else "domain", "passed_on" if row.is_passed_on else "waiting"): row
-        for row in rows
-    }
+    found = {(row.is_of_project, row.is_passed_on): (row.number, row.oldest_at) for row in rows}
     now = clock.now().timestamp()
-    for level, state in _REQUESTS:
-        row = found.get((level, state))
-        yield "limes_open_quota_requests", (level, state), row.number if row else 0
+    for level, state in (("project", "waiting"), ("project", "passed_on"), ("domain", "waiting")):
+        number, since = found.get((level == "project", state == "passed_on"), (0, None))
+        yield "limes_open_quota_requests", (level, state), number
         if state == "waiting":
-            yield "limes_open_quota_requests_age_seconds", (level,), max(0.0, now - row.oldest_at) if row else 0.0
+            yield "limes_open_quota_requests_age_seconds", (level,), _age(now, since)
 
 
 @shows(
@@ -204,3 +192,90 @@ def ineffective_overrides(limes: Limes) -> Samples:
     found = Counter(each.reason for each in find_ineffective(limes, limes.overrides()))
     for reason in Reason:
         yield "limes_ineffective_quota_overrides", (reason,), found[reason]
+
+
+_AZ = ("service", "resource", "availability_zone")
+
+
+@shows(
+    Family(
+        "limes_forecast_growth_per_day",
+        "By how much usage in the whole cloud grows per day; availability_zone is empty for all of them together",
+        _AZ,
+    ),
+    Family(
+        "limes_forecast_seconds_until_full",
+        "In how many seconds usage is expected to reach the capacity; +Inf if there is no end in sight",
+        _AZ,
+    ),
+    Family(
+        "limes_forecast_earliest_seconds_until_full",
+        "In how many seconds usage reaches the capacity at the earliest; +Inf if there is no end in sight",
+        _AZ,
+    ),
+)
+def forecast_gauges(limes: Limes) -> Samples:
+    """Without what has too few days of data."""
+    everything = select(limes.catalog)
+    found = [forecast_growth(limes, Where(), everything, every_az=every_az) for every_az in (False, True)]
+    now = limes.now()
+    for each in (each for forecasts in found for each in forecasts.forecasts):
+        labels = (*each.named.ref, each.present.az)
+        if each.trend is not None:
+            yield "limes_forecast_growth_per_day", labels, each.trend.growth
+        full = next((limit.expected for limit in each.limits if limit.limit == "capacity"), None)
+        if full is not None:  # the capacity and the growth are known
+            yield "limes_forecast_seconds_until_full", labels, _seconds(full.at, now)
+            yield "limes_forecast_earliest_seconds_until_full", labels, _seconds(full.earliest, now)
+
+
+def _seconds(time: int | None, now: float) -> float:
+    return math.inf if time is None else max(0.0, time - now)
+
+
+_MAX_AGE = 60.0
+"""The figures are counted over all projects, so not with each scrape of Prometheus."""
+_FAMILIES = (
+    Family(
+        "limes_alerts",
+        "What GET /v1/alerts lists, by kind and severity; service is empty for capacitors",
+        ("kind", "severity", "service"),
+    ),
+    Family(
+        "limes_inconsistencies",
+        "What GET /v1/inconsistencies lists; kind is domain_quota_overcommitted, project_quota_overspent or"
+        " project_quota_mismatch",
+        ("kind",),
+    ),
+)
+_NO_SERVICE = frozenset({Kind.CAPACITY_UNREACHABLE})
+
+
+class AlertGauges(SampleCollector):
+    """The gauges, at most a minute old."""
+
+    def __init__(self, limes: Limes) -> None:
+        super().__init__(_FAMILIES, self._samples, __name__)
+        self._limes = limes
+        self._known: tuple[float, Counts, dict[str, int]] | None = None
+        """When they were counted, by the monotonic clock."""
+
+    def _samples(self) -> Samples:
+        now = self._limes.clock.monotonic()
+        if self._known is None or now - self._known[0] >= _MAX_AGE:
+            everything = select(self._limes.catalog)
+            found = find_inconsistencies(self._limes, everything)
+            inconsistencies = {
+                "domain_quota_overcommitted": len(found.overcommitted),
+                "project_quota_overspent": len(found.overspent),
+                "project_quota_mismatch": len(found.mismatched),
+            }
+            self._known = (now, count_alerts(self._limes, everything), inconsistencies)
+        _, alerts, inconsistencies = self._known
+        for kind, severities in SEVERITIES.items():
+            for severity in severities:
+                for service in [""] if kind in _NO_SERVICE else self._limes.catalog.services:
+                    count = alerts[kind, severity, service]
+                    yield "limes_alerts", (kind.value, severity.value, service), count
+        for name, count in inconsistencies.items():
+            yield "limes_inconsistencies", (name,), count

@@ -36,7 +36,6 @@ class SampleCollector(Collector):
         self._log = logging.getLogger(logger)
 
     def collect(self) -> Iterator[MetricFamily]:
-        """Yields all families with their present samples."""
         found = {family.name: family for family in self.describe()}
         try:
             for name, labels, value in self._read_samples():

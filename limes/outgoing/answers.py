@@ -1,18 +1,88 @@
-"""Limits for another server's answer: its size, its time, and where a redirect may lead."""
+"""What is taken of another server's answer: its size, its time, where a redirect may lead, and no credentials."""
 
+import base64
+import binascii
 import io
+import json
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 import requests
+from pydantic import Field
 from urllib3.exceptions import HTTPError, ProtocolError, ReadTimeoutError
 
 from limes.errors import BackendError, BackendOutage
-from limes.outgoing.contents import Contents
-from limes.outgoing.room import ROOM, Share
+from limes.outgoing.room import ROOM, Contents, Share
+from limes.redaction import TELLING_KEY, pattern_of, redact, secrets_of
+from limes.validation.durations import Seconds
+from limes.validation.sections import Section
+
+_LONGEST_ERROR = 256 * 1024
+"""Bytes of an error's body that anybody could want to read."""
+_SHORTEST, _SHORTEST_IN_DATA = 6, 20
+"""Characters: what is shorter is left, in errors and in what may well be data."""
+
+
+def without_secrets(body: bytes, status: int, request: requests.PreparedRequest) -> bytes:
+    """Returns the body of an answer without the credentials of its request; errors also lose what looks like some."""
+    is_error = status >= 400
+    shortest = _SHORTEST if is_error else _SHORTEST_IN_DATA
+    body = body[:_LONGEST_ERROR] if is_error else body
+    sent = [
+        credential
+        for credential in set(_credentials(request))
+        if len(credential) >= shortest and credential.encode() in body
+    ]
+    if not sent and not is_error:
+        return body
+    text = body.decode(errors="surrogateescape")
+    if pattern := pattern_of(sent):
+        text = pattern.sub("***", text)
+    return (redact(text) if is_error else text).encode(errors="surrogateescape")
+
+
+def _credentials(request: requests.PreparedRequest) -> Iterator[str]:
+    yield from secrets_of(str(request.url))
+    for name, value in request.headers.items():
+        if TELLING_KEY.search(name):
+            yield _text(value)
+        elif name.lower() in ("authorization", "cookie"):
+            yield from _of_authorization(_text(value))
+    if isinstance(request.body, str | bytes) and "json" in _text(request.headers.get("Content-Type", "")):
+        try:
+            yield from _of_json(json.loads(request.body))
+        except ValueError:
+            return
+
+
+def _of_authorization(value: str) -> Iterator[str]:
+    kind, _, credentials = value.partition(" ")
+    yield credentials or kind
+    if kind.lower() == "basic":
+        try:
+            yield base64.b64decode(credentials).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return
+
+
+def _of_json(value: Any, within_secret: bool = False) -> Iterator[str]:
+    """Yields texts below keys that tell of secrets: `"password": "..."`, and `"token": {"id": "..."}`."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _of_json(item, bool(TELLING_KEY.search(key)) or (within_secret and key == "id"))
+    elif isinstance(value, list):
+        for item in value:
+            yield from _of_json(item)
+    elif within_secret and isinstance(value, str):
+        yield value
+
+
+def _text(value: Any) -> str:
+    return value.decode("latin-1") if isinstance(value, bytes) else str(value)
+
 
 _MIB = 1024 * 1024
 
@@ -23,20 +93,24 @@ _PORTS = {"http": 80, "https": 443}
 _CHUNK = 64 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class AnswerLimits:
-    """Bounds of one answer. Whatever goes beyond one of them is an error that names it."""
+class AnswerLimits(Section):
+    """Bounds of each answer of Keystone, of a backend, and of a Placement that is imported from.
 
-    max_transferred: int = 32 * _MIB
+    An answer beyond one of them is an error that names the bound."""
+
+    max_transferred: int = Field(default=32 * _MIB, ge=1024)
     """Bytes of the body on the wire."""
-    max_size: int = 64 * _MIB
+    max_size: int = Field(default=64 * _MIB, ge=1024)
     """Bytes of the body after decompression."""
-    max_depth: int = 64
+    max_depth: int = Field(default=64, ge=4)
     """Arrays and objects within each other in a JSON body."""
-    memory: int = 384 * _MIB
-    """Bytes of memory for all answers of this process together, with what is parsed from them."""
-    timeout: float = 60.0
-    """Seconds from the request to the end of the answer, where a request does not bring a time of its own."""
+    memory: int = Field(default=384 * _MIB, ge=_MIB)
+    """Bytes of memory for all answers that a process has at a time, with what is parsed from them: three to nine times
+    a body's size, and 64 for each value and key. An answer that finds no room waits for others to go, until its time is
+    over. Those that need at most 4 MiB are not counted."""
+    timeout: Seconds = 60.0
+    """From a request to a backend to the end of its answer. `identity.keystone.timeout` is that for Keystone, and no
+    request takes longer than its task may: 80 % of `collector.lease`, or `api.backend_timeout`."""
 
 
 DEFAULT_LIMITS = AnswerLimits()
@@ -99,7 +173,12 @@ def read_body(response: requests.Response, limits: AnswerLimits, until: float, s
         for part in _decompressed(response, limits, until, seconds, where):
             body.write(part)
             contents.feed(part)
-            _check(body.tell(), contents.depth, limits, where)
+            if body.tell() > limits.max_size:
+                problem = f"more than {limits.max_size} bytes after decompression (answers.max_size)"
+                raise BackendOutage(f"{where}: the answer has {problem}")
+            if contents.depth > limits.max_depth:
+                problem = f"deeper than {limits.max_depth} levels (answers.max_depth)"
+                raise BackendOutage(f"{where}: the answer's JSON is {problem}")
             ROOM.grow(share, contents.memory, limits.memory, until, where)
     except BaseException:
         body.close()  # the error's traceback keeps the object
@@ -107,15 +186,6 @@ def read_body(response: requests.Response, limits: AnswerLimits, until: float, s
         raise
     ROOM.end_reading(share)
     return body.getvalue(), share
-
-
-def _check(size: int, depth: int, limits: AnswerLimits, where: str) -> None:
-    if size > limits.max_size:
-        raise BackendOutage(
-            f"{where}: the answer has more than {limits.max_size} bytes after decompression (answers.max_size)"
-        )
-    if depth > limits.max_depth:
-        raise BackendOutage(f"{where}: the answer's JSON is deeper than {limits.max_depth} levels (answers.max_depth)")
 
 
 def _decompressed(

@@ -1,4 +1,4 @@
-"""What HTTP processes bear from clients and trust of proxies, and what is taken of the answers of other servers."""
+"""What HTTP processes bear from clients and trust of proxies."""
 
 import ipaddress
 from typing import Annotated, Literal
@@ -57,23 +57,3 @@ class ProxySettings(Section):
     header: Literal["X-Forwarded-For", "Forwarded"] = "X-Forwarded-For"
     """The header that they add the client's address to. They have to set it themselves: one that they merely pass on is
     the client's word."""
-
-
-class AnswerSettings(Section):
-    """Bounds of each answer of Keystone, of a backend, and of a Placement that is imported from.
-
-    An answer beyond one of them is an error that names the bound."""
-
-    max_transferred: int = Field(default=32 * 1024 * 1024, ge=1024)
-    """Bytes of the body on the wire."""
-    max_size: int = Field(default=64 * 1024 * 1024, ge=1024)
-    """Bytes of the body after decompression."""
-    max_depth: int = Field(default=64, ge=4)
-    """Arrays and objects within each other in a JSON body."""
-    memory: int = Field(default=384 * 1024 * 1024, ge=1024 * 1024)
-    """Bytes of memory for all answers that a process has at a time, with what is parsed from them: three to nine times
-    a body's size, and 64 for each value and key. An answer that finds no room waits for others to go, until its time is
-    over. Those that need at most 4 MiB are not counted."""
-    timeout: Seconds = 60.0
-    """From a request to a backend to the end of its answer. `identity.keystone.timeout` is that for Keystone, and no
-    request takes longer than its task may: 80 % of `collector.lease`, or `api.backend_timeout`."""

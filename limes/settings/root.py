@@ -7,9 +7,10 @@ from pydantic import Field, model_validator
 from limes.core.alerts import AlertRules
 from limes.core.catalog import BehaviorRule
 from limes.core.commitments.rules import CommitmentRules
+from limes.outgoing import AnswerLimits
 from limes.settings import cluster, processes
 from limes.settings.audit import AuditSettings
-from limes.settings.http import AnswerSettings, ProxySettings
+from limes.settings.http import ProxySettings
 from limes.settings.identity import IdentitySettings
 from limes.settings.metering import MeteringSettings, SubresourceLifetimeSettings
 from limes.settings.notifications import NotificationSettings
@@ -55,7 +56,7 @@ class Settings(Section):
     metrics: processes.MetricsSettings = processes.MetricsSettings()
     metering: MeteringSettings = MeteringSettings()
     circuit_breaker: processes.CircuitBreakerSettings = processes.CircuitBreakerSettings()
-    answers: AnswerSettings = AnswerSettings()
+    answers: AnswerLimits = AnswerLimits()
     audit: AuditSettings = AuditSettings()
     placement: PlacementSettings = PlacementSettings()
     liquid: processes.LiquidSettings = processes.LiquidSettings()

@@ -9,12 +9,11 @@ from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.identity import v3
 
 from limes.auth.keystone import v3_url
-from limes.auth.revoked import RevokedTokens
 from limes.auth.session import CloudSession, describe
+from limes.auth.tokens import RevokedTokens
 from limes.errors import BackendError, BadRequest, Forbidden, Unauthorized, Unavailable
 from limes.outgoing import keystone_session
-from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, SignIn, TokenSignIn
-from limes.ui.sign_in import Issued
+from limes.ui.sign_in import CredentialSignIn, Issued, PasswordSignIn, Scope, SignIn, TokenSignIn
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +43,6 @@ class KeystoneSignInMethod:
         return {"method": "keystone", "user_domain": self._user_domain}
 
     def sign_in(self, request: SignIn) -> Issued:
-        """See `SignInMethod`. Tokens for passwords are unscoped."""
         if isinstance(request, TokenSignIn):
             brought = request.token.get_secret_value()
             return Issued(brought, brought, root_is_ours=False)
@@ -74,17 +72,21 @@ class KeystoneSignInMethod:
             return self._issue(v3.Token(self._url, root, **target))
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
-        """See `SignInMethod`. Keystone names no domains of projects, so these are the user's own ones."""
         with self._refusals(Unauthorized("the token is not valid")):
             domains = self._get("/auth/domains", token)["domains"]
             projects = self._get("/auth/projects", token)["projects"]
             has_system = any(role.get("all") for role in self._get("/auth/system", token)["system"])
+        # Keystone names no domains of projects, so these are the user's own ones
         names = {domain["id"]: domain["name"] for domain in domains}
-        return [
-            *([{"system": "all"}] if has_system else []),
-            *({"domain": {"id": each["id"], "name": each["name"]}} for each in domains if each.get("enabled", True)),
-            *(_project(each, names) for each in projects if each.get("enabled", True)),
-        ]
+        found: list[dict[str, Any]] = [{"system": "all"}] if has_system else []
+        for each in domains:
+            if each.get("enabled", True):
+                found.append({"domain": {"id": each["id"], "name": each["name"]}})
+        for each in projects:
+            if each.get("enabled", True):
+                domain = {"id": each["domain_id"], "name": names.get(each["domain_id"])}
+                found.append({"project": {"id": each["id"], "name": each["name"], "domain": domain}})
+        return found
 
     def revoke(self, token: str) -> None:
         # Keystone lets only a good token revoke itself, so nobody can fill our memory with made-up ones
@@ -122,9 +124,3 @@ class KeystoneSignInMethod:
         except (ValueError, KeyError, TypeError):
             log.error("sign-in: Keystone at %s gives an answer that makes no sense", self._url)
             raise Unavailable(_UNAVAILABLE) from None
-
-
-def _project(project: Any, domain_names: dict[str, str]) -> dict[str, Any]:
-    domain_id = project["domain_id"]
-    domain = {"id": domain_id, "name": domain_names.get(domain_id)}
-    return {"project": {"id": project["id"], "name": project["name"], "domain": domain}}

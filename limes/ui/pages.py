@@ -22,8 +22,6 @@ _TYPES = {
     ".svg": "image/svg+xml",
     ".json": "application/json",
 }
-_FOR_EVER = "public, max-age=31536000, immutable"
-_ASK_FIRST = "no-cache"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +42,9 @@ class File:
 
     def answer(self, req: falcon.Request, resp: falcon.Response, cache_control: str) -> None:
         """Sends it compressed to clients that accept this, and not at all to those that have it."""
-        resp.set_header("cache-control", cache_control)
         is_packed = accepts_gzip(req.get_header("Accept-Encoding"))
         etag = f'"{self.hash}-gzip"' if is_packed else f'"{self.hash}"'  # one for each sequence of bytes
-        resp.set_header("etag", etag)
+        resp.set_headers({"cache-control": cache_control, "etag": etag})
         resp.append_header("vary", "Accept-Encoding")
         if etag in (req.get_header("If-None-Match") or "").replace("W/", "").split(", "):
             resp.status = falcon.HTTP_304
@@ -69,10 +66,9 @@ class PageEndpoint:
         self._file = File.read(path)
 
     def on_get(self, req: falcon.Request, resp: falcon.Response, page: str = "") -> None:
-        """Answers the page. Browsers keep it, but ask each time whether there is a new one."""
         if page.startswith("assets/"):
             raise falcon.HTTPNotFound()
-        self._file.answer(req, resp, _ASK_FIRST)
+        self._file.answer(req, resp, "no-cache")  # browsers keep it, but ask each time whether there is a new one
 
     on_head = on_get
 
@@ -87,7 +83,7 @@ class AssetEndpoint:
         file = self._files.get(name)
         if file is None:
             raise falcon.HTTPNotFound()
-        file.answer(req, resp, _FOR_EVER)
+        file.answer(req, resp, "public, max-age=31536000, immutable")
 
     on_head = on_get
 

@@ -9,12 +9,21 @@ from typing import Any
 import falcon
 
 from limes.auth.context import Authenticator, Identity, scope_of
-from limes.auth.token_cache import cache_key
+from limes.auth.tokens import cache_key
 from limes.errors import BadRequest, Unauthorized
-from limes.ui.browser import require_own_page
-from limes.ui.known_browser import KnownBrowsers
-from limes.ui.requests import CredentialSignIn, PasswordSignIn, Scope, ScopeChoice, SignIn, TokenSignIn, read_body
-from limes.ui.sign_in import Issued, SignInMethod, session_of
+from limes.ui.browser import KnownBrowsers, require_own_page
+from limes.ui.sign_in import (
+    CredentialSignIn,
+    Issued,
+    PasswordSignIn,
+    Scope,
+    ScopeChoice,
+    SignIn,
+    SignInMethod,
+    TokenSignIn,
+    read_body,
+    session_of,
+)
 from limes.ui.throttle import Throttle
 from limes.web.encoding import dump
 
@@ -33,7 +42,6 @@ class SessionEndpoint:
     title: str
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """The session of the cookie, or null; and what the sign-in page needs."""
         require_own_page(req)
         issued = _read_cookie(req)
         document: dict[str, Any] = {"session": None, "sign_in": self.method.offer(), "title": self.title}
@@ -51,7 +59,14 @@ class SessionEndpoint:
         issued, identity = (
             self._switch(req, body.scope) if isinstance(body, ScopeChoice) else self._enter(req, resp, body)
         )
-        _set_cookie(req, resp, issued)
+        resp.set_cookie(
+            COOKIE,
+            "|".join((_OURS if issued.root_is_ours else _BROUGHT, issued.token, issued.root)),
+            path="/ui/session",
+            secure=req.forwarded_scheme == "https",
+            http_only=True,
+            same_site="Strict",
+        )
         _answer(resp, self._document(issued, identity))
 
     def on_delete(self, req: falcon.Request, resp: falcon.Response) -> None:
@@ -63,8 +78,7 @@ class SessionEndpoint:
         token, cookie = req.get_header("X-Auth-Token"), _read_cookie(req)
         _drop_cookie(req, resp)
         resp.status = falcon.HTTP_204
-        tokens = dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ())))
-        for revocable in tokens:
+        for revocable in dict.fromkeys((*([token] if token else []), *(cookie.revocable if cookie else ()))):
             self.method.revoke(revocable)
 
     def _enter(self, req: falcon.Request, resp: falcon.Response, body: SignIn) -> tuple[Issued, Identity]:
@@ -78,7 +92,8 @@ class SessionEndpoint:
         if scope_of(identity) is None:
             scopes = self.method.scopes(issued.token)
             if len(scopes) == 1:
-                return self._to_scope(issued, _choice(scopes[0]))
+                ((kind, target),) = scopes[0].items()
+                return self._to_scope(issued, Scope(**{kind: target if kind == "system" else target["id"]}))
         return issued, identity
 
     def _switch(self, req: falcon.Request, scope: Scope) -> tuple[Issued, Identity]:
@@ -137,33 +152,17 @@ def _of_token(token: str) -> str:
     return f"token {cache_key(token).hex()}"
 
 
-def _choice(scope: dict[str, Any]) -> Scope:
-    ((kind, target),) = scope.items()
-    return Scope(**{kind: target if kind == "system" else target["id"]})
-
-
 def _answer(resp: falcon.Response, document: Any) -> None:
     resp.content_type = falcon.MEDIA_JSON
     resp.data = dump(document)
 
 
 def _read_cookie(req: falcon.Request) -> Issued | None:
-    """Reads `ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `_set_cookie` has written it."""
+    """Reads `ours|TOKEN|ROOT` or `brought|TOKEN|ROOT`, as `on_post` has written it."""
     origin, token, root, *_ = [*req.cookies.get(COOKIE, "").split("|"), "", "", ""]
     if origin not in (_OURS, _BROUGHT) or not token or not root:
         return None
     return Issued(token, root, root_is_ours=origin == _OURS)
-
-
-def _set_cookie(req: falcon.Request, resp: falcon.Response, issued: Issued) -> None:
-    resp.set_cookie(
-        COOKIE,
-        "|".join((_OURS if issued.root_is_ours else _BROUGHT, issued.token, issued.root)),
-        path="/ui/session",
-        secure=req.forwarded_scheme == "https",
-        http_only=True,
-        same_site="Strict",
-    )
 
 
 def _drop_cookie(req: falcon.Request, resp: falcon.Response) -> None:

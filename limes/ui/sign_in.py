@@ -1,14 +1,102 @@
-"""Signing people in: the protocol, and the method for sample identities."""
+"""Signing people in: what the page asks `/ui/session` for, the protocol, and the method for sample identities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
+
+import falcon
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError, model_validator
 
 from limes.auth.context import Identity, scope_of, user_of
 from limes.auth.without_keystone import SampleIdentities
 from limes.errors import BadRequest, Forbidden
 from limes.settings.sample import SampleSettings
-from limes.ui.requests import Scope, SignIn, TokenSignIn
+
+_MAX_BODY = 32 * 1024
+"""Bytes. A token has at most 8000."""
+
+Text = Annotated[str, Field(min_length=1, max_length=255)]
+Secret = Annotated[SecretStr, Field(min_length=1, max_length=8000)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class Scope(_Body):
+    """What a token is to be for: exactly one of the three."""
+
+    project: Text | None = None
+    """The id of a project."""
+    domain: Text | None = None
+    """The id of a domain."""
+    system: Literal["all"] | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> "Scope":
+        if sum(target is not None for target in (self.project, self.domain, self.system)) != 1:
+            raise ValueError("expected exactly one of project, domain and system")
+        return self
+
+
+class PasswordSignIn(_Body):
+    """A user of Keystone, with a one-time passcode where Keystone wants one."""
+
+    method: Literal["password"]
+    user: Text
+    user_domain: Text
+    """Its name."""
+    password: Secret
+    passcode: Secret | None = None
+
+
+class TokenSignIn(_Body):
+    """A token that somebody has already."""
+
+    method: Literal["token"]
+    token: Secret
+
+
+class CredentialSignIn(_Body):
+    """An application credential of Keystone."""
+
+    method: Literal["application_credential"]
+    id: Text
+    secret: Secret
+
+
+class ScopeChoice(_Body):
+    """The token in `X-Auth-Token` is to become one for this scope."""
+
+    method: Literal["scope"]
+    scope: Scope
+
+
+SignIn = PasswordSignIn | TokenSignIn | CredentialSignIn
+Body = SignIn | ScopeChoice
+
+_BODY: TypeAdapter[Body] = TypeAdapter(Annotated[Body, Field(discriminator="method")])
+
+
+def read_body(req: falcon.Request) -> Body:
+    """Returns the body of a POST. Raises `BadRequest` with what is wrong, and never with what was given."""
+    if (req.content_type or "").partition(";")[0].strip() != falcon.MEDIA_JSON:
+        raise BadRequest("expected a body of type application/json")
+    raw = req.bounded_stream.read(_MAX_BODY + 1)
+    if len(raw) > _MAX_BODY:
+        raise BadRequest(f"the body is too large: the limit is {_MAX_BODY} bytes")
+    try:
+        return _BODY.validate_python(orjson.loads(raw))
+    except orjson.JSONDecodeError:
+        raise BadRequest("the body is not JSON") from None
+    except ValidationError as error:
+        found = [(".".join(map(str, each["loc"][1:])), each["msg"]) for each in error.errors(include_input=False)]
+        problems = [f"{where}: {message}" if where else message for where, message in found]
+        raise BadRequest("; ".join(problems)) from None
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,23 +128,18 @@ class SignInMethod(Protocol):
 
     def offer(self) -> dict[str, Any]:
         """Returns what the page needs to know to ask for credentials: `method`, and more by method."""
-        ...
 
     def sign_in(self, request: SignIn) -> Issued:
         """Returns a token for credentials, which may be unscoped."""
-        ...
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
         """Returns what the token's user could have a token for, each in the form of `limes.auth.context.scope_of`."""
-        ...
 
     def rescope(self, root: str, scope: Scope) -> str:
         """Returns a token of the root's user for another scope."""
-        ...
 
     def revoke(self, token: str) -> None:
         """Makes a token useless. It is no error if it is that already."""
-        ...
 
 
 def session_of(issued: Issued, identity: Identity) -> dict[str, Any]:
@@ -82,7 +165,6 @@ class SampleSignInMethod:
         }
 
     def offer(self) -> dict[str, Any]:
-        """See `SignInMethod`: `identities`, in the order of the configuration."""
         return {
             "method": "sample",
             "identities": [
@@ -92,14 +174,12 @@ class SampleSignInMethod:
         }
 
     def sign_in(self, request: SignIn) -> Issued:
-        """See `SignInMethod`. There are neither passwords nor application credentials."""
         if not isinstance(request, TokenSignIn):
             raise BadRequest("there are sample identities only: sign in with one of their tokens")
         token = request.token.get_secret_value()
         return Issued(token, token, root_is_ours=False)
 
     def scopes(self, token: str) -> Sequence[dict[str, Any]]:
-        """See `SignInMethod`: those of the user's other tokens."""
         return [scope for identity in self._of_user(token).values() if (scope := scope_of(identity)) is not None]
 
     def rescope(self, root: str, scope: Scope) -> str:
@@ -110,7 +190,7 @@ class SampleSignInMethod:
         raise Forbidden("this user has no sample token for that scope")
 
     def revoke(self, token: str) -> None:
-        """See `SignInMethod`. Sample tokens last for ever."""
+        """Sample tokens last for ever."""
 
     def _of_user(self, token: str) -> dict[str, Identity]:
         user = self._identities[token].user_id if token in self._identities else None

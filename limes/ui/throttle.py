@@ -35,7 +35,6 @@ class _Cost:
     """Seconds."""
 
     def wait(self, failures: int) -> float:
-        """Returns the seconds to wait after so many failures."""
         return 0.0 if failures < self.free else min(self.longest, 2.0 ** min(failures - self.free, 30))
 
 
@@ -138,7 +137,7 @@ def normalised(account: str) -> str:
 
 
 def _network(address: str) -> str:
-    """Returns the network to count by: whoever has one IPv6 address has 2^64 of them."""
+    """What to count by: whoever has one IPv6 address has 2^64 of them."""
     try:
         ip = ipaddress.ip_address(address)
     except ValueError:

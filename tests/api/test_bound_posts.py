@@ -11,7 +11,7 @@ import pytest
 
 from limes.actions.bound_posts import BoundPosts
 from limes.actions.deliver_events import DeliverEvents, Outcome
-from limes.audit.sinks.webhook import WebhookSink
+from limes.audit.sinks import WebhookSink
 from limes.db.queries import outbox
 from limes.mail.samples import sample
 from limes.outgoing import GuardedSession

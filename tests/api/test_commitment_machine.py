@@ -18,7 +18,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 
 from limes.actions.commitments import create, preview, reading, reshape, settle, transfer
 from limes.actions.commitments.reshape import Conversion
-from limes.audit.initiator import Initiator
+from limes.audit.events import Initiator
 from limes.core.catalog import select
 from limes.core.commitments.commitment import Commitment, Status
 from limes.core.commitments.request import CommitmentRequest

@@ -17,9 +17,7 @@ import pytest
 
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.notify import notify
-from limes.audit.sinks.base import Sink
-from limes.audit.sinks.log import LogSink
-from limes.audit.sinks.webhook import WebhookSink
+from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.composition.notifications import notification_jobs
 from limes.core.catalog import Catalog
 from limes.core.notifications import decide

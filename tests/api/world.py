@@ -21,9 +21,8 @@ from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.app import create_app
 from limes.api.call import ApiCollaborators
-from limes.api.handlers import project as project_handlers
 from limes.api.policy import RULES
-from limes.audit.initiator import of_job
+from limes.audit.events import of_job
 from limes.auth.context import Identity
 from limes.auth.policy import Policy
 from limes.backends.loader import Backends
@@ -37,6 +36,7 @@ from limes.core.quota import QuotaSet
 from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import Unit
 from limes.db.engine import Engine
+from limes.db.queries.projects import project as project_handlers
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.mail.samples import KINDS
 from limes.mail.unsubscribe import Unsubscribe

@@ -15,8 +15,8 @@ from pathlib import Path
 import requests
 
 from limes.actions.metering.close import close_days
+from limes.core.calendar import DAY, HOUR, month_of, next_month
 from limes.core.catalog import Catalog
-from limes.core.metering.calendar import DAY, HOUR, month_of, next_month
 from limes.db.engine import Engine
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow

@@ -13,7 +13,7 @@ from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes, Telemetry
 from limes.actions.discover import discover, request_sync
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
-from limes.actions.growth.early_sample import sample_project
+from limes.actions.growth.sample import sample_project
 from limes.actions.metering.usage import meter_usage
 from limes.actions.project_tasks import Listener
 from limes.actions.push_quota import push_next

@@ -8,11 +8,10 @@ import orjson
 
 from limes.actions.context import Limes
 from limes.actions.metering.close import close_days
-from limes.actions.metering.entries import UsageEntry
-from limes.actions.metering.usage_query import UsageQuery
+from limes.actions.metering.entries import UsageEntry, UsageQuery
 from limes.actions.scrape_usage import claim_scrapes, scrape_project
+from limes.core.calendar import HOUR, Granularity
 from limes.core.catalog import Catalog
-from limes.core.metering.calendar import HOUR, Granularity
 from limes.core.units import Unit
 from limes.db.queries import commitment_events
 from limes.db.queries.commitment_events import EventRow

@@ -10,12 +10,11 @@ import pytest
 from limes.actions.context import Limes
 from limes.actions.metering import close
 from limes.actions.metering.sources import Sources, load_gaps, load_sources, lock_account, window_at
-from limes.core.metering.account import Account, Gap, Zone, integrate
-from limes.core.metering.calendar import DAY, Bucket, Granularity, month_of
+from limes.core.calendar import DAY, Bucket, Granularity, month_of
+from limes.core.metering import Account, Gap, Zone, integrate
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import State
-from limes.db.queries.usage_corrections import take_pending
+from limes.db.queries.usage_accounts import State, take_pending
 from limes.db.queries.usage_sources import StoredAccount
 from limes.db.transactions import atomic
 from tests.collector.lab import Lab

@@ -3,7 +3,7 @@
 from typing import Any
 
 from limes.core.alerts import SEVERITIES
-from limes.metrics.alerts import AlertGauges
+from limes.metrics.gauges import AlertGauges
 from tests.collector.conftest import Lab
 
 

@@ -12,14 +12,14 @@ from limes.backends import UNLIMITED, AZCapacity, AZUsage
 from limes.core.catalog import BehaviorRule
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
-from limes.metrics import configured, domains, subresources
+from limes.metrics import figures
 from limes.metrics.data import FAMILIES, DataMetrics
 from tests.collector.commitments import add
 from tests.collector.lab import Lab
 from tests.support.databases import MigratedUrlFactory
 
 BERLIN = {"domain": "germany", "domain_id": "d-germany", "project": "berlin", "project_id": "p-berlin"}
-OTHERS = {**configured.FAMILIES, **domains.FAMILIES, **subresources.FAMILIES}
+OTHERS = figures.FAMILIES
 """In tests/collector/test_further_metrics.py."""
 CORES = {"service": "compute", "resource": "cores"}
 

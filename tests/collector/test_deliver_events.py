@@ -8,7 +8,7 @@ import pytest
 
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.quota_history import forget_history
-from limes.audit.sinks.base import Delivery
+from limes.audit.sinks import Delivery
 from limes.collector.loop import Job, counted
 from limes.db.queries import outbox
 from limes.metrics.counters import AuditCounters

@@ -10,7 +10,7 @@ import pytest
 from limes.backends import AZCapacity, AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
 from limes.core.overrides import parse_overrides
-from limes.metrics import subresources
+from limes.metrics import figures
 from tests.collector.commitments import YEAR, add
 from tests.collector.lab import Lab
 from tests.collector.test_data_metrics import OTHERS, samples, value
@@ -93,8 +93,8 @@ def fill(lab: Lab) -> None:
 @pytest.fixture
 def listed(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> Any:
     fill(lab)
-    monkeypatch.setitem(subresources.LISTED, "compute", "ram")
-    monkeypatch.setitem(subresources.LISTED, "object-store", "capacity")
+    monkeypatch.setitem(figures.LISTED, "compute", "ram")
+    monkeypatch.setitem(figures.LISTED, "object-store", "capacity")
     return samples(lab, plugins={"compute": "compute", "volume": "object-store"})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.metering.calendar import DAY, HOUR, day_of, month_of, next_month
+from limes.core.calendar import DAY, HOUR, day_of, month_of, next_month
 from limes.db.queries.sum_upkeep import fold_sums
 from limes.errors import Unavailable
 from tests.collector.commitments import add

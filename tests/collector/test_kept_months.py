@@ -2,9 +2,9 @@
 
 import pytest
 
+from limes.actions.metering.entries import UsageQuery
 from limes.actions.metering.report import find_page
-from limes.actions.metering.usage_query import UsageQuery
-from limes.core.metering.calendar import DAY, Granularity, next_month, previous_month
+from limes.core.calendar import DAY, Granularity, next_month, previous_month
 from limes.errors import BadRequest
 from tests.collector.lab import Lab
 from tests.collector.metering import START, close, scrape, with_metering

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.metering.calendar import DAY, HOUR, Granularity
+from limes.core.calendar import DAY, HOUR, Granularity
 from limes.db.queries.metering import StepRow, add_steps
 from limes.errors import Unavailable
 from tests.collector.lab import Lab

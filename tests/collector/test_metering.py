@@ -11,8 +11,8 @@ from limes.actions.discover import discover_projects
 from limes.actions.metering import corrections
 from limes.actions.metering.entries import UsageEntry
 from limes.actions.metering.sources import MeteringWindow
-from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of, next_month
-from limes.db.queries import usage_corrections
+from limes.core.calendar import DAY, HOUR, Granularity, day_of, next_month
+from limes.db.queries import usage_accounts as usage_corrections
 from limes.db.queries.metering import StepRow, add_steps
 from limes.db.queries.usage_sources import MeterFilter
 from tests.collector.lab import BERLIN, GERMANY, FakeKeystone, Lab

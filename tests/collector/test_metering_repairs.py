@@ -9,9 +9,9 @@ from limes.actions.context import Limes
 from limes.actions.discover import discover_projects
 from limes.actions.metering import close as closing
 from limes.actions.metering.close import close_days
-from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
+from limes.core.calendar import DAY, HOUR, Granularity, next_month
 from limes.core.units import Unit
-from limes.db.queries import usage_corrections
+from limes.db.queries import usage_accounts as usage_corrections
 from limes.errors import BadRequest
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
 from tests.collector.metering import (

@@ -13,8 +13,8 @@ from limes.actions.context import Limes
 from limes.actions.discover import discover_projects
 from limes.actions.metering import close
 from limes.actions.metering.close import close_days
-from limes.core.metering.account import Account
-from limes.core.metering.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month, previous_month
+from limes.core.calendar import DAY, HOUR, Granularity, buckets, day_of, month_of, next_month, previous_month
+from limes.core.metering import Account
 from limes.core.units import Unit
 from tests.collector.lab import BERLIN, DRESDEN, GERMANY, PARIS, FakeKeystone, Lab
 from tests.collector.metering import commitment_event, cores_in, entries, scrape

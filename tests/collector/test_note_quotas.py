@@ -8,7 +8,7 @@ import pytest
 from limes.actions.growth import sample as growth
 from limes.actions.growth.sample import note_quotas
 from limes.backends import ProjectInfo
-from limes.core.metering.calendar import HOUR
+from limes.core.calendar import HOUR
 from limes.db.queries import growth_samples
 from tests.collector.growth import take_sample
 from tests.collector.lab import GERMANY, Lab

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import pytest
 
 from limes.actions.growth import sample
-from limes.core.metering.calendar import DAY, HOUR
+from limes.core.calendar import DAY, HOUR
 from limes.errors import Unavailable
-from limes.metrics.forecast import forecast_gauges
+from limes.metrics.gauges import forecast_gauges
 from tests.collector.growth import HOURS, set_capacity, stored, take_sample, use
 from tests.collector.lab import Lab
 

@@ -11,8 +11,8 @@ from limes.actions.discover import discover_projects
 from limes.actions.metering import usage
 from limes.actions.sync_catalog import sync_catalog
 from limes.backends import ServiceDef
+from limes.core.calendar import DAY, HOUR, Granularity
 from limes.core.catalog import Catalog
-from limes.core.metering.calendar import DAY, HOUR, Granularity
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
 from tests.collector.lab import BERLIN, COMPUTE, DRESDEN, GERMANY, PARIS, VOLUME, FakeKeystone, Lab

@@ -12,7 +12,7 @@ from limes.actions import lookup
 from limes.actions.commitments.create import create_commitment, delete_commitment
 from limes.actions.discover import request_sync
 from limes.actions.set_autogrow_bounds import WantedBound, set_domain_bounds, set_project_bounds
-from limes.audit.initiator import Initiator
+from limes.audit.events import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.core.catalog import AutogrowRule
 from limes.core.commitments.request import CommitmentRequest

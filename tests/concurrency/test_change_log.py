@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from limes.actions.deliver_events import DeliverEvents
-from limes.audit.sinks.base import Delivery
+from limes.audit.sinks import Delivery
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.system import SystemClock

@@ -16,7 +16,7 @@ import pytest
 from limes.actions.commitments import create, reshape, transfer
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import settle_commitments, settle_waiting
-from limes.audit.initiator import Initiator
+from limes.audit.events import Initiator
 from limes.core.catalog import Catalog
 from limes.core.commitments.request import CommitmentRequest
 from limes.core.commitments.rules import CommitmentRules

@@ -13,7 +13,7 @@ from limes.actions.discover import request_sync
 from limes.actions.distribute_quota import distribute_next
 from limes.actions.lookup import Place
 from limes.actions.set_autogrow_bounds import WantedBound, set_project_bounds
-from limes.audit.initiator import Initiator
+from limes.audit.events import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.core.catalog import AutogrowRule
 from limes.core.history import What

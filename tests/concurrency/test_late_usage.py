@@ -8,12 +8,12 @@ import pytest
 
 from limes.actions.metering import close
 from limes.actions.metering.close import close_days
-from limes.core.metering.account import Step, integrate
-from limes.core.metering.calendar import DAY, HOUR
+from limes.core.calendar import DAY, HOUR
+from limes.core.metering import Step, integrate
 from limes.db.engine import Engine
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow
-from limes.db.queries.usage_corrections import late_projects
+from limes.db.queries.usage_accounts import late_projects
 from tests.concurrency.accounts import add_projects, limes_at
 from tests.concurrency.test_quota import at_once
 from tests.support.clock import FrozenClock

@@ -9,9 +9,9 @@ import pytest
 
 from limes.actions.metering import close
 from limes.actions.metering.close import close_days
-from limes.actions.metering.usage_query import UsageQuery
-from limes.core.metering.account import Step, integrate
-from limes.core.metering.calendar import DAY, HOUR, Granularity, next_month
+from limes.actions.metering.entries import UsageQuery
+from limes.core.calendar import DAY, HOUR, Granularity, next_month
+from limes.core.metering import Step, integrate
 from limes.db.engine import Engine
 from limes.db.queries import metering
 from limes.db.queries.metering import StepRow

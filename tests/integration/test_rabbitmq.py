@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from limes.actions.deliver_events import DeliverEvents
-from limes.audit.sinks.base import OutgoingEvent
-from limes.audit.sinks.rabbitmq import RabbitMQSink
+from limes.audit.rabbitmq import RabbitMQSink
+from limes.audit.sinks import OutgoingEvent
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from tests.api.world import BERLIN, GERMANY, make_world

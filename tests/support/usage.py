@@ -1,10 +1,38 @@
 """What usage reports say, entry by entry."""
 
+from typing import NamedTuple
+
 from limes.actions.context import Limes
-from limes.actions.metering.entries import ClosedMonths, UsageEntry
+from limes.actions.metering.entries import ClosedMonths, UsageEntry, UsageQuery
 from limes.actions.metering.report import find_page, read_parts
-from limes.actions.metering.usage_query import UsageQuery
-from limes.db.queries.usage_sources import MonthRow
+from limes.core.metering import Account
+from limes.db.queries.usage_sources import Meter
+
+
+class MonthRow(NamedTuple):
+    """A `Month` with names."""
+
+    project: str
+    service: str
+    resource: str
+    az: str
+    begin: int
+    used: str
+    committed: str
+    beyond: str
+    unknown: int
+    smallest: int | None
+    largest: int | None
+    last: int
+    version: int
+
+    @property
+    def meter(self) -> Meter:
+        return Meter._make(self[:4])
+
+    @property
+    def account(self) -> Account:
+        return Account(int(self.used), int(self.committed), int(self.beyond), *self[8:12])
 
 
 def read_entries(limes: Limes, query: UsageQuery) -> list[UsageEntry]:

@@ -10,9 +10,8 @@ import pytest
 
 from limes.auth.without_keystone import SampleIdentities
 from limes.errors import Unauthorized
-from limes.ui.known_browser import KnownBrowsers, shared_key
-from limes.ui.requests import PasswordSignIn, SignIn
-from limes.ui.sign_in import Issued, SampleSignInMethod
+from limes.ui.browser import KnownBrowsers, shared_key
+from limes.ui.sign_in import Issued, PasswordSignIn, SampleSignInMethod, SignIn
 from limes.ui.throttle import Throttle
 from tests.support.clock import FrozenClock
 from tests.ui.conftest import OWN, SAMPLE, client_of, mount_of

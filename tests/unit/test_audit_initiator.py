@@ -9,8 +9,7 @@ import pytest
 
 from limes import logs
 from limes.api.call import initiator_of
-from limes.audit.cadf import Event, Scope, render
-from limes.audit.initiator import Initiator, of_job
+from limes.audit.events import Event, Initiator, Scope, of_job, render
 from limes.auth.context import Identity
 
 ANNA = Identity(

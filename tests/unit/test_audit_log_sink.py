@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from limes.audit.sinks.base import OutgoingEvent
-from limes.audit.sinks.log import LogSink
+from limes.audit.sinks import LogSink, OutgoingEvent
 
 EVENTS = [OutgoingEvent(7, "berlin", "id-7", '{"n":7}'), OutgoingEvent(8, "paris", "id-8", '{"n":8}')]
 

@@ -8,12 +8,12 @@ import orjson
 
 from limes.actions.metering.entries import ALL_AZS, ClosedMonths, add_up, add_up_zones
 from limes.api.answers.usage import UsageWriter
+from limes.core.calendar import DAY, MonthUnits
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.metering.account import Account, add, add_zones, constant
-from limes.core.metering.calendar import DAY, MonthUnits
+from limes.core.metering import Account, add, add_zones, constant
 from limes.core.units import Unit
-from limes.db.queries.usage_sources import Meter, MonthRow, NameRow
-from tests.support.usage import entries_of
+from limes.db.queries.usage_sources import Meter, Names
+from tests.support.usage import MonthRow, entries_of
 
 MONTHS = {0: 31 * DAY, 31 * DAY: 59 * DAY, 59 * DAY: 90 * DAY}
 PROJECTS = [f"p-{number}" for number in range(5)]
@@ -41,8 +41,8 @@ def make_months(seed: int) -> ClosedMonths:
     corrections = {(Meter._make(row[:4]), row.begin): [(5, "it was late")] for row in rows if row.version > 1}
     names = {
         project: [
-            NameRow(project, 0, dice.choice(HOSTILE), "d", dice.choice(HOSTILE)),
-            NameRow(project, 40 * DAY, dice.choice(HOSTILE), "d", "later"),
+            Names(0, dice.choice(HOSTILE), "d", dice.choice(HOSTILE)),
+            Names(40 * DAY, dice.choice(HOSTILE), "d", "later"),
         ]
         for project in PROJECTS
     }
@@ -86,10 +86,10 @@ def test_csv_is_read_by_others_and_runs_no_formula() -> None:
 def test_months_add_up_as_accounts_do() -> None:
     for seed in range(20):
         months = make_months(seed)
-        sums = {Meter._make(row[:4]): row for row in add_up(months.rows, [*MONTHS])}
+        sums = {row.meter: row for row in map(MonthRow._make, add_up(months.rows, [*MONTHS]))}
         of_meter: dict[Meter, dict[int, MonthRow]] = {}
-        for row in months.rows:
-            of_meter.setdefault(Meter._make(row[:4]), {})[row.begin] = row
+        for row in map(MonthRow._make, months.rows):
+            of_meter.setdefault(row.meter, {})[row.begin] = row
         assert set(sums) == set(of_meter)
         for meter, rows in of_meter.items():
             nothing = constant(0, 0, 0)

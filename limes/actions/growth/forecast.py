@@ -12,24 +12,24 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from limes.actions.context import Limes
-from limes.actions.growth.project_points import (
-    Point,
+from limes.actions.growth.history import (
     Points,
     Quotas,
-    Wanted,
     kept_since,
     known_since,
     quota_at,
     read_points,
     read_quotas,
+    wanted_of,
 )
+from limes.actions.metering.entries import UsageQuery
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
+from limes.core.calendar import DAY, HOUR, Granularity, day_of
 from limes.core.catalog import ANY_AZ, Catalog, Ref, Selection
 from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, Exhaustion, Trend, exhaustion, trend_of
-from limes.core.metering.calendar import DAY, HOUR, Granularity, day_of
 from limes.db.queries import growth_history, growth_samples, project_sums
-from limes.db.queries.growth_history import Present
+from limes.db.queries.growth_history import Point, Present
 from limes.db.queries.project_sums import Among
 from limes.db.transactions import snapshot
 
@@ -94,18 +94,14 @@ def _build_forecast(named: NamedResource, row: Present, now: int) -> Forecast:
         "quota": row.quota,
         "commitments": row.committed or None,
     }
-    limits = [
-        LimitForecast(limit, amount, _expected(trend, row.usage, amount, now))
-        for limit, amount in amounts.items()
-        if amount is not None and (amount or row.usage)
-    ]
+    limits = []
+    for limit, amount in amounts.items():
+        if amount is not None and (amount or row.usage):
+            expected = Exhaustion(now, now, now) if row.usage >= amount else None
+            if trend is not None:
+                expected = exhaustion(trend, row.usage, amount, now)
+            limits.append(LimitForecast(limit, amount, expected))
     return Forecast(named, row, trend, max(MIN_DAYS - (row.days or 0), 0) if trend is None else 0, limits)
-
-
-def _expected(trend: Trend | None, usage: int, amount: int, now: int) -> Exhaustion | None:
-    if trend is None:
-        return Exhaustion(now, now, now) if usage >= amount else None
-    return exhaustion(trend, usage, amount, now)
 
 
 def _urgency(forecast: Forecast) -> tuple[float, float, float]:
@@ -135,23 +131,22 @@ def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_
     now = int(limes.now())
     today = day_of(now)
     figures = _figures(limes, scope.id, resources, now, every_az=every_az)
-    begin = _first_day(limes, where.project, now)
-    wanted = Wanted(begin, today, Granularity.DAY, selection, every_az)
-    points = read_points(limes, where.project, wanted, now)
+    known, begin = known_since(limes.engine, where.project), today
+    if known is not None:  # the first whole day of which there is an account
+        kept = max(today - LOOK_BACK * DAY, kept_since(limes, Granularity.DAY, now))
+        begin = max(-(-known // DAY) * DAY, kept)
+    query = UsageQuery(begin, today, Granularity.DAY, only=wanted_of(selection), every_az=every_az)
+    points = read_points(limes, where.project, query, now)
     quotas: Quotas = {} if every_az else read_quotas(limes.engine, where.project, begin, today)
     found = []
     for named, az, present in figures:
-        days = _days_of_data(points, quotas, wanted, named.ref, az)
-        found.append(_build_forecast(named, _present(named.ref, az, present, days, today), now))
+        days = _days_of_data(points, quotas, range(begin, today, DAY), named.ref, az)
+        # as the collector's job computes it for a domain
+        trend = trend_of(today, [(day.begins, day.used) for day in days]) if len(days) >= MIN_DAYS else None
+        usage, committed, quota = present
+        row = Present(*named.ref, az, today, usage, committed, quota, None, len(days), trend)
+        found.append(_build_forecast(named, row, now))
     return Forecasts(_sort_forecasts(found, selection.refs, limes.catalog), now)
-
-
-def _first_day(limes: Limes, project: str, now: int) -> int:
-    """Returns the first whole day of which the project has an account, at most 90 days ago."""
-    today, known = day_of(now), known_since(limes.engine, project)
-    if known is None:
-        return today
-    return max(-(-known // DAY) * DAY, today - LOOK_BACK * DAY, kept_since(limes, Granularity.DAY, now))
 
 
 def _figures(
@@ -177,25 +172,13 @@ def _figures(
             yield resources[id_], az, figures
 
 
-def _days_of_data(points: Points, quotas: Quotas, wanted: Wanted, ref: Ref, az: str) -> list[Point]:
+def _days_of_data(points: Points, quotas: Quotas, days: range, ref: Ref, az: str) -> list[Point]:
     """Returns the days of a resource's data. They begin, as samples do, when something of it is used, committed or
     granted; a day on which it only began is left out."""
-    known = points.get((ref, az))
-    days = range(wanted.begin, wanted.end, DAY)
-    if known is None:  # then nothing was ever used or committed
-        known = {day: Point(day, 0, 0) for day in days}
+    # without an account, nothing was ever used or committed
+    known = points.get((ref, az), {day: Point(day, 0, 0) for day in days})
     granted = quotas.get(ref, ())
-    began = next((day for day in days if _is_something(known.get(day)) or quota_at(granted, day + DAY)), wanted.end)
-    first = began if began == wanted.begin else began + DAY
+    something = {day for day, point in known.items() if point.used or point.committed or point.last}
+    began = next((day for day in days if day in something or quota_at(granted, day + DAY)), days.stop)
+    first = began if began == days.start else began + DAY
     return [point for day, point in sorted(known.items()) if day >= first]
-
-
-def _is_something(point: Point | None) -> bool:
-    return point is not None and bool(point.used or point.committed or point.last)
-
-
-def _present(ref: Ref, az: str, now: _Now, days: Sequence[Point], today: int) -> Present:
-    """Returns the present figures with their trend, as the collector's job stores it for a domain."""
-    usage = [(point.begins, float(point.used)) for point in days]
-    trend = trend_of(today, usage) if len(days) >= MIN_DAYS else None
-    return Present(*ref, az, today, now.usage, now.committed, now.quota, None, len(days), trend)

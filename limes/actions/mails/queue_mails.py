@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import orjson
 
 from limes.actions.context import Limes
-from limes.audit.sinks.base import Delivery, OutgoingEvent
+from limes.audit.sinks import Delivery, OutgoingEvent
 from limes.core.notifications import PREFIX
 from limes.core.recipients import TO_REQUESTER, LanguageRule, Place, RecipientRule, language_of
 from limes.db.queries import mails as queries
@@ -97,7 +97,7 @@ class ProjectItself:
 
 @dataclass(frozen=True, slots=True)
 class QueueMails:
-    """The sink. See `limes.audit.sinks.base.Sink`."""
+    """The sink. See `limes.audit.sinks.Sink`."""
 
     limes: Limes
     recipients: Recipients | ProjectItself

@@ -15,23 +15,19 @@ from limes.actions.metering import corrections
 from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
 from limes.actions.metering.reopen import REOPENED, reopen_if_ahead
 from limes.actions.metering.sources import Sources, VersionedAccount, load_gaps, load_sources, lock_account, window_at
-from limes.core.metering.account import Account
-from limes.core.metering.calendar import (
-    DAY,
-    Bucket,
-    Granularity,
-    day_of,
-    month_of,
-    months_kept_since,
-    next_month,
-    render_time,
-)
+from limes.core.calendar import DAY, Bucket, Granularity, day_of, month_of, months_kept_since, next_month, render_time
+from limes.core.metering import Account
 from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
-from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import State, note_units
-from limes.db.queries.usage_corrections import CheckedCorrections, Correction, late_projects, take_pending
+from limes.db.queries.usage_accounts import (
+    CheckedCorrections,
+    Correction,
+    State,
+    late_projects,
+    note_units,
+    take_pending,
+)
 from limes.db.queries.usage_sources import Meter, StoredAccount, committed_times, write_committed_times
 from limes.db.transactions import atomic, snapshot
 from limes.errors import Unavailable
@@ -152,13 +148,13 @@ def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now
             return
     known = load_sources(engine, projects, day.begin, day.end, Granularity.DAY, window, anew=True)
     told = sources.days(engine, projects, day.begin, day.end) if was_closed else None
-    months_told = made.months_to_write(engine, projects, month_of(day.begin))
+    months_told = accounts.months_to_write(engine, projects, month_of(day.begin))
     closed = _ClosedDay(known, day, told, months_told)
     for zones in known.resources(told or ()):
         closed.add(zones)
     accounts.write_days(engine, closed.days)
     accounts.write_months(engine, closed.months)
-    made.add_corrections(engine, [Correction(now, REOPENED, *each) for each in closed.corrected])
+    accounts.add_corrections(engine, [Correction.of(now, REOPENED, *each) for each in closed.corrected])
 
 
 @atomic
@@ -262,7 +258,7 @@ def _repair(limes: Limes, now: int) -> None:
 def _read_checked(limes: Limes) -> tuple[State, CheckedCorrections]:
     state = accounts.state(limes.engine)
     assert state is not None, "the account has begun"
-    return state, made.checked_corrections(limes.engine)
+    return state, accounts.checked_corrections(limes.engine)
 
 
 @atomic
@@ -278,8 +274,8 @@ def _repair_some(limes: Limes, marker: str, begin: int, now: int) -> str | None:
 def _note_repair(limes: Limes, until: int, known: CheckedCorrections) -> None:
     accounts.set_state(limes.engine, lock_account(limes).checked(until))
     # what was corrected meanwhile is looked at in the next run
-    if made.checked_corrections(limes.engine).until == known.until:
-        made.check_corrections(limes.engine, known.last)
+    if accounts.checked_corrections(limes.engine).until == known.until:
+        accounts.check_corrections(limes.engine, known.last)
 
 
 # -- the rest ----------------------------------------------------------------------------------------------------------

@@ -13,13 +13,12 @@ from typing import Any
 
 from limes.actions.context import Limes
 from limes.actions.metering.sources import MeteringWindow, Sources, load_sources
+from limes.core.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month, previous_month
 from limes.core.catalog import ANY_AZ
-from limes.core.metering.account import Account, add, integrate
-from limes.core.metering.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month, previous_month
+from limes.core.metering import Account, add, integrate
 from limes.db.queries import usage_accounts as accounts
-from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_corrections import Correction
+from limes.db.queries.usage_accounts import Correction
 from limes.db.queries.usage_sources import Meter, StoredAccount
 
 log = logging.getLogger(__name__)
@@ -64,7 +63,7 @@ def repair_closed(
             noted += _complete_month(limes, window, projects, month)
     if with_days < end:
         noted += _repair_days(limes, window, projects, with_days)
-    made.add_corrections(limes.engine, noted)
+    accounts.add_corrections(limes.engine, noted)
 
 
 def _repair_days(limes: Limes, window: MeteringWindow, projects: Sequence[str], begin: int) -> list[Correction]:
@@ -72,7 +71,7 @@ def _repair_days(limes: Limes, window: MeteringWindow, projects: Sequence[str], 
     end, kept_since, reason = window.closed_until, _first_day(limes, window, begin), REPAIRED
     known = load_sources(limes.engine, projects, begin, end, Granularity.DAY, window)
     anew = read_days(limes, window, projects, kept_since, end, known.meters(), anew=True)
-    corrected = made.corrections(limes.engine, projects, begin, end)
+    corrected = accounts.corrections(limes.engine, projects, begin, end)
     done = {(row.meter[:3], row.begins) for row in corrected if row.reason == reason}
     before: dict[Meter, list[StoredAccount]] = {}
     after: dict[Meter, list[StoredAccount]] = {}
@@ -105,7 +104,7 @@ def _complete_month(limes: Limes, window: MeteringWindow, projects: Sequence[str
             (old,) = stored or [nothing(month.begin, month.end)]
             if not says_the_same(old.account, account):
                 written.append((meter, StoredAccount(month.begin, account, old.version + 1, month.end)))
-                noted.append(Correction(window.now, REPAIRED, "month", meter, old))
+                noted.append(Correction.of(window.now, REPAIRED, "month", meter, old))
     accounts.write_months(engine, written)
     return noted
 
@@ -128,16 +127,18 @@ def _replace(limes: Limes, window: MeteringWindow, before: Days, after: Days, re
     # all AZs of a resource: what counts in one may depend on others
     written = [(meter, row) for meter, _, row in compared if (meter[:3], row.begin) in to_write]
     noted = [
-        Correction(window.now, reason, "day", meter, old) for meter, old, row in compared if row.version > old.version
+        Correction.of(window.now, reason, "day", meter, old)
+        for meter, old, row in compared
+        if row.version > old.version
     ]
     if not noted:
         return
     accounts.write_days(limes.engine, written)
-    days_of = Counter(correction.meter.project for correction in noted)
+    days_of = Counter(correction.project_uuid for correction in noted)
     for month in sorted({month_of(row.begin) for _, row in written}):
         of_month = {meter.project for meter, row in written if month_of(row.begin) == month}
         noted += _correct_month(limes, window, of_month, month, reason)
-    made.add_corrections(limes.engine, noted)
+    accounts.add_corrections(limes.engine, noted)
     for project, days in sorted(days_of.items()):
         log.warning("project %s: %d closed days were corrected: %s", project, days, reason)
 
@@ -159,7 +160,7 @@ def _correct_month(
                 continue
             written.append((meter, StoredAccount(month, account, old.version + is_corrected, end)))
             if is_corrected:
-                noted.append(Correction(window.now, reason, "month", meter, old))
+                noted.append(Correction.of(window.now, reason, "month", meter, old))
     accounts.write_months(limes.engine, written)
     return noted
 

@@ -9,12 +9,10 @@ import logging
 from limes.actions.context import Limes
 from limes.actions.metering import corrections
 from limes.actions.metering.sources import lock_account, window_at
-from limes.core.metering.calendar import day_of, month_of, next_month, render_time
+from limes.core.calendar import day_of, month_of, next_month, render_time
 from limes.db.queries import usage_accounts as accounts
-from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import State
-from limes.db.queries.usage_corrections import Correction
+from limes.db.queries.usage_accounts import Correction, State
 from limes.db.queries.usage_sources import StoredAccount
 from limes.db.transactions import atomic
 
@@ -75,12 +73,12 @@ def _note_months(limes: Limes, state: State, month: int, now: int) -> None:
         marker = projects[-1]
         stored = sources.months(engine, projects, month, state.closed_until)
         noted = [
-            Correction(now, REOPENED, "month", meter, row)
+            Correction.of(now, REOPENED, "month", meter, row)
             for meter, rows in stored.items()
             for row in rows
             if next_month(row.begin) <= state.closed_until
         ]
-        made.add_corrections(engine, noted)
+        accounts.add_corrections(engine, noted)
 
 
 def _add_up_month(limes: Limes, state: State, month: int, now: int) -> None:
@@ -89,7 +87,7 @@ def _add_up_month(limes: Limes, state: State, month: int, now: int) -> None:
     window = window_at(limes, state, now)
     while projects := sources.project_page(engine, month, end, marker, 10 * _PROJECTS):
         marker = projects[-1]
-        versions = made.months_to_write(engine, projects, month)
+        versions = accounts.months_to_write(engine, projects, month)
         so_far = corrections.month_so_far(limes, window, projects, month, end)
         rows = [
             (meter, StoredAccount(month, account, versions.get(meter, 1), end)) for meter, account in so_far.items()

@@ -1,6 +1,6 @@
 """Tells what was used and committed over a time, in hours, days, months or as a total."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -9,17 +9,24 @@ from operator import itemgetter
 
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
-from limes.actions.metering.entries import ALL_AZS, ClosedMonths, UsageEntry, add_up, add_up_zones, is_nothing, name_at
+from limes.actions.metering.entries import (
+    ALL_AZS,
+    ClosedMonths,
+    UsageEntry,
+    UsageQuery,
+    add_up,
+    add_up_zones,
+    is_nothing,
+    name_at,
+    times_of,
+)
 from limes.actions.metering.sources import Sources, VersionedAccount, load_sources, window_at
-from limes.actions.metering.usage_query import UsageQuery, times_of
-from limes.core.metering.account import add, add_zones
-from limes.core.metering.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
+from limes.core.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
+from limes.core.metering import add, add_zones
 from limes.db.queries import usage_accounts as accounts
-from limes.db.queries import usage_corrections as made
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import State, metered_units
-from limes.db.queries.usage_corrections import CorrectionRow
-from limes.db.queries.usage_sources import Meter, Month, MonthRow, NameRow, StoredAccount
+from limes.db.queries.usage_accounts import Correction, State, metered_units
+from limes.db.queries.usage_sources import Meter, Month, Names, StoredAccount
 from limes.db.transactions import snapshot
 from limes.errors import Unavailable
 
@@ -27,7 +34,9 @@ _PROJECTS = {Granularity.MONTH: 100, Granularity.DAY: 20, Granularity.HOUR: 5}
 """Whose accounts are computed together, by the shortest time that is told."""
 _BUCKETS = 20_000
 """Projects times hours, days or months on one page."""
-_VERSION = itemgetter(-1)
+Stored = Mapping[Meter, Sequence[StoredAccount]]
+Later = dict[tuple[str, Meter, int], Correction]
+"""What closed days and months said at the time that is asked for, and were corrected from later."""
 Part = tuple[Bucket, VersionedAccount, str | None]
 """An account of a time, and its unit if that is known."""
 
@@ -41,45 +50,6 @@ class UsagePage:
     projects: Sequence[str]
     next: str | None
     """The marker of the next page, if there is one."""
-
-
-@dataclass(frozen=True, slots=True)
-class _AsOf:
-    """What closed days and months said at the time that is asked for: before they were corrected later."""
-
-    days: dict[tuple[Meter, int], CorrectionRow]
-    months: dict[tuple[Meter, int], CorrectionRow]
-
-    def sources(self, known: Sources) -> Sources:
-        """Returns the sources as they were then, as far as closed days and months are concerned."""
-        return replace(known, days=_put_back(known.days, self.days), months=_put_back(known.months, self.months))
-
-    def months_of(self, rows: Sequence[Month]) -> Sequence[Month]:
-        return [_month_before(row, self.months) for row in rows] if self.months else rows
-
-
-def _put_back(
-    stored: Mapping[Meter, Sequence[StoredAccount]], corrections: Mapping[tuple[Meter, int], CorrectionRow]
-) -> Mapping[Meter, Sequence[StoredAccount]]:
-    if not corrections:
-        return stored
-    return {
-        meter: [_before(row, corrections.get((meter, row.begin))) for row in rows] for meter, rows in stored.items()
-    }
-
-
-def _before(row: StoredAccount, correction: CorrectionRow | None) -> StoredAccount:
-    return row if correction is None else row._replace(account=correction.account, version=correction.version)
-
-
-def _month_before(row: Month, corrections: Mapping[tuple[Meter, int], CorrectionRow]) -> Month:
-    stored = MonthRow._make(row)
-    correction = corrections.get((stored.meter, stored.begin))
-    if correction is None:
-        return row
-    used, committed, beyond, unknown, smallest, largest, last = correction.account
-    totals = (str(used), str(committed), str(beyond))
-    return MonthRow(*stored.meter, stored.begin, *totals, unknown, smallest, largest, last, correction.version)
 
 
 @snapshot
@@ -124,7 +94,8 @@ def _parts(limes: Limes, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedM
     times = [bucket for bucket in buckets(query.begin, query.end, query.granularity) if bucket.begin < now]
     if not times:
         return
-    finest = _finest(times)
+    found = {bucket.granularity for bucket in times}
+    finest = next(each for each in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH) if each in found)
     size = _PROJECTS[finest]
     state = accounts.state(limes.engine) or page.state  # as it is in this transaction
     units = metered_units(limes.engine)
@@ -138,7 +109,9 @@ def _parts(limes: Limes, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedM
             continue
         window = window_at(limes, state, now)
         known = load_sources(limes.engine, projects, query.begin, query.end, finest, window, only=query.only)
-        known = _as_of(limes, query, projects).sources(known)
+        later = _later_corrections(limes, query, projects)
+        days, months = _put_back(Granularity.DAY, known.days, later), _put_back(Granularity.MONTH, known.months, later)
+        known = replace(known, days=days, months=months)
         names = sources.names(limes.engine, projects)
         yield _with_corrections(limes, list(_of_sources(known, names, query, times, state, units)), query, projects)
 
@@ -148,7 +121,14 @@ def _closed_months(
 ) -> ClosedMonths:
     """Returns what is stored: that is all, and the fastest way to it."""
     stored = sources.month_rows(limes.engine, projects, query.begin, query.end, query.only)
-    rows = _as_of(limes, query, projects).months_of(stored)
+    # by code points, whatever the database's order is
+    rows: Sequence[Month] = sorted(stored, key=itemgetter(slice(0, 5)))
+    if later := _later_corrections(limes, query, projects):
+        before = [later.get((Granularity.MONTH, Meter._make(row[:4]), row[4])) for row in rows]
+        rows = [
+            (*row[:5], *accounts.as_stored(old.account), old.version) if old else row
+            for row, old in zip(rows, before, strict=True)
+        ]
     if not query.every_az:
         rows = add_up_zones(rows)
     ends = {bucket.begin: bucket.end for bucket in times}
@@ -156,13 +136,13 @@ def _closed_months(
         rows = add_up(rows, [*ends])
         ends = {query.begin: query.end}
     rows = [row for row in rows if not is_nothing(row)]
-    reasons: dict[tuple[Meter, int], list[tuple[int, str]]] = {}
-    if max(map(_VERSION, rows), default=1) > 1:
+    found: dict[tuple[Meter, int], dict[tuple[int, str], None]] = defaultdict(dict)  # of several AZs, only once
+    if max(map(itemgetter(-1), rows), default=1) > 1:
         for each in _corrections(limes, query, projects):
             if each.granularity == Granularity.MONTH:
                 begin = query.begin if is_total else each.begins
-                found = reasons.setdefault((_told_of(query, each.meter), begin), [])
-                _add_reason(found, each)
+                found[_told_of(query, each.meter), begin][each.corrected_at, each.reason] = None
+    reasons = {key: [*each] for key, each in found.items()}
     months = len(times) if is_total else 1
     return ClosedMonths(rows, ends, months, sources.names(limes.engine, projects), reasons, units)
 
@@ -173,7 +153,7 @@ def _with_corrections(
     """Returns the entries, those of corrected times with the reasons."""
     if all(entry.version == 1 for entry in entries):
         return entries
-    found: dict[Meter, list[CorrectionRow]] = {}
+    found: dict[Meter, list[Correction]] = {}
     for row in _corrections(limes, query, projects):
         found.setdefault(_told_of(query, row.meter), []).append(row)
     return [
@@ -182,25 +162,35 @@ def _with_corrections(
     ]
 
 
-def _corrections(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> list[CorrectionRow]:
-    found = made.corrections(limes.engine, projects, query.begin, query.end)
+def _corrections(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> list[Correction]:
+    found = accounts.corrections(limes.engine, projects, query.begin, query.end)
     return [row for row in found if query.as_of is None or row.corrected_at <= query.as_of]
 
 
-def _as_of(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> _AsOf:
-    found = _AsOf({}, {})
+def _later_corrections(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> Later:
+    found: Later = {}
     if query.as_of is not None:
         begin = previous_month(month_of(query.begin))  # usage at the beginning comes from what was before
-        for row in made.corrections(limes.engine, projects, begin, query.end):
+        for row in accounts.corrections(limes.engine, projects, begin, query.end):
             if row.corrected_at > query.as_of:  # of several, the first one knows what was said until then
-                corrected = found.days if row.granularity == Granularity.DAY else found.months
-                corrected.setdefault((row.meter, row.begins), row)
+                found.setdefault((row.granularity, row.meter, row.begins), row)
+    return found
+
+
+def _put_back(granularity: Granularity, stored: Stored, later: Later) -> Stored:
+    """Returns the accounts as they were before they were corrected."""
+    if not later:
+        return stored
+    found: dict[Meter, list[StoredAccount]] = {}
+    for meter, rows in stored.items():
+        told = [(row, later.get((granularity, meter, row.begin))) for row in rows]
+        found[meter] = [row._replace(account=old.account, version=old.version) if old else row for row, old in told]
     return found
 
 
 def _of_sources(
     known: Sources,
-    names: Mapping[str, Sequence[NameRow]],
+    names: Mapping[str, Sequence[Names]],
     query: UsageQuery,
     times: Sequence[Bucket],
     state: State,
@@ -214,7 +204,10 @@ def _of_sources(
                 (bucket, by_az[meter] if query.every_az else _sum_of(by_az), units.at(zones[0][1:3], bucket.begin))
                 for bucket, by_az in counted
             ]
-            for several in _together(parts) if query.granularity is Granularity.TOTAL else [[part] for part in parts]:
+            together = [[part] for part in parts]
+            if query.granularity is Granularity.TOTAL:  # those that follow each other in the same unit
+                together = [[*several] for _, several in groupby(parts, itemgetter(2))]
+            for several in together:
                 entry = _entry(names[meter.project], meter, several, state)
                 if not entry.account.is_nothing:
                     yield entry
@@ -229,18 +222,7 @@ def _sum_of(zones: Mapping[Meter, VersionedAccount]) -> VersionedAccount:
     return VersionedAccount(add_zones(accounts_by_az), max(counted.version for counted in zones.values()))
 
 
-def _together(parts: Sequence[Part]) -> Iterator[list[Part]]:
-    """Yields those that follow each other in the same unit."""
-    for _, several in groupby(parts, itemgetter(2)):
-        yield [*several]
-
-
-def _finest(times: Sequence[Bucket]) -> Granularity:
-    found = {bucket.granularity for bucket in times}
-    return next(each for each in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH) if each in found)
-
-
-def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[Part], state: State) -> UsageEntry:
+def _entry(names: Sequence[Names], meter: Meter, parts: Sequence[Part], state: State) -> UsageEntry:
     begin, end = parts[0][0].begin, parts[-1][0].end
     account = reduce(add, [counted.account for _, counted, _ in parts])
     closed = Counter(bucket.granularity.value for bucket, _, _ in parts if bucket.end <= state.closed_until)
@@ -250,18 +232,8 @@ def _entry(names: Sequence[NameRow], meter: Meter, parts: Sequence[Part], state:
     return UsageEntry(name_at(names, end), meter, *times, unit=parts[0][2])
 
 
-def _reasons(entry: UsageEntry, rows: Sequence[CorrectionRow]) -> list[tuple[int, str]]:
-    """Returns when and why what an entry comes from was corrected."""
+def _reasons(entry: UsageEntry, rows: Sequence[Correction]) -> list[tuple[int, str]]:
+    """Returns when and why what an entry comes from was corrected: of several AZs, only once."""
     told = {*entry.closed, *entry.open}
-    found: list[tuple[int, str]] = []
-    for row in rows:
-        if row.granularity in told and entry.begin <= row.begins < entry.end:
-            _add_reason(found, row)
-    return found
-
-
-def _add_reason(found: list[tuple[int, str]], row: CorrectionRow) -> None:
-    """Adds when and why something was corrected: of several AZs, only once."""
-    reason = (row.corrected_at, row.reason)
-    if reason not in found:
-        found.append(reason)
+    of_entry = [row for row in rows if row.granularity in told and entry.begin <= row.begins < entry.end]
+    return [*dict.fromkeys((row.corrected_at, row.reason) for row in of_entry)]

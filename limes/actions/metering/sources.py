@@ -8,19 +8,9 @@ from typing import NamedTuple
 
 from limes.actions.context import Limes
 from limes.actions.metering.usage import unknown_since
+from limes.core.calendar import DAY, Bucket, Granularity, day_of, month_of, previous_month
 from limes.core.catalog import ANY_AZ
-from limes.core.metering.account import (
-    Account,
-    CommittedTime,
-    Gap,
-    Step,
-    Zone,
-    add,
-    constant,
-    integrate,
-    integrate_zones,
-)
-from limes.core.metering.calendar import DAY, Bucket, Granularity, day_of, month_of, previous_month
+from limes.core.metering import Account, CommittedTime, Gap, Step, Zone, add, constant, integrate, integrate_zones
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts
 from limes.db.queries import usage_sources as queries

@@ -14,7 +14,7 @@ from limes.actions.quota_requests.announce import announce_opened
 from limes.actions.quota_requests.grant import ALL_RIGHTS, grant_to_project
 from limes.actions.quota_requests.store import admit, close_passed_on, close_requests, record_step
 from limes.actions.set_quota import project_figures, push_changes
-from limes.audit.initiator import of_job
+from limes.audit.events import of_job
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DOMAIN_QUOTA_GROWS
 from limes.core.history import What

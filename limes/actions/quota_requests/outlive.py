@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from limes.actions import change_log
 from limes.actions.context import Limes
-from limes.audit.cadf import Scope
+from limes.audit.events import Scope
 from limes.core.quota_requests import EventKind, RequestStatus
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.projects import projects_by_id

@@ -6,13 +6,13 @@ from typing import Annotated
 from pydantic import Field
 
 from limes.actions.growth import forecast, history
-from limes.core.metering.calendar import Granularity
+from limes.core.calendar import Granularity
 from limes.validation.shape import Amount, Shape, Time, Unit
 
 _DATES = {Granularity.HOUR: "%Y-%m-%dT%H:%M:%SZ", Granularity.DAY: "%Y-%m-%d", Granularity.MONTH: "%Y-%m"}
 
 
-class UsageDay(Shape):
+class UsageDay(Shape, kw_only=False):
     """An hour, a day or a month (UTC)."""
 
     date: Annotated[str, Field(description="such as `2026-11-01T10:00:00Z`, `2026-11-01` or `2026-11`")]
@@ -48,15 +48,7 @@ def render_usage_history(found: history.Growth) -> UsageHistoryAnswer:
     usage, granularity = [], found.granularity
     for each in found.resources:
         points = [
-            UsageDay(
-                date=datetime.fromtimestamp(point.begins, UTC).strftime(_DATES[granularity]),
-                used=point.used,
-                committed=point.committed,
-                largest=point.largest,
-                last=point.last,
-                quota=point.quota,
-                capacity=point.capacity,
-            )
+            UsageDay(datetime.fromtimestamp(point.begins, UTC).strftime(_DATES[granularity]), *point[1:])
             for point in each.points
         ]
         shown = UsageOfResource(
@@ -73,7 +65,7 @@ def render_usage_history(found: history.Growth) -> UsageHistoryAnswer:
     return UsageHistoryAnswer(granularity=granularity.value, usage_history=usage)
 
 
-class GrowthPerDay(Shape):
+class GrowthPerDay(Shape, kw_only=False):
     """In the resource's unit. In 9 of 10 cases it is between the lowest and the highest, if usage goes on as it did."""
 
     expected: float
@@ -81,7 +73,7 @@ class GrowthPerDay(Shape):
     highest: float
 
 
-class LimitForecast(Shape):
+class LimitForecast(Shape, kw_only=False):
     """When usage reaches a limit. A time that is missing is no end in sight."""
 
     limit: forecast.Limit
@@ -112,19 +104,11 @@ class ForecastAnswer(Shape):
     sampled_at: Time | None = None
 
 
-def render_forecasts(found: forecast.Forecasts) -> ForecastAnswer:
-    return ForecastAnswer(forecasts=[_forecast(each) for each in found.forecasts], sampled_at=found.sampled_at)
-
-
-def _forecast(each: forecast.Forecast) -> ResourceForecast:
+def render_forecast(each: forecast.Forecast) -> ResourceForecast:
     present, trend, growth = each.present, each.trend, None
     if trend is not None:
-        expected, lowest, highest = (round(value, 3) for value in (trend.growth, trend.lowest, trend.highest))
-        growth = GrowthPerDay(expected=expected, lowest=lowest, highest=highest)
-    limits = []
-    for limit in each.limits:
-        at, earliest, latest = limit.expected or (None, None, None)
-        limits.append(LimitForecast(limit=limit.limit, amount=limit.amount, at=at, earliest=earliest, latest=latest))
+        growth = GrowthPerDay(round(trend.growth, 3), round(trend.lowest, 3), round(trend.highest, 3))
+    limits = [LimitForecast(limit.limit, limit.amount, *(limit.expected or ())) for limit in each.limits]
     return ResourceForecast(
         service=each.named.ref[0],
         resource=each.named.ref[1],

@@ -7,7 +7,7 @@ from msgspec import field
 from pydantic import Field
 
 from limes.api.answers.common import Link, Named, PlacedNamed
-from limes.core.metering.calendar import render_time
+from limes.core.calendar import render_time
 from limes.db.queries.lifetimes import LifetimeRow
 from limes.validation.shape import Shape, Time, seconds, stored
 

@@ -15,9 +15,9 @@ from pydantic import Field
 from limes.actions.metering.entries import ClosedMonths
 from limes.actions.metering.entries import UsageEntry as Entry
 from limes.api.answers.common import Link, Named, PlacedNamed
+from limes.core.calendar import render_time
 from limes.core.catalog import Catalog
-from limes.core.metering.calendar import render_time
-from limes.db.queries.usage_sources import Meter, NameRow
+from limes.db.queries.usage_sources import Meter, Names
 from limes.validation.shape import Amount, Shape, Time, Unit, stored
 from limes.web.encoding import write_csv_row
 
@@ -90,7 +90,7 @@ class UsageWriter:
         self._catalog = catalog
         self._encode_lines = Encoder().encode_lines
         self._unit = cache(self._find_unit)
-        self._project, self._names = lru_cache(_KEPT)(_project), lru_cache(_KEPT)(_cells_of_names)
+        self._project, self._names = lru_cache(_KEPT)(_project), lru_cache(_KEPT)(_cells_of_project)
         self._place = cache(self._cells_of_place)
 
     def json(self, part: Part) -> bytes:
@@ -110,13 +110,13 @@ class UsageWriter:
     def _line(self, entry: Entry) -> str:
         meter, (used, committed, beyond, unknown, smallest, largest, last) = entry.meter, entry.account
         return (
-            f"{self._names(entry.names)}{self._place(*meter[1:], entry.begin, entry.end, entry.unit)}"
+            f"{self._names(meter.project, entry.names)}{self._place(*meter[1:], entry.begin, entry.end, entry.unit)}"
             f"{used},{committed},{beyond},{unknown},{'' if smallest is None else smallest},"
             f"{'' if largest is None else largest},{last},{'false' if entry.open else 'true'},{entry.version}\r\n"
         )
 
     def _month_lines(self, part: ClosedMonths) -> Iterator[str]:
-        named = cache(lambda project, begin: self._names(part.name(project, begin)))
+        named = cache(lambda project, begin: self._names(project, part.name(project, begin)))
         place = cache(lambda *place: self._place(*place, part.ends[place[-1]], part.units.at(place[:2], place[-1])))
         for (
             project, service, resource, az, begin, used, committed, beyond, unknown, smallest, largest, last, version
@@ -130,7 +130,7 @@ class UsageWriter:
     def _entry(self, entry: Entry) -> UsageEntry:
         meter, account = entry.meter, entry.account
         return UsageEntry(
-            self._project(entry.names), meter.service, meter.resource,
+            self._project(meter.project, entry.names), meter.service, meter.resource,
             self._unit(meter.service, meter.resource, entry.unit), meter.az or UNSET, entry.begin, entry.end,
             account.used, account.committed, account.beyond, account.unknown,
             UNSET if account.smallest is None else account.smallest,
@@ -140,7 +140,7 @@ class UsageWriter:
 
     def _months(self, part: ClosedMonths) -> Iterator[UsageEntry]:
         closed, ends = stored(encode({"month": part.months}).decode()), part.ends
-        named = cache(lambda project, begin: self._project(part.name(project, begin)))
+        named = cache(lambda project, begin: self._project(project, part.name(project, begin)))
         unit = cache(lambda *of: self._unit(*of[:2], part.units.at(of[:2], of[2])))
         for (
             project, service, resource, az, begin, used, committed, beyond, unknown, smallest, largest, last, version
@@ -164,18 +164,17 @@ class UsageWriter:
         return _cells(service, resource, unit, az, render_time(begin), render_time(end))
 
 
-def _project(names: NameRow) -> Any:
+def _project(uuid: str, names: Names) -> Any:
     """Returns a `PlacedNamed` as it is encoded."""
-    domain = Named(names.domain_uuid, names.domain_name)
-    return stored(PlacedNamed(names.project_uuid, names.project_name, domain).as_json())
+    return stored(PlacedNamed(uuid, names.project_name, Named(names.domain_uuid, names.domain_name)).as_json())
 
 
 def _corrections(reasons: Sequence[tuple[int, str]]) -> list[Correction] | UnsetType:
     return [Correction(at, reason) for at, reason in reasons] or UNSET
 
 
-def _cells_of_names(names: NameRow) -> str:
-    return _cells(names.domain_uuid, names.domain_name, names.project_uuid, names.project_name)
+def _cells_of_project(uuid: str, names: Names) -> str:
+    return _cells(names.domain_uuid, names.domain_name, uuid, names.project_name)
 
 
 def _cells(*cells: str) -> str:

@@ -1,11 +1,11 @@
 """How usage has grown, and when it reaches its limits."""
 
 from limes.actions.growth.forecast import forecast_growth, forecast_project
-from limes.actions.growth.history import HistoryQuery, report_growth
+from limes.actions.growth.history import Times, report_growth
 from limes.api import parameters
-from limes.api.answers.growth import render_forecasts, render_usage_history
+from limes.api.answers.growth import ForecastAnswer, render_forecast, render_usage_history
 from limes.api.call import Call
-from limes.core.metering.calendar import Granularity
+from limes.core.calendar import Granularity
 from limes.web.call import Answer
 
 
@@ -14,14 +14,16 @@ def show_usage_history(call: Call) -> Answer:
     call.refuse_unknown_parameters()
     req = call.req
     granularity = parameters.HISTORY_GRANULARITY.of(req)
-    query = HistoryQuery(
+    begin, end = parameters.HISTORY_FROM.of(req), parameters.HISTORY_UNTIL.of(req)
+    found = report_growth(
+        call.limes,
+        call.where,
+        call.selection(),
         None if granularity == parameters.AUTO else Granularity(granularity),
-        parameters.DAYS_BACK.of(req) or None,
-        parameters.HISTORY_FROM.of(req),
-        parameters.HISTORY_UNTIL.of(req),
-        parameters.PER_AZ.of(req),
+        Times(parameters.DAYS_BACK.of(req) or None, begin, end),
+        every_az=parameters.PER_AZ.of(req),
     )
-    return Answer(document=render_usage_history(report_growth(call.limes, call.where, call.selection(), query)))
+    return Answer(document=render_usage_history(found))
 
 
 def show_forecast(call: Call) -> Answer:
@@ -29,4 +31,5 @@ def show_forecast(call: Call) -> Answer:
     call.refuse_unknown_parameters()
     forecast = forecast_growth if call.where.project is None else forecast_project
     found = forecast(call.limes, call.where, call.selection(), every_az=parameters.PER_AZ.of(call.req))
-    return Answer(document=render_forecasts(found))
+    shown = [render_forecast(each) for each in found.forecasts]
+    return Answer(document=ForecastAnswer(forecasts=shown, sampled_at=found.sampled_at))

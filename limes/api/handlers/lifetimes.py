@@ -4,7 +4,7 @@ from limes.actions.lifetimes import show_lifetimes
 from limes.api import parameters
 from limes.api.answers.lifetimes import CSV_HEADER, LifetimesAnswer, csv_rows, render_lifetime
 from limes.api.call import Call
-from limes.core.metering.calendar import render_time
+from limes.core.calendar import render_time
 from limes.db.queries.lifetimes import FILTERS, LifetimeFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream

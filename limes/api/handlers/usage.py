@@ -3,12 +3,12 @@
 from collections.abc import Generator
 from contextlib import closing
 
+from limes.actions.metering.entries import UsageQuery
 from limes.actions.metering.report import UsagePage, find_page, read_parts, require_known
-from limes.actions.metering.usage_query import UsageQuery
 from limes.api import parameters
 from limes.api.answers.usage import Part, UsageWriter
 from limes.api.call import Call
-from limes.core.metering.calendar import Granularity, bucket_of
+from limes.core.calendar import Granularity, bucket_of
 from limes.db.queries.usage_sources import MeterFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
+from limes.core.calendar import render_time
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance
-from limes.core.metering.calendar import render_time
 from limes.core.units import Unit
 
 

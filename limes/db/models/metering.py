@@ -127,7 +127,7 @@ class CommittedTime(BaseModel):
 
 
 class _AccountModel(BaseModel):
-    """As `limes.core.metering.account.Account`."""
+    """As `limes.core.metering.Account`."""
 
     project_uuid = TextField()
     service_type = TextField()

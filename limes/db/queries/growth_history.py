@@ -5,28 +5,27 @@ from typing import Any, NamedTuple
 
 from peewee import JOIN, Select, fn
 
+from limes.core.calendar import DAY, Granularity, day_of, month_of
 from limes.core.catalog import Ref
 from limes.core.forecast import Trend
-from limes.core.metering.calendar import DAY, Granularity, day_of, month_of
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import CommitmentUse, GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthTrend, QuotaTime
-from limes.db.query import Insert, Node, column, made, rows, tuples
+from limes.db.query import Insert, Node, collected, column, made, rows, tuples
 
 
-class GrowthRow(NamedTuple):
-    """What was sampled in an hour, a day or a month. Usage and commitments are averages."""
+class Point(NamedTuple):
+    """An hour, a day or a month. What is not known is None."""
 
-    service: str
-    resource: str
-    az: str
     begins: int
     used: int
+    """On average; likewise `committed`."""
     committed: int
-    largest: int
-    last: int
-    quota: int | None
-    capacity: int | None
+    largest: int | None = None
+    last: int | None = None
+    """At the end; likewise quota and capacity."""
+    quota: int | None = None
+    capacity: int | None = None
 
 
 _MODELS: dict[Granularity, Any] = {
@@ -37,10 +36,10 @@ _MODELS: dict[Granularity, Any] = {
 }
 
 
-@rows(GrowthRow)
+@collected(tuple[str, str, str], Point)
 def growth_history(scope: str, granularity: Granularity, begin: int, end: int, *, every_az: bool) -> Node:
-    """What was sampled of the cluster (`scope` is empty) or a domain (UUID): of all AZs together, or of each single
-    one."""
+    """What was sampled by service, resource and AZ, of the cluster (`scope` is empty) or a domain (UUID): of all AZs
+    together, or of each single one."""
     series, model = GrowthSeries, _MODELS[granularity]
     is_hour = model is GrowthHour
     largest, last = (model.usage, model.usage) if is_hour else (model.usage_largest, model.usage_last)
@@ -120,42 +119,25 @@ def quotas_of_project(project: str, begin: int, end: int) -> Node:
 # -- trends ------------------------------------------------------------------------------------------------------------
 
 
-class DayOfSeries(NamedTuple):
-    """What was used on a day, on average."""
-
-    series_id: int
-    begins: int
-    usage: int
-
-
-class TrendRow(NamedTuple):
-    """The trend of a series, from so many days; without figures as long as these are too few."""
-
-    series_id: int
-    computed_at: int
-    days: int
-    level: float | None
-    growth: float | None
-    lowest: float | None
-    highest: float | None
-
-
 @column(int)
 def series_after(after: int, limit: int) -> Node:
     """At most so many ids after this one."""
     return GrowthSeries.select(GrowthSeries.id).where(GrowthSeries.id > after).order_by(GrowthSeries.id).limit(limit)
 
 
-@rows(DayOfSeries)
+@collected(int, tuple[int, int])
 def days_of(series: Sequence[int], begin: int, end: int) -> Node:
-    """The days of these series that begin in this time, in order."""
+    """When the days of these series begin, in this time and in order, and what was used on average."""
     day = GrowthDay
     is_wanted = (any_of(day.series, series), day.begins >= begin, day.begins < end)
     return day.select(day.series, day.begins, day.usage).where(*is_wanted).order_by(day.series, day.begins)
 
 
-write_trends = Insert(TrendRow, GrowthTrend, key=1)
-"""Writes trends."""
+_trend = (GrowthTrend.level, GrowthTrend.growth, GrowthTrend.lowest, GrowthTrend.highest)
+write_trends = Insert(
+    tuple[Any, ...], GrowthTrend, GrowthTrend.series, GrowthTrend.computed_at, GrowthTrend.days, *_trend, key=1
+)
+"""Writes trends, from so many days; without figures as long as these are too few."""
 
 
 class Present(NamedTuple):

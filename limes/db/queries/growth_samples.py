@@ -5,7 +5,7 @@ from typing import Any, Literal, NamedTuple
 
 from peewee import Select, Value, fn
 
-from limes.core.metering.calendar import DAY
+from limes.core.calendar import DAY
 from limes.db.compiled import any_of, lock, quotient
 from limes.db.engine import Engine
 from limes.db.models import (
@@ -118,11 +118,6 @@ def write_hour(engine: Engine, hour: int, samples: Iterable[tuple[int, Sample]])
 # -- days and months ---------------------------------------------------------------------------------------------------
 
 
-def _as_decimal(amount: Any) -> Any:
-    """So that sums have no limit on PostgreSQL."""
-    return amount.cast("NUMERIC")
-
-
 @writes
 def _roll_up(begin: int, end: int, *, is_day: bool) -> Node:
     """The INSERT of what the hours that begin in a day, or the days of a month, say together. It reads and writes all
@@ -134,7 +129,8 @@ def _roll_up(begin: int, end: int, *, is_day: bool) -> Node:
     usage, committed = (last.usage, last.committed) if is_day else (last.usage_last, last.committed_last)
 
     def mean(field: Any) -> Any:
-        return quotient(fn.SUM(_as_decimal(field) * samples), fn.SUM(samples)).cast("BIGINT")
+        # decimal, so that sums have no limit on PostgreSQL
+        return quotient(fn.SUM(field.cast("NUMERIC") * samples), fn.SUM(samples)).cast("BIGINT")
 
     parts = (
         source.select(
@@ -190,13 +186,17 @@ def forget_future(engine: Engine, now: int) -> None:
     """Deletes what a clock that was ahead has written for times that are yet to come."""
     for length in _MODELS:
         _delete(engine, length, now, is_future=True)
+    _forget_future_quotas(engine, now)
+    _reopen_quotas(engine, now)
 
 
 # -- samples that are not due yet --------------------------------------------------------------------------------------
 
 
 @writes
-def _bring_forward(job: str, at: float, scope: str, resources: Collection[int], sampled_before: int) -> Node:
+def bring_forward(job: str, at: float, scope: str, resources: Collection[int], sampled_before: int) -> Node:
+    """Lets the job run at this time at the latest, if one of these resources (ids) has no sample of an hour that began
+    before `sampled_before`, in the domain (UUID) or the cloud (empty)."""
     is_same = (GrowthSeries.service_type == Service.type, GrowthSeries.resource_name == Resource.name)
     known = (
         GrowthSeries.select(Value(1))
@@ -205,14 +205,6 @@ def _bring_forward(job: str, at: float, scope: str, resources: Collection[int], 
     )
     new = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, resources), ~fn.EXISTS(known))
     return Job.update(next_run_at=at).where(Job.name == job, Job.next_run_at > at, fn.EXISTS(new))
-
-
-def bring_forward(
-    engine: Engine, job: str, at: float, scope: str, resources: Collection[int], sampled_before: int
-) -> bool:
-    """Lets the job run at this time at the latest, if one of these resources (ids) has no sample of an hour that began
-    before `sampled_before`, in the domain (UUID) or the cloud (empty). Returns whether that changed anything."""
-    return _bring_forward(engine, job, at, scope, resources, sampled_before) == 1
 
 
 # -- quotas of projects ------------------------------------------------------------------------------------------------
@@ -294,16 +286,10 @@ def forget_quotas(before: int) -> Node:
 
 
 @writes
-def _forget_future(now: int) -> Node:
+def _forget_future_quotas(now: int) -> Node:
     return QuotaTime.delete().where(QuotaTime.since > now)
 
 
 @writes
-def _reopen(now: int) -> Node:
+def _reopen_quotas(now: int) -> Node:
     return QuotaTime.update(until=None).where(QuotaTime.until > now)
-
-
-def forget_future_quotas(engine: Engine, now: int) -> None:
-    """Deletes what a clock that was ahead has written for times that are yet to come."""
-    _forget_future(engine, now)
-    _reopen(engine, now)

@@ -101,10 +101,6 @@ def _end_steps(engine: Engine, now: int, ended_later: Any, *conditions: Any) -> 
     # nothing is recorded before its time, and there is an index of when it was
     later = UsageStep.delete().where(UsageStep.recorded_at > now, UsageStep.at > now, ended_later)
     recorded_at = PENDING if engine.write(later) else now
-    engine.write(_steps_to_zero(now, recorded_at, *conditions))
-
-
-def _steps_to_zero(now: int, recorded_at: int, *conditions: Any) -> Any:
     ended = (
         _AZ.select(
             Project.uuid,
@@ -121,7 +117,7 @@ def _steps_to_zero(now: int, recorded_at: int, *conditions: Any) -> Any:
         .where(_METERED, *conditions)
     )
     fields = [getattr(UsageStep, name) for name in StepRow._fields]
-    return UsageStep.insert_from(ended, fields).on_conflict(conflict_target=fields[:5], preserve=fields[5:])
+    engine.write(UsageStep.insert_from(ended, fields).on_conflict(conflict_target=fields[:5], preserve=fields[5:]))
 
 
 @column(int)
@@ -148,8 +144,7 @@ def end_projects(
 
 
 def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> None:
-    """Ends the account of resources that are offered no more. Their usage is metered anew if they come back. To be
-    called again from time to time: a scrape that had begun before may end after this."""
+    """Ends the account of resources that are offered no more. Their usage is metered anew if they come back."""
     if not resource_ids:
         return
     resource = (
@@ -192,11 +187,12 @@ def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
     """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. To be called
     once."""
     refs = {id_: ref for ref, id_ in resource_ids(engine).items()}
-    metered = [row for row in _meter(engine, uuids) if row[3]]
-    add_steps(
-        engine,
-        [StepRow(uuids[project], *refs[resource], az, now, usage, now) for project, resource, az, usage in metered],
-    )
+    steps = [
+        StepRow(uuids[project], *refs[resource], az, now, usage, now)
+        for project, resource, az, usage in _meter(engine, uuids)
+        if usage
+    ]
+    add_steps(engine, steps)
 
 
 # -- names -------------------------------------------------------------------------------------------------------------

@@ -1,17 +1,30 @@
-"""The stored account: closed days and months, how far closing has come, and units (docs/adr/0032)."""
+"""The stored account: closed days and months, their corrections, how far closing has come, and units (ADR 32)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+import orjson
 from peewee import fn
 
+from limes.core.calendar import Granularity, MonthUnits, month_of, previous_month
 from limes.core.catalog import Ref
-from limes.core.metering.calendar import MonthUnits, month_of, previous_month
+from limes.core.metering import Account
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
-from limes.db.models import ClosedDay, MeteredUnit, MeteringState, Project, UsageDay, UsageGap, UsageMonth, UsageStep
+from limes.db.models import (
+    ClosedDay,
+    MeteredUnit,
+    MeteringState,
+    Project,
+    UsageCorrection,
+    UsageDay,
+    UsageGap,
+    UsageMonth,
+    UsageStep,
+)
+from limes.db.queries.metering import PENDING
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
-from limes.db.query import Insert, Node, collected, exists, first, first_value, mapping, tuples, writes
+from limes.db.query import Insert, Node, collected, column, exists, first, first_value, mapping, rows, tuples, writes
 
 
 class State(NamedTuple):
@@ -117,16 +130,18 @@ _insert_days, _insert_months = _insert(UsageDay), _insert(UsageMonth)
 
 
 def write_days(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
-    _insert_days(engine, [(*meter, *_values(stored)) for meter, stored in rows])
+    new = [(*meter, stored.begin, *as_stored(stored.account), stored.version) for meter, stored in rows]
+    _insert_days(engine, new)
 
 
 def write_months(engine: Engine, rows: Iterable[tuple[Meter, StoredAccount]]) -> None:
-    _insert_months(engine, [(*meter, *_values(stored), stored.counted_until) for meter, stored in rows])
+    new = [(*meter, row.begin, *as_stored(row.account), row.version, row.counted_until) for meter, row in rows]
+    _insert_months(engine, new)
 
 
-def _values(stored: StoredAccount) -> tuple[Any, ...]:
-    used, committed, beyond, *rest = stored.account
-    return (stored.begin, str(used), str(committed), str(beyond), *rest, stored.version)
+def as_stored(account: Account) -> tuple[str, str, str, int, int | None, int | None, int]:
+    """Totals as text: they may have more than 64 bits."""
+    return (str(account.used), str(account.committed), str(account.beyond), *account[3:])
 
 
 @tuples(tuple[str, str, str, str, int, int])
@@ -142,8 +157,7 @@ def _last(of_months: bool, projects: Sequence[str], begin: int, resources: Colle
 def last_usages(
     engine: Engine, projects: Sequence[str], now: int, resources: Collection[str] | None = None
 ) -> dict[Meter, int]:
-    """What the account knows last of the usage of these projects (UUIDs), by what it is about. If names of resources
-    are given, it does so of these only."""
+    """What the account knows last of the usage of these projects (UUIDs), and of these resources (by name)."""
     known: dict[Meter, tuple[int, int]] = {}
     begin = previous_month(month_of(now))  # months have a row of all that was used
     for of_months in (True, False):
@@ -211,3 +225,134 @@ def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
     noted = metered_units(engine).noted
     changed = [(ref, unit) for ref, unit in sorted(units.items()) if ref not in noted or noted[ref][-1][1] != unit]
     _add(engine, [(*ref, now, unit) for ref, unit in changed])
+
+
+# -- corrections -------------------------------------------------------------------------------------------------------
+
+
+class Correction(NamedTuple):
+    """A closed day or month that said something else before."""
+
+    corrected_at: int
+    reason: str
+    granularity: str
+    project_uuid: str
+    service_type: str
+    resource_name: str
+    az: str
+    begins: int
+    version: int
+    before: str
+    """The account as JSON."""
+
+    @classmethod
+    def of(cls, at: int, reason: str, granularity: str, meter: Meter, old: StoredAccount) -> "Correction":
+        document = orjson.dumps(as_stored(old.account)).decode()
+        return cls(at, reason, granularity, *meter, old.begin, old.version, document)
+
+    @property
+    def meter(self) -> Meter:
+        return Meter(self.project_uuid, self.service_type, self.resource_name, self.az)
+
+    @property
+    def account(self) -> Account:
+        used, committed, beyond, *rest = orjson.loads(self.before)
+        return Account(int(used), int(committed), int(beyond), *rest)
+
+
+_insert_corrections = Insert(Correction, UsageCorrection, at_once=ROWS)
+
+
+class CheckedCorrections(NamedTuple):
+    """Which corrections were made by the present rules.
+
+    All who correct have locked the state, so that numbers are in the order in which they commit.
+    """
+
+    until: int
+    """The number of the last one of which that is known."""
+    last: int
+    """The number of the last one."""
+    begins: int | None
+    """When the first day or month begins that was corrected after that."""
+
+
+@rows(CheckedCorrections)
+def _checked() -> Node:
+    row, state = UsageCorrection, MeteringState
+    last = fn.COALESCE(row.select(fn.MAX(row.number)), 0)
+    later = row.select(fn.MIN(row.begins)).where(row.number > state.checked_correction)
+    return state.select(state.checked_correction, last, later)
+
+
+def checked_corrections(engine: Engine) -> CheckedCorrections:
+    """Which corrections are known to be made by the present rules. To be called once the account has begun."""
+    (found,) = _checked(engine)
+    return found
+
+
+@writes
+def check_corrections(until: int) -> Node:
+    """Notes that all corrections until this number were made by the present rules, or repaired."""
+    return MeteringState.update(checked_correction=until)
+
+
+def add_corrections(engine: Engine, corrections: Sequence[Correction]) -> None:
+    """Notes corrections that were made by the present rules."""
+    if not corrections:
+        return
+    before = checked_corrections(engine)
+    _insert_corrections(engine, corrections)
+    if before.until == before.last:
+        check_corrections(engine, checked_corrections(engine).last)
+
+
+@rows(Correction)
+def corrections(projects: Sequence[str], begin: int, end: int) -> Node:
+    """The corrections of days and months that begin in this time, in their order."""
+    row = UsageCorrection
+    query = row.select(*(getattr(row, name) for name in Correction._fields))
+    return query.where(any_of(row.project_uuid, projects), row.begins >= begin, row.begins < end).order_by(row.number)
+
+
+def months_to_write(engine: Engine, projects: Sequence[str], month: int) -> dict[Meter, int]:
+    """Returns the versions of an open month that was closed before, by a clock that was ahead."""
+    found: dict[Meter, int] = {}
+    for row in corrections(engine, projects, month, month + 1):
+        if row.granularity == Granularity.MONTH:
+            found[row.meter] = max(row.version + 1, found.get(row.meter, 1))
+    return found
+
+
+# -- what no closed day has counted so far -----------------------------------------------------------------------------
+
+
+@column(str)
+def _find(of_gaps: bool, end: int, limit: int) -> Node:
+    row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
+    # equality with a constant: PostgreSQL knows how few there are, and looks them up in the index of `recorded_at`
+    return row.select(row.project_uuid).where(row.recorded_at == PENDING, since < end).limit(limit)
+
+
+@tuples(tuple[str, int])
+def _take(of_gaps: bool, projects: Sequence[str], begin: int, end: int) -> Node:
+    row, since = (UsageGap, UsageGap.begins) if of_gaps else (UsageStep, UsageStep.at)
+    is_wanted = (row.recorded_at == PENDING, since >= begin, since < end, any_of(row.project_uuid, projects))
+    return row.update(recorded_at=since).where(*is_wanted).returning(row.project_uuid, since)
+
+
+def late_projects(engine: Engine, end: int, limit: int) -> list[str]:
+    """At most `limit` projects (UUIDs) of which something is pending that is about a time before `end`; none only if
+    there are none."""
+    found = {project for of_gaps in (False, True) for project in _find(engine, of_gaps, end, limit)}
+    return sorted(found)[:limit]
+
+
+def take_pending(engine: Engine, projects: Sequence[str], begin: int, end: int) -> dict[str, int]:
+    """Takes what is pending of these projects in this time: the caller counts it. Returns from when on that is, by
+    project."""
+    found: dict[str, int] = {}
+    for of_gaps in (False, True):
+        for project, at in _take(engine, of_gaps, projects, begin, end):
+            found[project] = min(at, found.get(project, at))
+    return found

@@ -1,11 +1,10 @@
 """What the account of usage and commitments is computed from, by project (UUID) and time (docs/adr/0032)."""
 
 from collections.abc import Collection, Iterable, Sequence
-from operator import itemgetter
 from typing import Any, NamedTuple
 
-from limes.core.metering.account import Account, CommittedTime, Gap, Step
-from limes.core.metering.calendar import DAY
+from limes.core.calendar import DAY
+from limes.core.metering import Account, CommittedTime, Gap, Step
 from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import CommittedTime as CommittedTimeModel
@@ -69,7 +68,6 @@ CLOCKS_DIFFER = 300
 
 
 def meter_columns(model: Any) -> list[Any]:
-    """Those of what a row is about."""
     return [model.project_uuid, model.service_type, model.resource_name, model.az]
 
 
@@ -136,34 +134,9 @@ def places(projects: Sequence[str], only: MeterFilter = NO_FILTER) -> Node:
 # -- stored accounts ---------------------------------------------------------------------------------------------------
 
 
-class MonthRow(NamedTuple):
-    """A stored month. Totals are decimal digits."""
-
-    project: str
-    service: str
-    resource: str
-    az: str
-    begin: int
-    used: str
-    committed: str
-    beyond: str
-    unknown: int
-    smallest: int | None
-    largest: int | None
-    last: int
-    version: int
-
-    @property
-    def meter(self) -> Meter:
-        return Meter._make(self[:4])
-
-    @property
-    def account(self) -> Account:
-        return Account(int(self.used), int(self.committed), int(self.beyond), *self[8:12])
-
-
 Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int]
-"""The same as a plain tuple: there are hundreds of thousands of them, which the garbage collector need not look at."""
+"""A stored month: project, service, resource, AZ and beginning; the account, with totals as decimal digits; and its
+version. A plain tuple: there are hundreds of thousands of them, which the garbage collector need not look at."""
 
 
 def _accounts(model: Any, projects: Sequence[str], begin: int, end: int, only: MeterFilter, *more: Any) -> Select:
@@ -204,33 +177,24 @@ def months(
 
 
 @tuples(tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int])
-def _month_rows(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
+def month_rows(projects: Sequence[str], begin: int, end: int, only: MeterFilter) -> Node:
+    """The same, in no order."""
     return _accounts(UsageMonth, projects, begin, end, only)
-
-
-def month_rows(
-    engine: Engine, projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER
-) -> list[Month]:
-    """The same, in the order of meters (by code points, whatever the database's order is) and time."""
-    found = _month_rows(engine, projects, begin, end, only)
-    found.sort(key=itemgetter(slice(0, 5)))
-    return found
 
 
 # -- projects ----------------------------------------------------------------------------------------------------------
 
 
-class NameRow(NamedTuple):
+class Names(NamedTuple):
     """What a project was called from a time on."""
 
-    project_uuid: str
     since: int
     project_name: str
     domain_uuid: str
     domain_name: str
 
 
-@grouped(str, "project_uuid", NameRow)
+@collected(str, Names)
 def names(projects: Sequence[str]) -> Node:
     """What these projects were called, in the order of time."""
     row = MeteredProject

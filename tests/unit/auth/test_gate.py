@@ -6,9 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from limes.auth.gate import Gate
 from limes.auth.session import open_session
-from limes.auth.token_cache import TokenCache
+from limes.auth.tokens import Gate, TokenCache
 from limes.composition.identity import build_authenticator
 from limes.errors import Unavailable
 from limes.system import SystemClock

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from limes.auth.revoked import RevocationsFirst, RevokedTokens
 from limes.auth.session import open_session
+from limes.auth.tokens import RevocationsFirst, RevokedTokens
 from limes.composition.identity import build_authenticator
 from limes.errors import Unauthorized, Unavailable
 from limes.system import SystemClock
@@ -56,7 +56,7 @@ def test_signing_out_reaches_every_worker(validator: str, tmp_path: Path) -> Non
 
 def test_another_process(tmp_path: Path) -> None:
     code = (
-        "import sys, pathlib; from limes.auth.revoked import RevokedTokens; from limes.system import SystemClock;"
+        "import sys, pathlib; from limes.auth.tokens import RevokedTokens; from limes.system import SystemClock;"
         "RevokedTokens(SystemClock(), 300, pathlib.Path(sys.argv[1])).add('of-ada')"
     )
     here = RevokedTokens(SystemClock(), 300, tmp_path / "made" / "by-add")

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from limes.auth.context import Identity
-from limes.auth.token_cache import TokenCache, Verdict, cache_key
+from limes.auth.tokens import TokenCache, Verdict, cache_key
 from limes.errors import Unavailable
 from tests.support.clock import FrozenClock
 

@@ -7,7 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.core.metering.account import (
+from limes.core.calendar import (
+    DAY,
+    HOUR,
+    Granularity,
+    begins_bucket,
+    buckets,
+    day_of,
+    month_of,
+    next_month,
+    previous_month,
+)
+from limes.core.metering import (
     Account,
     CommittedTime,
     Gap,
@@ -18,17 +29,6 @@ from limes.core.metering.account import (
     constant,
     integrate,
     integrate_zones,
-)
-from limes.core.metering.calendar import (
-    DAY,
-    HOUR,
-    Granularity,
-    begins_bucket,
-    buckets,
-    day_of,
-    month_of,
-    next_month,
-    previous_month,
 )
 
 END = 40

@@ -19,7 +19,7 @@ from limes.placement.transfer.api import RemoteApi
 from limes.settings.identity import IdentitySettings
 from limes.system import SystemClock
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
-from limes.ui.requests import PasswordSignIn
+from limes.ui.sign_in import PasswordSignIn
 from tests.backends.conftest import STATIC_DISCOVERY
 from tests.support.faulty_keystone import token_body
 from tests.support.web_server import Answer, Request, WebServer

@@ -13,9 +13,9 @@ import pytest
 import requests
 
 from limes.backends import BackendError, BackendOutage
-from limes.outgoing import AnswerLimits, GuardedSession, session
+from limes.outgoing import AnswerLimits, GuardedSession, answers
 from limes.outgoing.answers import read_body
-from limes.outgoing.contents import Contents
+from limes.outgoing.room import Contents
 from tests.support.web_server import Answer, Request, WebServer, web_server
 from tests.unit.outgoing.askers import Asker, whoever_asks
 
@@ -150,7 +150,7 @@ def test_time(timeout: object, server: WebServer, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(time, "monotonic", lambda: clock() + 100)
         return read_body(*arguments)
 
-    monkeypatch.setattr(session, "read_body", read_late)
+    monkeypatch.setattr(answers, "read_body", read_late)
     server.answer = lambda _: Answer(200, trickle(b"{"))
     with pytest.raises(BackendOutage, match=r"not complete after 100 s"):
         GuardedSession(SMALL).get(server.url, timeout=timeout)

@@ -19,8 +19,7 @@ from limes.backends.reports import DomainInfo, ProjectInfo
 from limes.backends.timeouts import GuardedQuotaBackend, within
 from limes.errors import BackendOutage, BackendPaused
 from limes.outgoing import AnswerLimits, GuardedSession
-from limes.outgoing.contents import Contents
-from limes.outgoing.room import ROOM, Room, Share, with_its_answers
+from limes.outgoing.room import ROOM, Contents, Room, Share, with_its_answers
 from tests.support.processes import eventually
 from tests.support.web_server import Answer, WebServer, web_server
 

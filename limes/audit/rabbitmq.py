@@ -4,6 +4,7 @@ Each delivery opens a connection of its own. Deliveries are seconds apart, and a
 heartbeats, and care for restarting brokers and forgetful firewalls.
 """
 
+import contextlib
 import logging
 import ssl
 import threading
@@ -16,11 +17,9 @@ import pika.exceptions as pika_errors
 from pika.adapters.blocking_connection import BlockingChannel
 from pika.adapters.utils.connection_workflow import AMQPConnectorException
 
-from limes.audit.sinks.base import Delivery, OutgoingEvent
+from limes.audit.sinks import Delivery, OutgoingEvent
 
 log = logging.getLogger(__name__)
-
-_NOT_FOUND = 404
 
 
 class _Attempt:
@@ -55,12 +54,15 @@ class RabbitMQSink:
         self._stuck: threading.Thread | None = None
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        """Waits for the broker's confirmation of each message."""
         if self._stuck is not None and self._stuck.is_alive():
             return Delivery(error=f"{self._broker()}: still waits for a confirmation from before")
         self._stuck = None
         attempt = _Attempt(events)
-        thread = threading.Thread(target=self._run, args=[attempt], name="audit-rabbitmq", daemon=True)
+
+        def run() -> None:
+            attempt.error = self._connected(lambda opened: self._publish_all(self._open_channel(opened), attempt))
+
+        thread = threading.Thread(target=run, name="audit-rabbitmq", daemon=True)
         thread.start()
         while thread.is_alive():
             before = attempt.steps
@@ -71,11 +73,8 @@ class RabbitMQSink:
         return attempt.outcome(attempt.error)
 
     def try_out(self) -> str | None:
-        """See `Sink`: connects and asks for the queue, which need not exist yet."""
+        """Connects and asks for the queue, which need not exist yet."""
         return self._connected(lambda connection: _has_queue(connection, self._queue))
-
-    def _run(self, attempt: _Attempt) -> None:
-        attempt.error = self._connected(lambda connection: self._publish_all(self._open_channel(connection), attempt))
 
     def _connected(self, work: Callable[[pika.BlockingConnection], object]) -> str | None:
         """Runs `work` with a connection. Returns what went wrong, if anything."""
@@ -84,7 +83,8 @@ class RabbitMQSink:
             try:
                 work(connection)
             finally:
-                _close(connection.close)
+                with contextlib.suppress(pika_errors.AMQPError, OSError):  # confirmations stay valid
+                    connection.close()
         except (pika_errors.AMQPError, AMQPConnectorException, OSError, ValueError) as error:
             return f"{self._broker()}: {_reason(error)}"
         except Exception as error:
@@ -151,7 +151,7 @@ def _has_queue(connection: pika.BlockingConnection, queue: str) -> bool:
     try:
         connection.channel().queue_declare(queue, passive=True)
     except pika_errors.ChannelClosedByBroker as error:
-        if error.reply_code != _NOT_FOUND:
+        if error.reply_code != 404:
             raise
         return False
     return True
@@ -165,13 +165,6 @@ def _with_password(url: str, password: str | None) -> str:
     user, host = parts.username or "guest", parts.netloc.rpartition("@")[2]
     word = password if password is not None else "guest" if user == "guest" else ""
     return urlunsplit(parts._replace(netloc=f"{user}:{quote(word, safe='')}@{host}"))
-
-
-def _close(close: Callable[[], None]) -> None:
-    try:
-        close()
-    except (pika_errors.AMQPError, OSError):
-        return  # confirmations stay valid
 
 
 def _reason(error: Exception) -> str:
