@@ -14,8 +14,7 @@ from limes.actions.context import Limes
 from limes.actions.quota_requests.announce import request_documents
 from limes.actions.reports.alerts import Alert, find_all_alerts
 from limes.core.alerts import Kind, Severity
-from limes.core.notifications import ALERT_KINDS, CONFIRMED, PREFIX, RENEWED, Key, decide
-from limes.core.recipients import REQUEST_WAITING
+from limes.core.notifications import ALERT_KINDS, CONFIRMED, PREFIX, RENEWED, REQUEST_WAITING, Key, decide
 from limes.core.temporary_quota import TemporaryState
 from limes.db.queries import commitment_events, outbox
 from limes.db.queries import notifications as queries

@@ -6,7 +6,7 @@ from limes.actions.mails.mail_settings import MailSettings
 from limes.actions.mails.queue_mails import Languages, ProjectItself, Recipients
 from limes.actions.mails.send_mails import Contents
 from limes.auth.session import CloudSession
-from limes.core.recipients import LanguageRule, Level, RecipientRule
+from limes.core.notifications import LanguageRule, Level, RecipientRule
 from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
 from limes.mail.mail_api import MailApi

@@ -3,8 +3,7 @@
 import uuid
 from collections.abc import Collection
 
-from limes.core.commitments.commitment import Commitment, Status
-from limes.core.commitments.duration import DurationError, parse_duration
+from limes.core.commitments.commitment import Commitment, DurationError, Status, parse_duration
 from limes.errors import ConfigError
 from limes.importer.source import CommitmentRow
 from limes.system import IdSource

@@ -11,7 +11,7 @@ from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.mails.queue_mails import ProjectItself, QueueMails, Recipients
 from limes.actions.mails.send_mails import Contents, SendMails, Sent
-from limes.core.recipients import RecipientRule
+from limes.core.notifications import RecipientRule
 from limes.db.queries import outbox
 from limes.mail.samples import sample
 from limes.mail.smtp import Sender, SmtpMailer, SmtpServer

@@ -8,7 +8,7 @@ import pytest
 from limes.actions.mails.queue_mails import Languages, Recipients
 from limes.actions.mails.send_mails import Sent
 from limes.actions.mails.subscriptions import Subscriptions
-from limes.core.recipients import LanguageRule, Level, RecipientRule
+from limes.core.notifications import LanguageRule, Level, RecipientRule
 from limes.errors import Unavailable
 from limes.mail.samples import sample
 from tests.api.post import ALICE, BOB, DAY, Post, post, server

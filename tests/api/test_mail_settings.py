@@ -12,7 +12,7 @@ from limes.actions.mails.queue_mails import Recipients
 from limes.actions.mails.send_mails import Sent
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
-from limes.core.recipients import RecipientRule
+from limes.core.notifications import RecipientRule
 from limes.db.queries import mails as queries
 from limes.errors import Unavailable
 from limes.mail.samples import KINDS

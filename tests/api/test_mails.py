@@ -11,7 +11,7 @@ from keystoneauth1.token_endpoint import Token
 
 from limes.actions.mails.queue_mails import Languages, ProjectItself, Recipients
 from limes.actions.mails.send_mails import Sent
-from limes.core.recipients import REQUEST_KINDS, RecipientRule
+from limes.core.notifications import REQUEST_KINDS, RecipientRule
 from limes.mail.mail_api import MailApi
 from limes.mail.mailer import Mail, Outcome
 from limes.mail.samples import KINDS, sample

@@ -6,7 +6,7 @@ import pytest
 
 from limes.actions.mails.queue_mails import Recipients
 from limes.actions.mails.send_mails import Sent
-from limes.core.recipients import RecipientRule
+from limes.core.notifications import RecipientRule
 from limes.db.queries import mails as queries
 from limes.mail.unsubscribe import Subscription
 from tests.api.post import ALICE, BOB, Post, post, server

@@ -9,9 +9,8 @@ from limes.actions.commitments.preview import committable_resource_id, no_capaci
 from limes.actions.commitments.store import Change, CommitmentView
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
-from limes.core.commitments.commitment import Commitment, Status
+from limes.core.commitments.commitment import Commitment, Status, canonical_duration
 from limes.core.commitments.document import Commitment as CommitmentDocument
-from limes.core.commitments.duration import canonical_duration
 from limes.core.commitments.plan import advise
 from limes.core.commitments.request import CommitmentRequest, check_request, check_times, expiry
 from limes.db.queries import commitments as queries

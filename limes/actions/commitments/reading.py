@@ -13,7 +13,7 @@ from limes.actions.commitments.store import CommitmentView
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.commitments.commitment import advance
-from limes.core.commitments.deadlines import NO_DEADLINES, deadlines_of
+from limes.core.commitments.reshaping import NO_DEADLINES, deadlines_of
 from limes.core.selection import Selection
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events

@@ -14,8 +14,7 @@ from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
 from limes.core.commitments import request as requests
 from limes.core.commitments import reshaping
-from limes.core.commitments.commitment import Commitment
-from limes.core.commitments.duration import canonical_duration
+from limes.core.commitments.commitment import Commitment, canonical_duration
 from limes.core.commitments.rules import Rate, conversion_rates
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries

@@ -6,8 +6,8 @@ from datetime import date, timedelta
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
+from limes.core.commitments.plan import DayOfUse, recommended_amount
 from limes.core.commitments.request import az_aware_refs, committable_azs, pooled_refs
-from limes.core.commitments.utilisation import DayOfUse, recommended_amount
 from limes.core.quota import is_forbidden
 from limes.core.selection import Selection
 from limes.core.units import Unit

@@ -12,8 +12,7 @@ import orjson
 
 from limes.actions.context import Limes
 from limes.audit.sinks.base import Delivery, OutgoingEvent
-from limes.core.notifications import PREFIX
-from limes.core.recipients import TO_REQUESTER, LanguageRule, Place, RecipientRule, language_of
+from limes.core.notifications import PREFIX, TO_REQUESTER, LanguageRule, Place, RecipientRule, language_of
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import NewItem
 from limes.errors import LimesError, Unavailable

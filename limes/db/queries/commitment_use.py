@@ -7,7 +7,7 @@ from peewee import EXCLUDED, JOIN, Case, CompoundSelectQuery, Field, Value, fn
 
 from limes.core.catalog import ANY_AZ
 from limes.core.commitments.commitment import LIVE, Status
-from limes.core.commitments.utilisation import DayOfUse
+from limes.core.commitments.plan import DayOfUse
 from limes.core.units import MAX_STORED
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
