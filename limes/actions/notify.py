@@ -17,7 +17,7 @@ from limes.core.alerts import Kind, Severity
 from limes.core.notifications import ALERT_KINDS, CONFIRMED, PREFIX, RENEWED, REQUEST_WAITING, Key, decide
 from limes.core.temporary_quota import TemporaryState
 from limes.db.queries import commitment_events, outbox
-from limes.db.queries import notifications as queries
+from limes.db.queries import mails as queries
 from limes.db.queries.alerts import TemporaryAlertRow
 from limes.db.queries.attention import PlacedRow
 from limes.db.queries.quota_request_lists import waiting as open_requests

@@ -3,8 +3,7 @@
 from dataclasses import dataclass, field
 
 from limes.actions.context import Limes
-from limes.actions.mails.mail_settings import MailSettings
-from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.mails.subscriptions import MailSettings, Subscriptions
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.web.client_address import ClientAddress

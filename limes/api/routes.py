@@ -37,21 +37,12 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
-from limes.api.handlers import (
-    attention,
-    autogrow_bounds,
-    cluster,
-    mail_settings,
-    project,
-    quota,
-    rights,
-    unsubscribe,
-    version,
-)
+from limes.api.handlers import attention, autogrow_bounds, cluster, mails, project, quota, rights, version
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
 from limes.api.usage_routes import GROWTH, LIFETIMES, USAGE
+from limes.mail import mailer
 from limes.web.call import Answer, Html
 from limes.web.json import dump
 from limes.web.operation import document_rules
@@ -242,20 +233,18 @@ SECTIONS = {
     "quota-requests": QUOTA_REQUESTS,
     "notifications": {
         "/v1/mail-settings": {
-            "GET": Operation(
-                mail_settings.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)
-            ),
+            "GET": Operation(mails.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)),
             "PUT": Operation(
-                mail_settings.set_mail_settings,
+                mails.set_mail_settings,
                 "user:mail_settings",
                 {200: MailSettingsAnswer},
                 (404, 409, 422, 503),
                 body=MailSettingsBody,
             ),
         },
-        unsubscribe.PATH: {
-            "GET": Operation(unsubscribe.show_unsubscribe, None, *_UNSUBSCRIBE, public=True),
-            "POST": Operation(unsubscribe.unsubscribe, None, *_UNSUBSCRIBE, public=True),
+        mailer.PATH: {
+            "GET": Operation(mails.show_unsubscribe, None, *_UNSUBSCRIBE, public=True),
+            "POST": Operation(mails.unsubscribe, None, *_UNSUBSCRIBE, public=True),
         },
     },
     "attention": {

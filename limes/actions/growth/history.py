@@ -23,7 +23,7 @@ from limes.actions.reports.attention import NamedResource, Where, named_resource
 from limes.core.catalog import Ref
 from limes.core.metering.calendar import DAY, Granularity, bucket_of, day_of, render_time
 from limes.core.selection import Selection
-from limes.db.queries import commitment_use, growth_history
+from limes.db.queries import commitment_figures, growth_history
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries.attention import Scope
 from limes.db.transactions import snapshot
@@ -148,7 +148,7 @@ def _times(limes: Limes, query: HistoryQuery, granularity: Granularity, now: int
 def _add_use(
     limes: Limes, found: Points, scope: Scope, resources: dict[int, NamedResource], begin: int, end: int
 ) -> None:
-    for row in commitment_use.by_day(limes.engine, scope, list(resources), begin // DAY):
+    for row in commitment_figures.by_day(limes.engine, scope, list(resources), begin // DAY):
         if row.day * DAY < end:
             point = Point(row.day * DAY, row.usage, row.committed)
             found[resources[row.resource_id].ref, ""][point.begins] = point

@@ -24,9 +24,8 @@ from limes.actions.project_tasks import never, next_pause
 from limes.actions.run_job import claim_job, finish_job
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import MailRow, WaitingItem
-from limes.mail.mailer import Fate, Mail, Mailer, MailerDown, MailSession, Outcome
+from limes.mail.mailer import ALL_KINDS, Fate, Mail, Mailer, MailerDown, MailSession, Outcome, Subscription, Unsubscribe
 from limes.mail.templates import Around, RenderError, Templates
-from limes.mail.unsubscribe import ALL_KINDS, Subscription, Unsubscribe
 
 log = logging.getLogger(__name__)
 

@@ -5,11 +5,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from limes.actions.commitments.preview import Verdict
+from limes.actions.commitments.create import Verdict
 from limes.actions.commitments.store import CommitmentView
 from limes.actions.commitments.utilisation import Utilisation as Found
+from limes.actions.commitments.utilisation import ZoneSummary as Summary
 from limes.actions.commitments.utilisation import date_of
-from limes.actions.reports.commitment_summary import ZoneSummary as Summary
 from limes.core.catalog import Ref
 from limes.core.commitments import plan
 from limes.core.commitments.commitment import Status
