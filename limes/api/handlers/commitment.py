@@ -3,9 +3,8 @@
 import math
 
 from limes.actions.commitments import create as creating
-from limes.actions.commitments import reading, reshape
+from limes.actions.commitments import reading, reshape, utilisation
 from limes.actions.commitments.store import CommitmentView
-from limes.actions.commitments.utilisation import report_utilisation, summarize_commitments
 from limes.actions.lookup import find_project
 from limes.api import bodies, parameters
 from limes.api.answers import commitment as answers
@@ -57,9 +56,9 @@ def plan(call: Call) -> Answer:
 
 def show_utilisation(call: Call) -> Answer:
     """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
-    utilisations = report_utilisation(call.limes, *_find_project(call), call.selection(), parameters.DAYS.of(call.req))
-    shown = [answers.render_utilisation(each) for each in utilisations]
-    return Answer(document=answers.UtilisationAnswer(utilisation=shown))
+    days = parameters.DAYS.of(call.req)
+    found = utilisation.report_utilisation(call.limes, *_find_project(call), call.selection(), days)
+    return Answer(document=answers.UtilisationAnswer(utilisation=found))
 
 
 def delete(call: Call) -> Answer:
@@ -209,6 +208,6 @@ def _answer(view: CommitmentView, status: int) -> Answer:
 
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
-    summaries = summarize_commitments(call.limes, call.where, call.selection(), parameters.AHEAD.of(call.req))
-    shown = [answers.render_summary(each) for each in summaries]
-    return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=shown))
+    days = parameters.AHEAD.of(call.req)
+    found = utilisation.summarize_commitments(call.limes, call.where, call.selection(), days)
+    return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=found))
