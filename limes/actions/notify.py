@@ -88,16 +88,15 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
     if used is not None:
         details |= {"quota": used.quota, "usage": used.usage, "threshold": alert.threshold}
     if commitment is not None:
-        details |= {
-            "commitment": {
-                "id": commitment.id,
-                "uuid": commitment.uuid,
-                "availability_zone": commitment.az,
-                "amount": commitment.amount,
-                "duration": commitment.duration,
-                "expires_at": int(commitment.expires_at),
-                "auto_renew_error": commitment.renewal_error or None,
-            }
+        row = commitment.commitment
+        details["commitment"] = {
+            "id": row.id,
+            "uuid": row.uuid,
+            "availability_zone": row.az,
+            "amount": row.amount,
+            "duration": row.duration,
+            "expires_at": int(row.expires_at),
+            "auto_renew_error": commitment.renewal_error or None,
         }
     if alert.temporary is not None:
         details |= _temporary(alert.temporary)
@@ -148,7 +147,7 @@ def _may_be_renewal(event: str, document: Mapping[str, Any]) -> bool:
 
 def _key(alert: Alert) -> Key:
     if alert.commitment is not None:
-        return alert.kind.value, alert.commitment.uuid
+        return alert.kind.value, alert.commitment.commitment.uuid
     if alert.temporary is not None and alert.resource is not None:
         place = alert.temporary.place
         return alert.kind.value, "/".join((place.uuid or place.domain_uuid, *alert.resource.ref))
