@@ -11,16 +11,15 @@ from typing import Any
 import orjson
 
 from limes.actions.context import Limes
+from limes.actions.notifications import message, tell
 from limes.actions.quota_requests.announce import request_documents
 from limes.actions.reports.alerts import Alert, find_all_alerts
 from limes.core.alerts import Kind, Severity
-from limes.core.notifications import ALERT_KINDS, CONFIRMED, PREFIX, RENEWED, Key, decide
-from limes.core.recipients import REQUEST_WAITING
+from limes.core.notifications import ALERT_KINDS, CONFIRMED, RENEWED, REQUEST_WAITING, Key, decide
 from limes.core.temporary_quota import TemporaryState
-from limes.db.queries import commitment_events, outbox
-from limes.db.queries import notifications as queries
+from limes.db.queries import commitment_events
+from limes.db.queries import mails as queries
 from limes.db.queries.alerts import TemporaryAlertRow
-from limes.db.queries.attention import PlacedRow
 from limes.db.queries.quota_request_lists import waiting as open_requests
 from limes.db.transactions import atomic
 
@@ -48,14 +47,7 @@ def notify(limes: Limes) -> int:
     """Writes what is new for each sink. Returns how many notifications that are."""
     last = queries.lock_cursor(limes.engine)
     now = limes.now()
-    messages = [*_alerts(limes, now), *_events(limes, last)]
-    rows = [
-        (now, PREFIX + sink, stream, message["id"], orjson.dumps(message).decode())
-        for stream, message in messages
-        for sink in limes.settings.notifications.sinks
-    ]
-    outbox.append(limes.engine, rows)
-    return len(messages)
+    return tell(limes, now, [*_alerts(limes, now), *_events(limes, last)])
 
 
 # -- alerts --------------------------------------------------------------------------------------------------------
@@ -67,7 +59,10 @@ def _alerts(limes: Limes, now: float) -> list[tuple[str, dict[str, Any]]]:
     wanted = [each for each in alerts if each.kind in ALERT_KINDS and each.kind not in section.except_kinds]
     found = {_key(alert): alert for alert in wanted if not alert.is_near}
     nearly = {_key(alert) for alert in wanted}
-    present = {key: _level(alert) for key, alert in found.items()}
+    present = {
+        key: 3 if alert.kind is Kind.USAGE_ABOVE_QUOTA else 2 if alert.severity is Severity.CRITICAL else 1
+        for key, alert in found.items()
+    }
     asks = REQUEST_WAITING not in section.except_kinds
     waiting = open_requests(limes.engine, now - section.request_waiting) if asks else {}
     present |= {(REQUEST_WAITING, str(id_)): 1 for id_ in waiting}
@@ -82,7 +77,7 @@ def _late_requests(limes: Limes, since: Mapping[int, float], now: float) -> Iter
     for stream, document in request_documents(limes, sorted(since)):
         at = since[document["request"]["id"]]
         details = {**document, "since": int(at), "days": int((now - at) // _DAY)}
-        yield stream, _document(limes, REQUEST_WAITING, None, now, details)
+        yield stream, message(limes, REQUEST_WAITING, _REMEDIES[REQUEST_WAITING], now, details)
 
 
 def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any]]:
@@ -93,16 +88,15 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
     if used is not None:
         details |= {"quota": used.quota, "usage": used.usage, "threshold": alert.threshold}
     if commitment is not None:
-        details |= {
-            "commitment": {
-                "id": commitment.id,
-                "uuid": commitment.uuid,
-                "availability_zone": commitment.az,
-                "amount": commitment.amount,
-                "duration": commitment.duration,
-                "expires_at": int(commitment.expires_at),
-                "auto_renew_error": commitment.renewal_error or None,
-            }
+        row = commitment.commitment
+        details["commitment"] = {
+            "id": row.id,
+            "uuid": row.uuid,
+            "availability_zone": row.az,
+            "amount": row.amount,
+            "duration": row.duration,
+            "expires_at": int(row.expires_at),
+            "auto_renew_error": commitment.renewal_error or None,
         }
     if alert.temporary is not None:
         details |= _temporary(alert.temporary)
@@ -110,11 +104,13 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
         details["capacitor"] = alert.capacitor
     if alert.since is not None:
         details["since"] = int(alert.since)
-    place = {} if project is None else _place(project.uuid, project.name, project.domain_uuid, project.domain_name)
-    stream = project.uuid if project is not None else alert.service
-    if project is None and alert.temporary is not None:
-        stream, place = alert.temporary.place.domain_uuid, _domain(alert.temporary.place)
-    return stream, _document(limes, alert.kind, alert.severity, now, {**place, **_given(details)})
+    place = project or (alert.temporary.place if alert.temporary is not None else None)
+    about = {} if place is None else {"domain": {"id": place.domain_uuid, "name": place.domain_name}}
+    if project is not None:
+        about["project"] = {"id": project.uuid, "name": project.name}
+    stream = alert.service if place is None else place.uuid or place.domain_uuid
+    document = {**about, **_given(details)}
+    return stream, message(limes, alert.kind, _REMEDIES[alert.kind], now, document, alert.severity)
 
 
 # -- events of commitments -----------------------------------------------------------------------------------------
@@ -141,12 +137,7 @@ def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any
         details |= {"service": document["service_type"], "resource": document["resource_name"]}
         names = ("id", "uuid", "availability_zone", "amount", "unit", "duration", "confirm_by", "expires_at")
         details["commitment"] = {name: document[name] for name in names if name in document}
-        yield document["project_id"], _document(limes, kind, None, event.at, details)
-
-
-def _document(limes: Limes, kind: str, severity: str | None, at: float, details: Mapping[str, Any]) -> dict[str, Any]:
-    head = {"id": limes.ids.uuid(), "kind": str(kind), "severity": severity, "at": int(at)}
-    return _given({**head, "remedy": _REMEDIES[kind], **details})
+        yield document["project_id"], message(limes, kind, _REMEDIES[kind], event.at, details)
 
 
 def _may_be_renewal(event: str, document: Mapping[str, Any]) -> bool:
@@ -156,7 +147,7 @@ def _may_be_renewal(event: str, document: Mapping[str, Any]) -> bool:
 
 def _key(alert: Alert) -> Key:
     if alert.commitment is not None:
-        return alert.kind.value, alert.commitment.uuid
+        return alert.kind.value, alert.commitment.commitment.uuid
     if alert.temporary is not None and alert.resource is not None:
         place = alert.temporary.place
         return alert.kind.value, "/".join((place.uuid or place.domain_uuid, *alert.resource.ref))
@@ -166,28 +157,19 @@ def _key(alert: Alert) -> Key:
     return alert.kind.value, "/".join(alert.resource.ref) if alert.resource is not None else alert.service
 
 
-def _level(alert: Alert) -> int:
-    if alert.kind is Kind.USAGE_ABOVE_QUOTA:
-        return 3
-    return 2 if alert.severity is Severity.CRITICAL else 1
-
-
-def _place(uuid: str, name: str, domain_uuid: str, domain_name: str) -> dict[str, Any]:
-    return {"domain": {"id": domain_uuid, "name": domain_name}, "project": {"id": uuid, "name": name}}
-
-
-def _domain(place: PlacedRow) -> dict[str, Any]:
-    return {"domain": {"id": place.domain_uuid, "name": place.domain_name}}
-
-
 def _temporary(row: TemporaryAlertRow) -> dict[str, Any]:
     """Returns what ends, or has not begun."""
-    temporary = row.temporary
-    term = {"quota": temporary.quota, "from": int(temporary.starts_at), "until": int(temporary.until)}
-    is_over = temporary.state == TemporaryState.OVER.value and temporary.before is not None
-    over_by = max(0, row.present - (temporary.before or 0)) if is_over else None
-    more = {"quota_before": temporary.before, "over_by": over_by, "problem": temporary.problem or None}
-    return {"quota": row.present, "temporary_quota": _given(term | more)}
+    temporary, before = row.temporary, row.temporary.before
+    is_over = temporary.state == TemporaryState.OVER.value and before is not None
+    term = {
+        "quota": temporary.quota,
+        "from": int(temporary.starts_at),
+        "until": int(temporary.until),
+        "quota_before": before,
+        "over_by": max(0, row.present - (before or 0)) if is_over else None,
+        "problem": temporary.problem or None,
+    }
+    return {"quota": row.present, "temporary_quota": _given(term)}
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from limes.actions.announce import announce
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find
+from limes.actions.notifications import announce
 from limes.actions.quota_changes import ALL_PERMISSIONS, QuotaUpdate
 from limes.actions.set_quota import apply_update, read_figures, rules_of
 from limes.core.catalog import Ref

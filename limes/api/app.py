@@ -8,7 +8,7 @@ import falcon
 from limes.api.call import ApiCollaborators, LimesApi
 from limes.api.parameters import CLUSTER
 from limes.api.routes import ROUTES
-from limes.core.commitments.duration import DurationError
+from limes.core.commitments.commitment import DurationError
 from limes.errors import BadRequest
 from limes.web import operational
 from limes.web.compression import CompressionMiddleware

@@ -10,8 +10,7 @@ import falcon
 from limes import logs
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
-from limes.actions.mails.mail_settings import MailSettings
-from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.mails.subscriptions import MailSettings, Subscriptions
 from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.answers.common import Link

@@ -43,11 +43,12 @@ from limes.api.bodies import (
 )
 from limes.api.call import GET, POST, PUT, Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
-from limes.api.handlers import attention, autogrow_bounds, caller, mail_settings, quota, reports, unsubscribe
+from limes.api.handlers import attention, autogrow_bounds, caller, mails, quota, reports
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
 from limes.api.usage_routes import GROWTH, LIFETIMES, USAGE
+from limes.mail import mailer
 from limes.web.call import Answer, Html
 from limes.web.encoding import dump
 from limes.web.operation import document_rules
@@ -191,18 +192,16 @@ SECTIONS = {
     "commitments": COMMITMENTS,
     "quota-requests": QUOTA_REQUESTS,
     "notifications": {
-        "/v1/mail-settings": GET(
-            mail_settings.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503)
-        )
+        "/v1/mail-settings": GET(mails.show_mail_settings, "user:mail_settings", {200: MailSettingsAnswer}, (404, 503))
         | PUT(
-            mail_settings.set_mail_settings,
+            mails.set_mail_settings,
             "user:mail_settings",
             {200: MailSettingsAnswer},
             (404, 409, 422, 503),
             body=MailSettingsBody,
         ),
-        unsubscribe.PATH: GET(unsubscribe.show_unsubscribe, None, *_UNSUBSCRIBE, public=True)
-        | POST(unsubscribe.unsubscribe, None, *_UNSUBSCRIBE, public=True),
+        mailer.PATH: GET(mails.show_unsubscribe, None, *_UNSUBSCRIBE, public=True)
+        | POST(mails.unsubscribe, None, *_UNSUBSCRIBE, public=True),
     },
     "attention": {
         **on_every_level(

@@ -2,21 +2,18 @@
 
 from urllib.parse import urlsplit
 
-from limes.actions.mails.mail_settings import MailSettings
-from limes.actions.mails.queue_mails import Languages, ProjectItself, Recipients
+from limes.actions.mails.queue_mails import ProjectItself, Recipients
 from limes.actions.mails.send_mails import Contents
+from limes.actions.mails.subscriptions import MailSettings
 from limes.auth.session import CloudSession
-from limes.core.recipients import LanguageRule, Level, RecipientRule
 from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
-from limes.mail.mail_api import MailApi
-from limes.mail.mailer import Mailer
+from limes.mail.mailer import Mailer, Unsubscribe
 from limes.mail.samples import KINDS
-from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
+from limes.mail.servers import MailApi, SmtpMailer
 from limes.mail.templates import Templates
-from limes.mail.unsubscribe import Unsubscribe
 from limes.settings import Settings
-from limes.settings.mails import MailSettings as MailSection
+from limes.settings.notifications import MailSettings as MailSection
 from limes.settings.notifications import NotificationSettings
 from limes.system import Clock
 
@@ -30,31 +27,13 @@ def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, l
     if sink == "mail_api":
         api = section.mail_api
         return MailApi(cloud.adapter("mail", api.endpoint.rstrip("/"), timeout=api.timeout))
-    smtp = section.smtp
-    server = SmtpServer(smtp.host, smtp.port, smtp.security, smtp.username, smtp.password, smtp.cacert, smtp.timeout)
-    return SmtpMailer(server, Sender(smtp.sender or "", smtp.sender_name, smtp.reply_to), _SESSION * lease)
+    return SmtpMailer(section.smtp, _SESSION * lease)
 
 
 def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients | ProjectItself:
     """Returns who gets the mails of a sink."""
     mail = settings.notifications.mail
-    languages = Languages(mail.language, [LanguageRule(each.domain, each.language) for each in mail.languages])
-    if sink == "mail_api":
-        return ProjectItself(languages)
-    rules = [
-        RecipientRule(
-            each.addresses,
-            each.roles_on_project,
-            each.roles_on_domain,
-            each.domain,
-            each.project,
-            [Level(level) for level in each.levels],
-            frozenset(each.kinds),
-            each.language or "",
-        )
-        for each in mail.recipients
-    ]
-    return Recipients(rules, languages, open_users(settings, cloud, clock), mail.to_requester)
+    return ProjectItself(mail) if sink == "mail_api" else Recipients(mail, open_users(settings, cloud, clock))
 
 
 def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> KeystoneUsers | None:

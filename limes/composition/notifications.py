@@ -4,11 +4,11 @@ from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
 
-from limes.actions.bound_posts import BoundPosts
 from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.mails.queue_mails import QueueMails
 from limes.actions.mails.send_mails import SendMails
+from limes.actions.notifications import BoundPosts
 from limes.actions.notify import notify
 from limes.actions.project_tasks import run_if_due
 from limes.audit.sinks import LogSink, Sink, WebhookSink

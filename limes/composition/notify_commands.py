@@ -16,12 +16,11 @@ from limes.db.engine import Engine
 from limes.db.queries.mails import with_names
 from limes.db.queries.outbox import document_of
 from limes.errors import BadRequest, NotFound, StartupError
-from limes.mail.mailer import Fate, Mail, MailerDown
+from limes.mail.mailer import Fate, Mail, MailerDown, Subscription
 from limes.mail.samples import KINDS, sample
 from limes.mail.templates import Around, Rendered, RenderError, Templates
-from limes.mail.unsubscribe import Subscription
 from limes.settings import Settings
-from limes.settings.mails import MailSettings
+from limes.settings.notifications import MailSettings
 from limes.system import SystemClock, SystemIds
 
 _SOMEBODY = "somebody@example.com"

@@ -15,7 +15,7 @@ from limes.composition.notify_commands import template_problems
 from limes.doctor.finding import Context, Finding, ok, problem, skipped, warning
 from limes.errors import BackendOutage, LimesError
 from limes.outgoing import GuardedSession
-from limes.settings.mails import MailSettings
+from limes.settings.notifications import MailSettings
 
 _VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
 _AUDIT = {

@@ -10,8 +10,7 @@ import orjson
 
 from limes.errors import ConfigError
 from limes.importer import liquids
-from limes.importer.notes import Note, Notes, mapping, mappings
-from limes.importer.plugin_params import CAPACITY, NO_COUNTERPART, QUOTA, Converter
+from limes.importer.plugin_params import CAPACITY, NO_COUNTERPART, QUOTA, Converter, Note, Notes, mapping, mappings
 from limes.settings import parse, read_yaml
 
 _DATABASE = "postgresql://limes@localhost/limes_new"

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from limes.importer.notes import Notes, mapping, mappings
+from limes.importer.plugin_params import Notes, mapping, mappings
 
 Entry = dict[str, Any]
 

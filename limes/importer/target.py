@@ -19,8 +19,8 @@ from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
 from limes.db.queries import commitments as commitment_queries
-from limes.importer import source, usage_history
-from limes.importer.commitments import convert
+from limes.importer import source
+from limes.importer.conversion import UnreadableHistory, convert_commitment, convert_history
 from limes.system import IdSource
 
 T = TypeVar(
@@ -205,8 +205,8 @@ class Target:
             self.skipped["historical usage where people set quota here"] += 1
             return []
         try:
-            return usage_history.convert(row.history, row.usage, self._now, rule.retention)
-        except usage_history.UnreadableHistory:
+            return convert_history(row.history, row.usage, self._now, rule.retention)
+        except UnreadableHistory:
             self.skipped["historical usage that cannot be read"] += 1
             return []
 
@@ -245,7 +245,9 @@ class Target:
             for row in self._of_known_resources(rows):
                 project_id, project_uuid, domain_uuid = self._projects[row.project]
                 resource_id = self._resources[row.service, row.resource]
-                commitment = convert(row, (project_id, project_uuid), resource_id, known, self._now, self._ids)
+                commitment = convert_commitment(
+                    row, (project_id, project_uuid), resource_id, known, self._now, self._ids
+                )
                 known.add(commitment.id)
                 if commitment.is_live:
                     events.append(self._event(commitment, (row.service, row.resource), project_uuid, domain_uuid))

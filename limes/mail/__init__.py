@@ -1,4 +1,1 @@
-"""Mail: templates, the servers that take it, links to unsubscribe, and addresses from Keystone.
-
-Knows nothing of the database. What all servers promise is in `mailer`.
-"""
+"""Mail: templates, what takes it (`mailer` is the contract), and addresses from Keystone. Without the database."""

@@ -5,7 +5,6 @@ each user who is not known yet, of whom only the first ones by name count.
 """
 
 import logging
-import re
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
@@ -16,13 +15,13 @@ import requests
 from keystoneauth1 import exceptions as ksa_errors
 from keystoneauth1.adapter import Adapter
 
+from limes.core.notifications import ADDRESS
 from limes.errors import LimesError, Unavailable
 from limes.redaction import line_of
 from limes.system import Clock
 
 log = logging.getLogger(__name__)
 
-_ADDRESS = re.compile(r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~.-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 _MOST_KEPT = 20_000
 _PAUSE = 30.0
 """Seconds for which Keystone is not asked again after it did not answer."""
@@ -77,7 +76,7 @@ class KeystoneUsers:
         address = user.get(self.attribute)
         if not user.get("enabled", True) or not isinstance(address, str):
             return None
-        return address if _ADDRESS.fullmatch(address) else None
+        return address if ADDRESS.fullmatch(address) else None
 
     def _get(self, path: str) -> dict[str, Any] | None:
         """Returns the answer; None if there is no such thing."""

@@ -1,10 +1,17 @@
-"""A mail, and the contract of those who take it."""
+"""A mail, the contract of those who take it, and the links in it with which a recipient unsubscribes."""
 
+import base64
+import binascii
 import enum
+import hashlib
+import hmac
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
+from urllib.parse import urlencode
+
+import orjson
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +30,13 @@ class Mail:
     language: str = "en"
     headers: Mapping[str, str] = field(default_factory=dict)
     """Further ones. Values are one line each."""
+
+
+def one_line(text: str, longest: int = 900) -> str:
+    """Returns the text without line breaks and other control characters, which could begin another header."""
+    return " ".join("".join(" " if each.isspace() or not each.isprintable() else each for each in text).split())[
+        :longest
+    ]
 
 
 class Fate(enum.Enum):
@@ -71,3 +85,51 @@ class Mailer(Protocol):
     def try_out(self) -> str | None:
         """Returns why it could not take mail now; None if it could. Sends nothing, and raises nothing."""
         ...
+
+
+# -- links to unsubscribe ----------------------------------------------------------------------------------------------
+
+PATH = "/v1/notifications/unsubscribe"
+ALL_KINDS = "*"
+_LONGEST = 2000
+
+
+class Subscription(NamedTuple):
+    """What a recipient may unsubscribe from."""
+
+    recipient: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unsubscribe:
+    """Makes and reads links, which are signed. One works as long as the secret stays the same: a mail may be read much
+    later."""
+
+    url: str
+    secret: str
+
+    def link(self, subscription: Subscription) -> str:
+        """The address of a page, which also takes one-click requests (RFC 8058)."""
+        return f"{self.url.rstrip('/')}{PATH}?{urlencode({'token': self.token(subscription)})}"
+
+    def token(self, subscription: Subscription) -> str:
+        payload = base64.urlsafe_b64encode(orjson.dumps(list(subscription))).rstrip(b"=")
+        return f"{payload.decode()}.{self._sign(payload)}"
+
+    def read(self, token: str) -> Subscription | None:
+        """Returns what a token is for; None if it is not ours."""
+        payload, _, signature = token.partition(".")
+        if len(token) > _LONGEST or not token.isascii():
+            return None
+        if not hmac.compare_digest(self._sign(payload.encode()), signature):
+            return None
+        try:
+            recipient, kind = orjson.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        except (ValueError, TypeError, binascii.Error):
+            return None
+        return Subscription(str(recipient), str(kind))
+
+    def _sign(self, payload: bytes) -> str:
+        digest = hmac.new(self.secret.encode(), b"unsubscribe." + payload, hashlib.sha256).digest()
+        return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()

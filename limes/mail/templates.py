@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from limes.core.units import Unit
-from limes.mail.smtp import one_line
+from limes.mail.mailer import one_line
 
 if TYPE_CHECKING:  # most processes know the templates and render none, and Jinja2 takes 3 MiB of each
     from jinja2.sandbox import ImmutableSandboxedEnvironment

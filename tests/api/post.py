@@ -11,12 +11,11 @@ from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.mails.queue_mails import ProjectItself, QueueMails, Recipients
 from limes.actions.mails.send_mails import Contents, SendMails, Sent
-from limes.core.recipients import RecipientRule
 from limes.db.queries import outbox
 from limes.mail.samples import sample
-from limes.mail.smtp import Sender, SmtpMailer, SmtpServer
+from limes.mail.servers import SmtpMailer
 from limes.mail.templates import Templates
-from limes.settings.mails import MailSettings
+from limes.settings.notifications import MailSettings, SmtpSettings
 from limes.system import SystemIds
 from tests.api.test_notifications import NoJitter
 from tests.api.world import BERLIN, GERMANY, UNSUBSCRIBE_LINKS, World
@@ -72,8 +71,9 @@ class Post:
         return outcome
 
     def job(self, **options: Any) -> SendMails:
-        mailer = SmtpMailer(SmtpServer("127.0.0.1", self.server.port, "none", timeout=60), Sender("limes@example.com"))
-        return SendMails(self.limes(**options), "smtp", mailer, Contents(Templates(), "", UNSUBSCRIBE_LINKS))
+        port, sender = self.server.port, "limes@example.com"
+        smtp = SmtpSettings(host="127.0.0.1", port=port, security="none", timeout=60, sender=sender)
+        return SendMails(self.limes(**options), "smtp", SmtpMailer(smtp), Contents(Templates(), "", UNSUBSCRIBE_LINKS))
 
     def send(self, after: float = 61, **options: Any) -> Sent:
         self.world.clock.advance(after)
@@ -87,6 +87,11 @@ class Post:
         return [(recipient, str(message["Subject"])) for recipient, message in self.server.received]
 
 
+def recipients(*addresses: str, **conditions: Any) -> Recipients:
+    """One rule, for these addresses."""
+    return Recipients(MailSettings(recipients=({"addresses": addresses, **conditions},)))
+
+
 @pytest.fixture
 def post(world: World, server: MailServer) -> Post:
-    return Post(world, server, Recipients([RecipientRule([ALICE])]))
+    return Post(world, server, recipients(ALICE))

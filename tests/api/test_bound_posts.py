@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from limes.actions.bound_posts import BoundPosts
 from limes.actions.deliver_events import DeliverEvents, Outcome
+from limes.actions.notifications import BoundPosts
 from limes.audit.sinks import WebhookSink
 from limes.db.queries import outbox
 from limes.mail.samples import sample

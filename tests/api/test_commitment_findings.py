@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.commitments import create, reading, reshape, transfer
+from limes.actions.commitments import create, reading, reshape
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes
@@ -65,8 +65,8 @@ def test_what_has_been_promised_outlives_a_service_in_the_configuration(cloud: W
     assert reading.commitments_of_project(limes, GERMANY, BERLIN, select(limes.catalog)) == []
     wanted = Conversion(("volume", "capacity"), 3, 2)
     for deed in (
-        lambda: transfer.offer_commitment(limes, GERMANY, BERLIN, made["id"], 5, "public"),
-        lambda: transfer.take_commitment(limes, GERMANY, DRESDEN, made["id"], token),
+        lambda: reshape.offer_commitment(limes, GERMANY, BERLIN, made["id"], 5, "public"),
+        lambda: reshape.take_commitment(limes, GERMANY, DRESDEN, made["id"], token),
         lambda: reading.commitment_by_token(limes, token),
         lambda: reshape.change_duration(limes, GERMANY, BERLIN, made["id"], "1 year"),
         lambda: reshape.convert_commitment(limes, GERMANY, BERLIN, made["id"], wanted),

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
-from limes.actions.commitments import create, preview, reading, reshape, settle, transfer
+from limes.actions.commitments import create, reading, reshape, settle
 from limes.actions.commitments.reshape import Conversion
 from limes.audit.events import Initiator
 from limes.core.catalog import select
@@ -78,7 +78,7 @@ class Life(RuleBasedStateMachine):
     def new(self, project: str, ref: tuple[str, str], az: str, amount: int, duration: str, wait: Any) -> None:
         domain, uuid = PROJECTS[project]
         request = CommitmentRequest(ref, az, amount, duration, None if wait is None else self.cloud.now + wait * HOUR)
-        fits = preview.preview_commitment(self.limes, domain, uuid, request).is_possible if wait is None else True
+        fits = create.preview_commitment(self.limes, domain, uuid, request).is_possible if wait is None else True
         made = self.attempt(lambda: create.create_commitment(self.limes, domain, uuid, request))
         assert (made is not None) == fits  # it does what was said before
         self.worth += WORTH[ref] * amount if made else 0
@@ -86,13 +86,13 @@ class Life(RuleBasedStateMachine):
     @rule(index=which, amount=st.integers(1, 20), status=st.sampled_from(["", "unlisted", "public"]))
     def offer(self, index: int, amount: int, status: str) -> None:
         _, number, owner = self.pick(index)
-        self.attempt(lambda: transfer.offer_commitment(self.limes, *owner, number, amount, status))
+        self.attempt(lambda: reshape.offer_commitment(self.limes, *owner, number, amount, status))
 
     @rule(index=which, project=projects, token=st.sampled_from(["right", "right", "wrong", "of another"]))
     def take(self, index: int, project: str, token: str) -> None:
         commitment, number, owner = self.pick(index)
         if commitment and commitment.is_confirmed and not commitment.transfer_token:
-            self.attempt(lambda: transfer.offer_commitment(self.limes, *owner, number, commitment.amount, "unlisted"))
+            self.attempt(lambda: reshape.offer_commitment(self.limes, *owner, number, commitment.amount, "unlisted"))
             self.all_is_well()
         offered = [commitment for _, commitment in sorted(self.seen.items()) if commitment.transfer_token]
         if not offered:
@@ -100,7 +100,7 @@ class Life(RuleBasedStateMachine):
         held = next((commitment for commitment in offered if commitment.id == number), offered[0])
         other = offered[index % len(offered)]
         given = {"right": held.transfer_token, "wrong": "0" * 48, "of another": other.transfer_token}[token]
-        taken = self.attempt(lambda: transfer.take_commitment(self.limes, *PROJECTS[project], held.id, given))
+        taken = self.attempt(lambda: reshape.take_commitment(self.limes, *PROJECTS[project], held.id, given))
         if taken:
             assert given == held.transfer_token
             moved = replace(held, project_id=project, transfer_status="", transfer_token=None)

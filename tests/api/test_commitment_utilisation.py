@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.actions.commitments.utilisation import sample_utilisation
-from limes.core.commitments.utilisation import DayOfUse, recommended_amount
+from limes.core.commitments.plan import DayOfUse, recommended_amount
 from tests.api.commitments import BEHAVIORS, PATHS, commit
 from tests.api.world import World
 from tests.support.rows import all_rows, changes

@@ -12,7 +12,7 @@ import pytest
 
 from limes.actions.scrape_capacity import scrape_next_capacitor
 from limes.backends import AZCapacity
-from limes.db.queries import notifications
+from limes.db.queries import mails
 from limes.metrics.gauges import AlertGauges
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, amounts, commit, offer
 from tests.api.quotas import request_quotas
@@ -69,7 +69,7 @@ def tell(world: World) -> list[tuple[str, str | None]]:
 
 def remembered(world: World) -> list[str]:
     """The kinds of alerts that were told and have not ended, for all that the job knows."""
-    return [kind for kind, _ in notifications.states(world.engine)]
+    return [kind for kind, _ in mails.states(world.engine)]
 
 
 def scrape_capacity(world: World, capacitor: FakeCapacitor, amount: int) -> None:

@@ -1,16 +1,16 @@
 """Who gets which mails, and in which language."""
 
-import re
 from typing import Any
 
 import pytest
 
-from limes.actions.mails.queue_mails import Languages, Recipients
+from limes.actions.mails.queue_mails import Recipients
 from limes.actions.mails.send_mails import Sent
 from limes.actions.mails.subscriptions import Subscriptions
-from limes.core.recipients import LanguageRule, Level, RecipientRule
+from limes.core.notifications import RecipientRule
 from limes.errors import Unavailable
 from limes.mail.samples import sample
+from limes.settings.notifications import MailSettings
 from tests.api.post import ALICE, BOB, DAY, Post, post, server
 
 __all__ = ["post", "server"]
@@ -32,17 +32,17 @@ class FakeUsers:
 
 
 def users(*rules: RecipientRule, keystone: FakeUsers | None = None) -> Recipients:
-    return Recipients(rules, users=keystone or FakeUsers())
+    return Recipients(MailSettings(recipients=rules), keystone or FakeUsers())
 
 
 def test_rules_say_who_gets_what(post: Post) -> None:
     post.recipients = users(
-        RecipientRule(["ops@example.com"], levels=[Level.CLOUD]),
-        RecipientRule(["germany@example.com"], domain=re.compile("germ.*")),
-        RecipientRule(["france@example.com"], domain=re.compile("france")),
-        RecipientRule(["berlin@example.com"], project=re.compile("berlin"), kinds=frozenset({"quota_used"})),
-        RecipientRule(["Germany@example.com"], language="de"),
-        RecipientRule(roles_on_project=["admin"], roles_on_domain=["owner"], kinds=frozenset({"commitment_expires"})),
+        RecipientRule(addresses=["ops@example.com"], levels=["cloud"]),
+        RecipientRule(addresses=["germany@example.com"], domain="germ.*"),
+        RecipientRule(addresses=["france@example.com"], domain="france"),
+        RecipientRule(addresses=["berlin@example.com"], project="berlin", kinds=["quota_used"]),
+        RecipientRule(addresses=["Germany@example.com"], language="de"),
+        RecipientRule(roles_on_project=["admin"], roles_on_domain=["owner"], kinds=["commitment_expires"]),
     )
     post.notify("quota_used")
     post.notify("commitment_expires")
@@ -64,7 +64,10 @@ def test_rules_say_who_gets_what(post: Post) -> None:
 @pytest.mark.sql
 def test_addresses_that_differ_in_case_are_one_recipient(post: Post) -> None:
     """Rules, Keystone, links to unsubscribe and the settings of users may all write them in their own way."""
-    first, second = RecipientRule(["Ops@Example.com"]), RecipientRule(["ops@example.COM", "OPS@example.com"])
+    first, second = (
+        RecipientRule(addresses=["Ops@Example.com"]),
+        RecipientRule(addresses=["ops@example.COM", "OPS@example.com"]),
+    )
     for rules in ([first, second], [second]):
         post.recipients = users(*rules)
         post.notify("quota_used")
@@ -83,16 +86,17 @@ def test_addresses_that_differ_in_case_are_one_recipient(post: Post) -> None:
 
 def test_who_asked_and_decides_gets_one_mail(post: Post) -> None:
     """Keystone writes the address in another way than the configuration."""
-    decided = frozenset({"request_decided"})
-    post.recipients = users(RecipientRule(["Carol@EXAMPLE.com", ALICE], kinds=decided))
+    decided = ["request_decided"]
+    post.recipients = users(RecipientRule(addresses=["Carol@EXAMPLE.com", ALICE], kinds=decided))
     post.notify("request_decided", request={**sample("request_decided")["request"], "requester": {"id": "carol"}})
     assert post.send() == Sent(sent=2)
     assert sorted(recipient for recipient, _ in post.subjects) == [ALICE, "carol@example.com"]
 
 
 def test_the_language_of_rules_and_domains(post: Post) -> None:
-    languages = Languages("en", [LanguageRule(re.compile("germany"), "de")])
-    post.recipients = Recipients([RecipientRule([ALICE]), RecipientRule([BOB], language="en")], languages)
+    rules = (RecipientRule(addresses=[ALICE]), RecipientRule(addresses=[BOB], language="en"))
+    languages = ({"domain": "germany", "language": "de"},)
+    post.recipients = Recipients(MailSettings(recipients=rules, languages=languages))
     post.notify("quota_used")
     post.send()
     assert sorted(post.subjects) == [
@@ -106,7 +110,7 @@ def test_the_language_of_rules_and_domains(post: Post) -> None:
 
 
 def test_who_asked_is_told_of_the_decision(post: Post) -> None:
-    post.recipients = users(RecipientRule([ALICE]))
+    post.recipients = users(RecipientRule(addresses=[ALICE]))
     request = sample("request_decided")["request"]
     for requester in ("carol", "nobody"):
         post.notify("request_decided", request={**request, "requester": {"id": requester, "name": requester}})
@@ -117,7 +121,7 @@ def test_who_asked_is_told_of_the_decision(post: Post) -> None:
 def test_while_keystone_is_away_others_are_told(post: Post) -> None:
     keystone = FakeUsers()
     keystone.is_there = False
-    rules = (RecipientRule(["ops@example.com"], levels=[Level.CLOUD]), RecipientRule(roles_on_project=["admin"]))
+    rules = (RecipientRule(addresses=["ops@example.com"], levels=["cloud"]), RecipientRule(roles_on_project=["admin"]))
     post.recipients = users(*rules, keystone=keystone)
     post.append("quota_used")
     post.append("backend_unreachable")

@@ -7,16 +7,14 @@ from typing import Any
 
 import pytest
 
-from limes.actions.mails.mail_settings import MailSettings
-from limes.actions.mails.queue_mails import Recipients
 from limes.actions.mails.send_mails import Sent
+from limes.actions.mails.subscriptions import MailSettings
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
-from limes.core.recipients import RecipientRule
 from limes.db.queries import mails as queries
 from limes.errors import Unavailable
 from limes.mail.samples import KINDS
-from tests.api.post import Post, post, server
+from tests.api.post import Post, post, recipients, server
 from tests.api.test_unsubscribe import ask, unsubscribe_path
 from tests.api.world import Addresses, World
 from tests.support.rows import all_rows, changes
@@ -96,7 +94,7 @@ def test_links_do_the_same(world: World) -> None:
 
 @pytest.mark.sql
 def test_mails_follow(post: Post) -> None:
-    post.recipients = Recipients([RecipientRule(["U7@example.com"])])
+    post.recipients = recipients("U7@example.com")
     put(post.world, kinds=[kind("quota_used")])
     post.notify("quota_used")
     post.notify("commitment_expires")

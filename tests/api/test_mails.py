@@ -9,19 +9,19 @@ import pytest
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.actions.mails.queue_mails import Languages, ProjectItself, Recipients
+from limes.actions.mails.queue_mails import ProjectItself
 from limes.actions.mails.send_mails import Sent
-from limes.core.recipients import REQUEST_KINDS, RecipientRule
-from limes.mail.mail_api import MailApi
+from limes.core.notifications import REQUEST_KINDS
 from limes.mail.mailer import Mail, Outcome
 from limes.mail.samples import KINDS, sample
-from limes.mail.smtp import SmtpSession
+from limes.mail.servers import MailApi, SmtpSession
 from limes.mail.templates import Around, Templates
 from limes.metrics.counters import MailCounters
 from limes.metrics.gauges import mail_gauges
 from limes.outgoing import TimedAdapter
+from limes.settings.notifications import MailSettings
 from tests.api.commitments import BEHAVIORS, NOW, PATHS, commit
-from tests.api.post import ALICE, BOB, DAY, Post, post, server
+from tests.api.post import ALICE, BOB, DAY, Post, post, recipients, server
 from tests.api.test_notifications import Receiver, notifier, receiver, told
 from tests.api.world import BERLIN, World
 from tests.support.mail_server import text_of
@@ -57,7 +57,7 @@ def test_what_comes_together_is_sent_together(post: Post) -> None:
 
 
 def test_urgent_kinds_do_not_wait(post: Post) -> None:
-    post.recipients = Recipients([RecipientRule([ALICE], kinds=frozenset({"request_opened"}))])
+    post.recipients = recipients(ALICE, kinds=("request_opened",))
     for number in (1, 2):
         post.notify("request_opened", request={**sample("request_opened")["request"], "id": number})
         assert post.send(50) == Sent(sent=1)
@@ -66,7 +66,7 @@ def test_urgent_kinds_do_not_wait(post: Post) -> None:
 
 def test_many_urgent_ones_are_one_mail_a_minute(post: Post) -> None:
     """The job runs every five seconds, and a tenant may make many requests in that time."""
-    post.recipients = Recipients([RecipientRule([ALICE], kinds=frozenset({"request_opened"}))])
+    post.recipients = recipients(ALICE, kinds=("request_opened",))
     sent = []
     for number in range(24):  # ten seconds each
         post.notify("request_opened", request={**sample("request_opened")["request"], "id": number})
@@ -116,7 +116,7 @@ def test_the_queries_do_not_grow_with_the_notifications(post: Post) -> None:
 
 
 def test_a_recipient_that_is_refused_for_good_is_dropped(post: Post, caplog: pytest.LogCaptureFixture) -> None:
-    post.recipients = Recipients([RecipientRule([BOB, ALICE])])
+    post.recipients = recipients(BOB, ALICE)
     post.server.recipients[BOB] = "550 5.1.1 no such user"
     post.notify("quota_used")
     assert post.send() == Sent(sent=1, dropped=1)
@@ -163,7 +163,7 @@ def test_a_repetition_has_the_same_id_and_contents(post: Post) -> None:
 
 
 def test_a_mail_that_breaks_the_server_does_not_stop_others(post: Post) -> None:
-    post.recipients = Recipients([RecipientRule([BOB, ALICE])])
+    post.recipients = recipients(BOB, ALICE)
     post.server.recipients[BOB] = "421 go away"
     post.notify("quota_used")
     for _ in range(3):
@@ -267,7 +267,7 @@ def test_what_limes_makes_can_be_a_mail(make: Callable[..., World], language: st
 
 
 def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Receiver) -> None:
-    post.recipients = ProjectItself(Languages("de"))
+    post.recipients = ProjectItself(MailSettings(language="de"))
     post.notify("quota_used")
     post.notify("quota_used")
     post.notify("backend_unreachable")
@@ -291,7 +291,7 @@ def test_the_mail_api_gets_one_mail_for_each_project(post: Post, receiver: Recei
 
 def test_metrics(post: Post) -> None:
     counters, gauges = MailCounters(["smtp"]), mail_gauges(post.world.engine, post.world.clock, ["smtp"])
-    post.recipients = Recipients([RecipientRule([ALICE, BOB, "carol@example.com"])])
+    post.recipients = recipients(ALICE, BOB, "carol@example.com")
     post.server.recipients |= {ALICE: "450 greylisted", BOB: "550 no such user"}
     post.notify("quota_used")
     counters.count("smtp", post.send())

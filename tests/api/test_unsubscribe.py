@@ -4,12 +4,10 @@ from typing import Any
 
 import pytest
 
-from limes.actions.mails.queue_mails import Recipients
 from limes.actions.mails.send_mails import Sent
-from limes.core.recipients import RecipientRule
 from limes.db.queries import mails as queries
-from limes.mail.unsubscribe import Subscription
-from tests.api.post import ALICE, BOB, Post, post, server
+from limes.mail.mailer import Subscription
+from tests.api.post import ALICE, BOB, Post, post, recipients, server
 from tests.api.world import UNSUBSCRIBE_LINKS, World
 from tests.support.mail_server import text_of
 
@@ -29,7 +27,7 @@ def test_mails_have_a_link_that_works_without_login(post: Post) -> None:
 
 @pytest.mark.sql
 def test_who_has_unsubscribed_gets_no_mail(post: Post) -> None:
-    post.recipients = Recipients([RecipientRule(["Alice@example.com", BOB])])
+    post.recipients = recipients("Alice@example.com", BOB)
     engine = post.world.engine
     engine.atomic(lambda: queries.unsubscribe(engine, ALICE, "quota_used", 1))
     engine.atomic(lambda: queries.unsubscribe(engine, BOB, "*", 1))

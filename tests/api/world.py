@@ -14,8 +14,7 @@ import falcon.testing
 
 from limes.actions import discover
 from limes.actions.context import Limes
-from limes.actions.mails.mail_settings import MailSettings
-from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.mails.subscriptions import MailSettings, Subscriptions
 from limes.actions.quota_requests.decide import expire_requests
 from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import sync_catalog
@@ -38,8 +37,8 @@ from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries.projects import project as project_handlers
 from limes.errors import NotFound, Unauthorized, Unavailable
+from limes.mail.mailer import Unsubscribe
 from limes.mail.samples import KINDS
-from limes.mail.unsubscribe import Unsubscribe
 from limes.web.operational import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock

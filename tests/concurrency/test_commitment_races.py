@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 import pytest
 
-from limes.actions.commitments import create, reshape, transfer
+from limes.actions.commitments import create, reshape
 from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import settle_commitments, settle_waiting
 from limes.audit.events import Initiator
@@ -162,11 +162,11 @@ def test_the_job_in_many_places_and_new_ones_meanwhile(race: Race) -> None:
 def test_one_token_is_taken_once(race: Race) -> None:
     for _ in range(5):
         made = race.commit(amount=5)
-        token = transfer.offer_commitment(
+        token = reshape.offer_commitment(
             race.jane, GERMANY, BERLIN, made["id"], 5, "unlisted"
         ).commitment.transfer_token
         deeds = [
-            functools.partial(transfer.take_commitment, race.jane, DOMAINS[project], project, made["id"], token)
+            functools.partial(reshape.take_commitment, race.jane, DOMAINS[project], project, made["id"], token)
             for project in (DRESDEN, PARIS) * (CLIENTS // 2)
         ]
         assert race.race(*deeds) == {"done": 1, "NotFound": CLIENTS - 1}
@@ -184,7 +184,7 @@ def test_of_all_that_can_become_of_a_commitment_one_thing_does(race: Race) -> No
         deeds = [
             functools.partial(reshape.merge_commitments, race.jane, GERMANY, BERLIN, [one, two]),
             functools.partial(create.delete_commitment, race.jane, GERMANY, BERLIN, one, as_admin=False),
-            functools.partial(transfer.offer_commitment, race.jane, GERMANY, BERLIN, one, 1, "public"),
+            functools.partial(reshape.offer_commitment, race.jane, GERMANY, BERLIN, one, 1, "public"),
             functools.partial(reshape.convert_commitment, race.jane, GERMANY, BERLIN, one, part),
         ]
         outcomes = race.race(*deeds * (CLIENTS // len(deeds)))

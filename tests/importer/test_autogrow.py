@@ -16,7 +16,7 @@ from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.core.overrides import QuotaOverrides
 from limes.core.recent_usage import recent_range
 from limes.db.engine import Engine
-from limes.importer.usage_history import UnreadableHistory, convert
+from limes.importer.conversion import UnreadableHistory, convert_history
 from tests.api.world import SERVICES
 from tests.collector.lab import NoJitter
 from tests.importer.conftest import Case
@@ -202,7 +202,7 @@ def test_smallest_and_largest_stay_exact(points: list[tuple[int, int]], usage: i
     points.sort()
     document = json.dumps({"t": [time for time, _ in points], "v": [value for _, value in points]})
     now, retention = 200 * HOUR, 48 * HOUR
-    changes = convert(document, usage, now, retention)
+    changes = convert_history(document, usage, now, retention)
     in_force = [
         usage,
         *(before for (_, before), (end, _) in pairwise([*points, (now, usage)]) if end >= now - retention),
@@ -214,11 +214,11 @@ def test_smallest_and_largest_stay_exact(points: list[tuple[int, int]], usage: i
 
 @pytest.mark.parametrize("document", ["", "{}", '{"t":[],"v":[]}', '{"t":[5],"v":[7]}'])
 def test_usage_that_has_not_changed(document: str) -> None:
-    assert convert(document, 7, NOW, HOUR) == []
+    assert convert_history(document, 7, NOW, HOUR) == []
 
 
 def test_a_last_value_that_is_not_the_usage() -> None:
-    assert convert('{"t":[5],"v":[3]}', 7, NOW, HOUR) == [(NOW, 3, 7)]
+    assert convert_history('{"t":[5],"v":[3]}', 7, NOW, HOUR) == [(NOW, 3, 7)]
 
 
 @pytest.mark.parametrize(
@@ -228,4 +228,4 @@ def test_a_last_value_that_is_not_the_usage() -> None:
 )  # fmt: skip
 def test_what_is_no_history(document: str) -> None:
     with pytest.raises(UnreadableHistory):
-        convert(document, 1, NOW, HOUR)
+        convert_history(document, 1, NOW, HOUR)

@@ -14,7 +14,7 @@ from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Selection
 from limes.core.commitments.commitment import advance
-from limes.core.commitments.deadlines import NO_DEADLINES, deadlines_of
+from limes.core.commitments.reshaping import NO_DEADLINES, deadlines_of
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events
 from limes.db.queries import commitments as queries

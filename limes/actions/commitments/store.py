@@ -24,13 +24,13 @@ from limes.core.catalog import Ref
 from limes.core.commitments import reshaping
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance, confirm
-from limes.core.commitments.deadlines import NO_DEADLINES, Deadlines
 from limes.core.commitments.document import EventCommitment
 from limes.core.commitments.request import check_duration, committable_resource
+from limes.core.commitments.reshaping import NO_DEADLINES, Deadlines
 from limes.core.quota import is_forbidden
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import commitment_balance, commitment_events
+from limes.db.queries import commitment_events, commitment_figures
 from limes.db.queries import commitments as queries
 from limes.db.queries import project_quotas as quota_queries
 from limes.db.queries import projects as project_queries
@@ -106,7 +106,7 @@ def tally(
 ) -> Tally:
     """Returns the figures that decide on capacity of a resource in these AZs, for these projects."""
     behavior = limes.catalog.behavior(ref)
-    return Tally(commitment_balance.read_balance(limes.engine, resource_id, behavior, azs, projects, now))
+    return Tally(commitment_figures.read_balance(limes.engine, resource_id, behavior, azs, projects, now))
 
 
 def require_committable(limes: Limes, project_id: int, resource_id: int, ref: Ref) -> None:

@@ -17,7 +17,7 @@ from limes.core.calendar import DAY, Bucket, Granularity, bucket_of, buckets, da
 from limes.core.catalog import Ref, Selection
 from limes.core.metering import Account, add_zones
 from limes.db.engine import Engine
-from limes.db.queries import commitment_use, growth_history, usage_sources
+from limes.db.queries import commitment_figures, growth_history, usage_sources
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries.growth_history import Point, QuotaRow, quotas_of_project
 from limes.db.queries.usage_sources import MeterFilter
@@ -155,7 +155,7 @@ def report_growth(
     begin, end = _whole(limes, times, granularity, now)
     found: Points = defaultdict(dict)
     if granularity is Granularity.DAY and not every_az:
-        for row in commitment_use.by_day(limes.engine, scope, list(resources), begin // DAY):
+        for row in commitment_figures.by_day(limes.engine, scope, list(resources), begin // DAY):
             if (day := row.day * DAY) < end:
                 found[resources[row.resource_id].ref, ""][day] = Point(day, row.usage, row.committed)
     if where.project is None:

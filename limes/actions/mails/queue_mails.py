@@ -12,26 +12,14 @@ import orjson
 
 from limes.actions.context import Limes
 from limes.audit.sinks import Delivery, OutgoingEvent
-from limes.core.notifications import PREFIX
-from limes.core.recipients import TO_REQUESTER, LanguageRule, Place, RecipientRule, language_of
+from limes.core.notifications import PREFIX, TO_REQUESTER, Place, RecipientRule
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import NewItem
 from limes.errors import LimesError, Unavailable
+from limes.settings.notifications import MailSettings
 
 _BUDGET = 60.0
 """Seconds after which no further notification is begun."""
-
-
-@dataclass(frozen=True, slots=True)
-class Languages:
-    """Which language a recipient gets."""
-
-    default: str = "en"
-    rules: Sequence[LanguageRule] = ()
-
-    def of(self, place: Place) -> str:
-        """Returns the language for a project or domain."""
-        return language_of(place, self.rules, self.default)
 
 
 class Users(Protocol):
@@ -50,11 +38,9 @@ class Users(Protocol):
 class Recipients:
     """Finds who is told of a notification."""
 
-    rules: Sequence[RecipientRule]
-    languages: Languages = Languages()
+    mail: MailSettings
     users: Users | None = None
     """None without Keystone, which alone knows addresses of users."""
-    to_requester: bool = True
 
     def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
         """Returns the language by address. The first rule that names somebody decides on it. Raises `Unavailable`."""
@@ -63,12 +49,12 @@ class Recipients:
         def add(address: str, language: str) -> None:
             found.setdefault(address.lower(), (address, language))
 
-        general = self.languages.of(place)
-        if self.users is not None and self.to_requester and kind in TO_REQUESTER and requester_id:
+        general = self.mail.language_of(place)
+        if self.users is not None and self.mail.to_requester and kind in TO_REQUESTER and requester_id:
             address = self.users.address_of(requester_id)
             if address:
                 add(address, general)
-        for rule in self.rules:
+        for rule in self.mail.recipients:
             if rule.matches(kind, place):
                 for address in self._addresses(rule, place):
                     add(address, rule.language or general)
@@ -88,11 +74,11 @@ class Recipients:
 class ProjectItself:
     """Stands for the recipients where the mail service finds them by the project."""
 
-    languages: Languages = Languages()
+    mail: MailSettings
 
     def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
         """Returns the project. Nobody for what is not about a project."""
-        return {place.project_uuid: self.languages.of(place)} if place.project_uuid else {}
+        return {place.project_uuid: self.mail.language_of(place)} if place.project_uuid else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +95,7 @@ class QueueMails:
         return PREFIX + self.mail_sink
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        """Queues notifications."""
+        """See `Sink`."""
         try:
             return self._deliver(events)
         except LimesError as error:
@@ -142,18 +128,13 @@ class QueueMails:
         return Delivery(delivered, refused)
 
     def _items(self, event: OutgoingEvent, document: Mapping[str, Any]) -> list[NewItem]:
-        kind = document["kind"]
+        kind, domain, project = document["kind"], document.get("domain", {}), document.get("project", {})
+        place = Place(domain.get("id", ""), domain.get("name", ""), project.get("id", ""), project.get("name", ""))
         requester = document.get("request", {}).get("requester", {}).get("id", "")
         mail = self.limes.settings.notifications.mail
         due_at = self.limes.now() + (0 if kind in mail.urgent else mail.gather)
         text = orjson.dumps(document).decode()
         return [
             NewItem(self.mail_sink, recipient, kind, language, event.id, text, due_at)
-            for recipient, language in self.recipients.of(kind, place_of(document), requester).items()
+            for recipient, language in self.recipients.of(kind, place, requester).items()
         ]
-
-
-def place_of(document: Mapping[str, Any]) -> Place:
-    """Returns what a notification is about."""
-    domain, project = document.get("domain", {}), document.get("project", {})
-    return Place(domain.get("id", ""), domain.get("name", ""), project.get("id", ""), project.get("name", ""))

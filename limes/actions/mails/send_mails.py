@@ -23,9 +23,8 @@ from limes.actions.deliver_events import Failures
 from limes.actions.project_tasks import claim_job, finish_job, never, next_pause
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import MailRow, WaitingItem
-from limes.mail.mailer import Fate, Mail, Mailer, MailerDown, MailSession, Outcome
+from limes.mail.mailer import ALL_KINDS, Fate, Mail, Mailer, MailerDown, MailSession, Outcome, Subscription, Unsubscribe
 from limes.mail.templates import Around, RenderError, Templates
-from limes.mail.unsubscribe import ALL_KINDS, Subscription, Unsubscribe
 
 log = logging.getLogger(__name__)
 

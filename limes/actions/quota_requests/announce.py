@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from limes.actions.announce import announce
 from limes.actions.context import Limes
+from limes.actions.notifications import announce
 from limes.core.catalog import Catalog
+from limes.core.notifications import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
 from limes.core.quota_requests import EventKind
-from limes.core.recipients import REQUEST_DECIDED, REQUEST_OPENED, REQUEST_PASSED_ON
 from limes.db.queries.quota_request_lists import RequestRow, by_ids
 from limes.db.queries.quota_requests import AmountRow, amounts_of
 

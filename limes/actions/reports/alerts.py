@@ -163,9 +163,9 @@ def _quotas(limes: Limes, asked: _Asked, limit: int, hysteresis: int) -> list[Al
 def _commitments(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
     ids, times = list(asked.resources), Times.of(limes.settings.alerts, asked.now)
     for row in queries.commitments(limes.engine, asked.scope, ids, times, limit):
-        named = asked.resources[row.resource_id]
+        named = asked.resources[row.commitment.resource_id]
         severity = Severity.CRITICAL if row.is_critical else Severity.WARNING
-        yield Alert(Kind(row.kind), severity, row.project, named.ref[0], named, commitment=row)
+        yield Alert(Kind(row.kind), severity, row.commitment.project, named.ref[0], named, commitment=row)
 
 
 def _temporary(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:

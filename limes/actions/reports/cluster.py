@@ -155,7 +155,7 @@ def _claims(
     azs: AZBreakdown,
     now: float,
 ) -> dict[Ref, Claims]:
-    """Returns what decides on new commitments, for all resources at once (`limes.db.queries.commitment_balance`
+    """Returns what decides on new commitments, for all resources at once (`limes.db.queries.commitment_figures`
     reads it for one)."""
     behaviors = {id_: limes.catalog.behavior(ref) for id_, ref in refs.items()}
     committable = {id_: behavior for id_, behavior in behaviors.items() if behavior.commitment_durations}

@@ -1,15 +1,16 @@
 """What needs attention, and alerts about what needs somebody: near its limit, ending soon, or failing."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from limes.actions.reports import alerts as found
-from limes.actions.reports.attention import Ending, Fullest
+from limes.actions.reports.attention import Ending, Fullest, NamedResource
 from limes.actions.reports.attention import ScrapeStatus as Scrapes
 from limes.api.answers.common import Count, Named, PlacedNamed, TemporaryQuota, place, render_temporary
 from limes.api.answers.resources import Age, RenderContext
 from limes.core.alerts import Kind, Severity
+from limes.db.queries.attention import EndingRow, PlacedRow
 from limes.validation.shape import Amount, PositiveAmount, Shape, Time, Unit, seconds
 
 Some = Annotated[int, Field(ge=1)]
@@ -96,13 +97,23 @@ def render_scrape_status(context: RenderContext, status: Scrapes, *, with_capaci
     return ScrapeStatusAnswer(scrape_status=shown)
 
 
-class FullResource(Shape):
-    """A resource of a project, with what it uses of its quota."""
+class _OfProject(Shape):
+    """What is about a resource of a project."""
 
     project: PlacedNamed
     service: str
     resource: str
     unit: Unit | None = None
+
+
+def _head(project: PlacedRow, named: NamedResource) -> dict[str, Any]:
+    service, resource = named.ref
+    return {"project": place(project), "service": service, "resource": resource, "unit": named.unit.value or None}
+
+
+class FullResource(_OfProject):
+    """A resource of a project, with what it uses of its quota."""
+
     quota: Amount
     usage: Amount
 
@@ -125,27 +136,15 @@ class FullestAnswer(Shape):
 def render_fullest(fullest: Fullest) -> FullestAnswer:
     above, above_95, above_quota = fullest.counts
     resources = [
-        FullResource(
-            project=place(row.project),
-            service=named.ref[0],
-            resource=named.ref[1],
-            unit=named.unit.value or None,
-            quota=row.quota,
-            usage=row.usage,
-        )
-        for named, row in fullest.rows
+        FullResource(**_head(row.project, named), quota=row.quota, usage=row.usage) for named, row in fullest.rows
     ]
     counts = FullCounts(above=above, above_95=above_95, above_quota=above_quota)
     return FullestAnswer(fullest=resources, counts=counts)
 
 
-class EndingCommitment(Shape):
+class EndingCommitment(_OfProject):
     """A confirmed commitment that ends soon, and that was not renewed."""
 
-    project: PlacedNamed
-    service: str
-    resource: str
-    unit: Unit | None = None
     id: Some
     uuid: str
     availability_zone: str
@@ -162,22 +161,19 @@ class ExpiringCommitmentsAnswer(Shape):
 
 
 def render_ending(ending: Ending) -> ExpiringCommitmentsAnswer:
-    commitments = [
-        EndingCommitment(
-            project=place(row.project),
-            service=named.ref[0],
-            resource=named.ref[1],
-            unit=named.unit.value or None,
-            id=row.id,
-            uuid=row.uuid,
-            availability_zone=row.az,
-            amount=row.amount,
-            duration=row.duration,
-            expires_at=int(row.expires_at),
-        )
-        for named, row in ending.rows
-    ]
+    commitments = [EndingCommitment(**_head(row.project, named), **_term(row)) for named, row in ending.rows]
     return ExpiringCommitmentsAnswer(expiring_commitments=commitments, total=ending.total)
+
+
+def _term(row: EndingRow) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "uuid": row.uuid,
+        "availability_zone": row.az,
+        "amount": row.amount,
+        "duration": row.duration,
+        "expires_at": int(row.expires_at),
+    }
 
 
 # -- alerts ------------------------------------------------------------------------------------------------------------
@@ -233,7 +229,6 @@ class AlertsAnswer(Shape):
 
 
 def render_alerts(alerts: found.Alerts) -> AlertsAnswer:
-
     def count(wanted: Severity) -> int:
         return sum(number for (_, severity, _), number in alerts.counts.items() if severity is wanted)
 
@@ -258,12 +253,7 @@ def _alert(alert: found.Alert) -> Alert:
         shown.quota, shown.usage = used.quota, used.usage
     if commitment is not None:
         shown.commitment = AlertedCommitment(
-            id=commitment.id,
-            uuid=commitment.uuid,
-            availability_zone=commitment.az,
-            amount=commitment.amount,
-            duration=commitment.duration,
-            expires_at=int(commitment.expires_at),
+            **_term(commitment.commitment),
             confirm_by=seconds(commitment.confirm_by),
             auto_renew_error=commitment.renewal_error or None,
         )

@@ -5,17 +5,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from limes.actions.commitments.preview import Verdict
+from limes.actions.commitments.create import Verdict
 from limes.actions.commitments.store import CommitmentView
-from limes.actions.commitments.utilisation import Utilisation as Found
-from limes.actions.commitments.utilisation import date_of
-from limes.actions.reports.commitment_summary import ZoneSummary as Summary
+from limes.actions.commitments.utilisation import Utilisation, ZoneSummary
 from limes.core.catalog import Ref
 from limes.core.commitments import plan
-from limes.core.commitments.commitment import Status
 from limes.core.commitments.document import Commitment, EventCommitment
 from limes.core.commitments.rules import Rate
-from limes.validation.shape import Amount, PositiveAmount, Shape, Time, Unit, seconds
+from limes.validation.shape import Amount, PositiveAmount, Shape, Time, seconds
 
 Message = Annotated[str, Field(description="what is wrong")]
 
@@ -73,15 +70,11 @@ class CanConfirmAnswer(Shape):
 
 
 def render_verdict(verdict: Verdict, warnings: list[str]) -> CanConfirmAnswer:
-    planned = verdict.plan
-    at = None if planned is None else planned.confirmable_at
-    return CanConfirmAnswer(
-        result=verdict.is_possible,
-        reason=verdict.reason or None,
-        confirmable_now=None if planned is None else planned.confirmable_now,
-        confirmable_at=None if at is None else ceil(at),
-        warnings=warnings,
-    )
+    shown = CanConfirmAnswer(result=verdict.is_possible, reason=verdict.reason or None, warnings=warnings)
+    if verdict.plan is not None:
+        at, shown.confirmable_now = verdict.plan.confirmable_at, verdict.plan.confirmable_now
+        shown.confirmable_at = None if at is None else ceil(at)
+    return shown
 
 
 class Blocker(Shape):
@@ -127,101 +120,16 @@ def render_plan(found: plan.Plan) -> Plan:
     )
 
 
-class UtilisationDay(Shape):
-    """Averages of a day, and the smallest and largest usage that was seen."""
-
-    date: str
-    committed: Amount
-    used: Amount
-    unused: Amount
-    min_used: Amount
-    max_used: Amount
-
-
-class Utilisation(Shape):
-    """How commitments of a resource in one availability zone fit its usage."""
-
-    service_type: str
-    resource_name: str
-    availability_zone: str
-    recommended_amount: Amount
-    days: list[UtilisationDay]
-    unit: Unit | None = None
-
-
 class UtilisationAnswer(Shape):
     """By resource and availability zone."""
 
     utilisation: list[Utilisation]
 
 
-def render_utilisation(utilisation: Found) -> Utilisation:
-    days = [
-        UtilisationDay(
-            date=date_of(day.day).isoformat(),
-            committed=day.committed,
-            used=day.usage,
-            unused=day.unused,
-            min_used=day.usage_min,
-            max_used=day.usage_max,
-        )
-        for day in utilisation.days
-    ]
-    return Utilisation(
-        service_type=utilisation.ref[0],
-        resource_name=utilisation.ref[1],
-        availability_zone=utilisation.az,
-        recommended_amount=utilisation.recommended,
-        days=days,
-        unit=utilisation.unit.value or None,
-    )
-
-
-class ZoneSummary(Shape):
-    """What projects have committed to, of one resource in one availability zone. Amounts are in the unit."""
-
-    service_type: str
-    resource_name: str
-    availability_zone: str
-    committed: Annotated[int, Field(ge=0, description="confirmed")]
-    used: Annotated[int, Field(ge=0, description="of what is confirmed: each project uses its own only")]
-    unused: Annotated[int, Field(ge=0, description="of what is confirmed")]
-    usage: Annotated[int, Field(ge=0, description="of all projects, with commitments or without")]
-    expiring: Annotated[int, Field(ge=0, description="of what is confirmed: ends within `days`, and was not renewed")]
-    pending: Amount
-    planned: Amount
-    commitments: Annotated[int, Field(ge=1, description="how many these are")]
-    projects: Annotated[int, Field(ge=0, description="how many have confirmed ones")]
-    unit: Unit | None = None
-    coverage: Annotated[float, Field(ge=0, le=1, description="share of usage that commitments cover")] | None = None
-    waste: Annotated[float, Field(ge=0, le=1, description="share of the confirmed that is not used")] | None = None
-
-
 class CommitmentSummaryAnswer(Shape):
     """By resource and availability zone. What nobody has committed to is left out."""
 
     commitment_summary: list[ZoneSummary]
-
-
-def render_summary(summary: Summary) -> ZoneSummary:
-    coverage, waste = summary.coverage, summary.waste
-    return ZoneSummary(
-        service_type=summary.ref[0],
-        resource_name=summary.ref[1],
-        availability_zone=summary.az,
-        committed=summary.confirmed,
-        used=summary.used,
-        unused=summary.confirmed - summary.used,
-        usage=summary.usage,
-        expiring=summary.expiring,
-        pending=summary.amounts.get(Status.PENDING, 0),
-        planned=summary.amounts.get(Status.PLANNED, 0),
-        commitments=summary.number,
-        projects=summary.projects,
-        unit=summary.unit.value or None,
-        coverage=None if coverage is None else round(coverage, 4),
-        waste=None if waste is None else round(waste, 4),
-    )
 
 
 class ConversionRate(Shape):

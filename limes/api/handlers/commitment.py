@@ -3,12 +3,9 @@
 import math
 
 from limes.actions.commitments import create as creating
-from limes.actions.commitments import preview, reading, reshape
-from limes.actions.commitments import transfer as transfers
+from limes.actions.commitments import reading, reshape, utilisation
 from limes.actions.commitments.store import CommitmentView
-from limes.actions.commitments.utilisation import report_utilisation
 from limes.actions.lookup import find_project
-from limes.actions.reports.commitment_summary import summarize_commitments
 from limes.api import bodies, parameters
 from limes.api.answers import commitment as answers
 from limes.api.call import Call
@@ -44,24 +41,24 @@ def create(call: Call) -> Answer:
 def can_confirm(call: Call) -> Answer:
     """Says whether the same commitment could be made and confirmed at once."""
     project, request = _find_project(call), call.body(bodies.NewCommitmentBody).commitment.request()
-    verdict = preview.preview_commitment(call.limes, *project, request)
-    warnings = preview.preview_warnings(call.limes, *project, request)
+    verdict = creating.preview_commitment(call.limes, *project, request)
+    warnings = creating.preview_warnings(call.limes, *project, request)
     return Answer(document=answers.render_verdict(verdict, list(warnings)))
 
 
 def plan(call: Call) -> Answer:
     """Says when the same commitment could be confirmed, from what is known today, and what blocks it."""
     project, request = _find_project(call), call.body(bodies.NewCommitmentBody).commitment.request()
-    planned = preview.plan_commitment(call.limes, *project, request)
-    warnings = preview.preview_warnings(call.limes, *project, request)
+    planned = creating.plan_commitment(call.limes, *project, request)
+    warnings = creating.preview_warnings(call.limes, *project, request)
     return Answer(document=answers.PlanAnswer(plan=answers.render_plan(planned), warnings=list(warnings)))
 
 
 def show_utilisation(call: Call) -> Answer:
     """Shows how well commitments fit what is used, over the last `?days`, and what to commit to."""
-    utilisations = report_utilisation(call.limes, *_find_project(call), call.selection(), parameters.DAYS.of(call.req))
-    shown = [answers.render_utilisation(each) for each in utilisations]
-    return Answer(document=answers.UtilisationAnswer(utilisation=shown))
+    days = parameters.DAYS.of(call.req)
+    found = utilisation.report_utilisation(call.limes, *_find_project(call), call.selection(), days)
+    return Answer(document=answers.UtilisationAnswer(utilisation=found))
 
 
 def delete(call: Call) -> Answer:
@@ -81,16 +78,14 @@ def start_transfer(call: Call) -> Answer:
         return Answer(400, "Invalid transfer_status code. Must be unlisted or public.")
     if wanted.amount <= 0:
         return Answer(400, "Delivered amount needs to be a positive value.")
-    offered = transfers.offer_commitment(
-        call.as_caller(), *project, _number(call), wanted.amount, wanted.transfer_status
-    )
+    offered = reshape.offer_commitment(call.as_caller(), *project, _number(call), wanted.amount, wanted.transfer_status)
     return _answer(offered, 202)
 
 
 def transfer(call: Call) -> Answer:
     """Takes the commitment of that number and token into the project of the path: 202."""
     project, token = _find_project(call), _transfer_token(call)
-    return _answer(transfers.take_commitment(call.as_caller(), *project, _number(call), token), 202)
+    return _answer(reshape.take_commitment(call.as_caller(), *project, _number(call), token), 202)
 
 
 def merge(call: Call) -> Answer:
@@ -213,6 +208,6 @@ def _answer(view: CommitmentView, status: int) -> Answer:
 
 def show_summary(call: Call) -> Answer:
     """Sums up the commitments of all projects by resource and availability zone: used, unused, and ending soon."""
-    summaries = summarize_commitments(call.limes, call.where, call.selection(), parameters.AHEAD.of(call.req))
-    shown = [answers.render_summary(each) for each in summaries]
-    return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=shown))
+    days = parameters.AHEAD.of(call.req)
+    found = utilisation.summarize_commitments(call.limes, call.where, call.selection(), days)
+    return Answer(document=answers.CommitmentSummaryAnswer(commitment_summary=found))

@@ -114,11 +114,15 @@ class Tally:
         if source == target:
             return True
         increase = self.increase(az, source, -amount) + self.increase(az, target, amount)
-        return _missing(increase, self.claims.room(az)) == 0
+        return self._missing(az, increase) == 0
 
     def missing(self, az: str, project: int, amount: int) -> int:
         """Returns how much capacity is missing for `amount` more; 0 if there is enough."""
-        return _missing(self.increase(az, project, amount), self.claims.room(az))
+        return self._missing(az, self.increase(az, project, amount))
+
+    def _missing(self, az: str, increase: int) -> int:
+        """A claim that does not rise makes nothing worse, even where claims exceed capacity already."""
+        return max(0, increase - self.claims.room(az)) if increase > 0 else 0
 
     def committable_by(self, az: str, project: int) -> int:
         """Returns the largest amount that this project could commit to: free capacity, and its usage without
@@ -146,9 +150,3 @@ class Tally:
     def _share(self, az: str, project: int) -> tuple[int, int]:
         share = (self.claims.counting_az(az), project)
         return self._usage.get(share, 0), self._committed.get(share, 0)
-
-
-def _missing(increase: int, room: int) -> int:
-    """Returns 0 if the claim does not rise: such a change makes nothing worse, even where claims exceed capacity
-    already."""
-    return max(0, increase - room) if increase > 0 else 0

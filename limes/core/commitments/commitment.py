@@ -5,15 +5,18 @@
                  (confirmed at once)                 \\--split, merge, convert--> superseded, with successors
 
 Unconfirmed commitments (`planned` and `pending`) expire as well. `reshaping` makes new commitments of old ones, and
-`claims` decides whether there is capacity. Times are seconds since the epoch, UTC.
+`claims` decides whether there is capacity. Times are seconds since the epoch, UTC. Durations ("1 year, 3 months") have
+one canonical form, and are added by the calendar in UTC.
 """
 
+import calendar
 import enum
+import re
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from difflib import get_close_matches
 
-from limes.core.commitments.duration import parse_duration
-from limes.errors import Conflict, Unprocessable
+from limes.errors import Conflict, LimesError, Unprocessable
 
 
 class Status(enum.StrEnum):
@@ -25,7 +28,6 @@ class Status(enum.StrEnum):
     """To be confirmed as soon as there is capacity: `confirm_by` has passed."""
     CONFIRMED = "confirmed"
     SUPERSEDED = "superseded"
-    """Replaced by others that were made of it."""
     EXPIRED = "expired"
 
 
@@ -67,7 +69,6 @@ class Commitment:
 
     @property
     def is_live(self) -> bool:
-        """Whether it has neither expired nor been superseded."""
         return self.status in LIVE
 
     @property
@@ -130,3 +131,67 @@ def withdraw(commitment: Commitment) -> Commitment:
 def hand_over(commitment: Commitment, project_id: int) -> Commitment:
     """Gives it to another project, which has not asked for a renewal. Otherwise unchanged."""
     return replace(withdraw(commitment), project_id=project_id, auto_renews=False, renewal_error="")
+
+
+# -- durations ---------------------------------------------------------------------------------------------------------
+
+
+class DurationError(LimesError):
+    """A text is not a duration. The message says what a duration looks like."""
+
+
+_UNITS = ("year", "month", "day", "hour", "minute", "second")
+_WORDS = (*_UNITS, *(f"{unit}s" for unit in _UNITS))
+_EXAMPLES = 'expected for example "1 year" or "2 years, 6 months"'
+_PART = re.compile(r"([0-9]{1,9})\s*(second|minute|hour|day|month|year)s?\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Duration:
+    """A calendar duration in canonical form: at most 59 minutes, 23 hours, 11 months. Days never become months."""
+
+    months: int = 0
+    seconds: int = 0
+
+    def __str__(self) -> str:
+        years, months = divmod(self.months, 12)
+        minutes, seconds = divmod(self.seconds, 60)
+        hours, minutes = divmod(minutes, 60)
+        days, hours = divmod(hours, 24)
+        amounts = zip(_UNITS, (years, months, days, hours, minutes, seconds), strict=True)
+        return ", ".join(f"{amount} {unit}{'' if amount == 1 else 's'}" for unit, amount in amounts if amount)
+
+    def after(self, start: datetime, anchor_day: int | None = None) -> datetime:
+        """Returns the end of the duration that starts at `start`, in UTC. A day that the month lacks becomes its last
+        one. Months are counted to `anchor_day`; None: to the day of `start`."""
+        start = start.astimezone(UTC)
+        year, month0 = divmod(start.year * 12 + start.month - 1 + self.months, 12)
+        day = min(anchor_day or start.day, calendar.monthrange(year, month0 + 1)[1])
+        return start.replace(year=year, month=month0 + 1, day=day) + timedelta(seconds=self.seconds)
+
+
+def parse_duration(text: str) -> Duration:
+    """Reads positive multiples of seconds to years, separated by commas. Raises `DurationError`."""
+    months = seconds = 0
+    for part in text.split(","):
+        match = _PART.match(part.strip())
+        if match is None:
+            meant = re.sub(r"[A-Za-z]+", lambda word: (get_close_matches(word[0].lower(), _WORDS, 1) or word)[0], text)
+            is_plain = all(_PART.match(part.strip()) for part in meant.split(","))
+            advice = f'did you mean "{meant.strip()}"?' if is_plain else _EXAMPLES
+            raise DurationError(f"{text!r} is not a duration ({advice})")
+        amount, unit = int(match[1]), match[2]
+        if unit in ("year", "month"):
+            months += amount * (12 if unit == "year" else 1)
+        else:
+            seconds += amount * {"day": 86400, "hour": 3600, "minute": 60, "second": 1}[unit]
+    if months + seconds == 0:
+        raise DurationError(f"{text!r} is not a duration: it must be above zero")
+    if months > 12 * 1000 or seconds > 366 * 86400 * 1000:
+        raise DurationError(f"{text!r} is not a duration that can be kept: at most 1000 years")
+    return Duration(months, seconds)
+
+
+def canonical_duration(text: str) -> str:
+    """Returns the duration in canonical form, in which durations are compared. Raises `DurationError`."""
+    return str(parse_duration(text))

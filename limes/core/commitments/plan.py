@@ -1,12 +1,13 @@
-"""When a commitment could be confirmed, judging by today's capacity, usage and ends of commitments.
+"""What to commit to: when a commitment could be confirmed, and how much of them projects use.
 
-This is a forecast: others may commit meanwhile, and usage and capacity change.
+The former is a forecast by today's capacity, usage and ends of commitments: others may commit meanwhile.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import NamedTuple
 
 from limes.core.calendar import render_time
 from limes.core.commitments.claims import Tally
@@ -48,14 +49,14 @@ def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) 
     """
     future = _Future(tally, live, want, now)
     confirmable_now = tally.committable_by(want.az, want.project)
-    unplaced = future.unplaced(want.az)
+    unplaced = future.unplaced()
     if want.earliest <= now and future.missing() == 0:
         return Plan(now, confirmable_now, (), 0, unplaced)
     for time in sorted({*future.times(), *({want.earliest} if want.earliest > now else ())}):
         future.advance_to(time)
         if time >= want.earliest and future.missing() == 0:
             return Plan(time, confirmable_now, tuple(future.blockers), 0, unplaced)
-    return Plan(None, confirmable_now, tuple(future.blockers), future.missing(), unplaced or future.unplaced(want.az))
+    return Plan(None, confirmable_now, tuple(future.blockers), future.missing(), unplaced or future.unplaced())
 
 
 def advise(plan: Plan, unit: Unit) -> str:
@@ -73,12 +74,12 @@ class _Future:
     """The state of all commitments, moved from one time of change to the next."""
 
     def __init__(self, tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> None:
-        present = [commitment for commitment in (advance(each, now) for each in live) if commitment.is_live]
+        present = [each for each in (advance(each, now) for each in live) if each.is_live]
         self.tally = tally
         self.blockers: list[Commitment] = []
         """Confirmed ones whose end has made room for `want`, in the order of their ends."""
         self._want = want
-        self._confirmed = {commitment.id: commitment for commitment in present if commitment.is_confirmed}
+        self._confirmed = {each.id: each for each in present if each.is_confirmed}
         self._waiting: dict[int, Commitment] = {}
         self._ends: dict[float, list[Commitment]] = defaultdict(list)
         self._begins: dict[float, list[Commitment]] = defaultdict(list)
@@ -86,7 +87,7 @@ class _Future:
             self._ends[commitment.expires_at].append(commitment)
             if commitment.status is Status.PLANNED and commitment.confirm_by is not None:
                 self._begins[commitment.confirm_by].append(commitment)
-        self._serve([commitment for commitment in present if commitment.status is Status.PENDING])
+        self._serve([each for each in present if each.status is Status.PENDING])
 
     def times(self) -> set[float]:
         """Returns the times at which a commitment ends or becomes due."""
@@ -94,13 +95,11 @@ class _Future:
 
     def missing(self) -> int:
         """Returns how much capacity `want` is short of at this time; 0 if it could be confirmed."""
-        want = self._want
-        return self.tally.missing(want.az, want.project, want.amount)
+        return self.tally.missing(self._want.az, self._want.project, self._want.amount)
 
-    def unplaced(self, az: str) -> int:
-        """Returns usage in no known AZ, if it leaves less room than the AZ has by itself."""
+    def unplaced(self) -> int:
         claims = self.tally.claims
-        return claims.unplaced if claims.holds_back(az) else 0
+        return claims.unplaced if claims.holds_back(self._want.az) else 0
 
     def advance_to(self, time: float) -> None:
         """Ends what ends at that time, and then serves the queue."""
@@ -122,3 +121,41 @@ class _Future:
         self._waiting |= {commitment.id: commitment for commitment in waiting}
         for commitment in self.tally.confirm_in_turn(waiting):
             self._confirmed[commitment.id] = self._waiting.pop(commitment.id)
+
+
+# -- use ---------------------------------------------------------------------------------------------------------------
+
+
+class DayOfUse(NamedTuple):
+    """One day (UTC, in days since the epoch) of a project's resource in one AZ. Sums are over several samples; averages
+    are rounded down."""
+
+    day: int
+    looks: int
+    usage_sum: int
+    usage_min: int
+    usage_max: int
+    committed_sum: int
+
+    @property
+    def usage(self) -> int:
+        return self.usage_sum // self.looks
+
+    @property
+    def committed(self) -> int:
+        return self.committed_sum // self.looks
+
+    @property
+    def unused(self) -> int:
+        return max(0, self.committed - self.usage)
+
+
+def recommended_amount(days: Mapping[int, DayOfUse], today: int) -> int:
+    """Returns the largest amount that was in use all day long on nine days out of ten, since the first known day.
+
+    A missing day is one without usage.
+    """
+    if not days:
+        return 0
+    minima = sorted(days[day].usage_min if day in days else 0 for day in range(min(days), today + 1))
+    return minima[len(minima) // 10] if minima else 0

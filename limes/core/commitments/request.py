@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from limes.core.calendar import render_time
 from limes.core.catalog import ANY_AZ, Behavior, Catalog, Ref, ResourceDef
-from limes.core.commitments.commitment import end_of
-from limes.core.commitments.duration import canonical_duration
+from limes.core.commitments.commitment import canonical_duration, end_of
 from limes.core.units import MAX_AMOUNT, Unit
 from limes.errors import Unprocessable
 

@@ -1,14 +1,15 @@
-"""Making new commitments of old ones: split, merge, convert, renew, change the duration.
+"""Making new commitments of old ones (split, merge, convert, renew, change the duration), and until when one can.
 
 Split and merge conserve the amount; a conversion conserves the worth (`rules`). Times are seconds since the epoch, UTC.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
-from limes.core.commitments.commitment import Commitment, Status, end_of, require_live, withdraw
-from limes.core.commitments.duration import parse_duration
+from limes.core.commitments.commitment import Commitment, Status, end_of, parse_duration, require_live, withdraw
+from limes.core.commitments.rules import CommitmentRules
 from limes.core.units import MAX_AMOUNT
 from limes.errors import Conflict, Unprocessable
 
@@ -72,19 +73,14 @@ def convert(
     return Reshaped((supersede(commitment, now),), (converted, remainder) if remainder.amount else (converted,))
 
 
-def renewable_from(commitment: Commitment, window: float) -> float:
-    """Returns the time from which a confirmed one may be renewed."""
-    return commitment.expires_at - window
-
-
 def renew(commitment: Commitment, now: float, uuid: str, window: float) -> Commitment:
     """Returns a commitment that begins when this one ends. Allowed in the last `window` seconds of a confirmed one."""
     require_live(commitment)
     require_not_offered(commitment)
     if not commitment.is_confirmed:
         raise Conflict(f"commitment {commitment.id} is {commitment.status}; only confirmed ones can be renewed")
-    if now < (opens_at := renewable_from(commitment, window)):
-        opens = datetime.fromtimestamp(opens_at, UTC).isoformat(timespec="seconds")
+    if now < commitment.expires_at - window:
+        opens = datetime.fromtimestamp(commitment.expires_at - window, UTC).isoformat(timespec="seconds")
         raise Conflict(f"it is too early to renew commitment {commitment.id}: possible from {opens}")
     anchor_day = _anchor_day_of_renewal(commitment)
     expires_at = end_of(commitment.expires_at, commitment.duration, anchor_day)
@@ -148,3 +144,64 @@ def require_not_offered(commitment: Commitment) -> None:
 def _heir(commitment: Commitment, now: float) -> Commitment:
     require_live(commitment)
     return replace(withdraw(commitment), id=0, created_at=now, predecessor_id=commitment.id)
+
+
+# -- deadlines ---------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Until when, and from when, something can be done with a commitment, in seconds since the epoch.
+
+    For display: the use cases decide again, and know more of commitments that came from other projects.
+    """
+
+    renewable_from: float | None = None
+    """None for what cannot be renewed: because it is not confirmed, or was renewed already."""
+    deletable_until: float | None = None
+    """Until when its project may take it back, even if it is confirmed; None where it cannot, or not any more."""
+
+
+NO_DEADLINES = Deadlines()
+
+
+def deadlines_of(family: Sequence[Commitment], rules: CommitmentRules, now: float) -> dict[int, Deadlines]:
+    """By number, of the live ones. `family` are all commitments of a project, also ended ones."""
+    by_id = {each.id: each for each in family}
+    made_of: dict[int | None, list[Commitment]] = defaultdict(list)
+    for each in family:
+        made_of[each.predecessor_id].append(each)
+    return {
+        each.id: Deadlines(
+            each.expires_at - rules.renewal_window
+            if each.is_confirmed and not _was_renewed(each, by_id, made_of)
+            else None,
+            _deletable_until(each, by_id, rules.self_delete_grace, now),
+        )
+        for each in family
+        if each.is_live
+    }
+
+
+def _was_renewed(
+    commitment: Commitment, by_id: Mapping[int, Commitment], made_of: Mapping[int | None, Sequence[Commitment]]
+) -> bool:
+    """Returns whether there is a live renewal of it, or of what it was made of; or what such a renewal has become."""
+    past = [commitment]
+    while (before := by_id.get(past[-1].predecessor_id or 0)) and before.status is Status.SUPERSEDED:
+        past.append(before)
+    made = (each for before in past for each in made_of.get(before.id, ()))
+    renewals = [each for each in made if each.starts_at > commitment.starts_at]
+    for renewal in renewals:  # which grows
+        renewals += made_of.get(renewal.id, ())
+    return any(renewal.is_live for renewal in renewals)
+
+
+def _deletable_until(commitment: Commitment, by_id: Mapping[int, Commitment], grace: float, now: float) -> float | None:
+    end = commitment.created_at + grace
+    if now >= end:
+        return None
+    if commitment.predecessor_id is None:
+        return end
+    before = by_id.get(commitment.predecessor_id)
+    return end if before is not None and before.status is not Status.SUPERSEDED else None

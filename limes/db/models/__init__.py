@@ -22,7 +22,7 @@ from limes.db.models.commitments import (
 )
 from limes.db.models.growth import GrowthDay, GrowthHour, GrowthMonth, GrowthSeries, GrowthState, GrowthTrend, QuotaTime
 from limes.db.models.lifetimes import LifetimeProject, SubresourceLifetime
-from limes.db.models.mails import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
+from limes.db.models.mails import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState, OutboxEvent
 from limes.db.models.metering import (
     ClosedDay,
     CommittedTime,
@@ -35,7 +35,6 @@ from limes.db.models.metering import (
     UsageMonth,
     UsageStep,
 )
-from limes.db.models.outbox import OutboxEvent
 from limes.db.models.projects import Domain, DomainResource, Project, ProjectAZResource, ProjectResource, ProjectService
 from limes.db.models.quota_requests import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
 from limes.db.models.quotas import ProjectAZQuota, QuotaHistory, TemporaryQuota, UsageChanges

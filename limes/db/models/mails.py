@@ -1,4 +1,4 @@
-"""What people were told, so that they are told once; mails on their way to them, and who does not want any."""
+"""What people were told, so that they are told once; mails and audit events on their way; who does not want mails."""
 
 from peewee import BigAutoField, BigIntegerField, CompositeKey, DoubleField, IntegerField, TextField, fn
 
@@ -90,3 +90,24 @@ class MailUnsubscribed(BaseModel):
     class Meta:
         table_name = "mail_unsubscribed"
         primary_key = CompositeKey("recipient", "kind")
+
+
+class OutboxEvent(BaseModel):
+    """An audit event for one sink. Its stream is the UUID of the project, or of the domain, that it is about."""
+
+    number = BigAutoField()
+    at = DoubleField()
+    sink = TextField()
+    stream = TextField()
+    event_id = TextField()
+    document = TextField()
+    """JSON."""
+    tries = IntegerField()
+    """How often the sink has refused it."""
+    next_try_at = DoubleField()
+    error = TextField()
+    delivered_at = DoubleField(null=True)
+
+    class Meta:
+        table_name = "audit_outbox"
+        indexes = ((("sink", "delivered_at", "number"), False), (("sink", "delivered_at", "next_try_at"), False))

@@ -15,7 +15,9 @@ from limes.core.temporary_quota import TemporaryState
 from limes.db.compiled import Select, any_of
 from limes.db.models import Commitment, Domain, DomainResource, Project, ProjectResource, TemporaryQuota
 from limes.db.queries.attention import (
+    ENDING,
     PLACE,
+    EndingRow,
     PlacedRow,
     Scope,
     above_share,
@@ -85,17 +87,10 @@ def count_used(scope: Scope, resources: Sequence[int], shares: Shares) -> Node:
 
 
 class CommitmentRow(NamedTuple):
-    """A commitment that needs somebody. Times are seconds since the epoch."""
+    """A commitment that needs somebody."""
 
-    project: PlacedRow
-    id: int
-    uuid: str
-    resource_id: int
-    az: str
-    amount: int
-    duration: str
+    commitment: EndingRow
     confirm_by: float | None
-    expires_at: float
     renewal_error: str
     kind: str
     is_critical: int
@@ -151,7 +146,11 @@ def _needing(scope: Scope, resources: Sequence[int], times: Times, *columns: Any
     return in_scope(_ROW.select(*columns).join(Project).join(Domain).where(*is_wanted), scope)
 
 
-@placed(CommitmentRow, int, str, int, str, int, str, float | None, float, str, str, int)
+def _commitment(*row: Any) -> CommitmentRow:
+    return CommitmentRow(EndingRow(PlacedRow(*row[:4]), *row[4:11]), *row[11:])
+
+
+@made(_commitment, *[str] * 4, int, str, int, str, int, str, float, float | None, str, str, int)
 def commitments(scope: Scope, resources: Sequence[int], times: Times, limit: int) -> Node:
     """Commitments that end soon, could not be confirmed by their date or not be renewed: the critical ones first, then
     by their end. Those that were renewed, and those that will renew themselves, are left out."""
@@ -161,11 +160,8 @@ def commitments(scope: Scope, resources: Sequence[int], times: Times, limit: int
         Kind.COMMITMENT_EXPIRES.value,
     )
     is_critical = Case(None, [(_IS_UNCONFIRMED, 1), (_HAS_FAILED, 1), (times.ends_very_soon(), 1)], 0)
-    columns = (
-        *(*PLACE, _ROW.id, _ROW.uuid, _ROW.resource, _ROW.az, _ROW.amount, _ROW.duration, _ROW.confirm_by),
-        *(_ROW.expires_at, _ROW.renewal_error, kind.alias("kind"), is_critical.alias("is_critical")),
-    )
-    query = _needing(scope, resources, times, *columns)
+    more = (_ROW.confirm_by, _ROW.renewal_error, kind.alias("kind"), is_critical.alias("is_critical"))
+    query = _needing(scope, resources, times, *ENDING, *more)
     return query.order_by(is_critical.desc(), _ROW.expires_at, _ROW.id).limit(limit)
 
 
@@ -228,11 +224,11 @@ def _needing_temporary(scope: Scope, resources: Sequence[int], now: float, lead:
     return query.where((_TEMPORARY.domain if scope.level == "domain" else _TEMPORARY.project) == scope.id)
 
 
-def _alert(*row: Any) -> TemporaryAlertRow:
+def _temporary(*row: Any) -> TemporaryAlertRow:
     return TemporaryAlertRow(PlacedRow(*row[:4]), row[4], row[5], row[6], temporary_of(*row[7:]))
 
 
-@made(_alert, str | None, str | None, str, str, str, int, int, *TEMPORARY_KINDS)
+@made(_temporary, str | None, str | None, str, str, str, int, int, *TEMPORARY_KINDS)
 def temporary_alerts(scope: Scope, resources: Sequence[int], lead: float, now: float, limit: int) -> Node:
     """At most so many, the first to end first. Temporary quotas end soon if they end within `lead` seconds."""
     own = (ProjectResource.project == _TEMPORARY.project) & (ProjectResource.resource == _TEMPORARY.resource)

@@ -186,6 +186,8 @@ def count_full(scope: Scope, resources: Sequence[int], share: float) -> Node:
 
 
 class EndingRow(NamedTuple):
+    """A commitment, and whose it is. Times are seconds since the epoch."""
+
     project: PlacedRow
     id: int
     uuid: str
@@ -194,6 +196,13 @@ class EndingRow(NamedTuple):
     amount: int
     duration: str
     expires_at: float
+
+
+ENDING = (
+    *(*PLACE, Commitment.id, Commitment.uuid, Commitment.resource, Commitment.az, Commitment.amount),
+    *(Commitment.duration, Commitment.expires_at),
+)
+"""The columns of an `EndingRow`."""
 
 
 def renews_itself(commitment: Any) -> Any:
@@ -218,9 +227,8 @@ def _ending(scope: Scope, resources: Sequence[int], now: float, until: float, *c
 @placed(EndingRow, int, str, int, str, int, str, float)
 def ending(scope: Scope, resources: Sequence[int], now: float, until: float, limit: int) -> Node:
     """Confirmed commitments that end between these times and that were not renewed, the first to end first."""
-    row = Commitment
-    columns = (*PLACE, row.id, row.uuid, row.resource, row.az, row.amount, row.duration, row.expires_at)
-    return _ending(scope, resources, now, until, *columns).order_by(row.expires_at, row.id).limit(limit)
+    query = _ending(scope, resources, now, until, *ENDING)
+    return query.order_by(Commitment.expires_at, Commitment.id).limit(limit)
 
 
 @value(int)

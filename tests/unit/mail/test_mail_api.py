@@ -11,8 +11,8 @@ from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.mail.mail_api import MailApi
 from limes.mail.mailer import Fate, Mail, MailerDown
+from limes.mail.servers import MailApi
 from limes.outgoing import TimedAdapter
 from tests.support.http_server import HttpServer
 from tests.support.processes import free_port

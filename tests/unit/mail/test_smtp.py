@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from limes.mail.mailer import Fate, Mail, MailerDown
-from limes.mail.smtp import Sender, SmtpMailer, SmtpServer, render_message
+from limes.mail.servers import SmtpMailer, render_message
 from limes.redaction import forget, know
+from limes.settings.notifications import SmtpSettings
 from tests.support.mail_server import PASSWORD, USER, MailServer, html_of, text_of
 from tests.support.processes import free_port
 
@@ -23,7 +24,8 @@ MAIL = Mail(
     "de",
     {"List-Unsubscribe": "<https://limes.example.com/u?token=x>", "Limes-Kind": "quota_used"},
 )
-SENDER = Sender("limes@cloud.example.com", "Limes, Köln", "help@example.com")
+SENDER = {"sender": "limes@cloud.example.com", "sender_name": "Limes, Köln", "reply_to": "help@example.com"}
+SMTP = SmtpSettings(**SENDER)
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ def server() -> Iterator[MailServer]:
 
 def mailer(server: MailServer, security: str = "none", **options: Any) -> SmtpMailer:
     options = {"timeout": 30.0, "cacert": server.certificate, **options}
-    return SmtpMailer(SmtpServer("127.0.0.1", server.port, security, **options), SENDER)
+    return SmtpMailer(SmtpSettings(host="127.0.0.1", port=server.port, security=security, **SENDER, **options))
 
 
 def send(mailer: SmtpMailer, *mails: Mail) -> list[Fate]:
@@ -66,7 +68,7 @@ def test_mail_programs_can_read_the_link_to_unsubscribe() -> None:
     """It is longer than a line should be, and stands in one line all the same (RFC 8058)."""
     link = f"<https://limes.example.com/v1/unsubscribe?token={'a' * 300}>"
     one_click = {"List-Unsubscribe": link, "List-Unsubscribe-Post": "List-Unsubscribe=One-Click"}
-    lines = render_message(replace(MAIL, headers=one_click), SENDER).split(b"\r\n")
+    lines = render_message(replace(MAIL, headers=one_click), SMTP).split(b"\r\n")
     assert f"List-Unsubscribe: {link}".encode() in lines
     assert b"List-Unsubscribe-Post: List-Unsubscribe=One-Click" in lines
 
@@ -143,14 +145,15 @@ def test_a_session_is_cut_in_the_end(server: MailServer) -> None:
 
 
 def test_nobody_listens() -> None:
-    error = SmtpMailer(SmtpServer("127.0.0.1", free_port(), "none"), SENDER).try_out()
+    error = SmtpMailer(SmtpSettings(host="127.0.0.1", port=free_port(), security="none", **SENDER)).try_out()
     assert error is not None
     assert "refused" in error
 
 
 def test_no_header_can_be_smuggled_in() -> None:
     nasty = "x\r\nBcc: all@example.com\n\nbody\x00\u2028y"
-    content = render_message(replace(MAIL, subject=nasty, headers={"Limes-Kind": nasty}), replace(SENDER, name=nasty))
+    sender = SMTP.model_copy(update={"sender_name": nasty})
+    content = render_message(replace(MAIL, subject=nasty, headers={"Limes-Kind": nasty}), sender)
     head = content.decode("ascii").partition("\r\n\r\n")[0]
     names = [line.partition(":")[0] for line in head.split("\r\n") if not line.startswith((" ", "\t"))]
     assert "Bcc" not in names
@@ -158,4 +161,4 @@ def test_no_header_can_be_smuggled_in() -> None:
 
 
 def test_a_repetition_is_the_same() -> None:
-    assert render_message(MAIL, SENDER) == render_message(MAIL, SENDER)
+    assert render_message(MAIL, SMTP) == render_message(MAIL, SMTP)

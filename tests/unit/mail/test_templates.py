@@ -8,7 +8,7 @@ import pytest
 
 from limes.mail.samples import KINDS, sample
 from limes.mail.templates import SHIPPED, Around, RenderError, Templates
-from limes.settings.mails import NotificationKind
+from limes.settings.notifications import NotificationKind
 
 AROUND = Around("https://dashboard.example.com/", "https://limes.example.com/u?token=x")
 

@@ -1,10 +1,14 @@
-"""Converts commitments of the Go Limes to ours."""
+"""Converts commitments and recent usage of the Go Limes to ours."""
 
 import uuid
 from collections.abc import Collection
+from itertools import pairwise
+from typing import Any
 
-from limes.core.commitments.commitment import Commitment, Status
-from limes.core.commitments.duration import DurationError, parse_duration
+import orjson
+
+from limes.core.commitments.commitment import Commitment, DurationError, Status, parse_duration
+from limes.core.recent_usage import UsageChange, add_change
 from limes.errors import ConfigError
 from limes.importer.source import CommitmentRow
 from limes.system import IdSource
@@ -12,7 +16,7 @@ from limes.system import IdSource
 _ENDED = (Status.SUPERSEDED, Status.EXPIRED)
 
 
-def convert(
+def convert_commitment(
     row: CommitmentRow, project: tuple[int, str], resource_id: int, known: Collection[int], now: float, ids: IdSource
 ) -> Commitment:
     """Returns the same commitment under the same number. `project` is our id and the UUID of its project, `known` are
@@ -68,3 +72,33 @@ def status_of(row: CommitmentRow, now: float) -> Status:
     if row.confirmed_at is not None:
         return Status.CONFIRMED
     return Status.PLANNED if row.confirm_by is not None and row.confirm_by > now else Status.PENDING
+
+
+class UnreadableHistory(ValueError):
+    """The document is not what the Go Limes writes."""
+
+
+def convert_history(document: str, usage: int, now: float, retention: float) -> list[UsageChange]:
+    """Returns how usage has changed within the retention period (seconds), up to the present usage.
+
+    There it is a JSON document with times `t` (seconds since the epoch) and values `v`. Each value was the usage from
+    its time until the next one. Raises `UnreadableHistory`.
+    """
+    changes: list[UsageChange] = []
+    for (_, before), (when, after) in pairwise([*_points(document), (now, usage)]):
+        if before != after and when >= now - retention:
+            changes = add_change(changes, min(when, now), before, after, retention)
+    return changes
+
+
+def _points(document: str) -> list[tuple[float, int]]:
+    try:
+        found: Any = orjson.loads(document or "{}")
+        times, values = found.get("t", []), found.get("v", [])
+        points = [(float(time), value) for time, value in zip(times, values, strict=True)]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UnreadableHistory(str(error)) from None
+    are_amounts = all(type(value) is int and 0 <= value < 2**63 for value in values)
+    if not are_amounts or any(earlier[0] >= later[0] for earlier, later in pairwise(points)):
+        raise UnreadableHistory("times have to go up, and values have to be amounts")
+    return points

@@ -1,11 +1,12 @@
-"""Bounds what a webhook gets about one domain: beyond so many notifications a minute, one POST carries all that wait.
+"""Notifications on their way: into the outbox, in the transaction in which something happens, and to a webhook.
 
-For the outbox, this is a sink. What was sent within the last minute is read from the outbox, so the bound holds
-whichever collector has its turn, and after one was killed. A domain beyond its bound holds up only itself, and what
-its own people write cannot make the receiver refuse what is about others.
+So each is told once, and none is lost if a process dies. What a webhook gets about one domain is bounded: beyond so
+many notifications a minute, one POST carries all that wait. What was sent within the last minute is read from the
+outbox, so the bound holds whichever collector has its turn, and after one was killed. A domain beyond its bound holds
+up only itself, and what its own people write cannot make the receiver refuse what is about others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from uuid import NAMESPACE_URL, uuid5
@@ -14,10 +15,35 @@ import orjson
 
 from limes.actions.context import Limes
 from limes.audit.sinks import Delivery, OutgoingEvent, Sink
-from limes.core.notifications import SEVERAL
+from limes.core.notifications import PREFIX, SEVERAL
 from limes.core.quota_requests import RequestStatus
 from limes.db.queries import outbox
 from limes.db.queries.quota_request_lists import by_ids
+
+
+def announce(
+    limes: Limes, kind: str, remedy: str, at: float, documents: Iterable[tuple[str, Mapping[str, Any]]]
+) -> None:
+    """Tells each sink, each document in its stream. If nobody wants the kind, they are not even made."""
+    section = limes.settings.notifications
+    if section.sinks and kind not in section.except_kinds:
+        tell(limes, at, ((stream, message(limes, kind, remedy, at, document)) for stream, document in documents))
+
+
+def message(
+    limes: Limes, kind: str, remedy: str, at: float, document: Mapping[str, Any], severity: str | None = None
+) -> dict[str, Any]:
+    weight = {"severity": severity} if severity else {}
+    return {"id": limes.ids.uuid(), "kind": str(kind), **weight, "at": int(at), "remedy": remedy, **document}
+
+
+def tell(limes: Limes, at: float, messages: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
+    """Writes messages for each sink, each in its stream. Returns how many messages there were."""
+    texts = [(stream, message["id"], orjson.dumps(message).decode()) for stream, message in messages]
+    sinks = limes.settings.notifications.sinks
+    outbox.append(limes.engine, [(at, PREFIX + sink, *text) for text in texts for sink in sinks])
+    return len(texts)
+
 
 _WINDOW = 60.0
 _PAUSE = 10.0

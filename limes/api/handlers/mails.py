@@ -1,7 +1,7 @@
-"""The page that the link in a mail leads to. Needs no token but the signed one in the link.
+"""Which mails the caller gets; and the page that the link in a mail leads to, which needs only the signed token in it.
 
-GET changes nothing, because programs that look for malware follow links. POST does, which is also what mail programs
-send with one click (RFC 8058).
+GET of the page changes nothing, because programs that look for malware follow links. POST does, which is also what mail
+programs send with one click (RFC 8058).
 """
 
 from html import escape
@@ -9,14 +9,35 @@ from urllib.parse import parse_qs
 
 import falcon
 
-from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.mails.subscriptions import MailSettings, Subscriptions
+from limes.api.answers.caller import render_mail_settings
 from limes.api.call import Call
 from limes.api.parameters import UNSUBSCRIBE_TOKEN
+from limes.api.strict_bodies import MailSettingsBody
 from limes.errors import NotFound
-from limes.mail.unsubscribe import ALL_KINDS, PATH, Subscription
+from limes.mail.mailer import ALL_KINDS, Subscription
 from limes.web.call import Answer, read_body
 
-__all__ = ["PATH", "show_unsubscribe", "unsubscribe"]
+
+def show_mail_settings(call: Call) -> Answer:
+    """Shows which mails the user of the request's own token gets, and at which address."""
+    return Answer(document=render_mail_settings(_settings(call).show(call.identity.user_id or "")))
+
+
+def set_mail_settings(call: Call) -> Answer:
+    """Unsubscribes the user of the request's own token from mails, or undoes that. What is not named stays."""
+    settings, wanted = _settings(call), call.body(MailSettingsBody).mail_settings
+    kinds = [(each.kind, each.sent) for each in wanted.kinds]
+    return Answer(document=render_mail_settings(settings.change(call.identity.user_id or "", wanted.sent, kinds)))
+
+
+def _settings(call: Call) -> MailSettings:
+    if call.deps.mail_settings is None:
+        raise NotFound("this Limes sends no mails to users")
+    return call.deps.mail_settings
+
+
+# -- the page of a link ------------------------------------------------------------------------------------------------
 
 _MAX_BODY = 4096
 _HEADERS = {
@@ -29,7 +50,7 @@ _HEADERS = {
 
 def show_unsubscribe(call: Call) -> Answer:
     """Shows what the link in a mail unsubscribes from, as a page with a button."""
-    found = _subscriptions(call).of(_token(call))
+    found = _subscriptions(call).of(UNSUBSCRIBE_TOKEN.of(call.req) or "")
     return _page(f"Stop sending {_mails(found)} to {found.recipient}?", "unsubscribe", "Stop")
 
 
@@ -39,7 +60,7 @@ def unsubscribe(call: Call) -> Answer:
     With `action=subscribe` in the form, they are sent again. Anything else unsubscribes, as mail programs do.
     """
     subscriptions = _subscriptions(call)
-    found = subscriptions.of(_token(call))
+    found = subscriptions.of(UNSUBSCRIBE_TOKEN.of(call.req) or "")
     body = read_body(call.req, _MAX_BODY)
     if body is None:
         raise falcon.HTTPContentTooLarge(description=f"request body is too large: the limit is {_MAX_BODY} bytes")
@@ -56,10 +77,6 @@ def _subscriptions(call: Call) -> Subscriptions:
     if found is None or found.links is None:
         raise NotFound("mails of this Limes have no links to unsubscribe")
     return found
-
-
-def _token(call: Call) -> str:
-    return UNSUBSCRIBE_TOKEN.of(call.req) or ""
 
 
 def _mails(subscription: Subscription) -> str:

@@ -1,7 +1,7 @@
-"""The sink `smtp`: a mail server, with STARTTLS or TLS, and a login.
+"""What takes mail: a mail server (the sink `smtp`), or an HTTP service (`mail_api`).
 
-A refusal with 5xx is for good, and one with 4xx for now. What a server refuses as a matter of policy (relaying, a login
-that it misses) may just as well be a mistake in its configuration, so that counts as a refusal for now.
+With SMTP, a refusal with 5xx is for good, and one with 4xx for now. What a server refuses as a matter of policy
+(relaying, a login that it misses) may just as well be a mistake in its configuration: that is a refusal for now.
 """
 
 import re
@@ -16,10 +16,15 @@ from email.headerregistry import Address, BaseHeader, HeaderRegistry, Unstructur
 from email.message import EmailMessage
 from email.policy import Policy
 from email.utils import formatdate
-from pathlib import Path
 
-from limes.mail.mailer import SENT, Fate, Mail, MailerDown, Outcome
+import requests
+from keystoneauth1 import exceptions as ksa_errors
+from keystoneauth1.adapter import Adapter
+
+from limes.errors import LimesError
+from limes.mail.mailer import SENT, Fate, Mail, MailerDown, Outcome, one_line
 from limes.redaction import line_of, redact
+from limes.settings.notifications import SmtpSettings
 
 
 class _LinkHeader(BaseHeader):
@@ -45,34 +50,10 @@ _SESSION = 240.0
 
 
 @dataclass(frozen=True, slots=True)
-class SmtpServer:
-    """Where it is, and how to log in."""
-
-    host: str
-    port: int
-    security: str
-    """`starttls`, `tls` or `none`."""
-    username: str | None = None
-    password: str | None = None
-    cacert: Path | None = None
-    timeout: float = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Sender:
-    """Who mails come from."""
-
-    address: str
-    name: str = "Limes"
-    reply_to: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class SmtpMailer:
     """A mail server. See `Mailer`."""
 
-    server: SmtpServer
-    sender: Sender
+    server: SmtpSettings
     session: float = _SESSION
 
     @contextmanager
@@ -80,14 +61,14 @@ class SmtpMailer:
         """Connects and logs in."""
         where = f"{self.server.host}:{self.server.port}"
         with _explained(where):
-            client = self._connect()
+            client = _connect(self.server)
         guard = threading.Timer(self.session, _cut, [client])
         guard.daemon = True
         guard.start()
         try:
             with _explained(where):
-                self._greet(client)
-            yield SmtpSession(client, self.sender, where)
+                _greet(client, self.server)
+            yield SmtpSession(client, self.server, where)
         finally:
             with suppress(smtplib.SMTPException, OSError):
                 client.quit()
@@ -103,19 +84,30 @@ class SmtpMailer:
             return str(error)
         return None
 
-    def _connect(self) -> smtplib.SMTP:
-        server = self.server
-        if server.security == "tls":
-            return smtplib.SMTP_SSL(server.host, server.port, timeout=server.timeout, context=_context(server))
-        return smtplib.SMTP(server.host, server.port, timeout=server.timeout)
 
-    def _greet(self, client: smtplib.SMTP) -> None:
+def _connect(server: SmtpSettings) -> smtplib.SMTP:
+    if server.security == "tls":
+        return smtplib.SMTP_SSL(server.host, server.port, timeout=server.timeout, context=_context(server))
+    return smtplib.SMTP(server.host, server.port, timeout=server.timeout)
+
+
+def _greet(client: smtplib.SMTP, server: SmtpSettings) -> None:
+    client.ehlo_or_helo_if_needed()
+    if server.security == "starttls":
+        client.starttls(context=_context(server))
         client.ehlo_or_helo_if_needed()
-        if self.server.security == "starttls":
-            client.starttls(context=_context(self.server))
-            client.ehlo_or_helo_if_needed()
-        if self.server.username is not None:
-            client.login(self.server.username, self.server.password or "")
+    if server.username is not None:
+        client.login(server.username, server.password or "")
+
+
+def _context(server: SmtpSettings) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=str(server.cacert) if server.cacert else None)
+
+
+def _cut(client: smtplib.SMTP) -> None:
+    if client.sock is not None:
+        with suppress(OSError):
+            client.sock.shutdown(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +115,7 @@ class SmtpSession:
     """An open connection."""
 
     client: smtplib.SMTP
-    sender: Sender
+    server: SmtpSettings
     where: str
 
     def try_sender(self) -> None:
@@ -139,14 +131,15 @@ class SmtpSession:
             if code not in (250, 251, 252):
                 self._reset(code)
                 return self._refusal(code, answer)
-            code, answer = self.client.data(render_message(mail, self.sender))
+            code, answer = self.client.data(render_message(mail, self.server))
             return SENT if 200 <= code < 300 else self._refusal(code, answer)
 
     def _begin(self) -> None:
-        code, answer = self.client.mail(self.sender.address)
+        sender = self.server.sender or ""
+        code, answer = self.client.mail(sender)
         if code != 250:
             self._reset(code)
-            raise MailerDown(f"{self.where} does not accept the sender {self.sender.address}: {_said(code, answer)}")
+            raise MailerDown(f"{self.where} does not accept the sender {sender}: {_said(code, answer)}")
 
     def _reset(self, code: int) -> None:
         if code != _CLOSING:
@@ -159,17 +152,17 @@ class SmtpSession:
         return Outcome(Fate.NEVER if is_for_good else Fate.LATER, _said(code, answer))
 
 
-def render_message(mail: Mail, sender: Sender) -> bytes:
+def render_message(mail: Mail, server: SmtpSettings) -> bytes:
     """Returns the mail as it is sent: in ASCII, with text and HTML.
 
     A header cannot be smuggled in: the subject and all other values are cut to one line, and the policy refuses others.
     """
-    user, _, host = sender.address.rpartition("@")
+    user, _, host = (server.sender or "").rpartition("@")
     message = EmailMessage(policy=_POLICY)
-    message["From"] = Address(one_line(sender.name), user, host)
+    message["From"] = Address(one_line(server.sender_name), user, host)
     message["To"] = Address("", *mail.recipient.rsplit("@", 1))
-    if sender.reply_to:
-        message["Reply-To"] = sender.reply_to
+    if server.reply_to:
+        message["Reply-To"] = server.reply_to
     message["Subject"] = one_line(mail.subject)
     message["Date"] = formatdate(mail.at)
     message["Message-ID"] = f"<{mail.id}@{host}>"
@@ -181,24 +174,6 @@ def render_message(mail: Mail, sender: Sender) -> bytes:
     message["Content-Language"] = mail.language  # last: what makes the parts takes such headers away
     message.set_boundary(f"limes-{mail.id}")
     return message.as_bytes()
-
-
-def one_line(text: str, longest: int = 900) -> str:
-    """Returns the text without line breaks and other control characters, which could begin another header."""
-    return " ".join("".join(" " if each.isspace() or not each.isprintable() else each for each in text).split())[
-        :longest
-    ]
-
-
-def _context(server: SmtpServer) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=str(server.cacert) if server.cacert else None)
-
-
-def _cut(client: smtplib.SMTP) -> None:
-    sock = client.sock
-    if sock is not None:
-        with suppress(OSError):
-            sock.shutdown(2)
 
 
 @contextmanager
@@ -214,3 +189,56 @@ def _explained(where: str) -> Iterator[None]:
 def _said(code: int, answer: bytes | str) -> str:
     text = answer.decode("utf-8", "replace") if isinstance(answer, bytes) else str(answer)
     return f"{code} {one_line(redact(text), 300)}"
+
+
+# -- the sink `mail_api` -----------------------------------------------------------------------------------------------
+
+_PATH = "/v1/send-email?from=limes"
+_NOBODY = 418
+_ABOUT_THE_MAIL = frozenset({400, 409, 413, 415, 422})
+_ERRORS = (ksa_errors.ClientException, requests.RequestException, LimesError)
+
+
+@dataclass(frozen=True, slots=True)
+class MailApi:
+    """A service that knows whom to write about a project, as the original Limes uses it. See `Mailer`.
+
+    200 means that it has the mail, and 418 that it knows nobody. `Limes-Message-Id` is the same for a repeated mail.
+    """
+
+    adapter: Adapter
+    """With our token, at the endpoint of the configuration."""
+
+    @contextmanager
+    def open(self) -> Iterator["MailApi"]:
+        """Opens nothing: each mail is a request of its own."""
+        yield self
+
+    def try_out(self) -> str | None:
+        """See `Mailer`. Only a mail would tell whether it takes mails; so this looks whether anything answers."""
+        try:
+            self.adapter.get("/", raise_exc=False)
+        except _ERRORS as error:
+            return line_of(error)
+        return None
+
+    def send(self, mail: Mail) -> Outcome:
+        """See `MailSession`."""
+        document = {
+            "project_id": mail.recipient,
+            "subject": mail.subject,
+            "mime_type": "text/html",
+            "mail_text": mail.html,
+        }
+        try:
+            headers = {"Limes-Message-Id": mail.id}
+            status = self.adapter.post(_PATH, json=document, headers=headers, raise_exc=False, log=False).status_code
+        except _ERRORS as error:
+            raise MailerDown(line_of(error)) from None
+        if status == 200:
+            return SENT
+        if status == _NOBODY:
+            return Outcome(Fate.NEVER, "HTTP 418: it knows nobody for this project")
+        if status in _ABOUT_THE_MAIL:
+            return Outcome(Fate.LATER, f"HTTP {status}")
+        raise MailerDown(f"HTTP {status}")
