@@ -20,6 +20,7 @@ from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.app import create_app
 from limes.api.call import ApiCollaborators
+from limes.api.handlers import reports as report_handlers
 from limes.api.policy import RULES
 from limes.audit.events import of_job
 from limes.auth.context import Identity
@@ -35,7 +36,6 @@ from limes.core.quota import QuotaSet
 from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import Unit
 from limes.db.engine import Engine
-from limes.db.queries.projects import project as project_handlers
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.mail.mailer import Unsubscribe
 from limes.mail.samples import KINDS
@@ -131,7 +131,7 @@ class Discovery:
             world.synced.append((domain_uuid, project_uuid))
 
 
-project_handlers.discovery = Discovery()
+report_handlers.discovery = Discovery()
 
 
 class Addresses:
