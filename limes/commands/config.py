@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from limes.commands import terminal
 from limes.errors import ConfigError, StartupError
 
 if TYPE_CHECKING:
+    from limes.actions.compare_catalog import ChangedModel, Comparison
     from limes.auth.policy import Rule
 
 _START = Path(__file__).with_name("start.yaml")
@@ -116,34 +118,48 @@ def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
     as `ConfigError`."""
     from limes.composition.checks import counted
-    from limes.composition.dropped import lines_of, lines_of_models
-    from limes.composition.operator_commands import check_configuration, compare_with_database
+    from limes.doctor.configuration import check_configuration
+    from limes.doctor.contents import lines_of
 
     try:
-        checked = check_configuration()
-        comparison, models = compare_with_database() if options.against_database else (None, ())
+        catalog, warnings = check_configuration()
+        comparison, models = _compare_with_database() if options.against_database else (None, ())
     except ConfigError as error:
         if not options.json:
             raise
         terminal.print_json({"problems": error.problems})
         return 1
+    services, resources = len(catalog.services), len(catalog.refs())
     if options.json:
-        document: dict[str, object] = {"problems": [], "services": checked.services, "resources": checked.resources}
-        document |= {"warnings": list(checked.warnings)} if checked.warnings else {}
+        document: dict[str, object] = {"problems": [], "services": services, "resources": resources}
+        document |= {"warnings": warnings} if warnings else {}
         document |= {"models": models} if models else {}
         terminal.print_json(document | ({"dropped": comparison} if comparison else {}))
-    elif not checked.services:
+    elif not services:
         print("The configuration is fine, for `limes placement` alone: it has no services.")
     else:
-        services, resources = counted(checked.services, "service"), counted(checked.resources, "resource")
-        print(f"The configuration is fine: {services} with {resources}.")
+        print(f"The configuration is fine: {counted(services, 'service')} with {counted(resources, 'resource')}.")
     if not options.json:
-        print("".join(f"warning: {text}\n" for text in checked.warnings), end="")
+        print("".join(f"warning: {text}\n" for text in warnings), end="")
     if comparison is None:
         return 0
     if not options.json:
-        print("\n".join([*lines_of(comparison), *lines_of_models(models)]))
+        print("\n".join(lines_of(comparison, models)))
     return 3 if comparison.drops_anything else 0
+
+
+def _compare_with_database() -> "tuple[Comparison, Sequence[ChangedModel]]":
+    """Returns what the configuration drops, and the distribution models that it changes. Raises `LimesError`."""
+    from limes.actions.compare_catalog import compare_catalog, compare_models
+    from limes.actions.context import open_limes
+    from limes.composition import cluster, common
+    from limes.composition.identity import open_cloud
+
+    settings = common.load_settings()
+    built = cluster.build_cluster(settings, open_cloud(settings))
+    with closing(common.open_checked_engine(settings, "limes-config-check")) as engine:
+        limes = open_limes(built, engine, settings)
+        return compare_catalog(limes), compare_models(limes)
 
 
 def options_page(options: argparse.Namespace) -> int:

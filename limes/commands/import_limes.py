@@ -11,7 +11,7 @@ from limes.errors import ConfigError
 
 if TYPE_CHECKING:
     from limes.importer.configuration import Converted
-    from limes.importer.run import Outcome
+    from limes.importer.run import Import, Outcome
 
 _URL_VARIABLE = "LIMES_IMPORT_DATABASE_URL"
 
@@ -107,17 +107,30 @@ def _print_notes(converted: "Converted", *, stderr: bool) -> None:
 
 
 def _database(options: argparse.Namespace) -> int:
-    from limes.composition.operator_commands import open_import
-
     url = options.database or os.environ.get(_URL_VARIABLE)
     if not url:
         raise ConfigError([f"--database: give the URL, or ${_URL_VARIABLE}"])
-    outcome = open_import(url, terminal.progress).run(apply=options.apply, skip_unknown=options.skip_unknown)
+    outcome = _open(url).run(apply=options.apply, skip_unknown=options.skip_unknown)
     if options.json:
         terminal.print_json(outcome)
     else:
         _print_outcome(outcome)
     return 0 if outcome.is_good else 1
+
+
+def _open(url: str) -> "Import":
+    """Opens the source, and our database without limits of time. Raises `ConfigError` and `StartupError`."""
+    from limes.actions.context import open_limes
+    from limes.composition import cluster, common
+    from limes.composition.identity import open_cloud
+    from limes.importer.run import Import
+    from limes.importer.source import open_source
+
+    settings = common.load_settings()
+    unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
+    target = common.open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
+    limes = open_limes(cluster.build_cluster(settings, open_cloud(settings)), target, settings)
+    return Import(open_source(url), target, limes.catalog, limes, limes.ids, terminal.progress, limes.overrides())
 
 
 def _print_outcome(outcome: "Outcome") -> None:

@@ -31,8 +31,8 @@ from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.jobs import JOBS
+from limes.composition.mails import notification_jobs
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
-from limes.composition.notifications import notification_jobs
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity

@@ -11,8 +11,7 @@ from limes.audit.sinks.webhook import WebhookSink
 from limes.backends.timeouts import within
 from limes.composition.collector import open_sink
 from limes.composition.identity import open_cloud
-from limes.composition.mails import open_mailer, open_users
-from limes.composition.notify_commands import template_problems
+from limes.composition.mails import open_mailer, open_users, template_problems
 from limes.doctor.finding import Context, Finding, ok, problem, skipped, warning
 from limes.errors import BackendOutage, LimesError
 from limes.outgoing import GuardedSession

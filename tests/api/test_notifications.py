@@ -20,7 +20,7 @@ from limes.actions.notify import notify
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
-from limes.composition.notifications import notification_jobs
+from limes.composition.mails import notification_jobs
 from limes.core.catalog import Catalog
 from limes.core.notifications import decide
 from limes.outgoing import GuardedSession

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from limes.composition.overrides import OverridesFile
+from limes.settings.rules import OverridesFile
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.overrides import NO_OVERRIDES
 from limes.errors import ConfigError
