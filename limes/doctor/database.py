@@ -6,12 +6,12 @@ from pathlib import Path
 
 from peewee import Table
 
-from limes.composition.common import open_engine, open_placement_engine
 from limes.db.advice import FREE_SPACE, advise_on_connection, advise_on_schema, reason_of, try_connection
 from limes.db.clock import ahead_of_database
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
+from limes.db.opening import open_engine, open_placement_engine
 from limes.doctor.connections import check_connections, check_pooler
 from limes.doctor.contents import check_contents
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator
 
 from peewee import Select, fn
 
-from limes.composition.replicas import open_standbys, read_urls
 from limes.db.advice import advise_on_connection, reason_of
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
+from limes.db.opening import open_standbys, read_urls
 from limes.db.standbys import PrimaryPositions, Standby
 from limes.doctor.finding import Finding, ok, problem, skipped, warning
 from limes.errors import LimesError
