@@ -40,7 +40,11 @@ def check(context: Context) -> Iterator[Finding]:
             for text in configuration_warnings(context.settings, cluster):
                 yield warning("configuration.references", text, "correct what it names, or remove the entry")
     yield from _readable_secrets(path)
-    yield from _unknown_variables(context.environ)
+    for name in sorted(context.environ):
+        if name.startswith("LIMES_") and name not in KNOWN_VARIABLES:
+            near = difflib.get_close_matches(name, KNOWN_VARIABLES, n=1, cutoff=0.8)
+            mend = f"rename it to {near[0]}" if near else "remove it"
+            yield warning("configuration.environment", f"nothing reads the environment variable {name}", mend)
 
 
 def check_configuration() -> tuple[Catalog, list[str]]:
@@ -86,11 +90,3 @@ def _at(document: Any, keys: Iterable[str]) -> Any:
     for key in keys:
         document = document.get(key) if isinstance(document, Mapping) else None
     return document
-
-
-def _unknown_variables(environ: Mapping[str, str]) -> Iterator[Finding]:
-    for name in sorted(environ):
-        if name.startswith("LIMES_") and name not in KNOWN_VARIABLES:
-            near = difflib.get_close_matches(name, KNOWN_VARIABLES, n=1, cutoff=0.8)
-            mend = f"rename it to {near[0]}" if near else "remove it"
-            yield warning("configuration.environment", f"nothing reads the environment variable {name}", mend)

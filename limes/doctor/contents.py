@@ -3,14 +3,7 @@
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 
-from limes.actions.compare_catalog import (
-    ChangedModel,
-    Comparison,
-    DroppedResource,
-    DroppedService,
-    DroppedZone,
-    compare_catalog,
-)
+from limes.actions import compare_catalog as catalogs
 from limes.actions.context import Limes, open_limes
 from limes.actions.reports.ineffective_overrides import IneffectiveOverride, Reason, find_ineffective
 from limes.composition.checks import counted
@@ -66,28 +59,23 @@ def _zones(name: str, engine: Engine, catalog: Catalog) -> Iterator[Finding]:
 def _catalog(name: str, limes: Limes) -> Iterator[Finding]:
     """What is not configured any more: removed, or lost by mistake. What holds nothing is not worth a word."""
     try:
-        comparison = compare_catalog(limes)
+        comparison = catalogs.compare_catalog(limes)
     except LimesError:
         return  # the other checks say why
-    findings = list(_missing(name, comparison))
-    yield from findings or [ok(name, "the configuration has all that the database has")]
-
-
-def _missing(name: str, comparison: Comparison) -> Iterator[Finding]:
+    findings = []
     for service in (*comparison.services, *comparison.missing):
         if service.projects or service.commitments:
-            until = _say_moment(service.deleted_at)
-            text = (
-                f"service {service.type} is not configured any more: {_describe_service(service)}; kept until {until}"
-            )
-            yield warning(name, text, _GRACE)
+            text = f"service {service.type} is not configured any more: {_describe_service(service)}"
+            findings.append(warning(name, f"{text}; kept until {_say_moment(service.deleted_at)}", _GRACE))
     for resource in comparison.resources:
         if any(resource.holdings):
-            yield warning(name, f"not configured any more, and hidden: {_describe_resource(resource)}", _PUT_BACK)
+            text = f"not configured any more, and hidden: {_describe_resource(resource)}"
+            findings.append(warning(name, text, _PUT_BACK))
     for zone in comparison.availability_zones:
         if any(zone.holdings):
             text = f"not configured any more: {_describe_zone(zone)}; its usage counts for the zone unknown"
-            yield warning(name, text, _PUT_BACK)
+            findings.append(warning(name, text, _PUT_BACK))
+    yield from findings or [ok(name, "the configuration has all that the database has")]
 
 
 def _sums(name: str, context: Context, engine: Engine) -> Iterator[Finding]:
@@ -150,7 +138,7 @@ def _approvals(name: str, context: Context, engine: Engine) -> Iterator[Finding]
         yield ok(name, "rules that approve requests: each scope matches a project")
 
 
-def lines_of(comparison: Comparison, changed: Sequence[ChangedModel]) -> Iterator[str]:
+def lines_of(comparison: catalogs.Comparison, changed: Sequence[catalogs.ChangedModel]) -> Iterator[str]:
     """Yields what the configuration drops, and the distribution models that it changes."""
     drops = comparison.drops_anything
     yield "It drops what is in the database:" if drops else "It drops nothing that is in the database."
@@ -165,7 +153,7 @@ def lines_of(comparison: Comparison, changed: Sequence[ChangedModel]) -> Iterato
     for service in comparison.missing:
         yield from _service(service, "Missing already: ", "kept")
     for one in changed:
-        resource = DroppedResource(one.ref, one.holdings)
+        resource = catalogs.DroppedResource(one.ref, one.holdings)
         yield f"It changes the model of a resource from {one.before} to {one.after}: {_describe_resource(resource)}"
         if one.after == "autogrow":
             yield "  its quotas stay until the first computation; then they follow usage and commitments"
@@ -173,13 +161,13 @@ def lines_of(comparison: Comparison, changed: Sequence[ChangedModel]) -> Iterato
             yield "  the quotas of projects stay, and each domain gets their sum as its quota"
 
 
-def _service(service: DroppedService, before: str, fate: str) -> Iterator[str]:
+def _service(service: catalogs.DroppedService, before: str, fate: str) -> Iterator[str]:
     yield f"{before}service {service.type}: {_describe_service(service)}"
     yield from (f"  {_describe_resource(resource)}" for resource in service.resources if any(resource.holdings))
     yield f"  {fate}, and back with the service, at least until {_say_moment(service.deleted_at)}"
 
 
-def _describe_zone(zone: DroppedZone) -> str:
+def _describe_zone(zone: catalogs.DroppedZone) -> str:
     holdings = zone.holdings
     return (
         f"availability zone {zone.name}: used by {counted(holdings.projects, 'project')},"
@@ -187,13 +175,13 @@ def _describe_zone(zone: DroppedZone) -> str:
     )
 
 
-def _describe_service(service: DroppedService) -> str:
+def _describe_service(service: catalogs.DroppedService) -> str:
     have = "has" if service.projects == 1 else "have"
     projects, commitments = counted(service.projects, "project"), counted(service.commitments, "commitment")
     return f"{projects} {have} quota or usage, {commitments}"
 
 
-def _describe_resource(resource: DroppedResource) -> str:
+def _describe_resource(resource: catalogs.DroppedResource) -> str:
     holdings = resource.holdings
     projects, commitments = counted(holdings.projects, "project"), counted(holdings.commitments, "commitment")
     return (
