@@ -83,7 +83,19 @@ def init(options: argparse.Namespace) -> int:
         _write(target, source.read_text(encoding="utf-8"))
         print(f"Wrote {target}")
     config = "" if options.file == "limes.yaml" else f" --config {options.file}"
-    print("\n".join(["", "Next:", "", *(_sample_steps(config) if options.sample else _steps(path, config))]))
+    steps = [
+        f"  1. Edit {path}: the lines marked with `change this` are examples.",
+        "  2. export LIMES_IDENTITY_PASSWORD=...       the password of Limes's user in Keystone",
+        f"  3. {f'limes config check{config}':42} says what is wrong with the file",
+        f"  4. {f'limes db upgrade{config}':42} makes the tables",
+        f"  5. {f'limes doctor{config}':42} says whether Keystone, database and backends work",
+        f"  6. {f'limes serve{config}':42} runs everything; for production see docs/install.md",
+    ]
+    sample_steps = [
+        f"  {f'limes serve{config}':44} runs the sample cloud",
+        f"  {f'limes serve{config} --fresh':44} runs it with new data",
+    ]
+    print("\n".join(["", "Next:", "", *(sample_steps if options.sample else steps)]))
     return 0
 
 
@@ -94,24 +106,6 @@ def _write(path: Path, text: str) -> None:
             file.write(text)
     except OSError as error:
         raise StartupError(f"cannot write {path}: {error.strerror}") from None
-
-
-def _steps(path: Path, config: str) -> list[str]:
-    return [
-        f"  1. Edit {path}: the lines marked with `change this` are examples.",
-        "  2. export LIMES_IDENTITY_PASSWORD=...       the password of Limes's user in Keystone",
-        f"  3. {f'limes config check{config}':42} says what is wrong with the file",
-        f"  4. {f'limes db upgrade{config}':42} makes the tables",
-        f"  5. {f'limes doctor{config}':42} says whether Keystone, database and backends work",
-        f"  6. {f'limes serve{config}':42} runs everything; for production see docs/install.md",
-    ]
-
-
-def _sample_steps(config: str) -> list[str]:
-    return [
-        f"  {f'limes serve{config}':44} runs the sample cloud",
-        f"  {f'limes serve{config} --fresh':44} runs it with new data",
-    ]
 
 
 def check(options: argparse.Namespace) -> int:
@@ -195,17 +189,15 @@ def print_policy(options: argparse.Namespace) -> int:
         in_force = [{"in_force": str(overrides.get(rule.name, rule.check))} if options.config else {} for rule in rules]
         terminal.print_json([asdict(rule) | extra for rule, extra in zip(rules, in_force, strict=True)])
         return 0
-    if options.config:
-        print(f"# {_origin(options.api, path)}\n")
+    setting = "api.policy_file" if options.api == "limes" else "placement.policy_file"
+    if options.config and path is None:
+        print(f"# {setting} is not set: the shipped rules are in force\n")
+    elif options.config:
+        print(
+            f"# {setting} is {path}: its rules are in force, and the shipped ones (in comments) for everything else\n"
+        )
     print("\n".join(_lines(rules, overrides)))
     return 0
-
-
-def _origin(api: str, path: Path | None) -> str:
-    setting = "api.policy_file" if api == "limes" else "placement.policy_file"
-    if path is None:
-        return f"{setting} is not set: the shipped rules are in force"
-    return f"{setting} is {path}: its rules are in force, and the shipped ones (in comments) for everything else"
 
 
 def _lines(rules: Sequence["Rule"], overrides: Mapping[str, Any]) -> Iterator[str]:

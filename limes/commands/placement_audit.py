@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from limes.auth.session import CloudSession
-    from limes.db.engine import Engine
     from limes.placement.audit import FindGone, Findings
     from limes.settings import Settings
 
@@ -74,12 +73,16 @@ def add_to(actions: terminal.Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Prints what it finds, and with `--repair` deletes what can be deleted."""
     from limes.composition.common import load_any_settings, open_checked_placement_engine
-    from limes.placement.audit import audit, find_excesses
+    from limes.placement.audit import audit, delete_idle, delete_orphan, find_excesses
 
     settings = load_any_settings()
     engine = open_checked_placement_engine(settings, "limes-placement-audit")
     findings = audit(engine, _open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
-    outcomes = _clear(engine, findings, repair=options.repair)
+    clearings: dict[str, Callable[[], bool]] = {
+        orphan.uuid: partial(delete_orphan, engine, orphan) for orphan in findings.orphans
+    }
+    clearings |= {uuid: partial(delete_idle, engine, uuid) for uuid in findings.idle}
+    outcomes = {uuid: _delete(delete, options.repair) for uuid, delete in clearings.items()}
     if Outcome.DELETED in outcomes.values():
         # deleting orphans has lowered the usage
         findings = replace(findings, excesses=find_excesses(engine))
@@ -142,14 +145,6 @@ def _is_gone(cloud: "CloudSession", project_id: str) -> bool:
     if code == 404:
         return True
     raise BackendError(f"while looking for the project {project_id}: Keystone answers HTTP {answer.status_code}")
-
-
-def _clear(engine: "Engine", findings: "Findings", *, repair: bool) -> dict[str, Outcome]:
-    """Deletes all orphans and idle consumers, or says that it would. Returns what became of each consumer."""
-    from limes.placement.audit import delete_idle, delete_orphan
-
-    outcomes = {orphan.uuid: _delete(partial(delete_orphan, engine, orphan), repair) for orphan in findings.orphans}
-    return outcomes | {uuid: _delete(partial(delete_idle, engine, uuid), repair) for uuid in findings.idle}
 
 
 def _delete(delete: Callable[[], bool], repair: bool) -> Outcome:

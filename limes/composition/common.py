@@ -15,7 +15,7 @@ from limes.db.opening import open_engine, open_placement_engine
 from limes.errors import ConfigError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings, load, read_yaml
-from limes.settings.salvage import Salvage, salvage
+from limes.settings.load import Salvage, salvage
 
 DEFAULT_CONFIG = "/etc/limes/limes.yaml"
 LOCAL_CONFIG = "limes.yaml"

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from limes.auth.context import Identity, scope_of, user_of
 from limes.auth.without_keystone import SampleIdentities
 from limes.errors import BadRequest, Forbidden
-from limes.settings.sample import SampleSettings
+from limes.settings.identity import SampleSettings
 from limes.ui.requests import Scope, SignIn, TokenSignIn
 
 
