@@ -69,7 +69,6 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def init(options: argparse.Namespace) -> int:
-    """Writes the file, and says how to go on."""
     from limes.commands.serve import QUICKSTART, SAMPLE_DATA
 
     path = Path(options.file)
@@ -157,7 +156,6 @@ def _compare_with_database() -> "tuple[Comparison, Sequence[ChangedModel]]":
 
 
 def options_page(options: argparse.Namespace) -> int:
-    """Prints `docs/configuration.md`."""
     from limes.settings.document import all_rows, render_page
 
     if options.json:
@@ -201,7 +199,6 @@ def print_policy(options: argparse.Namespace) -> int:
 
 
 def _lines(rules: Sequence["Rule"], overrides: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a policy file with the effect of the overrides."""
     for rule in rules:
         yield f"# {rule.description}"
         yield from (f"# {method} {path}" for method, path in rule.operations)

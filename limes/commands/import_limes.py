@@ -53,7 +53,6 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Converts the configuration or imports the database. Refuses options of the other one."""
     if options.config_from is None:
         others, wanted = ["output"], "--config-from"
     else:

@@ -40,7 +40,6 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def _count(text: str) -> int:
-    """Raises `ArgumentTypeError` for what is no number of notifications."""
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 1000):
         raise argparse.ArgumentTypeError(f"expected a number from 1 to 1000, not {text!r}")
     return int(text)

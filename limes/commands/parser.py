@@ -76,7 +76,6 @@ _SHELLS = ("bash", "zsh", "fish")
 
 
 def add_completion(commands: terminal.Commands, parser_of_all: argparse.ArgumentParser) -> None:
-    """Adds `completion`; `parser_of_all` is the parser of the whole command line."""
     terminal.add_command(
         commands,
         "completion",

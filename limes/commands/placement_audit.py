@@ -71,7 +71,6 @@ def add_to(actions: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints what it finds, and with `--repair` deletes what can be deleted."""
     from limes.composition.common import load_any_settings, open_checked_placement_engine
     from limes.placement.audit import audit, delete_idle, delete_orphan, find_excesses
 
@@ -201,5 +200,4 @@ def print_report(console: "Console", report: Report) -> None:
 
 
 def _shown(outcome: Outcome) -> str:
-    """Returns the words for tables, in short lines."""
     return "left alone:\nit has changed" if outcome is Outcome.CHANGED else outcome.value

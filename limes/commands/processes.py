@@ -65,7 +65,6 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def run_liquid(options: argparse.Namespace) -> int:
-    """Becomes gunicorn, and tells it which service and where."""
     os.environ[SERVICE_VARIABLE] = options.service_type
     if options.listen:
         os.environ[LISTEN_VARIABLE] = options.listen
@@ -79,12 +78,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def gunicorn_command(process: str) -> list[str]:
-    """Returns the command line of gunicorn for one of the APIs."""
     return [sys.executable, "-m", "gunicorn", "-c", "python:limes.composition.gunicorn_conf", _APPS[process]]
 
 
 def collect(options: argparse.Namespace) -> int:
-    """Works until SIGTERM or SIGINT, or until nothing is due."""
     from limes.composition.common import load_settings, set_up_logs
     from limes.errors import ConfigError
 
@@ -140,7 +137,6 @@ def _run_rounds(settings: "Settings") -> "list[Outcome]":
 
 
 def serve_metrics(options: argparse.Namespace) -> int:
-    """Serves until SIGTERM or SIGINT."""
     from limes.collector.runner import run_until_signal
     from limes.composition.common import load_settings, set_up_logs
     from limes.composition.metrics import open_metrics

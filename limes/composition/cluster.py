@@ -114,7 +114,6 @@ def _read_rules(
 
 
 def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:
-    """Returns all services whose plugins can say what they are."""
     services = []
     for service_type, backend in backends.items():
         try:

@@ -143,7 +143,6 @@ def _periodic_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
 
 
 def _audit_jobs(limes: Limes) -> tuple[list[Job], AuditCounters]:
-    """Returns one job for each configured sink, and their common counters."""
     audit = limes.settings.audit
     counters = AuditCounters(audit.sinks)
     jobs: list[Job] = []

@@ -52,7 +52,6 @@ def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, l
 
 
 def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients | ProjectItself:
-    """Returns who gets the mails of a sink."""
     mail = settings.notifications.mail
     languages = Languages(mail.language, [LanguageRule(each.domain, each.language) for each in mail.languages])
     if sink == "mail_api":
@@ -92,7 +91,6 @@ def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, 
 
 
 def mail_contents(mail: MailSection) -> Contents:
-    """Returns what mails look like."""
     return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
 
 

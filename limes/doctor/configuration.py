@@ -65,7 +65,6 @@ def check_configuration() -> tuple[Catalog, list[str]]:
 
 
 def unusable(path: str, problems: Sequence[str]) -> list[Finding]:
-    """Returns what is wrong with the file."""
     if not Path(path).is_file():
         mend = "write one with `limes config init`, or name yours with --config or LIMES_CONFIG"
     else:

@@ -191,5 +191,4 @@ def _describe_resource(resource: catalogs.DroppedResource) -> str:
 
 
 def _say_moment(time: float) -> str:
-    """Returns a time in UTC, to the minute."""
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")

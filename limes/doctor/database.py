@@ -148,7 +148,6 @@ def _writable(database: _Database) -> Finding:
 
 
 def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
-    """Returns what is wrong, and what to do."""
     is_full = classify(error) is Failure.FULL
     text = f"cannot be written{', as its disk is full' if is_full else ''}: {first_line(error)}"
     if engine.dialect == "sqlite":

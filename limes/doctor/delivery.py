@@ -31,7 +31,6 @@ _NOTIFICATIONS = {
 
 
 def check_audit(context: Context) -> Iterator[Finding]:
-    """Whether each sink would take events now."""
     audit = context.settings.audit
     if not audit.sinks:
         yield skipped("audit", "audit.sinks names none, so nobody is told of changes")
@@ -40,7 +39,6 @@ def check_audit(context: Context) -> Iterator[Finding]:
 
 
 def check_notifications(context: Context) -> Iterator[Finding]:
-    """Everything that the section `notifications` leads to."""
     section = context.settings.notifications
     if not section.sinks:
         yield skipped("notifications", "notifications.sinks names none, so nobody is told what needs somebody")
@@ -98,7 +96,6 @@ def _recipients(context: Context, mail: MailSettings) -> Finding:
 
 
 def check_metrics_folder(context: Context) -> Iterator[Finding]:
-    """Whether the folder is there, and can be written."""
     configured = context.environ.get(_VARIABLE)
     name, folder = "metrics.folder", Path(configured or context.environ.get("TMPDIR") or tempfile.gettempdir())
     text = f"{_VARIABLE} is {folder}" if configured else f"metrics of workers go to a new folder in {folder}"

@@ -22,7 +22,6 @@ _OURS = {
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Everything that the section `identity` leads to."""
     method = context.settings.identity.method
     if method != "keystone":
         yield skipped("keystone", f"identity.method is {method}, so there is no Keystone")

@@ -31,7 +31,6 @@ class PolicyFile:
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """The file of each API."""
     settings = context.settings
     for api, path, rules in (
         ("api", settings.api.policy_file, DOCUMENTED_RULES),

@@ -43,7 +43,6 @@ _NAMED = {
 
 
 def say_type(field: FieldInfo) -> str:
-    """Returns what a setting may be."""
     if is_duration(field):
         return "duration"
     return _say(field.annotation, field.metadata)
@@ -77,7 +76,10 @@ def _say(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     if origin is tuple:
         return f"list of {_plural(_say(parts[0]))}"
     if origin is dict:
-        return _mapping(parts[1])
+        inner = _say(parts[1])
+        if inner == "anything":
+            return "keys with values"
+        return f"names, each with {inner}" if inner.startswith("names with ") else f"names with {_plural(inner)}"
     return _say_plain(origin or annotation, metadata)
 
 
@@ -91,13 +93,6 @@ def _say_plain(kind: Any, metadata: Sequence[Any]) -> str:
         return _choice([str(one.value) for one in kind if one.value])
     word = _PLAIN.get(kind, "text")
     return " ".join([word, *_bounds(metadata)]) if kind in (int, float) else word
-
-
-def _mapping(values: Any) -> str:
-    inner = _say(values)
-    if inner == "anything":
-        return "keys with values"
-    return f"names with {_plural(inner)}" if not inner.startswith("names with ") else f"names, each with {inner}"
 
 
 def _bounds(metadata: Sequence[Any]) -> Iterator[str]:
@@ -189,7 +184,6 @@ class Row(NamedTuple):
 
 
 def render_page() -> str:
-    """The whole page."""
     lines = [_HEAD]
     for name, field in documented_fields(Settings).items():
         lines += [f"## `{name}`", "", *_describe(field)]

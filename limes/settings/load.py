@@ -166,9 +166,8 @@ def _original_database_url(environ: Mapping[str, str]) -> str | None:
     user = quote(environ.get("LIMES_DB_USERNAME", "postgres"), safe="")
     name = quote(environ.get("LIMES_DB_NAME", "limes"), safe="")
     options = environ.get("LIMES_DB_CONNECTION_OPTIONS", "")
-    return f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}" + (
-        f"?{options}" if options else ""
-    )
+    url = f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}"
+    return f"{url}?{options}" if options else url
 
 
 def _original_broker_url(environ: Mapping[str, str]) -> str | None:
@@ -185,9 +184,8 @@ def url_with_password(url: str, password: str | None) -> str:
     parts = split_url(url)
     if password is None or parts.scheme == "sqlite":
         return url
-    user = parts.username or ""
-    host = ",".join(hosts_of(url))
-    return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))
+    netloc = f"{parts.username or ''}:{quote(password, safe='')}@{','.join(hosts_of(url))}"
+    return urlunsplit(parts._replace(netloc=netloc))
 
 
 _ROUNDS = 20
@@ -223,18 +221,14 @@ def salvage(document: Mapping[str, Any], environ: Mapping[str, str], folder: Pat
         try:
             settings = Settings.model_validate(rest, context={"folder": folder})
         except ValidationError as error:
-            if not all(_drop(rest, item["loc"], kept, lost) for item in _one_of_each_item(error)):
+            # only one problem of each item, and the last items of lists first: places change when one goes
+            first = {tuple(item["loc"][:2]): item["loc"] for item in error.errors()}
+            order = sorted(first, key=lambda place: [part if isinstance(part, int) else -1 for part in place])
+            if not all(_drop(rest, first[place], kept, lost) for place in reversed(order)):
                 return None
         else:
             return Salvage(settings, kept, frozenset(lost))
     return None
-
-
-def _one_of_each_item(error: ValidationError) -> list[Any]:
-    """Returns the errors, the last items of lists first, and only one of each item, as places change when one goes."""
-    first = {tuple(item["loc"][:2]): item for item in error.errors()}
-    last_places_first = sorted(first, key=lambda place: [part if isinstance(part, int) else -1 for part in place])
-    return [first[place] for place in reversed(last_places_first)]
 
 
 def _drop(document: dict[str, Any], location: Location, kept: dict[str, list[int]], lost: set[str]) -> bool:

@@ -69,7 +69,6 @@ def behavior_rules(settings: Settings, problems: list[str]) -> list[BehaviorRule
 
 
 def distribution_rule(entry: QuotaDistributionSettings) -> DistributionRule:
-    """Returns the rule of an entry of `quota_distribution_configs`."""
     given = entry.autogrow
     if given is None:
         return DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit)
@@ -191,7 +190,6 @@ class OverridesFile:
         return self._overrides
 
     def is_valid(self) -> bool:
-        """Returns whether the file can be used as it is now."""
         self.current()
         return self._is_valid
 

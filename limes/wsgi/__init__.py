@@ -21,7 +21,6 @@ _APP_LOAD_ERROR = 4
 
 
 def limes_app() -> Any:
-    """Returns the Limes Resource API."""
     from limes.api.app import create_app
     from limes.composition.api import build_api
 
@@ -29,7 +28,6 @@ def limes_app() -> Any:
 
 
 def placement_app() -> Any:
-    """Returns the Placement API."""
     from limes.composition.placement import build_placement
     from limes.placement.app import create_app
 

@@ -32,7 +32,6 @@ class Application:
         tune_garbage_collector()
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
-        """Answers a request."""
         if self._pid != os.getpid() and not self._is_made_anew():
             start_response("503 Service Unavailable", [("Content-Type", "text/plain"), ("Retry-After", "5")])
             return [b"the service cannot start; its log has the reason\n"]
