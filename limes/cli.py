@@ -6,21 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from limes import __version__, logs
-from limes.commands import (
-    collect,
-    completion,
-    config,
-    db,
-    doctor,
-    http,
-    import_limes,
-    metrics,
-    notify,
-    plugin,
-    serve,
-    status,
-)
-from limes.commands.parser import Parser
+from limes.commands import config, db, doctor, import_limes, notify, plugin, processes, serve, status
+from limes.commands.parser import Parser, add_completion
 from limes.errors import ConfigError, LimesError
 
 
@@ -31,9 +18,9 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"limes {__version__}")
     parser.set_defaults(group=parser)
     commands = parser.add_subparsers(metavar="COMMAND", required=False)
-    for module in (serve, http, collect, metrics, status, doctor, db, config, notify, plugin, import_limes):
+    for module in (serve, processes, status, doctor, db, config, notify, plugin, import_limes):
         module.add_to(commands)
-    completion.add_to(commands, parser)
+    add_completion(commands, parser)
     return parser
 
 

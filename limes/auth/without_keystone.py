@@ -10,7 +10,7 @@ from typing import Any
 
 from limes.auth.context import Identity
 from limes.errors import ConfigError, Unauthorized
-from limes.settings.sample import SampleSettings, SampleToken, SampleUser, sample_id
+from limes.settings.identity import SampleSettings, SampleToken, SampleUser, sample_id
 from limes.validation.sections import is_loopback
 
 

@@ -3,6 +3,7 @@
 import argparse
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from limes.commands import terminal
 from limes.errors import ConfigError, StartupError
 
 if TYPE_CHECKING:
+    from limes.actions.sync_catalog import ChangedModel, Comparison
     from limes.auth.policy import Rule
 
 _START = Path(__file__).with_name("start.yaml")
@@ -67,7 +69,6 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def init(options: argparse.Namespace) -> int:
-    """Writes the file, and says how to go on."""
     from limes.commands.serve import QUICKSTART, SAMPLE_DATA
 
     path = Path(options.file)
@@ -81,7 +82,19 @@ def init(options: argparse.Namespace) -> int:
         _write(target, source.read_text(encoding="utf-8"))
         print(f"Wrote {target}")
     config = "" if options.file == "limes.yaml" else f" --config {options.file}"
-    print("\n".join(["", "Next:", "", *(_sample_steps(config) if options.sample else _steps(path, config))]))
+    steps = [
+        f"  1. Edit {path}: the lines marked with `change this` are examples.",
+        "  2. export LIMES_IDENTITY_PASSWORD=...       the password of Limes's user in Keystone",
+        f"  3. {f'limes config check{config}':42} says what is wrong with the file",
+        f"  4. {f'limes db upgrade{config}':42} makes the tables",
+        f"  5. {f'limes doctor{config}':42} says whether Keystone, database and backends work",
+        f"  6. {f'limes serve{config}':42} runs everything; for production see docs/install.md",
+    ]
+    sample_steps = [
+        f"  {f'limes serve{config}':44} runs the sample cloud",
+        f"  {f'limes serve{config} --fresh':44} runs it with new data",
+    ]
+    print("\n".join(["", "Next:", "", *(sample_steps if options.sample else steps)]))
     return 0
 
 
@@ -94,60 +107,55 @@ def _write(path: Path, text: str) -> None:
         raise StartupError(f"cannot write {path}: {error.strerror}") from None
 
 
-def _steps(path: Path, config: str) -> list[str]:
-    return [
-        f"  1. Edit {path}: the lines marked with `change this` are examples.",
-        "  2. export LIMES_IDENTITY_PASSWORD=...       the password of Limes's user in Keystone",
-        f"  3. {f'limes config check{config}':42} says what is wrong with the file",
-        f"  4. {f'limes db upgrade{config}':42} makes the tables",
-        f"  5. {f'limes doctor{config}':42} says whether Keystone, database and backends work",
-        f"  6. {f'limes serve{config}':42} runs everything; for production see docs/install.md",
-    ]
-
-
-def _sample_steps(config: str) -> list[str]:
-    return [
-        f"  {f'limes serve{config}':44} runs the sample cloud",
-        f"  {f'limes serve{config} --fresh':44} runs it with new data",
-    ]
-
-
 def check(options: argparse.Namespace) -> int:
     """Reads everything that the configuration names, and asks nobody but, if told so, the database. Problems are raised
     as `ConfigError`."""
     from limes.composition.checks import counted
-    from limes.composition.dropped import lines_of, lines_of_models
-    from limes.composition.operator_commands import check_configuration, compare_with_database
+    from limes.doctor.configuration import check_configuration
+    from limes.doctor.contents import lines_of
 
     try:
-        checked = check_configuration()
-        comparison, models = compare_with_database() if options.against_database else (None, ())
+        catalog, warnings = check_configuration()
+        comparison, models = _compare_with_database() if options.against_database else (None, ())
     except ConfigError as error:
         if not options.json:
             raise
         terminal.print_json({"problems": error.problems})
         return 1
+    services, resources = len(catalog.services), len(catalog.refs())
     if options.json:
-        document: dict[str, object] = {"problems": [], "services": checked.services, "resources": checked.resources}
-        document |= {"warnings": list(checked.warnings)} if checked.warnings else {}
+        document: dict[str, object] = {"problems": [], "services": services, "resources": resources}
+        document |= {"warnings": warnings} if warnings else {}
         document |= {"models": models} if models else {}
         terminal.print_json(document | ({"dropped": comparison} if comparison else {}))
-    elif not checked.services:
+    elif not services:
         print("The configuration is fine, for `limes placement` alone: it has no services.")
     else:
-        services, resources = counted(checked.services, "service"), counted(checked.resources, "resource")
-        print(f"The configuration is fine: {services} with {resources}.")
+        print(f"The configuration is fine: {counted(services, 'service')} with {counted(resources, 'resource')}.")
     if not options.json:
-        print("".join(f"warning: {text}\n" for text in checked.warnings), end="")
+        print("".join(f"warning: {text}\n" for text in warnings), end="")
     if comparison is None:
         return 0
     if not options.json:
-        print("\n".join([*lines_of(comparison), *lines_of_models(models)]))
+        print("\n".join(lines_of(comparison, models)))
     return 3 if comparison.drops_anything else 0
 
 
+def _compare_with_database() -> "tuple[Comparison, Sequence[ChangedModel]]":
+    """Returns what the configuration drops, and the distribution models that it changes. Raises `LimesError`."""
+    from limes.actions.context import open_limes
+    from limes.actions.sync_catalog import compare_catalog, compare_models
+    from limes.composition import cluster, common
+    from limes.composition.identity import open_cloud
+
+    settings = common.load_settings()
+    built = cluster.build_cluster(settings, open_cloud(settings))
+    with closing(common.open_checked_engine(settings, "limes-config-check")) as engine:
+        limes = open_limes(built, engine, settings)
+        return compare_catalog(limes), compare_models(limes)
+
+
 def options_page(options: argparse.Namespace) -> int:
-    """Prints `docs/configuration.md`."""
     from limes.settings.document import all_rows, render_page
 
     if options.json:
@@ -179,21 +187,18 @@ def print_policy(options: argparse.Namespace) -> int:
         in_force = [{"in_force": str(overrides.get(rule.name, rule.check))} if options.config else {} for rule in rules]
         terminal.print_json([asdict(rule) | extra for rule, extra in zip(rules, in_force, strict=True)])
         return 0
-    if options.config:
-        print(f"# {_origin(options.api, path)}\n")
+    setting = "api.policy_file" if options.api == "limes" else "placement.policy_file"
+    if options.config and path is None:
+        print(f"# {setting} is not set: the shipped rules are in force\n")
+    elif options.config:
+        print(
+            f"# {setting} is {path}: its rules are in force, and the shipped ones (in comments) for everything else\n"
+        )
     print("\n".join(_lines(rules, overrides)))
     return 0
 
 
-def _origin(api: str, path: Path | None) -> str:
-    setting = "api.policy_file" if api == "limes" else "placement.policy_file"
-    if path is None:
-        return f"{setting} is not set: the shipped rules are in force"
-    return f"{setting} is {path}: its rules are in force, and the shipped ones (in comments) for everything else"
-
-
 def _lines(rules: Sequence["Rule"], overrides: Mapping[str, Any]) -> Iterator[str]:
-    """Yields a policy file with the effect of the overrides."""
     for rule in rules:
         yield f"# {rule.description}"
         yield from (f"# {method} {path}" for method, path in rule.operations)

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from limes.commands import terminal
@@ -30,7 +31,6 @@ def upgrade(options: argparse.Namespace) -> int:
 
 
 def status(options: argparse.Namespace) -> int:
-    """Lists the pending migrations of both halves."""
     pending = _report(options, "pending", "up to date", lambda database: database.migrations.pending(database.engine))
     return 1 if pending else 0
 
@@ -41,14 +41,13 @@ def rebuild(options: argparse.Namespace) -> int:
     from limes.db.queries.kept_sums import are_kept
     from limes.db.queries.sum_upkeep import rebuild_sums
 
-    engine = open_checked_engine(load_settings(), "limes-db")
-    rebuild_sums(engine)
-    kept = "computed anew" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
+    with closing(open_checked_engine(load_settings(), "limes-db")) as engine:
+        rebuild_sums(engine)
     if options.json:
         terminal.print_json({"sums": {"location": engine.location, "rebuilt": are_kept(engine)}})
     else:
-        terminal.result_console().print(f"sums over projects: {kept}")
-    engine.close()
+        done = "computed anew" if are_kept(engine) else "nothing to do: SQLite keeps no sums"
+        terminal.result_console().print(f"sums over projects: {done}")
     return 0
 
 
@@ -57,13 +56,10 @@ def _report(options: argparse.Namespace, key: str, nothing: str, names_of: "Call
     from limes.composition.common import all_databases
 
     with terminal.progress_console().status("looking at migrations ..."):
-        names_by_half = [
-            (database.migrations.name, database.engine.location, names_of(database)) for database in all_databases()
-        ]
+        names_by_half = [(each.migrations.name, each.engine.location, names_of(each)) for each in all_databases()]
     if options.json:
-        terminal.print_json(
-            {"databases": [{"half": half, "location": where, key: names} for half, where, names in names_by_half]}
-        )
+        halves = [{"half": half, "location": where, key: names} for half, where, names in names_by_half]
+        terminal.print_json({"databases": halves})
     else:
         rows = [(half, where, ", ".join(names) or nothing) for half, where, names in names_by_half]
         terminal.print_table(terminal.result_console(), "Migrations", ("half", "database", key), rows)

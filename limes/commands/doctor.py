@@ -61,7 +61,6 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def _seconds(text: str) -> float:
-    """Raises `ArgumentTypeError` for what is no time to wait."""
     try:
         seconds = float(text)
     except ValueError:

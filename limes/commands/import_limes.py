@@ -2,7 +2,6 @@
 
 import argparse
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +9,7 @@ from limes.commands import terminal
 from limes.errors import ConfigError
 
 if TYPE_CHECKING:
-    from limes.importer.configuration import Converted
-    from limes.importer.run import Outcome
+    from limes.importer.run import Import, Outcome
 
 _URL_VARIABLE = "LIMES_IMPORT_DATABASE_URL"
 
@@ -55,18 +53,14 @@ def _add_source(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Converts the configuration or imports the database. Refuses options of the other one."""
     if options.config_from is None:
-        _refuse(options, ("output",), "--config-from")
-        return _database(options)
-    _refuse(options, ("apply", "skip_unknown"), "--database")
-    return _configuration(options)
-
-
-def _refuse(options: argparse.Namespace, names: Sequence[str], other: str) -> None:
-    problems = [f"--{name.replace('_', '-')} goes with {other}" for name in names if getattr(options, name)]
+        others, wanted = ["output"], "--config-from"
+    else:
+        others, wanted = ["apply", "skip_unknown"], "--database"
+    problems = [f"--{name.replace('_', '-')} goes with {wanted}" for name in others if getattr(options, name)]
     if problems:
         raise ConfigError(problems)
+    return _database(options) if options.config_from is None else _configuration(options)
 
 
 def _configuration(options: argparse.Namespace) -> int:
@@ -79,45 +73,50 @@ def _configuration(options: argparse.Namespace) -> int:
     converted = convert(read_original(path), path.parent, backend_problems)
     text = yaml.safe_dump(converted.document, sort_keys=False, allow_unicode=True, width=120)
     if options.output:
-        _write_new(Path(options.output), text)
+        try:
+            with open(options.output, "x", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise ConfigError([f"--output: cannot write {Path(options.output)}: {error.strerror}"]) from None
     if options.json:
         terminal.print_json(converted)
     else:
         if not options.output:
             print(text)
-        _print_notes(converted, stderr=not options.output)
+        console = terminal.result_console(stderr=not options.output)  # beside the document, or instead of it
+        rows = [(note.kind.value, note.path, note.text) for note in converted.notes]
+        terminal.print_table(console, "What is not the same", ("", "where", "what"), rows, empty="nothing")
+        problems = [(problem,) for problem in converted.problems]
+        title = "What is wrong with the result as it stands"
+        terminal.print_table(console, title, ("problem",), problems, empty="nothing")
     return 1 if converted.problems else 0
 
 
-def _write_new(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise ConfigError([f"--output: cannot write {path}: {error.strerror}"]) from None
-
-
-def _print_notes(converted: "Converted", *, stderr: bool) -> None:
-    """Prints notes beside the document, or instead of it if that goes into a file."""
-    console = terminal.result_console(stderr=stderr)
-    rows = [(note.kind.value, note.path, note.text) for note in converted.notes]
-    terminal.print_table(console, "What is not the same", ("", "where", "what"), rows, empty="nothing")
-    problems = [(problem,) for problem in converted.problems]
-    terminal.print_table(console, "What is wrong with the result as it stands", ("problem",), problems, empty="nothing")
-
-
 def _database(options: argparse.Namespace) -> int:
-    from limes.composition.operator_commands import open_import
-
     url = options.database or os.environ.get(_URL_VARIABLE)
     if not url:
         raise ConfigError([f"--database: give the URL, or ${_URL_VARIABLE}"])
-    outcome = open_import(url, terminal.progress).run(apply=options.apply, skip_unknown=options.skip_unknown)
+    outcome = _open(url).run(apply=options.apply, skip_unknown=options.skip_unknown)
     if options.json:
         terminal.print_json(outcome)
     else:
         _print_outcome(outcome)
     return 0 if outcome.is_good else 1
+
+
+def _open(url: str) -> "Import":
+    """Opens the source, and our database without limits of time. Raises `ConfigError` and `StartupError`."""
+    from limes.actions.context import open_limes
+    from limes.composition import cluster, common
+    from limes.composition.identity import open_cloud
+    from limes.importer.run import Import
+    from limes.importer.source import open_source
+
+    settings = common.load_settings()
+    unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
+    target = common.open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
+    limes = open_limes(cluster.build_cluster(settings, open_cloud(settings)), target, settings)
+    return Import(open_source(url), target, limes.catalog, limes, limes.ids, terminal.progress, limes.overrides())
 
 
 def _print_outcome(outcome: "Outcome") -> None:
@@ -133,14 +132,14 @@ def _print_outcome(outcome: "Outcome") -> None:
     ):
         if lines:
             terminal.print_table(console, title, ("",), [(line,) for line in lines])
-    console.print(_verdict(outcome))
-
-
-def _verdict(outcome: "Outcome") -> str:
     if not outcome.is_good:
-        return "Nothing was changed."
-    if outcome.was_here:
-        return "Everything is here already. Nothing was changed."
-    if outcome.applied:
-        return "Everything was copied, read again and compared: no differences."
-    return "This was a dry run: everything was copied, compared (no differences), and taken back. --apply keeps it."
+        verdict = "Nothing was changed."
+    elif outcome.was_here:
+        verdict = "Everything is here already. Nothing was changed."
+    elif outcome.applied:
+        verdict = "Everything was copied, read again and compared: no differences."
+    else:
+        verdict = (
+            "This was a dry run: everything was copied, compared (no differences), and taken back. --apply keeps it."
+        )
+    console.print(verdict)

@@ -1,12 +1,15 @@
 """`limes notify`: shows what mails look like, and who does not want them."""
 
 import argparse
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from limes.commands import terminal
 
 if TYPE_CHECKING:
-    from limes.composition.notify_commands import Preview
+    from limes.actions.mails.subscriptions import Subscriptions
 
 
 def add_to(commands: terminal.Commands) -> None:
@@ -37,19 +40,18 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def _count(text: str) -> int:
-    """Raises `ArgumentTypeError` for what is no number of notifications."""
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:6]) <= 1000):
         raise argparse.ArgumentTypeError(f"expected a number from 1 to 1000, not {text!r}")
     return int(text)
 
 
 def preview(options: argparse.Namespace) -> int:
-    from limes.composition.notify_commands import preview_mails
+    from limes.commands.mail_preview import preview_mails
 
     kinds, event = options.kinds, options.event
     found = preview_mails(_known(kinds), options.language, event, options.count, options.send_to)
     if options.json:
-        terminal.print_json([_document(each) for each in found])
+        terminal.print_json([{"kind": each.kind, "language": each.language, **asdict(each.mail)} for each in found])
         return 0
     for each in found:
         print(f"=== {each.kind}, {each.language}\nSubject: {each.mail.subject}\n")
@@ -68,21 +70,20 @@ def _known(kinds: list[str]) -> list[str]:
     return kinds
 
 
-def _document(each: "Preview") -> dict[str, str]:
-    return {
-        "kind": each.kind,
-        "language": each.language,
-        "subject": each.mail.subject,
-        "text": each.mail.text,
-        "html": each.mail.html,
-    }
+@contextmanager
+def _open_subscriptions() -> "Iterator[Subscriptions]":
+    from limes.actions.mails.subscriptions import Subscriptions
+    from limes.composition.common import load_settings, open_checked_engine
+    from limes.system import SystemClock
+
+    with closing(open_checked_engine(load_settings(), "limes-notify")) as engine:
+        yield Subscriptions(engine, SystemClock())
 
 
 def list_unsubscribed(options: argparse.Namespace) -> int:
-    from limes.composition.notify_commands import open_subscriptions
     from limes.core.calendar import render_time
 
-    with open_subscriptions() as subscriptions:
+    with _open_subscriptions() as subscriptions:
         rows = subscriptions.ended()
     if options.json:
         terminal.print_json([{"address": address, "kind": kind, "at": int(at)} for address, kind, at in rows])
@@ -95,10 +96,9 @@ def list_unsubscribed(options: argparse.Namespace) -> int:
 
 
 def unsubscribe(options: argparse.Namespace) -> int:
-    from limes.composition.notify_commands import open_subscriptions
 
     kinds = _known([options.kind] if options.kind else [])
-    with open_subscriptions() as subscriptions:
+    with _open_subscriptions() as subscriptions:
         subscriptions.end(options.address, *kinds)
     print(f"{options.address} gets no more mails{f' of the kind {options.kind}' if kinds else ''}.")
     return 0
@@ -106,10 +106,9 @@ def unsubscribe(options: argparse.Namespace) -> int:
 
 def subscribe(options: argparse.Namespace) -> int:
     """Undoes `unsubscribe`, and what a link in a mail did."""
-    from limes.composition.notify_commands import open_subscriptions
 
     kinds = _known([options.kind] if options.kind else [])
-    with open_subscriptions() as subscriptions:
+    with _open_subscriptions() as subscriptions:
         changed = subscriptions.resume(options.address, *kinds)
     what = f"mails of the kind {options.kind}" if kinds else "mails of all kinds"
     print(

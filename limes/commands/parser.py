@@ -1,10 +1,16 @@
-"""The parser of all commands: names what was probably meant, and shows examples. Tests read these themselves."""
+"""The parser of all commands: names what was probably meant, and shows examples. Tests read these themselves.
+
+`limes completion` prints scripts by which shells complete our command line.
+"""
 
 import argparse
 import re
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from functools import partial
 from typing import NoReturn
+
+from limes.commands import terminal
 
 EXAMPLES: Mapping[str, Sequence[str]] = {
     "limes serve": ("limes serve --fresh", "limes serve --config limes.yaml"),
@@ -64,3 +70,24 @@ class Parser(argparse.ArgumentParser):
             meant = get_close_matches(found["given"], known, n=2)
             message += f"; did you mean {' or '.join(meant)}?" if meant else ""
         super().error(message)
+
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+def add_completion(commands: terminal.Commands, parser_of_all: argparse.ArgumentParser) -> None:
+    terminal.add_command(
+        commands,
+        "completion",
+        partial(_complete, parser_of_all),
+        "print a script that completes this command in a shell",
+        terminal.argument("shell", choices=_SHELLS, help="the shell"),
+        description="Prints a script. In bash: `source <(limes completion bash)`; docs/install.md has the others.",
+    )
+
+
+def _complete(parser_of_all: argparse.ArgumentParser, options: argparse.Namespace) -> int:
+    import shtab
+
+    print(shtab.complete(parser_of_all, options.shell))
+    return 0

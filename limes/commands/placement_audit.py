@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import orjson
 
@@ -15,8 +16,9 @@ from limes.commands import terminal
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from limes.db.engine import Engine
-    from limes.placement.audit import Findings
+    from limes.auth.session import CloudSession
+    from limes.placement.audit import FindGone, Findings
+    from limes.settings import Settings
 
 FAILED = 2
 """The exit code when the audit could not be done."""
@@ -69,15 +71,17 @@ def add_to(actions: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints what it finds, and with `--repair` deletes what can be deleted."""
     from limes.composition.common import load_any_settings, open_checked_placement_engine
-    from limes.composition.placement import open_find_gone
-    from limes.placement.audit import audit, find_excesses
+    from limes.placement.audit import audit, delete_idle, delete_orphan, find_excesses
 
     settings = load_any_settings()
     engine = open_checked_placement_engine(settings, "limes-placement-audit")
-    findings = audit(engine, open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
-    outcomes = _clear(engine, findings, repair=options.repair)
+    findings = audit(engine, _open_find_gone(settings), settings.placement.incomplete_consumer_project_id)
+    clearings: dict[str, Callable[[], bool]] = {
+        orphan.uuid: partial(delete_orphan, engine, orphan) for orphan in findings.orphans
+    }
+    clearings |= {uuid: partial(delete_idle, engine, uuid) for uuid in findings.idle}
+    outcomes = {uuid: _delete(delete, options.repair) for uuid, delete in clearings.items()}
     if Outcome.DELETED in outcomes.values():
         # deleting orphans has lowered the usage
         findings = replace(findings, excesses=find_excesses(engine))
@@ -91,12 +95,55 @@ def run(options: argparse.Namespace) -> int:
     return 1 if report.left else 0
 
 
-def _clear(engine: "Engine", findings: "Findings", *, repair: bool) -> dict[str, Outcome]:
-    """Deletes all orphans and idle consumers, or says that it would. Returns what became of each consumer."""
-    from limes.placement.audit import delete_idle, delete_orphan
+def _open_find_gone(settings: "Settings") -> "FindGone":
+    """Tells by the configured discovery which projects are gone. Nothing is asked yet. Raises `ConfigError`.
 
-    outcomes = {orphan.uuid: _delete(partial(delete_orphan, engine, orphan), repair) for orphan in findings.orphans}
-    return outcomes | {uuid: _delete(partial(delete_idle, engine, uuid), repair) for uuid in findings.idle}
+    `discovery.except_domains` and `only_domains` say what Limes manages, not what exists, so they do not count here.
+    With Keystone, each project that is missing from its lists is asked for by its id as well: with too few rights, the
+    lists would only be shorter.
+    """
+    from limes.backends import calls
+    from limes.composition.cluster import build_cluster
+    from limes.composition.identity import open_cloud
+    from limes.errors import BackendError
+
+    cloud = open_cloud(settings)
+    backend = build_cluster(settings, cloud).backends.discovery
+    confirm = settings.identity.method == "keystone"
+
+    def find_gone(ids: Collection[str]) -> Collection[str]:
+        domains = calls.list_domains(backend, None, None)
+        projects = {project.id for domain in domains for project in calls.list_projects(backend, domain)}
+        if not projects:
+            raise BackendError("discovery finds no project at all, so it cannot be right that projects are gone")
+        missing = set(ids) - projects - {domain.id for domain in domains}  # domains can own things as well
+        return {project_id for project_id in missing if not confirm or _is_gone(cloud, project_id)}
+
+    return find_gone
+
+
+def _is_gone(cloud: "CloudSession", project_id: str) -> bool:
+    """Returns whether Keystone itself, and not a proxy in between, says that it does not exist. Raises
+    `BackendError`."""
+    from keystoneauth1 import exceptions as ksa_errors
+
+    from limes.auth.session import describe
+    from limes.errors import BackendError
+
+    path = f"/projects/{quote(project_id, safe='')}"
+    try:
+        answer = cloud.adapter("identity", min_version=(3, 0)).get(path, raise_exc=False)
+    except (ksa_errors.ClientException, BackendError) as error:
+        raise BackendError(f"while looking for the project {project_id}: {describe(error)}") from None
+    if answer.status_code == 200:
+        return False
+    try:
+        code = int(answer.json()["error"]["code"])
+    except (ValueError, KeyError, TypeError):
+        code = None
+    if code == 404:
+        return True
+    raise BackendError(f"while looking for the project {project_id}: Keystone answers HTTP {answer.status_code}")
 
 
 def _delete(delete: Callable[[], bool], repair: bool) -> Outcome:
@@ -153,5 +200,4 @@ def print_report(console: "Console", report: Report) -> None:
 
 
 def _shown(outcome: Outcome) -> str:
-    """Returns the words for tables, in short lines."""
     return "left alone:\nit has changed" if outcome is Outcome.CHANGED else outcome.value

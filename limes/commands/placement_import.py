@@ -4,16 +4,18 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from limes.commands import terminal
 from limes.commands.terminal import progress
 
 if TYPE_CHECKING:
-    from limes.placement.transfer.api import Journal, RemoteApi
+    from limes.placement.transfer.api import Journal, LocalApi, RemoteApi
     from limes.placement.transfer.contents import Contents
+    from limes.settings import Settings
 
 _STATE = "placement-import.state"
+_RETRIES = 3
 _TOKEN_VARIABLE = "LIMES_IMPORT_TOKEN"  # noqa: S105 - the name of a variable
 
 
@@ -46,13 +48,12 @@ def add_to(actions: terminal.Commands) -> None:
 def run(options: argparse.Namespace) -> int:
     """Copies, reads both sides again, and prints each difference on standard output."""
     from limes.composition.common import load_any_settings
-    from limes.composition.placement import open_local, open_source
     from limes.placement.transfer.contents import differences, read
     from limes.placement.transfer.writer import Writer
 
     settings = load_any_settings()
-    source = open_source(settings, options.source, options.token or os.environ.get(_TOKEN_VARIABLE))
-    local = open_local(settings)
+    source = _open_source(settings, options.source, options.token or os.environ.get(_TOKEN_VARIABLE))
+    local = _open_local(settings)
     journal = _open_journal(source, options)
     refused: list[str] = []
     theirs: Contents | None = None
@@ -74,6 +75,50 @@ def run(options: argparse.Namespace) -> int:
         deviations = list(differences(theirs, ours))
     journal.remove()
     return _print(options, theirs, ours, refused, deviations)
+
+
+def _open_source(settings: "Settings", url: str, token: str | None) -> "RemoteApi":
+    """Returns the Placement at a URL, asked with this token or else with our own login. Raises `BackendError`."""
+    from keystoneauth1.adapter import Adapter
+    from keystoneauth1.token_endpoint import Token
+
+    from limes.composition.identity import open_cloud
+    from limes.outgoing import keystone_session
+    from limes.placement.transfer.api import RemoteApi
+
+    timeout = settings.answers.timeout
+    retries: dict[str, Any] = {f"{cause}_retries": _RETRIES for cause in ("connect", "status_code")}
+    retries["retriable_status_codes"] = [502, 503, 504]
+    if token is None:
+        return RemoteApi(open_cloud(settings).adapter("placement", url, timeout=timeout, **retries), url)
+    session = keystone_session(Token(url, token), limits=settings.answers, timeout=timeout)
+    return RemoteApi(Adapter(session, endpoint_override=url, **retries), url)
+
+
+def _open_local(settings: "Settings") -> "LocalApi":
+    """Returns our Placement on the configured database. Whoever can run this command may do everything."""
+    from limes.auth.without_keystone import NoAuthAuthenticator
+    from limes.composition.common import open_checked_placement_engine
+    from limes.placement.app import create_app
+    from limes.placement.call import PlacementCollaborators
+    from limes.placement.index import ProviderIndex
+    from limes.placement.objects.vocabulary import prepare
+    from limes.placement.routes import open_policy
+    from limes.placement.transfer.api import LocalApi
+    from limes.system import SystemClock, SystemIds
+
+    engine, clock = open_checked_placement_engine(settings, "limes-placement-import"), SystemClock()
+    prepare(engine, clock)
+    deps = PlacementCollaborators(
+        engine=engine,
+        index=ProviderIndex(engine, clock),
+        authenticator=NoAuthAuthenticator("127.0.0.1:0"),
+        policy=open_policy(None, enforce_new_defaults=True),
+        clock=clock,
+        ids=SystemIds(),
+        settings=settings.placement,
+    )
+    return LocalApi(create_app(deps))
 
 
 def _open_journal(source: "RemoteApi", options: argparse.Namespace) -> "Journal":

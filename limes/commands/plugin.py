@@ -9,7 +9,6 @@ from limes.errors import ConfigError, NotFound
 
 if TYPE_CHECKING:
     from limes.backends import ProjectInfo, ResourceUsage, ServiceDef, UsageReport
-    from limes.backends.loader import Plugins
 
 
 _SERVICE = terminal.argument("service", help="a configured service type")
@@ -46,22 +45,21 @@ def list_plugins(options: argparse.Namespace) -> int:
     from limes.backends.loader import Plugins
 
     plugins = Plugins()
-    descriptions = [_describe(plugins, name) for name in plugins.names]
+    descriptions: list[dict[str, Any]] = []
+    for name in plugins.names:
+        try:
+            plugin = plugins.get(name)
+        except ConfigError as error:
+            descriptions.append({"name": name, "offers": [], "description": str(error)})
+            continue
+        kinds = [kind for kind in ("quota", "capacity", "discovery") if getattr(plugin, kind) is not None]
+        descriptions.append({"name": name, "offers": kinds, "description": plugin.description})
     if options.json:
         terminal.print_json({"plugins": descriptions})
     else:
         rows = [(each["name"], ", ".join(each["offers"]), each["description"]) for each in descriptions]
         terminal.print_table(terminal.result_console(), "Plugins", ("name", "offers", "description"), rows)
     return 0
-
-
-def _describe(plugins: "Plugins", name: str) -> dict[str, Any]:
-    try:
-        plugin = plugins.get(name)
-    except ConfigError as error:
-        return {"name": name, "offers": [], "description": str(error)}
-    kinds = [kind for kind in ("quota", "capacity", "discovery") if getattr(plugin, kind) is not None]
-    return {"name": name, "offers": kinds, "description": plugin.description}
 
 
 def get_usage(options: argparse.Namespace) -> int:
@@ -143,7 +141,6 @@ def _service(cluster: Any, service_type: str) -> Any:
 
 
 def _project(cluster: Any, uuid: str) -> Any:
-    """Looks for the project in all domains that discovery finds."""
     from limes.backends import calls
 
     for domain in calls.list_domains(cluster.backends.discovery, None, None):

@@ -1,6 +1,7 @@
 """`limes status`: how the collectors' work goes, read from the database."""
 
 import argparse
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from limes.commands import terminal
@@ -10,10 +11,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from limes.actions.reports.status import StatusReport
-    from limes.composition.operator_commands import Status
 
 _LATE = 600.0
 """Seconds of lag that are shown in red."""
+_PATIENCE = 3.0
 
 
 def add_to(commands: terminal.Commands) -> None:
@@ -32,18 +33,47 @@ def add_to(commands: terminal.Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from limes.composition.operator_commands import read_status
+    from limes.actions.reports.status import report_status
+    from limes.composition.common import load_settings, open_checked_engine
+    from limes.system import SystemClock
+    from limes.validation.sections import reachable
 
-    status = read_status(options.collector)
+    settings = load_settings()
+    stale_after = settings.collector.stale_after
+    with closing(open_checked_engine(settings, "limes-status")) as engine:
+        report = report_status(engine, stale_after, SystemClock().now().timestamp())
+    collector = options.collector or reachable(settings.collector.listen)
+    circuits = _circuits(collector)
     if options.json:
-        terminal.print_json(status)
+        about = {"stale_after": stale_after, "collector": collector, "circuits": circuits}
+        terminal.print_json({"report": report, **about})
     else:
-        _print(status)
-    return 1 if status.report.problems else 0
+        _print(report, collector, circuits)
+    return 1 if report.problems else 0
 
 
-def _print(status: "Status") -> None:
-    console, report = terminal.result_console(), status.report
+def _circuits(collector: str) -> list[dict[str, str]] | None:
+    """Returns the state of the circuit to each backend (`closed`, `half-open`, `open`); None without an answer."""
+    import requests
+    from prometheus_client.parser import text_string_to_metric_families
+
+    from limes.errors import BackendError
+    from limes.metrics.gauges import CIRCUIT_NAME, CIRCUIT_STATES
+    from limes.outgoing import GuardedSession
+
+    try:
+        answer = GuardedSession().get(f"http://{collector}/metrics", timeout=_PATIENCE)
+        answer.raise_for_status()
+        families = list(text_string_to_metric_families(answer.text))
+    except (requests.RequestException, BackendError, ValueError):
+        return None
+    names = {value: name for name, value in CIRCUIT_STATES.items()}
+    samples = [sample for family in families if family.name == CIRCUIT_NAME for sample in family.samples]
+    return [{"backend": sample.labels["backend"], "state": names[int(sample.value)]} for sample in samples]
+
+
+def _print(report: "StatusReport", collector: str, circuits: list[dict[str, str]] | None) -> None:
+    console = terminal.result_console()
     _print_services(console, report)
     capacitors = [(each.name, warn(duration(each.age), each.stale), *_state(each)) for each in report.capacitors]
     print_table(console, "Capacitors", ("capacitor", "age>", "late>", "error"), capacitors)
@@ -61,7 +91,11 @@ def _print(status: "Status") -> None:
     print_table(console, "Errors", ("task", "service", "projects>", "message"), errors)
     if report.errors:
         console.print("More on errors: docs/troubleshooting.md#scrapes-fail")
-    _print_circuits(console, status)
+    if circuits is None:
+        console.print(f"Circuits: no collector answers at {collector}")
+    else:
+        states = [(each["backend"], warn(each["state"], each["state"] != "closed")) for each in circuits]
+        print_table(console, f"Circuits of the collector at {collector}", ("service", "state"), states)
     for problem in report.problems:
         console.print(warn(problem, True))
     if not report.problems:
@@ -87,14 +121,6 @@ def _print_services(console: "Console", report: "StatusReport") -> None:
     ]
     names = ("service", "projects>", "unscraped>", "oldest>", "stale>", "due>", "late>", "to push>", "waiting>")
     print_table(console, "Services", (*names, "drift>", "errors>"), rows)
-
-
-def _print_circuits(console: "Console", status: "Status") -> None:
-    if status.circuits is None:
-        console.print(f"Circuits: no collector answers at {status.collector}")
-        return
-    rows = [(circuit.backend, warn(circuit.state, circuit.state != "closed")) for circuit in status.circuits]
-    print_table(console, f"Circuits of the collector at {status.collector}", ("service", "state"), rows)
 
 
 def _state(work: Any) -> tuple[Any, Any]:

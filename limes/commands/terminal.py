@@ -84,7 +84,6 @@ def print_json(document: Any) -> None:
 
 
 def progress_console() -> "Console":
-    """Returns where progress goes: standard error."""
     return result_console(stderr=True)
 
 

@@ -5,14 +5,15 @@ from limes.actions.mails.subscriptions import Subscriptions
 from limes.actions.push_quota import push_quota
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.call import ApiCollaborators
+from limes.api.policy import RULES
 from limes.auth.context import Authenticator
+from limes.auth.policy import Policy
 from limes.auth.session import CloudSession
 from limes.auth.tokens import RevokedTokens
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import (
     client_address,
-    limes_policy,
     open_authenticator,
     open_cloud,
     open_revoked,
@@ -20,7 +21,7 @@ from limes.composition.identity import (
     shared_folder,
 )
 from limes.composition.mails import open_mail_settings, unsubscribe_links
-from limes.composition.replicas import with_standbys
+from limes.db.opening import with_standbys
 from limes.settings import Settings
 from limes.system import Clock
 from limes.ui.browser import KnownBrowsers, shared_key
@@ -49,14 +50,14 @@ def build_api(settings: Settings) -> ApiCollaborators:
         client_address=client_address(settings),
         limes=limes,
         authenticator=authenticator,
-        policy=limes_policy(settings),
+        policy=Policy(RULES, settings.api.policy_file),
         subscriptions=Subscriptions(engine, limes.clock, unsubscribe_links(settings.notifications.mail)),
         mail_settings=open_mail_settings(settings, engine, cloud, limes.clock),
-        mounts=dashboard_mounts(settings, cloud, authenticator, revoked, limes.clock),
+        mounts=_dashboard(settings, cloud, authenticator, revoked, limes.clock),
     )
 
 
-def dashboard_mounts(
+def _dashboard(
     settings: Settings, cloud: CloudSession, authenticator: Authenticator, revoked: RevokedTokens, clock: Clock
 ) -> tuple[Mount, ...]:
     """Returns the mount of the dashboard, or none. Raises `StartupError` if it is not built."""

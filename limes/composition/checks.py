@@ -5,10 +5,11 @@ that ask nobody and show all problems; the doctor examines database, Keystone an
 """
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import partial
+from itertools import product
 
+from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.composition.cluster import build_cluster
 from limes.composition.common import (
@@ -18,10 +19,9 @@ from limes.composition.common import (
     open_checked_placement_engine,
     salvage_settings,
 )
-from limes.composition.identity import limes_policy, open_authenticator, open_cloud, placement_policy, refuse_exposure
+from limes.composition.identity import open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
-from limes.composition.replicas import problems_of_read_urls
-from limes.db.connections import parse_database_url
+from limes.db.opening import problems_of_urls
 from limes.errors import ConfigError, LimesError, StartupError
 from limes.liquid.app import RULES as LIQUID_RULES
 from limes.liquid.handlers import MAX_BODY_SIZE
@@ -60,10 +60,12 @@ def _tokens_can_be_validated(settings: Settings, process: str) -> None:
 
 
 def _policy_can_be_used(settings: Settings, process: str) -> None:
-    if process == "liquid":
-        Policy(LIQUID_RULES, settings.liquid.policy_file)
+    if process == "placement":
+        placement_policy(settings)
+    elif process == "api":
+        Policy(RULES, settings.api.policy_file)
     else:
-        (limes_policy if process == "api" else placement_policy)(settings)
+        Policy(LIQUID_RULES, settings.liquid.policy_file)
 
 
 def _backends_can_be_built(settings: Settings, process: str) -> None:
@@ -74,20 +76,9 @@ def _backends_can_be_built(settings: Settings, process: str) -> None:
 
 
 def _database_addresses_are_valid(settings: Settings, process: str) -> None:
-    problems = []
-    for setting, url in (("database.url", settings.database.url), *_other_database(settings)):
-        try:
-            parse_database_url(url, setting)
-        except StartupError as error:
-            problems.append(str(error))
-    problems += problems_of_read_urls(settings)
+    problems = list(problems_of_urls(settings))
     if problems:
         raise ConfigError(problems)
-
-
-def _other_database(settings: Settings) -> list[tuple[str, str]]:
-    url = settings.placement.database_url
-    return [("placement.database_url", url)] if url else []
 
 
 CHECKS = (
@@ -109,14 +100,16 @@ def require(settings: Settings, process: str, names: Collection[str] = ()) -> No
 
 def problems_of(settings: Settings, names: Collection[str]) -> list[str]:
     """Returns what these checks find wrong for both APIs that share the configuration. None of them asks others."""
-    problems = (
-        problem
-        for check in CHECKS
-        if check.name in names
-        for process in ("api", "placement")
-        if process in check.processes
-        for problem in _problems(partial(check.run, settings, process))
-    )
+    problems: list[str] = []
+    for check, process in product(CHECKS, ("api", "placement")):
+        if check.name not in names or process not in check.processes:
+            continue
+        try:
+            check.run(settings, process)
+        except ConfigError as error:
+            problems += error.problems
+        except LimesError as error:
+            problems.append(str(error))
     return list(dict.fromkeys(problems))
 
 
@@ -128,15 +121,6 @@ def load_checkable_settings(environ: Mapping[str, str] = os.environ) -> Settings
         rest = salvage_settings(environ)
         more = problems_of(rest.settings, ["addresses", "policy"]) if rest else []
         raise ConfigError(list(dict.fromkeys([*error.problems, *more]))) from None
-
-
-def _problems(run: Callable[[], object]) -> Iterator[str]:
-    try:
-        run()
-    except ConfigError as error:
-        yield from error.problems
-    except LimesError as error:
-        yield str(error)
 
 
 def counted(number: int, noun: str) -> str:

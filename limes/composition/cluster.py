@@ -6,7 +6,7 @@ Every problem of every part is reported, not just the first one.
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from limes.actions.context import Cluster
 from limes.auth.session import CloudSession
@@ -15,24 +15,11 @@ from limes.backends.base import QuotaBackend
 from limes.backends.breaker import BreakerRules, CircuitBreaker
 from limes.backends.loader import Backends, BackendSpec, load, load_services
 from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
-from limes.composition.overrides import OverridesFile
-from limes.composition.quota_sets import quota_sets
-from limes.composition.references import Names
-from limes.composition.rules import (
-    auto_approval_rules,
-    behavior_rules,
-    distribution_rule,
-    lowpriv_rules,
-    unknown_conversions,
-    unknown_scaling_targets,
-)
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.errors import BackendError, ConfigError
 from limes.outgoing import keystone_session
-from limes.settings import Settings, read_yaml
-
-T = TypeVar("T")
+from limes.settings import Settings, read_yaml, rules
 
 _TIME_LIMIT = 0.8
 """Of a lease: a backend that takes longer would have its task taken away."""
@@ -45,12 +32,11 @@ def build_cluster(
 
     Raises `ConfigError` with all problems.
     """
-    problems: list[str] = []
     try:
         backends = open_backends(settings, cloud, time_limit, at_once)
     except ConfigError as error:
-        problems += problems_of_references(settings)
-        raise ConfigError([*error.problems, *problems]) from error
+        raise ConfigError([*error.problems, *problems_of_references(settings)]) from error
+    problems: list[str] = []
     assemble = _read_rules(settings, _describe(backends.quota, problems), backends.quota, problems)
     if problems:
         raise ConfigError(problems)
@@ -87,25 +73,32 @@ def _read_rules(
         settings.availability_zones,
         services,
         burst_multiplier=settings.bursting.max_multiplier,
-        behaviors=behavior_rules(settings, problems),
-        distributions=[distribution_rule(entry) for entry in settings.quota_distribution_configs],
+        behaviors=rules.behavior_rules(settings, problems),
+        distributions=[rules.distribution_rule(entry) for entry in settings.quota_distribution_configs],
     )
-    names = Names(catalog, set(configured) - set(catalog.services))
-    problems += unknown_scaling_targets(settings, names)
-    lowpriv = lowpriv_rules(settings, names, problems)
-    auto_approval = auto_approval_rules(settings, catalog, problems)
-    sets = quota_sets(settings, names, problems)
-    problems += unknown_conversions(settings, names)
-    constraints = ConstraintSet()
-    if settings.constraints_path is not None and not names.unclear:
+    names = rules.Names(catalog, set(configured) - set(catalog.services))
+    problems += names.problems(
+        (f"resource_behavior[{index}].scales_with", entry.scales_with)
+        for index, entry in enumerate(settings.resource_behavior)
+        if entry.scales_with
+    )
+    lowpriv = rules.lowpriv_rules(settings, names, problems)
+    auto_approval = rules.auto_approval_rules(settings, catalog, problems)
+    sets = rules.quota_sets(settings, names, problems)
+    problems += names.problems(
+        (f"commitments.conversions[{index}]", ref)
+        for index, group in enumerate(settings.commitments.conversions)
+        for ref in group
+    )
+    constraints, overrides = ConstraintSet(), rules.OverridesFile(None, catalog)
+    if not names.unclear:
         try:
-            constraints = parse_constraint_set(read_yaml(settings.constraints_path), catalog)
+            if settings.constraints_path is not None:
+                constraints = parse_constraint_set(read_yaml(settings.constraints_path), catalog)
         except ConfigError as error:
             problems += error.problems
-    overrides = OverridesFile(None, catalog)
-    if settings.quota_overrides_path is not None and not names.unclear:
         try:
-            overrides = OverridesFile(settings.quota_overrides_path, catalog)
+            overrides = rules.OverridesFile(settings.quota_overrides_path, catalog)
         except ConfigError as error:
             problems += error.problems
     return partial(
@@ -121,7 +114,6 @@ def _read_rules(
 
 
 def _describe(backends: Mapping[str, QuotaBackend], problems: list[str]) -> list[ServiceDef]:
-    """Returns all services whose plugins can say what they are."""
     services = []
     for service_type, backend in backends.items():
         try:
@@ -155,19 +147,16 @@ def open_backends(
         limits=cloud.limits,
         interface=cloud.interface,
     )
-    return _guarded(backends, settings, cloud, time_limit, at_once)
-
-
-def _guarded(
-    backends: Backends, settings: Settings, cloud: CloudSession, time_limit: float, at_once: int | None
-) -> Backends:
     section = settings.circuit_breaker
-    rules = BreakerRules(section.failures, section.pause, section.pause_max, at_once)
-    breakers = {name: CircuitBreaker(f"service {name}", rules) for name in backends.quota}
-    quota = {name: GuardedQuotaBackend(inner, breakers[name], time_limit) for name, inner in backends.quota.items()}
-    capacity = {name: TimedCapacityBackend(inner, time_limit) for name, inner in backends.capacity.items()}
-    discovery = TimedDiscoveryBackend(backends.discovery, time_limit, cloud.gate.admit)
-    return replace(backends, quota=quota, capacity=capacity, discovery=discovery, breakers=breakers)
+    breaker = BreakerRules(section.failures, section.pause, section.pause_max, at_once)
+    breakers = {name: CircuitBreaker(f"service {name}", breaker) for name in backends.quota}
+    return replace(
+        backends,
+        quota={name: GuardedQuotaBackend(inner, breakers[name], time_limit) for name, inner in backends.quota.items()},
+        capacity={name: TimedCapacityBackend(inner, time_limit) for name, inner in backends.capacity.items()},
+        discovery=TimedDiscoveryBackend(backends.discovery, time_limit, cloud.gate.admit),
+        breakers=breakers,
+    )
 
 
 def backend_problems(document: Any) -> list[str]:

@@ -3,13 +3,11 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from prometheus_client.registry import Collector as MetricSource
-
 from limes.actions.change_model import follow_models
 from limes.actions.compute_quota import growing_resources
 from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.distribute_quota import DistributionOutcome, distribute_next
+from limes.actions.distribute_quota import distribute_next
 from limes.actions.follow_overrides import FollowOverrides
 from limes.actions.growth.sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
@@ -28,8 +26,8 @@ from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.jobs import JOBS
+from limes.composition.mails import notification_jobs
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
-from limes.composition.notifications import notification_jobs
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
@@ -69,22 +67,23 @@ def build_collector(
     sync_catalog(limes, prune=True)
     follow_models(limes)
     counters = _counters(limes, services)
-    deliveries, delivered = audit_jobs(limes)
+    deliveries, delivered = _audit_jobs(limes)
     notifications, notified = notification_jobs(limes)
-    jobs: list[Job] = [
+    jobs = [
         *_service_jobs(limes, services, counters),
-        _capacity_job(limes, counters["limes_capacity_scrapes"]),
-        *_distribution_jobs(limes, counters["limes_quota_distributions"]),
+        *_cluster_jobs(limes, counters),
         *_periodic_jobs(limes, counters),
         *deliveries,
         *notifications,
     ]
     counted.start_at_zero([job.name for job in jobs])
+    # they may differ between collectors: those of the machine's file, and of the process
+    gauges = [override_validity(limes.overrides_are_valid), ineffective_overrides(limes)]
     data = settings.collector.data_metrics
     return Collector(
         engine,
         jobs,
-        metrics=[*counters.values(), counted, delivered, *notified, *_own_gauges(limes)],
+        metrics=[*counters.values(), counted, delivered, *notified, *gauges, circuit_gauge(limes.backends.circuits)],
         state=gauges_of_cloud(limes),
         done=counted.task_done,
         may_work=may_work,
@@ -104,24 +103,7 @@ def _counters(limes: Limes, services: list[tuple[str, str]]) -> Counters:
         ("limes_quota_distributions", "Computations of quota that follows usage", ("service", "resource"), growing),
         *((job.counter, job.help, (), [()]) for job in JOBS),
     ]
-    return {name: OutcomeCounter(name, help_text, labels, known) for name, help_text, labels, known in counters}
-
-
-def _own_gauges(limes: Limes) -> list[MetricSource]:
-    """Returns those that may differ between collectors: of the machine's file, and of the process."""
-    return [
-        override_validity(limes.overrides_are_valid),
-        ineffective_overrides(limes),
-        circuit_gauge(limes.backends.circuits),
-    ]
-
-
-def _periodic_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
-    for job in JOBS:
-        if limes.engine.dialect in job.dialects:
-            of_its_own, every = limes.as_initiator(of_job(job.name)), job.every(limes.settings)
-            run = partial(run_if_due, of_its_own, job.name, job.work, every)
-            yield Job(job.name, counted(run, counters[job.counter].count))
+    return {counter[0]: OutcomeCounter(*counter) for counter in counters}
 
 
 def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Counters) -> Iterator[Job]:
@@ -136,28 +118,28 @@ def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Count
         yield push_job(limes, service, pushes, breaker, threads[service[0]])
 
 
-def _capacity_job(limes: Limes, scrapes: OutcomeCounter) -> Job:
-    run = partial(scrape_next_capacitor, limes.as_initiator(of_job("scrape-capacity")))
+def _cluster_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
+    scrapes, distributions = counters["limes_capacity_scrapes"], counters["limes_quota_distributions"]
+    scrape = partial(scrape_next_capacitor, limes.as_initiator(of_job("scrape-capacity")))
     workers = max(1, min(limes.settings.collector.threads, len(limes.backends.capacity)))
-    return Job("scrape-capacity", counted(run, lambda outcome: scrapes.count(*outcome)), workers)
-
-
-def _distribution_jobs(limes: Limes, distributions: OutcomeCounter) -> list[Job]:
+    yield Job("scrape-capacity", counted(scrape, lambda outcome: scrapes.count(*outcome)), workers)
     distribute = partial(distribute_next, limes.as_initiator(of_job("distribute-quota")))
+    count = counted(distribute, lambda outcome: distributions.count(outcome.success, *outcome.ref))
+    yield Job("distribute-quota", count)
+    # each collector looks at its own machine's file, so that none works with an old one
     follow = FollowOverrides(limes)
-
-    def count(outcome: DistributionOutcome) -> None:
-        distributions.count(outcome.success, *outcome.ref)
-
-    return [
-        Job("distribute-quota", counted(distribute, count)),
-        # each collector looks at its own machine's file, so that none works with an old one
-        Job("quota-overrides", lambda: bool(follow.run())),
-    ]
+    yield Job("quota-overrides", lambda: bool(follow.run()))
 
 
-def audit_jobs(limes: Limes) -> tuple[list[Job], AuditCounters]:
-    """Returns one job for each configured sink, and their common counters. Nothing is opened yet."""
+def _periodic_jobs(limes: Limes, counters: Counters) -> Iterator[Job]:
+    for job in JOBS:
+        if limes.engine.dialect in job.dialects:
+            of_its_own, every = limes.as_initiator(of_job(job.name)), job.every(limes.settings)
+            run = partial(run_if_due, of_its_own, job.name, job.work, every)
+            yield Job(job.name, counted(run, counters[job.counter].count))
+
+
+def _audit_jobs(limes: Limes) -> tuple[list[Job], AuditCounters]:
     audit = limes.settings.audit
     counters = AuditCounters(audit.sinks)
     jobs: list[Job] = []

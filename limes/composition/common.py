@@ -11,10 +11,11 @@ from limes.db import models
 from limes.db.advice import require_answer
 from limes.db.engine import Engine
 from limes.db.migrate import Migrations, limes_migrations
+from limes.db.opening import open_engine, open_placement_engine
 from limes.errors import ConfigError
 from limes.placement.migrations import placement_migrations
-from limes.settings import Settings, load, read_yaml, url_with_password
-from limes.settings.salvage import Salvage, salvage
+from limes.settings import Settings, load, read_yaml
+from limes.settings.load import Salvage, salvage
 
 DEFAULT_CONFIG = "/etc/limes/limes.yaml"
 LOCAL_CONFIG = "limes.yaml"
@@ -46,8 +47,19 @@ def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
 def load_any_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     """As `load_settings`, but the file may be for the Placement half alone."""
     path = find_config(environ)
-    if not path.is_file():
-        raise ConfigError([_missing(path, named=bool(environ.get("LIMES_CONFIG")))])
+    problem = None
+    if path.is_dir():
+        problem = f"{path}: this is a folder, not a configuration file"
+    elif not path.is_file() and environ.get("LIMES_CONFIG"):
+        problem = f"{path}: there is no such configuration file; `limes config init {path}` writes one to start from"
+    elif not path.is_file():
+        problem = (
+            f"there is no configuration file: neither {path} nor {LOCAL_CONFIG} in this folder. Name yours with"
+            " --config or LIMES_CONFIG, or write one with `limes config init`. `limes serve` runs a sample cloud"
+            " without one"
+        )
+    if problem:
+        raise ConfigError([problem])
     try:
         return load(path, environ)
     except ConfigError as error:
@@ -68,10 +80,9 @@ def _more_problems(path: Path, environ: Mapping[str, str]) -> list[str]:
     """Returns what is wrong beyond the keys themselves, in a file that cannot be used for other reasons already: so
     that an operator sees everything at once."""
     try:
-        document = read_yaml(path)
+        problems = backend_problems(read_yaml(path))
     except ConfigError:
         return []
-    problems = backend_problems(document)
     rest = salvage_settings(environ)
     if rest is not None:
         found = problems_of_references(rest.settings, rest.lost_services)
@@ -79,45 +90,13 @@ def _more_problems(path: Path, environ: Mapping[str, str]) -> list[str]:
     return problems
 
 
-def _missing(path: Path, *, named: bool) -> str:
-    if path.is_dir():
-        return f"{path}: this is a folder, not a configuration file"
-    if named:
-        return f"{path}: there is no such configuration file; `limes config init {path}` writes one to start from"
-    return (
-        f"there is no configuration file: neither {path} nor {LOCAL_CONFIG} in this folder. Name yours with --config or"
-        " LIMES_CONFIG, or write one with `limes config init`. `limes serve` runs a sample cloud without one"
-    )
-
-
 def set_up_logs(settings: Settings) -> None:
     logs.set_up(settings.logging.style, settings.logging.level)
 
 
-def open_engine(settings: Settings, application_name: str) -> Engine:
-    """Returns the engine for the Limes half's database. Nothing is connected yet."""
-    return _open(settings, settings.database.url, application_name)
-
-
-def open_placement_engine(settings: Settings, application_name: str) -> Engine:
-    """Returns the engine for the Placement half's database: its own, or the same as the Limes half's."""
-    return _open(settings, settings.placement.database_url or settings.database.url, application_name)
-
-
-def _open(settings: Settings, url: str, application_name: str) -> Engine:
-    database = settings.database
-    return Engine(
-        url_with_password(url, database.password),
-        pool_size=database.pool_size,
-        statement_timeout=database.statement_timeout,
-        lock_timeout=database.lock_timeout,
-        application_name=application_name,
-        pooler=database.pooler,
-    )
-
-
 def open_checked_engine(settings: Settings, application_name: str) -> Engine:
-    """Returns the same, after checking the schema. Raises `StartupError` if it is behind, or the database unusable."""
+    """Returns the engine for the Limes half's database, after checking the schema. Raises `StartupError` if it is
+    behind, or the database unusable."""
     engine = open_engine(settings, application_name)
     require_answer(engine)
     limes_migrations.check(engine)

@@ -4,10 +4,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from limes.api.policy import RULES
 from limes.auth.context import Authenticator
 from limes.auth.keystone import KeystoneAuthenticator
-from limes.auth.policy import Policy
 from limes.auth.session import CloudSession, open_session
 from limes.auth.tokens import RevocationsFirst, RevokedTokens, TokenCache
 from limes.auth.without_keystone import NoAuthAuthenticator, SampleIdentities
@@ -64,23 +62,13 @@ def shared_folder(settings: Settings, environ: Mapping[str, str] = os.environ) -
 
 
 def client_address(settings: Settings) -> ClientAddress:
-    """Returns the middleware that tells clients from proxies."""
     return ClientAddress(settings.proxies.trusted, settings.proxies.header)
 
 
 def refuse_exposure(settings: Settings, process: str) -> None:
     """Raises `StartupError` if others could reach this address and claim any identity."""
-    listen: Mapping[str, str] = {
-        "api": {"api.listen": settings.api.listen},
-        "placement": {"placement.listen": settings.placement.listen},
-        "liquid": {"liquid.listen": settings.liquid.listen},
-    }[process]
-    settings.identity.refuse_exposure(listen)
-
-
-def limes_policy(settings: Settings) -> Policy:
-    """Raises `ConfigError` naming the file and what is wrong with it."""
-    return Policy(RULES, settings.api.policy_file)
+    listens = {"api": settings.api.listen, "placement": settings.placement.listen, "liquid": settings.liquid.listen}
+    settings.identity.refuse_exposure({f"{process}.listen": listens[process]})
 
 
 def placement_policy(settings: Settings) -> PlacementPolicy:

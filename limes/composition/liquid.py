@@ -42,22 +42,20 @@ def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) ->
         known = ", ".join(sorted(backends.quota))
         raise ConfigError([f"there is no service of type {service_type!r} under services (there are: {known})"])
     service = calls.describe(backend, service_type)
-    refs = {name: set(capacitor.resources()) for name, capacitor in backends.capacity.items()}
-    concerned = {name: {ref[1] for ref in provided if ref[0] == service_type} for name, provided in refs.items()}
-    known_capacity: set[str] = set().union(*concerned.values())
+    resources: dict[str, set[str]] = {}
+    for name, capacitor in backends.capacity.items():
+        if names := {ref[1] for ref in capacitor.resources() if ref[0] == service_type}:
+            resources[name] = names
+    capacity = {name: backends.capacity[name] for name in resources}
     return LiquidCollaborators(
         client_address=client_address(settings),
         compression=settings.liquid.clients.compression,
         service=service,
         backend=backend,
-        capacity={name: backends.capacity[name] for name, names in concerned.items() if names},
-        capacity_of=frozenset(known_capacity & set(service.resources)),
+        capacity=capacity,
+        capacity_of=frozenset(service.resources.keys() & set().union(*resources.values())),
         needs_demand=frozenset(
-            name
-            for id_, names in concerned.items()
-            if names
-            for of, name in calls.needs_demand(backends.capacity[id_], id_)
-            if of == service_type
+            ref[1] for name in capacity for ref in calls.needs_demand(capacity[name], name) if ref[0] == service_type
         ),
         authenticator=open_authenticator(settings, cloud),
         policy=Policy(RULES, settings.liquid.policy_file),

@@ -1,17 +1,31 @@
-"""From the configuration to mail servers, templates and recipients. Nothing is opened or asked yet."""
+"""From the section `notifications` to jobs, mail servers, templates and recipients. Nothing is opened or asked yet."""
 
+from functools import partial
 from urllib.parse import urlsplit
 
-from limes.actions.mails.queue_mails import ProjectItself, Recipients
-from limes.actions.mails.send_mails import Contents
+from prometheus_client.registry import Collector as MetricSource
+
+from limes.actions.context import Limes
+from limes.actions.deliver_events import DeliverEvents, Outcome
+from limes.actions.mails.queue_mails import ProjectItself, QueueMails, Recipients
+from limes.actions.mails.send_mails import Contents, SendMails
 from limes.actions.mails.subscriptions import MailSettings
+from limes.actions.notifications import BoundPosts
+from limes.actions.notify import notify
+from limes.actions.project_tasks import run_if_due
+from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
+from limes.collector.loop import Job, counted
+from limes.composition.identity import open_cloud
+from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
 from limes.mail.mailer import Mailer, Unsubscribe
-from limes.mail.samples import KINDS
+from limes.mail.samples import KINDS, sample
 from limes.mail.servers import MailApi, SmtpMailer
-from limes.mail.templates import Templates
+from limes.mail.templates import Around, RenderError, Templates
+from limes.metrics.counters import MailCounters, OutcomeCounter
+from limes.outgoing import GuardedSession
 from limes.settings import Settings
 from limes.settings.notifications import MailSettings as MailSection
 from limes.settings.notifications import NotificationSettings
@@ -31,7 +45,6 @@ def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, l
 
 
 def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients | ProjectItself:
-    """Returns who gets the mails of a sink."""
     mail = settings.notifications.mail
     return ProjectItself(mail) if sink == "mail_api" else Recipients(mail, open_users(settings, cloud, clock))
 
@@ -55,7 +68,6 @@ def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, 
 
 
 def mail_contents(mail: MailSection) -> Contents:
-    """Returns what mails look like."""
     return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
 
 
@@ -63,3 +75,82 @@ def unsubscribe_links(mail: MailSection) -> Unsubscribe | None:
     """Returns what makes and reads links to unsubscribe; None if there are none."""
     section = mail.unsubscribe
     return Unsubscribe(section.url, section.secret or "") if section.url and urlsplit(section.url).netloc else None
+
+
+def template_problems(mail: MailSection) -> list[str]:
+    """Returns what is wrong with an operator's templates and languages. Mails are sent all the same, with our texts."""
+    templates = mail_contents(mail).templates
+    known = templates.languages()
+    of_rules = [*(rule.language for rule in mail.languages), *(rule.language for rule in mail.recipients)]
+    asked = [mail.language, *(language for language in of_rules if language)]
+    problems = [
+        f"notifications.mail: there are no templates for the language {language!r}, so mails are in {mail.language!r}"
+        for language in dict.fromkeys(asked)
+        if language not in known and language.partition("-")[0] not in known
+    ]
+    if mail.templates is not None and not mail.templates.is_dir():
+        problems.append(f"notifications.mail.templates: {mail.templates} is no folder")
+    elif mail.templates is not None:
+        problems += [
+            problem
+            for language in known
+            for kind in KINDS
+            for count in (1, 2)
+            if (problem := _problem_of(templates, kind, language, count))
+        ]
+    return list(dict.fromkeys(problems))
+
+
+def _problem_of(templates: Templates, kind: str, language: str, count: int) -> str:
+    around = Around("https://example.com", "https://example.com")
+    try:
+        templates.render(kind, language, [sample(kind)] * count, around, strict=True)
+    except RenderError as error:
+        return f"notifications.mail.templates: {error}"
+    return ""
+
+
+def notification_jobs(limes: Limes) -> tuple[list[Job], list[MetricSource]]:
+    """Returns one job that decides what people are told, and one or two for each sink; none if there are no sinks. Also
+    returns their counters. Nothing is opened yet."""
+    section = limes.settings.notifications
+    runs = OutcomeCounter("limes_notification_runs", "Runs of the job that decides what people are told", (), [()])
+    deliveries = OutcomeCounter(
+        "limes_notification_deliveries",
+        "Looks for notifications to deliver to a sink; failure if it refused one or did not answer",
+        ("sink",),
+        [(PREFIX + name,) for name in section.sinks],
+    )
+    mail_sinks = [name for name in section.sinks if name in MAIL_SINKS]
+    mails = MailCounters(mail_sinks)
+    jobs: list[Job] = []
+    if section.sinks:
+        run = partial(run_if_due, limes, "notifications", notify, section.interval)
+        jobs.append(Job("notifications", counted(run, runs.count)))
+    cloud = open_cloud(limes.settings) if mail_sinks else None
+    for name in section.sinks:
+        sink = _open_sink(name, limes, cloud)
+        delivery = DeliverEvents(limes, sink, section, what="notification", job=PREFIX + name)
+        count = partial(_count_round, deliveries, PREFIX + name)
+        jobs.append(Job(delivery.name, counted(delivery.run_if_due, count)))
+        if cloud is not None and name in MAIL_SINKS:
+            mailer = open_mailer(name, section, cloud, limes.lease)
+            send = SendMails(limes, name, mailer, mail_contents(section.mail))
+            jobs.append(Job(send.name, counted(send.run_if_due, partial(mails.count, name))))
+    return jobs, [runs, deliveries, mails]
+
+
+def _count_round(deliveries: OutcomeCounter, sink: str, outcome: Outcome) -> None:
+    deliveries.count(not outcome.refused and not outcome.failed, sink)
+
+
+def _open_sink(name: str, limes: Limes, cloud: CloudSession | None) -> Sink:
+    """Returns a sink by its name. Nothing is opened yet. For mails, it is their queue."""
+    section, clock = limes.settings.notifications, limes.clock
+    if name == "log":
+        return LogSink(section.log.path, PREFIX + name)
+    if cloud is not None and name in MAIL_SINKS:
+        return QueueMails(limes, open_recipients(name, limes.settings, cloud, clock), name)
+    url, secret, timeout = section.webhook.url, section.webhook.secret or "", section.webhook.timeout
+    posts = WebhookSink(url, secret, GuardedSession(), clock, timeout=timeout, name=PREFIX + name)
+    return BoundPosts(limes, posts)

@@ -25,7 +25,6 @@ def open_metrics(settings: Settings) -> MetricsProcess:
 
 
 def figures_of_cloud(limes: Limes, skip_zero: bool) -> SharedFigures:
-    """Returns quota, usage, capacity and commitments, as scrapes share them."""
     plugins = {service.service_type: service.type for service in limes.settings.services}
     section = limes.settings.metrics
     data = DataMetrics(limes.engine, limes.catalog, skip_zero, limes.overrides, plugins, of_projects=section.projects)
@@ -35,16 +34,13 @@ def figures_of_cloud(limes: Limes, skip_zero: bool) -> SharedFigures:
 def gauges_of_cloud(limes: Limes) -> list[MetricSource]:
     """Returns those that say the same in each process: how scrapes and deliveries stand, and what needs somebody."""
     engine, clock, settings = limes.engine, limes.clock, limes.settings
+    sinks = [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]
     names = {service.service_type: service.type for service in settings.services}
     return [
-        scrape_gauges(engine, names, clock, settings.collector.stale_after, _sinks(settings)),
+        scrape_gauges(engine, names, clock, settings.collector.stale_after, sinks),
         AlertGauges(limes),
         CommitmentChanges(engine),
         mail_gauges(engine, clock, [name for name in settings.notifications.sinks if name in MAIL_SINKS]),
         request_gauges(engine, clock),
         forecast_gauges(limes),
     ]
-
-
-def _sinks(settings: Settings) -> list[str]:
-    return [*settings.audit.sinks, *(f"{PREFIX}{name}" for name in settings.notifications.sinks)]

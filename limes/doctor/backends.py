@@ -36,37 +36,32 @@ def check(context: Context) -> Iterator[Finding]:
     except LimesError:
         yield skipped("backends", "the configuration has to be corrected first")
         return
-    project = None
+    project, name = None, "backends.discovery"
     try:
-        project = _find_project(context, cluster)
+        project = _find_project(context, cluster.backends.discovery)
     except BackendError as error:
-        yield problem("backends.discovery", str(error), _mend(error, cloud))
+        yield problem(name, str(error), _mend(error, cloud))
     else:
-        yield _about_discovery(context, project)
+        if project is not None:
+            yield ok(name, f"discovery finds projects, such as {project.domain.name}/{project.name}")
+        elif context.project is not None:
+            yield problem(name, f"discovery finds no project {context.project}", "give another --project, or none")
+        else:
+            mend = "look at discovery.except_domains and only_domains, and at the roles of our user in Keystone"
+            yield warning(name, "discovery finds no project", mend)
     with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="doctor") as pool:
         yield from pool.map(partial(_about_service, cluster, cloud, project), cluster.backends.quota)
         yield from pool.map(partial(_about_capacitor, cluster, cloud), cluster.backends.capacity)
 
 
-def _find_project(context: Context, cluster: Cluster) -> ProjectInfo | None:
+def _find_project(context: Context, backend: DiscoveryBackend) -> ProjectInfo | None:
     """Returns the project that was asked for, or the first one. Raises `BackendError`."""
     discovery = context.settings.discovery
-    backend: DiscoveryBackend = cluster.backends.discovery
     for domain in calls.list_domains(backend, discovery.except_domains, discovery.only_domains):
         for project in calls.list_projects(backend, domain):
             if context.project in (None, project.id):
                 return project
     return None
-
-
-def _about_discovery(context: Context, project: ProjectInfo | None) -> Finding:
-    name = "backends.discovery"
-    if project is not None:
-        return ok(name, f"discovery finds projects, such as {project.domain.name}/{project.name}")
-    if context.project is not None:
-        return problem(name, f"discovery finds no project {context.project}", "give another --project, or none")
-    mend = "look at discovery.except_domains and only_domains, and at the roles of our user in Keystone"
-    return warning(name, "discovery finds no project", mend)
 
 
 def _about_service(cluster: Cluster, cloud: CloudSession, project: ProjectInfo | None, service_type: str) -> Finding:
@@ -99,31 +94,30 @@ def _about_capacitor(cluster: Cluster, cloud: CloudSession, capacitor: str) -> F
 
 def _mend(error: BackendError, cloud: CloudSession) -> str:
     """Returns what to do, by the kind of the error, or of what was behind it."""
-    causes = _chain(error)
-    if cloud.auth_url is not None and cloud.auth_url in str(error):
-        return "Keystone has to let us in first: see keystone.connection and keystone.login"
-    if cloud.auth_url is None and any(isinstance(cause, ksa_errors.AuthorizationFailure) for cause in causes):
-        return "name a token for Limes's own requests in identity.sample.own_token"
-    if any(isinstance(cause, BackendMissing | ksa_errors.CatalogException) for cause in causes):
-        return (
-            "openstack endpoint create SERVICE INTERFACE URL; or correct interface and region_name;"
-            " or give its address in identity.endpoints or in params.endpoint"
-        )
-    if any(isinstance(cause, ksa_errors.Unauthorized | ksa_errors.MissingAuthPlugin) for cause in causes):
-        return "our user cannot sign in at Keystone: see keystone.login"
-    if any(isinstance(cause, BackendRefusal | ksa_errors.Forbidden) for cause in causes):
-        return "give our user the roles that the backend's policy asks for (admin as a rule)"
-    if any(isinstance(cause, BackendOutdated) for cause in causes):
-        return "upgrade the backend, or ask for less in params (docs/plugins.md)"
-    if any(isinstance(cause, BackendOutage | ksa_errors.ConnectionError) for cause in causes):
-        return "start the backend, or correct its endpoint in the catalog; look at DNS and at firewalls between"
-    return "see the message; `limes plugin test` and `limes plugin scan-capacity` ask again"
-
-
-def _chain(error: BaseException) -> list[BaseException]:
     causes: list[BaseException] = []
     following: BaseException | None = error
     while following is not None and following not in causes:
         causes.append(following)
         following = following.__cause__
-    return causes
+    if cloud.auth_url is not None and cloud.auth_url in str(error):
+        return "Keystone has to let us in first: see keystone.connection and keystone.login"
+    if cloud.auth_url is None and any(isinstance(cause, ksa_errors.AuthorizationFailure) for cause in causes):
+        return "name a token for Limes's own requests in identity.sample.own_token"
+
+    def caused_by(*kinds: type[Exception]) -> bool:
+        return any(isinstance(cause, kinds) for cause in causes)
+
+    if caused_by(BackendMissing, ksa_errors.CatalogException):
+        return (
+            "openstack endpoint create SERVICE INTERFACE URL; or correct interface and region_name;"
+            " or give its address in identity.endpoints or in params.endpoint"
+        )
+    if caused_by(ksa_errors.Unauthorized, ksa_errors.MissingAuthPlugin):
+        return "our user cannot sign in at Keystone: see keystone.login"
+    if caused_by(BackendRefusal, ksa_errors.Forbidden):
+        return "give our user the roles that the backend's policy asks for (admin as a rule)"
+    if caused_by(BackendOutdated):
+        return "upgrade the backend, or ask for less in params (docs/plugins.md)"
+    if caused_by(BackendOutage, ksa_errors.ConnectionError):
+        return "start the backend, or correct its endpoint in the catalog; look at DNS and at firewalls between"
+    return "see the message; `limes plugin test` and `limes plugin scan-capacity` ask again"

@@ -6,15 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from limes.composition.approval_warnings import approval_warnings
-from limes.composition.checks import counted, problems_of
+from limes.composition.checks import CHECKS, counted, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster
 from limes.composition.common import find_config
 from limes.composition.identity import open_cloud
-from limes.composition.references import reference_warnings
+from limes.composition.mails import template_problems
+from limes.core.catalog import Catalog
+from limes.core.commitments.request import refs_without_zones
 from limes.doctor.finding import Context, Finding, ok, problem, warning
+from limes.doctor.warnings import configuration_warnings
 from limes.errors import ConfigError
-from limes.settings import Settings, read_yaml
+from limes.settings import read_yaml
 from limes.settings.load import KNOWN_VARIABLES
 
 _SECRET_KEYS = (
@@ -23,8 +25,6 @@ _SECRET_KEYS = (
     ("identity", "keystone", "application_credential_secret"),
     ("audit", "rabbitmq", "password"),
 )
-
-_MEND = "correct what it names, or remove the entry"
 
 
 def check(context: Context) -> Iterator[Finding]:
@@ -35,25 +35,36 @@ def check(context: Context) -> Iterator[Finding]:
         yield from unusable(str(path), problems)
     else:
         yield ok("configuration.file", f"{path}: {counted(len(context.settings.services), 'service')}")
-        yield from _references(context.settings)
+        if not context.settings.for_placement_alone:
+            cluster = build_cluster(context.settings, open_cloud(context.settings))
+            for text in configuration_warnings(context.settings, cluster):
+                yield warning("configuration.references", text, "correct what it names, or remove the entry")
     yield from _readable_secrets(path)
-    yield from _unknown_variables(context.environ)
+    for name in sorted(context.environ):
+        if name.startswith("LIMES_") and name not in KNOWN_VARIABLES:
+            near = difflib.get_close_matches(name, KNOWN_VARIABLES, n=1, cutoff=0.8)
+            mend = f"rename it to {near[0]}" if near else "remove it"
+            yield warning("configuration.environment", f"nothing reads the environment variable {name}", mend)
 
 
-def _references(settings: Settings) -> Iterator[Finding]:
-    """Names that nothing has."""
-    if settings.for_placement_alone:
-        return
+def check_configuration() -> tuple[Catalog, list[str]]:
+    """Returns what there is to manage, and warnings. Nobody is asked. Raises `ConfigError` with every problem."""
+    settings = load_checkable_settings()
+    problems = problems_of(settings, [check.name for check in CHECKS if not check.asks_others])
+    if problems:
+        raise ConfigError(problems)
     cluster = build_cluster(settings, open_cloud(settings))
-    without_effect = reference_warnings(
-        settings, cluster.catalog, cluster.backends, cluster.overrides(), cluster.constraints
-    )
-    for text in (*without_effect, *approval_warnings(cluster.auto_approval, cluster.catalog)):
-        yield warning("configuration.references", text, _MEND)
+    warnings = list(configuration_warnings(settings, cluster))
+    for ref in refs_without_zones(cluster.catalog):
+        warnings.append(
+            f"commitments to {'/'.join(ref)} are for one availability zone (commitment_is_az_aware), but its backend"
+            " does not report usage by zone: commitments do not cover what is used, and as much of the capacity is"
+            " never sold"
+        )
+    return cluster.catalog, warnings + template_problems(settings.notifications.mail)
 
 
 def unusable(path: str, problems: Sequence[str]) -> list[Finding]:
-    """Returns what is wrong with the file."""
     if not Path(path).is_file():
         mend = "write one with `limes config init`, or name yours with --config or LIMES_CONFIG"
     else:
@@ -78,11 +89,3 @@ def _at(document: Any, keys: Iterable[str]) -> Any:
     for key in keys:
         document = document.get(key) if isinstance(document, Mapping) else None
     return document
-
-
-def _unknown_variables(environ: Mapping[str, str]) -> Iterator[Finding]:
-    for name in sorted(environ):
-        if name.startswith("LIMES_") and name not in KNOWN_VARIABLES:
-            near = difflib.get_close_matches(name, KNOWN_VARIABLES, n=1, cutoff=0.8)
-            mend = f"rename it to {near[0]}" if near else "remove it"
-            yield warning("configuration.environment", f"nothing reads the environment variable {name}", mend)

@@ -1,12 +1,11 @@
 """The databases of both halves: reachable, up to date, writable, on time, and with connections enough."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from peewee import Table
 
-from limes.composition.common import open_engine, open_placement_engine
 from limes.db.advice import (
     FREE_SPACE,
     advise_on_connection,
@@ -18,10 +17,10 @@ from limes.db.advice import (
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, Failure, classify, first_line, is_read_only
 from limes.db.migrate import Migrations, limes_migrations
-from limes.doctor.connections import check_connections, check_pooler
+from limes.db.opening import open_engine, open_placement_engine
 from limes.doctor.contents import check_contents
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
-from limes.doctor.replicas import check_standbys
+from limes.doctor.postgresql import check_connections, check_pooler, check_standbys
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
 from limes.settings import Settings
@@ -29,11 +28,9 @@ from limes.settings import Settings
 _UPGRADE = "limes db upgrade"
 
 
-@dataclass(frozen=True, slots=True)
-class _Database:
+class _Database(NamedTuple):
     check: str
     """What its findings begin with."""
-    url: str
     engine: Engine
     migrations: tuple[Migrations, ...]
 
@@ -53,16 +50,12 @@ def check(context: Context) -> Iterator[Finding]:
 
 
 def _databases(settings: Settings) -> Iterator[_Database]:
-    url, other = settings.database.url, settings.placement.database_url
-    is_one = other in (None, url)
-    ours: list[Migrations] = [] if settings.for_placement_alone else [limes_migrations]
-    if is_one:
-        ours.append(placement_migrations)
+    is_one = settings.placement.database_url in (None, settings.database.url)
+    ours = ([] if settings.for_placement_alone else [limes_migrations]) + ([placement_migrations] if is_one else [])
     if ours:
-        yield _Database("database", url, open_engine(settings, "limes-doctor"), tuple(ours))
-    if other is not None and not is_one:
-        engine = open_placement_engine(settings, "limes-doctor")
-        yield _Database("database.placement", other, engine, (placement_migrations,))
+        yield _Database("database", open_engine(settings, "limes-doctor"), tuple(ours))
+    if not is_one:
+        yield _Database("database.placement", open_placement_engine(settings, "limes-doctor"), (placement_migrations,))
 
 
 def _check(context: Context, database: _Database) -> Iterator[Finding]:
@@ -85,7 +78,7 @@ def _check(context: Context, database: _Database) -> Iterator[Finding]:
         except LimesError as error:
             yield skipped(f"{name}.clock", str(error))
         yield from check_connections(name, engine, context.settings)
-        yield from check_pooler(name, engine, context.settings)
+        yield check_pooler(name, engine, context.settings)
         yield from check_standbys(name, engine, context.settings)
 
 
@@ -161,7 +154,6 @@ def _writable(database: _Database) -> Finding:
 
 
 def _why_not_writable(engine: Engine, error: Exception) -> tuple[str, str]:
-    """Returns what is wrong, and what to do."""
     is_full = classify(error) is Failure.FULL
     text = f"cannot be written{', as its disk is full' if is_full else ''}: {first_line(error)}"
     if engine.dialect == "sqlite":

@@ -5,8 +5,6 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from pydantic import BaseModel
-
 from limes import __version__
 from limes.composition.checks import load_checkable_settings
 from limes.composition.common import find_config
@@ -14,6 +12,7 @@ from limes.doctor import backends, configuration, database, delivery, keystone, 
 from limes.doctor.finding import Context, Finding, Level, problem, skipped
 from limes.errors import ConfigError, LimesError
 from limes.redaction import HIDDEN, TELLING_KEY, pattern_of, redact, secrets_of
+from limes.settings import Settings
 from limes.system import Clock, SystemClock
 
 log = logging.getLogger(__name__)
@@ -33,20 +32,6 @@ CHECKS: Mapping[str, Check] = {
 
 _SHORTEST = 4
 """Shorter ones would blacken half of each text, and are no secrets."""
-
-
-class Redactor:
-    """Replaces each secret of the settings and of the environment by three stars, and all that looks like one."""
-
-    def __init__(self, settings: BaseModel | None, environ: Mapping[str, str]) -> None:
-        known = {value for key, value in environ.items() if TELLING_KEY.search(key)}
-        known.update(secrets_of([value for key, value in environ.items() if key.startswith("LIMES_")]))
-        known.update(secrets_of(settings))
-        self._pattern = pattern_of(secret for secret in known if len(secret) >= _SHORTEST)
-
-    def __call__(self, text: str) -> str:
-        """Returns the text without secrets."""
-        return redact(self._pattern.sub(HIDDEN, text) if self._pattern else text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +66,21 @@ def examine(
     names = [name for name in CHECKS if not only or name in only]
     file = find_config(environ)
     path = str(file) if file.is_file() or environ.get("LIMES_CONFIG") else None
+    settings = None
     try:
         settings = load_checkable_settings(environ)
     except ConfigError as error:
-        text, others = (
-            "the configuration has to be corrected first",
-            [name for name in names if name != "configuration"],
-        )
-        findings = [*configuration.unusable(str(file), error.problems), *(skipped(name, text) for name in others)]
-        return _diagnosis(path, findings, Redactor(None, environ))
-    context = Context(settings, clock or SystemClock(), timeout, project, environ)
-    findings = []
-    for name in names:
-        on_check(name)
-        findings += _run(name, CHECKS[name], context)
-    return _diagnosis(path, findings, Redactor(settings, environ))
+        findings = configuration.unusable(str(file), error.problems)
+        text = "the configuration has to be corrected first"
+        findings += [skipped(name, text) for name in names if name != "configuration"]
+    else:
+        context, findings = Context(settings, clock or SystemClock(), timeout, project, environ), []
+        for name in names:
+            on_check(name)
+            findings += _run(name, CHECKS[name], context)
+    hide = _redactor(settings, environ)
+    hidden = (replace(finding, message=hide(finding.message), mend=hide(finding.mend)) for finding in findings)
+    return Diagnosis(__version__, path, tuple(hidden))
 
 
 def _run(name: str, check: Check, context: Context) -> list[Finding]:
@@ -110,6 +95,11 @@ def _run(name: str, check: Check, context: Context) -> list[Finding]:
     return findings
 
 
-def _diagnosis(path: str | None, findings: Iterable[Finding], redact: Redactor) -> Diagnosis:
-    hidden = (replace(finding, message=redact(finding.message), mend=redact(finding.mend)) for finding in findings)
-    return Diagnosis(__version__, path, tuple(hidden))
+def _redactor(settings: Settings | None, environ: Mapping[str, str]) -> Callable[[str], str]:
+    """Returns what replaces each secret of the settings and of the environment by three stars, and all that looks like
+    one."""
+    known = {value for key, value in environ.items() if TELLING_KEY.search(key)}
+    known.update(secrets_of([value for key, value in environ.items() if key.startswith("LIMES_")]))
+    known.update(secrets_of(settings))
+    pattern = pattern_of(secret for secret in known if len(secret) >= _SHORTEST)
+    return lambda text: redact(pattern.sub(HIDDEN, text) if pattern else text)

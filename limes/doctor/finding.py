@@ -71,9 +71,8 @@ def compare_clocks(check: str, ahead: float, server: str, tolerance: float) -> F
     """Judges how many seconds our clock is `ahead` of another one. Beyond `tolerance`, collectors stop."""
     text = f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} {server}"
     if abs(ahead) > tolerance:
-        return problem(
-            check, text, f"{_MEND}. Beyond {tolerance:g} s (collector.max_clock_skew) collectors do not work"
-        )
+        beyond = f"Beyond {tolerance:g} s (collector.max_clock_skew) collectors do not work"
+        return problem(check, text, f"{_MEND}. {beyond}")
     if abs(ahead) > _NOTICEABLE:
         return warning(check, text, _MEND)
     return ok(check, f"this machine's clock agrees with {server}")

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
-from typing import Any
 
 import requests
 from keystoneauth1 import exceptions as ksa_errors
@@ -14,6 +13,7 @@ from limes.composition.identity import open_cloud
 from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, skipped, warning
 from limes.errors import BackendError, StartupError
 
+_GRANT = "openstack role add --user USER --project PROJECT {}"
 _OURS = {
     "resources": ("limes", "clients do not find the Limes API"),
     "placement": ("placement", "Nova does not find Placement"),
@@ -22,7 +22,6 @@ _OURS = {
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """Everything that the section `identity` leads to."""
     method = context.settings.identity.method
     if method != "keystone":
         yield skipped("keystone", f"identity.method is {method}, so there is no Keystone")
@@ -48,7 +47,11 @@ def _reach(context: Context, cloud: CloudSession) -> Iterator[Finding]:
     except (ksa_errors.ClientException, requests.RequestException, BackendError) as error:
         yield problem(name, f"Keystone at {url} does not answer: {reason_of(error)}", advise(error))
         return
-    if not _is_keystone(answer):
+    try:
+        document = answer.json()
+    except ValueError:
+        document = None
+    if not isinstance(document, dict) or not document.keys() & {"version", "versions"}:
         mend = "correct identity.keystone.auth_url: it ends in /v3 as a rule, and often has /identity before that"
         yield problem(name, f"what answers at {url} (HTTP {answer.status_code}) is not Keystone", mend)
         return
@@ -63,17 +66,11 @@ def _reach(context: Context, cloud: CloudSession) -> Iterator[Finding]:
     yield compare_clocks("keystone.clock", ahead, "Keystone's", context.settings.collector.max_clock_skew)
 
 
-def _is_keystone(answer: requests.Response) -> bool:
-    try:
-        document = answer.json()
-    except ValueError:
-        return False
-    return isinstance(document, dict) and ("version" in document or "versions" in document)
-
-
 def _login(cloud: CloudSession) -> Iterator[Finding]:
+    auth = cloud.session.auth
+    assert isinstance(auth, BaseIdentityPlugin), "Keystone's logins are of this kind"
     try:
-        access = _sign_in(cloud)
+        access = auth.get_access(cloud.session)
     except ksa_errors.Unauthorized as error:
         mend = "correct user, password (LIMES_IDENTITY_PASSWORD), domains and project in identity.keystone"
         yield problem("keystone.login", f"Keystone does not let us in: {describe(error)}", mend)
@@ -87,32 +84,29 @@ def _login(cloud: CloudSession) -> Iterator[Finding]:
     yield from _catalog(cloud, access)
 
 
-def _sign_in(cloud: CloudSession) -> AccessInfo:
-    auth = cloud.session.auth
-    assert isinstance(auth, BaseIdentityPlugin), "Keystone's logins are of this kind"
-    return auth.get_access(cloud.session)
-
-
 def _roles(access: AccessInfo) -> Finding:
     name, roles = "keystone.roles", set(access.role_names or ())
     where = f"the project {access.project_name}" if access.project_name else "the scope of identity.keystone"
     has = f"our user's roles on {where} are: {', '.join(sorted(roles)) or 'none'}"
-    mend = "openstack role add --user USER --project PROJECT {role}"
     if not roles & {"admin", "service"}:
-        return problem(name, f"{has}; Keystone lets nobody else validate tokens", mend.format(role="service"))
+        return problem(name, f"{has}; Keystone lets nobody else validate tokens", _GRANT.format("service"))
     if "admin" not in roles:
-        return warning(name, f"{has}; backends want admin from those who set quota", mend.format(role="admin"))
+        return warning(name, f"{has}; backends want admin from those who set quota", _GRANT.format("admin"))
     if "service" not in roles:
-        return warning(
-            name, f"{has}; Placement's reshaper and newer policies want service", mend.format(role="service")
-        )
+        text = f"{has}; Placement's reshaper and newer policies want service"
+        return warning(name, text, _GRANT.format("service"))
     return ok(name, has)
 
 
 def _catalog(cloud: CloudSession, access: AccessInfo) -> Iterator[Finding]:
     """The services of ours. Those of backends are found, or not, when backends are asked."""
     name, region, interface = "keystone.catalog", cloud.region_name, cloud.interface
-    regions = {endpoint.get("region_id") for _, endpoint in _endpoints(access)}
+    endpoints = [
+        (service.get("type", ""), endpoint)
+        for service in access.service_catalog.catalog
+        for endpoint in service.get("endpoints", ())
+    ]
+    regions = {endpoint.get("region_id") for _, endpoint in endpoints}
     if region is not None and region not in regions:
         text = f"there is no region {region!r} in the catalog; there are: {', '.join(sorted(map(str, regions)))}"
         yield problem(name, text, "correct identity.keystone.region_name")
@@ -120,7 +114,7 @@ def _catalog(cloud: CloudSession, access: AccessInfo) -> Iterator[Finding]:
     where = f"interface {interface}" + (f" in region {region}" if region else "")
     urls = {
         service_type: endpoint.get("url")
-        for service_type, endpoint in _endpoints(access)
+        for service_type, endpoint in endpoints
         if endpoint.get("interface") == interface and region in (None, endpoint.get("region_id"))
     }
     for service_type, (service_name, consequence) in _OURS.items():
@@ -132,9 +126,3 @@ def _catalog(cloud: CloudSession, access: AccessInfo) -> Iterator[Finding]:
             f" openstack endpoint create {service_type} {interface} URL" + (f" --region {region}" if region else "")
         )
         yield warning(name, f"the catalog has no {service_type} for {where}: {consequence}", mend)
-
-
-def _endpoints(access: AccessInfo) -> Iterator[tuple[str, dict[str, Any]]]:
-    for service in access.service_catalog.catalog:
-        for endpoint in service.get("endpoints", ()):
-            yield service.get("type", ""), endpoint

@@ -31,23 +31,17 @@ class PolicyFile:
 
 
 def check(context: Context) -> Iterator[Finding]:
-    """The file of each API."""
     settings = context.settings
-    files = (
-        ("policy.api", "api.policy_file", settings.api.policy_file, DOCUMENTED_RULES),
-        (
-            "policy.placement",
-            "placement.policy_file",
-            settings.placement.policy_file,
-            placement_rules(settings.placement.enforce_new_defaults),
-        ),
-        ("policy.liquid", "liquid.policy_file", settings.liquid.policy_file, LIQUID_RULES),
-    )
-    for name, setting, path, rules in files:
+    for api, path, rules in (
+        ("api", settings.api.policy_file, DOCUMENTED_RULES),
+        ("placement", settings.placement.policy_file, placement_rules(settings.placement.enforce_new_defaults)),
+        ("liquid", settings.liquid.policy_file, LIQUID_RULES),
+    ):
         if path is None:
-            yield ok(name, f"{setting} is not set: the shipped rules hold (limes config policy prints them)")
-            continue
-        yield from _file(name, path, rules)
+            text = f"{api}.policy_file is not set: the shipped rules hold (limes config policy prints them)"
+            yield ok(f"policy.{api}", text)
+        else:
+            yield from _file(f"policy.{api}", path, rules)
 
 
 def _file(name: str, path: Path, rules: tuple[Rule, ...]) -> Iterator[Finding]:
@@ -85,7 +79,7 @@ def _unguarded(name: str, file: PolicyFile, policy: Policy, rules: Iterable[Rule
     """Rules that everybody with any token passes, though by default not everybody does."""
     shipped = Policy(rules)
     for rule in rules:
-        if not rule.operations or not passes_everybody(policy, rule) or passes_everybody(shipped, rule):
+        if not rule.operations or not _lets_pass(policy, rule) or _lets_pass(shipped, rule):
             continue
         text = f"{file.path}: everybody with a token passes {rule.name!r} ({rule.description})"
         mend = f'name a role in it, or remove it; the default is "{rule.check}"'
@@ -93,7 +87,7 @@ def _unguarded(name: str, file: PolicyFile, policy: Policy, rules: Iterable[Rule
         yield (warning if only_reads else problem)(name, text, mend)
 
 
-def passes_everybody(policy: Policy, rule: Rule) -> bool:
+def _lets_pass(policy: Policy, rule: Rule) -> bool:
     """Returns whether a token without any role, for something else, is enough."""
     return policy.allows(rule.name, _NOBODY, {})
 

@@ -1,6 +1,9 @@
 """Reads the configuration file, lets the environment override it, and reports everything that is wrong at once."""
 
+import copy
+import re
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlunsplit
@@ -12,7 +15,7 @@ from limes.errors import ConfigError
 from limes.redaction import TELLING_KEY, know, secrets_of
 from limes.settings.root import Settings
 from limes.urls import hosts_of, split_url
-from limes.validation.problems import describe_problems
+from limes.validation.problems import Location, describe_problems
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
@@ -163,9 +166,8 @@ def _original_database_url(environ: Mapping[str, str]) -> str | None:
     user = quote(environ.get("LIMES_DB_USERNAME", "postgres"), safe="")
     name = quote(environ.get("LIMES_DB_NAME", "limes"), safe="")
     options = environ.get("LIMES_DB_CONNECTION_OPTIONS", "")
-    return f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}" + (
-        f"?{options}" if options else ""
-    )
+    url = f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}"
+    return f"{url}?{options}" if options else url
 
 
 def _original_broker_url(environ: Mapping[str, str]) -> str | None:
@@ -182,6 +184,68 @@ def url_with_password(url: str, password: str | None) -> str:
     parts = split_url(url)
     if password is None or parts.scheme == "sqlite":
         return url
-    user = parts.username or ""
-    host = ",".join(hosts_of(url))
-    return urlunsplit(parts._replace(netloc=f"{user}:{quote(password, safe='')}@{host}"))
+    netloc = f"{parts.username or ''}:{quote(password, safe='')}@{','.join(hosts_of(url))}"
+    return urlunsplit(parts._replace(netloc=netloc))
+
+
+_ROUNDS = 20
+_INDEX = re.compile(r"^([a-z_]+)\[(\d+)\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """Settings made of what is valid."""
+
+    settings: Settings
+    kept: Mapping[str, list[int]]
+    """For each list in which items were left out: the places that the others have in the file."""
+    lost_services: frozenset[str] = field(default=frozenset())
+    """The types of services whose entries were left out."""
+
+    def with_real_places(self, problem: str) -> str:
+        """Returns the problem with the place that the item has in the file."""
+        match = _INDEX.match(problem)
+        if match is None or match[1] not in self.kept:
+            return problem
+        return f"{match[1]}[{self.kept[match[1]][int(match[2])]}]{problem[match.end() :]}"
+
+
+def salvage(document: Mapping[str, Any], environ: Mapping[str, str], folder: Path) -> Salvage | None:
+    """Leaves out what is not valid: the keys themselves, or the whole items of the top lists. Returns None if nothing
+    usable is left."""
+    rest = copy.deepcopy(dict(document))
+    override(rest, environ)
+    kept: dict[str, list[int]] = {}
+    lost: set[str] = set()
+    for _ in range(_ROUNDS):
+        try:
+            settings = Settings.model_validate(rest, context={"folder": folder})
+        except ValidationError as error:
+            # only one problem of each item, and the last items of lists first: places change when one goes
+            first = {tuple(item["loc"][:2]): item["loc"] for item in error.errors()}
+            order = sorted(first, key=lambda place: [part if isinstance(part, int) else -1 for part in place])
+            if not all(_drop(rest, first[place], kept, lost) for place in reversed(order)):
+                return None
+        else:
+            return Salvage(settings, kept, frozenset(lost))
+    return None
+
+
+def _drop(document: dict[str, Any], location: Location, kept: dict[str, list[int]], lost: set[str]) -> bool:
+    """Removes a place from the document. Returns whether there was anything to remove."""
+    if not location or location[0] not in document:
+        return False
+    section = str(location[0])
+    entries = document[section]
+    if len(location) > 1 and isinstance(location[1], int) and isinstance(entries, list):
+        places = kept.setdefault(section, list(range(len(entries))))
+        entry = entries.pop(location[1])
+        places.pop(location[1])
+        if section == "services" and isinstance(entry, dict):
+            lost.add(str(entry.get("service_type")))
+        return True
+    if len(location) > 1 and isinstance(entries, dict) and location[1] in entries:
+        del entries[location[1]]
+        return True
+    del document[section]
+    return True

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, Valid
 from limes.auth.context import Identity, scope_of, user_of
 from limes.auth.without_keystone import SampleIdentities
 from limes.errors import BadRequest, Forbidden
-from limes.settings.sample import SampleSettings
+from limes.settings.identity import SampleSettings
 
 _MAX_BODY = 32 * 1024
 """Bytes. A token has at most 8000."""

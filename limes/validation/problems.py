@@ -81,13 +81,12 @@ def _message(item: Any, model: type[BaseModel]) -> str:
     if template is None:
         message = item["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
     else:
-        message = template.format(**{key: _plain(value) for key, value in item.get("ctx", {}).items()})
+        context = item.get("ctx", {})
+        message = template.format(
+            **{key: value if isinstance(value, str | int | float) else str(value) for key, value in context.items()}
+        )
     given = _given(item["input"]) if message.startswith("expected") and not _is_secret(item, model) else ""
     return f"{message}{given}"
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float) else str(value)
 
 
 def _given(value: Any) -> str:
@@ -122,7 +121,6 @@ def _is_secret(item: Any, model: type[BaseModel]) -> bool:
 
 
 def keys_of(model: type[BaseModel]) -> Collection[str]:
-    """Returns the keys that a mapping for the model may have."""
     return [field.alias or name for name, field in model.model_fields.items()]
 
 

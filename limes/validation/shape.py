@@ -16,7 +16,6 @@ Unit = Annotated[str, Field(description="only of measured resources")]
 
 
 def one_of(words: Iterable[StrEnum]) -> Any:
-    """Describes a text: it is one of these words."""
     return Field(json_schema_extra={"enum": [word.value for word in words]})
 
 
@@ -39,7 +38,6 @@ class Shape(msgspec.Struct, metaclass=_ByName):
             """msgspec has it, and its types do not say so."""
 
     def as_json(self) -> str:
-        """Returns the document as JSON without spaces."""
         return msgspec.json.encode(self).decode()
 
     @classmethod

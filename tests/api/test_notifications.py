@@ -18,7 +18,7 @@ import pytest
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.notify import notify
 from limes.audit.sinks import LogSink, Sink, WebhookSink
-from limes.composition.notifications import notification_jobs
+from limes.composition.mails import notification_jobs
 from limes.core.catalog import Catalog
 from limes.core.notifications import decide
 from limes.outgoing import GuardedSession

@@ -13,7 +13,7 @@ import jsonschema_rs
 import yaml
 from openstack.config.loader import OpenStackConfig
 
-from limes.composition.operator_commands import check_configuration
+from limes.doctor.configuration import check_configuration
 from limes.settings.root import Settings
 from tests.api.contract import DOCUMENT, response_of
 from tests.docs.blocks import ROOT, Block

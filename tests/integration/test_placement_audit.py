@@ -207,4 +207,4 @@ def test_the_configuration_may_be_named_before_or_after(arguments: list[str]) ->
 
 def test_without_an_action_it_serves() -> None:
     options = build_parser().parse_args(["placement", "--config", "x"])
-    assert (options.process, options.run.__module__) == ("placement", "limes.commands.http")
+    assert (options.process, options.run.__module__) == ("placement", "limes.commands.processes")

@@ -6,7 +6,7 @@ import pytest
 
 from limes.auth.context import Authenticator
 from limes.auth.without_keystone import SampleIdentities
-from limes.settings.sample import SampleSettings
+from limes.settings.identity import SampleSettings
 from limes.ui.browser import KnownBrowsers
 from limes.ui.pages import dashboard as make_mount
 from limes.ui.session import ScopesEndpoint, SessionEndpoint

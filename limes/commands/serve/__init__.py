@@ -30,8 +30,7 @@ def add_to(commands: terminal.Commands) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Starts everything, fills an empty Placement with the sample data, and waits for Ctrl-C or a failure."""
-    from limes.commands.serve.banner import banner
-    from limes.commands.serve.prepare import prepare
+    from limes.commands.serve.prepare import banner, prepare
     from limes.commands.serve.sample_data import SampleData
     from limes.commands.serve.supervisor import Supervisor
 

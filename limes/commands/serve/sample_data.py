@@ -27,14 +27,13 @@ class _Api:
         self._session.headers.update({"X-Auth-Token": token, "OpenStack-API-Version": _MICROVERSION})
 
     def call(self, method: str, path: str, body: Any = None) -> requests.Response:
-        """Makes a request. Raises `StartupError` if there is no answer."""
+        """Raises `StartupError` if there is no answer."""
         try:
             return self._session.request(method, self._base + path, json=body, timeout=30)
         except (requests.RequestException, BackendError) as error:
             raise StartupError(f"sample data: {method} {path}: {type(error).__name__}") from None
 
     def must(self, method: str, path: str, body: Any = None) -> Any:
-        """Makes a request that has to succeed, and returns its document."""
         answer = self.call(method, path, body)
         if not answer.ok:
             raise StartupError(f"sample data: {method} {path}: {answer.status_code} {answer.text.strip()[:500]}")
@@ -61,7 +60,13 @@ class SampleData:
             return
         print("Loading the sample data ...", flush=True)
         for provider in self._document["providers"]:
-            _load_provider(self._placement, provider)
+            head = {key: provider[key] for key in ("name", "uuid", "parent_provider_uuid") if key in provider}
+            generation = self._placement.must("POST", "/resource_providers", head)["generation"]
+            for key in ("inventories", "aggregates", "traits"):
+                if key in provider:
+                    body = {"resource_provider_generation": generation, key: provider[key]}
+                    answer = self._placement.must("PUT", f"/resource_providers/{provider['uuid']}/{key}", body)
+                    generation = answer["resource_provider_generation"]
         for consumer, allocation in self._document["allocations"].items():
             self._placement.must("PUT", f"/allocations/{consumer}", allocation)
 
@@ -74,7 +79,9 @@ class SampleData:
         wanted = self._document["quotas"]
         # the collector may be about to find the projects of a domain that is known already
         self._until(lambda: wanted.keys() <= _ids(self._limes).keys(), "domains and projects")
-        quota_requests = _quota_requests(wanted, _ids(self._limes), self._following())
+        services = self._limes.must("GET", "/v1/clusters/current")["cluster"]["services"]
+        following = _refs(services, lambda resource: resource.get("quota_distribution_model") == "autogrow")
+        quota_requests = _quota_requests(wanted, _ids(self._limes), following)
         if not quota_requests:
             return
         path, body = quota_requests[-1]
@@ -85,13 +92,7 @@ class SampleData:
                 self._until(partial(self._is_accepted, path, body), path)
         self._until(self._knows_capacity, "capacity")
 
-    def _following(self) -> set[tuple[str, str]]:
-        """Returns the resources whose quota follows usage, and cannot be set."""
-        services = self._limes.must("GET", "/v1/clusters/current")["cluster"]["services"]
-        return _refs(services, lambda resource: resource.get("quota_distribution_model") == "autogrow")
-
     def _with_quota(self, path: str) -> set[tuple[str, str]]:
-        """Returns the resources of a domain or project whose quota is above 0."""
         (document,) = self._limes.must("GET", path).values()
         return _refs(document["services"], lambda resource: bool(resource.get("quota")))
 
@@ -116,17 +117,6 @@ class SampleData:
             time.sleep(0.3)
 
 
-def _load_provider(placement: _Api, provider: Mapping[str, Any]) -> None:
-    uuid = provider["uuid"]
-    path = f"/resource_providers/{uuid}"
-    head = {key: provider[key] for key in ("name", "uuid", "parent_provider_uuid") if key in provider}
-    generation = placement.must("POST", "/resource_providers", head)["generation"]
-    for key in ("inventories", "aggregates", "traits"):
-        if key in provider:
-            body = {"resource_provider_generation": generation, key: provider[key]}
-            generation = placement.must("PUT", f"{path}/{key}", body)["resource_provider_generation"]
-
-
 def _ids(limes: _Api) -> dict[str, str]:
     """Returns UUIDs by name: `domain` and `domain/project`."""
     ids = {}
@@ -138,7 +128,6 @@ def _ids(limes: _Api) -> dict[str, str]:
 
 
 def _resources(body: Mapping[str, Any]) -> set[tuple[str, str]]:
-    """Returns the resources whose quota a PUT sets."""
     (document,) = body.values()
     return _refs(document["services"], lambda resource: True)
 

@@ -7,11 +7,10 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Self
+from typing import NamedTuple, Self
 
 from limes.errors import StartupError
 from limes.validation.sections import reachable
@@ -20,20 +19,11 @@ _STOP_TIMEOUT = 15.0
 _PR_SET_PDEATHSIG = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Child:
+class Child(NamedTuple):
     name: str
     listen: str
     process: subprocess.Popen[bytes]
     log: Path
-
-
-def _die_with_parent() -> Callable[[], None] | None:
-    """On Linux: makes a child end with us even if we are killed."""
-    if not sys.platform.startswith("linux"):
-        return None
-    prctl = ctypes.CDLL(None).prctl
-    return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 class Supervisor:
@@ -55,7 +45,10 @@ class Supervisor:
 
     def start(self, name: str, listen: str) -> None:
         """Starts `limes NAME`. Its output goes to a file."""
-        log = self._log_folder / f"{name}.log"
+        log, die_with_parent = self._log_folder / f"{name}.log", None
+        if sys.platform.startswith("linux"):  # a child ends with us even if we are killed
+            prctl = ctypes.CDLL(None).prctl
+            die_with_parent = partial(prctl, _PR_SET_PDEATHSIG, signal.SIGTERM)
         with log.open("ab") as output:
             process = subprocess.Popen(  # noqa: S603 - our own program
                 [sys.executable, "-m", "limes", name],
@@ -63,7 +56,7 @@ class Supervisor:
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
-                preexec_fn=_die_with_parent(),
+                preexec_fn=die_with_parent,
                 env={key: value for key, value in os.environ.items() if key != "PROMETHEUS_MULTIPROC_DIR"},
             )
         self._children.append(Child(name, listen, process, log))
@@ -98,7 +91,6 @@ class Supervisor:
         return 0
 
     def stop(self) -> None:
-        """Asks all processes to stop, and makes them stop after a while."""
         self.stopped = True
         for child in reversed(self._children):
             if child.process.poll() is None:

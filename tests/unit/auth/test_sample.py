@@ -8,8 +8,7 @@ from pydantic import ValidationError
 from limes.auth.context import Identity
 from limes.auth.without_keystone import SampleIdentities
 from limes.errors import StartupError, Unauthorized
-from limes.settings.identity import IdentitySettings
-from limes.settings.sample import SampleSettings
+from limes.settings.identity import IdentitySettings, SampleSettings
 
 SAMPLE: dict[str, Any] = {
     "domains": [{"name": "north", "id": "d-north"}, {"name": "south"}],

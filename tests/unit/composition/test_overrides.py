@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from limes.composition.overrides import OverridesFile
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.overrides import NO_OVERRIDES
 from limes.errors import ConfigError
+from limes.settings.rules import OverridesFile
 
 CATALOG = Catalog(["az-one"], [ServiceDef("compute", "compute", {"cores": ResourceDef("cores")})])
 CORES = ("compute", "cores")

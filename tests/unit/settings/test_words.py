@@ -6,8 +6,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import Field
 
-from limes.settings.document import all_rows, render_page
-from limes.settings.words import say_default, say_size, say_type
+from limes.settings.document import all_rows, render_page, say_default, say_size, say_type
 from limes.validation.durations import Seconds
 from limes.validation.sections import ListenAddress, Name, Regex, Section, documented_fields
 

@@ -1,26 +1,23 @@
-"""What `limes notify` and the doctor work with."""
+"""Mails as `limes notify preview` shows and sends them."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from limes.actions.mails.send_mails import Contents
-from limes.actions.mails.subscriptions import Subscriptions
 from limes.composition.common import load_settings, open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.mails import mail_contents, open_mailer
-from limes.db.engine import Engine
 from limes.db.queries.mails import with_names
 from limes.db.queries.outbox import document_of
 from limes.errors import BadRequest, NotFound, StartupError
 from limes.mail.mailer import Fate, Mail, MailerDown, Subscription
 from limes.mail.samples import KINDS, sample
-from limes.mail.templates import Around, Rendered, RenderError, Templates
+from limes.mail.templates import Around, Rendered, RenderError
 from limes.settings import Settings
-from limes.settings.notifications import MailSettings
 from limes.system import SystemClock, SystemIds
 
 _SOMEBODY = "somebody@example.com"
@@ -62,8 +59,7 @@ def preview_mails(
 
 
 def _read_event(settings: Settings, event: str) -> dict[str, Any]:
-    engine = open_checked_engine(settings, "limes-notify")
-    try:
+    with closing(open_checked_engine(settings, "limes-notify")) as engine:
         text = engine.snapshot(lambda: document_of(engine, event))
         if text is None:
             raise NotFound(f"there is no notification {event}: they are kept for notifications.delivered_retention")
@@ -71,8 +67,6 @@ def _read_event(settings: Settings, event: str) -> dict[str, Any]:
         if document.get("kind") not in KINDS:
             raise NotFound(f"{event} is no notification")
         (named,) = engine.snapshot(lambda: with_names(engine, [document]))
-    finally:
-        engine.close()
     return named
 
 
@@ -102,47 +96,3 @@ def _send(settings: Settings, previews: Sequence[Preview], recipient: str) -> No
                     raise StartupError(f"the server does not take the mail to {recipient}: {outcome.reason}")
     except MailerDown as error:
         raise StartupError(str(error)) from None
-
-
-@contextmanager
-def open_subscriptions() -> Iterator[Subscriptions]:
-    """Opens the list of those who do not want mails."""
-    settings = load_settings()
-    engine: Engine = open_checked_engine(settings, "limes-notify")
-    try:
-        yield Subscriptions(engine, SystemClock())
-    finally:
-        engine.close()
-
-
-def template_problems(mail: MailSettings) -> list[str]:
-    """Returns what is wrong with an operator's templates and languages. Mails are sent all the same, with our texts."""
-    templates = mail_contents(mail).templates
-    known = templates.languages()
-    of_rules = [*(rule.language for rule in mail.languages), *(rule.language for rule in mail.recipients)]
-    asked = [mail.language, *(language for language in of_rules if language)]
-    problems = [
-        f"notifications.mail: there are no templates for the language {language!r}, so mails are in {mail.language!r}"
-        for language in dict.fromkeys(asked)
-        if language not in known and language.partition("-")[0] not in known
-    ]
-    if mail.templates is not None and not mail.templates.is_dir():
-        problems.append(f"notifications.mail.templates: {mail.templates} is no folder")
-    elif mail.templates is not None:
-        problems += [
-            problem
-            for language in known
-            for kind in KINDS
-            for count in (1, 2)
-            if (problem := _problem(templates, kind, language, count))
-        ]
-    return list(dict.fromkeys(problems))
-
-
-def _problem(templates: Templates, kind: str, language: str, count: int) -> str:
-    around = Around("https://example.com", "https://example.com")
-    try:
-        templates.render(kind, language, [sample(kind)] * count, around, strict=True)
-    except RenderError as error:
-        return f"notifications.mail.templates: {error}"
-    return ""
