@@ -27,7 +27,7 @@ from limes.actions.compute_quota import Computation, autogrow_rule, compute_quot
 from limes.actions.context import Limes
 from limes.actions.project_tasks import never
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az
-from limes.core.autogrow_bounds import AutogrowBounds
+from limes.core.autogrow_advice import AutogrowBounds
 from limes.core.catalog import AutogrowRule, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import Proposal, capped, choose_changes, cover, split

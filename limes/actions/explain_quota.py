@@ -14,12 +14,11 @@ from limes.actions.lookup import Place, find, ids_of
 from limes.actions.quota_changes import without_quota
 from limes.actions.set_quota import read_figures, rules_of, warn_beyond_capacity
 from limes.core import hierarchy
-from limes.core.autogrow_advice import Advice, Adviser
+from limes.core.autogrow_advice import Adviser, AutogrowAdvice
 from limes.core.catalog import ANY_AZ, Behavior, Ref
 from limes.core.commitments.request import beyond_quota, committable_azs
 from limes.core.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaRules, bounds
-from limes.core.permissions import Permissions
-from limes.core.quota import is_forbidden, usable_quota
+from limes.core.quota import Permissions, is_forbidden, usable_quota
 from limes.core.temporary_quota import TemporaryQuota
 from limes.db.engine import Engine
 from limes.db.queries import history
@@ -38,7 +37,7 @@ class AutogrowExplanation:
     """Why a quota that grows by itself is what it is, and what would raise it."""
 
     computed: ExplainedAllocation
-    advice: Sequence[Advice]
+    advice: list[AutogrowAdvice]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import threading
 
 from limes.actions.context import Limes
 from limes.core.catalog import Ref
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import atomic

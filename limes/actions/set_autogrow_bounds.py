@@ -17,7 +17,7 @@ from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_domain, find_project, not_ready
 from limes.actions.quota_changes import IfMatch, QuotaOutcome, project_tag, read_amount, without_quota
 from limes.core.autogrow import demand_by_az
-from limes.core.autogrow_bounds import largest_minimum
+from limes.core.autogrow_advice import largest_minimum
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
 from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, RefusalKind, invalid_value

@@ -34,7 +34,7 @@ from limes.core import hierarchy
 from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
-from limes.core.permissions import Permissions
+from limes.core.quota import Permissions
 from limes.core.temporary_quota import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
 from limes.core.units import UnitError
 from limes.db.queries import domain_quotas, project_quotas

@@ -19,7 +19,7 @@ from limes.api.parameters import Parameter
 from limes.audit.initiator import Initiator
 from limes.auth.context import Identity
 from limes.core.catalog import Catalog, Ref
-from limes.core.permissions import Permissions
+from limes.core.quota import Permissions
 from limes.core.selection import Page, Selection, select
 from limes.db.engine import Engine
 from limes.errors import BadRequest, Forbidden

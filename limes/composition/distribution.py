@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from limes.core.catalog import Catalog, Ref
-from limes.core.constraints import ConstraintSet
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import ConstraintSet, QuotaOverrides
 from limes.settings import Settings
 
 _SHOWN = 5

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 from limes.core.catalog import Catalog
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides, parse_overrides
+from limes.core.constraints import NO_OVERRIDES, QuotaOverrides, parse_overrides
 from limes.errors import ConfigError
 from limes.settings import read_yaml
 

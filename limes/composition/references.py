@@ -10,8 +10,7 @@ from limes.actions.lifetimes import followed_by
 from limes.backends.loader import Backends
 from limes.composition.distribution import distribution_warnings, override_warnings, setting_warnings
 from limes.core.catalog import Catalog, Ref, ResourceDef
-from limes.core.constraints import NO_CONSTRAINTS, ConstraintSet
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.constraints import NO_CONSTRAINTS, NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.errors import BackendError
 from limes.settings import Settings
 from limes.validation.problems import did_you_mean

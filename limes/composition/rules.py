@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from limes.composition.references import Names
 from limes.core.catalog import AutogrowRule, BehaviorRule, Catalog, DistributionRule, Ref
 from limes.core.commitments.duration import DurationError, parse_duration
-from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
+from limes.core.quota import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
 from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import UnitError, parse_value
 from limes.settings import Settings

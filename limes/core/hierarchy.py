@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from limes.core.constraints import Constraint
-from limes.core.permissions import LowPrivLimit, Permissions
+from limes.core.quota import LowPrivLimit, Permissions
 from limes.core.units import MAX_AMOUNT, Unit
 
 _BELOW_COMMITMENTS = "quota may not be lower than confirmed commitments, which guarantee that their amount can be used"

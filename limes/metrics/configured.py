@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 
 from limes.core.catalog import Catalog, Ref
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import QuotaOverrides
 from limes.metrics.text import Samples, labels
 
 _RESOURCE = ("resource", "service")

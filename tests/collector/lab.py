@@ -39,8 +39,7 @@ from limes.backends import (
 )
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
-from limes.core.constraints import ConstraintSet
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.db.engine import Engine
 from limes.system import Jitter
 from tests.support.clock import FrozenClock

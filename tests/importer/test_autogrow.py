@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from limes.actions.change_model import follow_models
 from limes.actions.distribute_quota import distribute_next
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import QuotaOverrides
 from limes.core.recent_usage import recent_range
 from limes.db.engine import Engine
 from limes.importer.usage_history import UnreadableHistory, convert

@@ -11,7 +11,7 @@ from limes.actions.set_quota import apply_update, read_update
 from limes.core.catalog import Ref
 from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
-from limes.core.permissions import Permissions
+from limes.core.quota import Permissions
 from limes.core.temporary_quota import Term
 from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.capacity import lock_resources

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.core.autogrow import demand_by_az
-from limes.core.overrides import QuotaOverride, QuotaOverrides
+from limes.core.constraints import QuotaOverride, QuotaOverrides
 from limes.db.queries.autogrow_figures import projects_by_names, read_committed, read_usage
 from limes.db.queries.catalog import resource_ids
 

@@ -6,7 +6,7 @@ from limes.api import parameters
 from limes.api.answers.rights import Resources, Rights, RightsAnswer, cloud_rights, domain_rights, project_rights
 from limes.api.call import Call
 from limes.core.catalog import Ref
-from limes.core.permissions import LowPrivLimit
+from limes.core.quota import LowPrivLimit
 from limes.errors import BadRequest
 from limes.web.call import Answer
 

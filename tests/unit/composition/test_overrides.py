@@ -9,7 +9,7 @@ import pytest
 
 from limes.composition.overrides import OverridesFile
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.overrides import NO_OVERRIDES
+from limes.core.constraints import NO_OVERRIDES
 from limes.errors import ConfigError
 
 CATALOG = Catalog(["az-one"], [ServiceDef("compute", "compute", {"cores": ResourceDef("cores")})])

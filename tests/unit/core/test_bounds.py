@@ -19,7 +19,7 @@ from limes.core.hierarchy import (
     judge_domain,
     judge_project,
 )
-from limes.core.permissions import LowPrivLimit, Permissions
+from limes.core.quota import LowPrivLimit, Permissions
 from limes.core.units import MAX_AMOUNT, Unit
 
 TOP = 40

@@ -14,7 +14,7 @@ from limes.core.hierarchy import (
     judge_domain,
     judge_project,
 )
-from limes.core.permissions import NO_LOWPRIV, LowPrivLimit, Permissions
+from limes.core.quota import NO_LOWPRIV, LowPrivLimit, Permissions
 from limes.core.units import Unit
 
 ALL = Permissions(True, True, True, True)

@@ -7,7 +7,7 @@ import pytest
 
 from limes.core.constraints import Constraint
 from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_project
-from limes.core.permissions import NO_LOWPRIV, Permissions
+from limes.core.quota import NO_LOWPRIV, Permissions
 from limes.core.temporary_quota import (
     ALWAYS,
     LONGEST,
