@@ -19,7 +19,7 @@ from limes.composition.overrides import OverridesFile
 from limes.composition.quota_sets import quota_sets
 from limes.composition.references import Names
 from limes.composition.rules import (
-    auto_approval_rules,
+    approval_problems,
     behavior_rules,
     distribution_rule,
     lowpriv_rules,
@@ -93,7 +93,7 @@ def _read_rules(
     names = Names(catalog, set(configured) - set(catalog.services))
     problems += unknown_scaling_targets(settings, names)
     lowpriv = lowpriv_rules(settings, names, problems)
-    auto_approval = auto_approval_rules(settings, catalog, problems)
+    problems += approval_problems(settings, catalog)
     sets = quota_sets(settings, names, problems)
     problems += unknown_conversions(settings, names)
     constraints = ConstraintSet()
@@ -115,7 +115,7 @@ def _read_rules(
         lowpriv=lowpriv,
         overrides=overrides.current,
         overrides_are_valid=overrides.is_valid,
-        auto_approval=auto_approval,
+        auto_approval=settings.quota_requests.auto_approval,
         quota_sets=sets,
     )
 

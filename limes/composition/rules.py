@@ -7,11 +7,9 @@ from limes.composition.references import Names
 from limes.core.catalog import AutogrowRule, BehaviorRule, Catalog, DistributionRule, Ref
 from limes.core.commitments.duration import DurationError, parse_duration
 from limes.core.quota import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
-from limes.core.quota_requests import AutoApprovalRule
-from limes.core.units import UnitError, parse_value
+from limes.core.units import UnitError
 from limes.settings import Settings
 from limes.settings.cluster import QuotaDistributionSettings
-from limes.settings.quota_requests import AutoApprovalSettings
 
 
 def behavior_rules(settings: Settings, problems: list[str]) -> list[BehaviorRule]:
@@ -62,35 +60,15 @@ def unknown_conversions(settings: Settings, names: Names) -> Iterator[str]:
                 yield f"commitments.conversions[{index}]: {problem}"
 
 
-def auto_approval_rules(settings: Settings, catalog: Catalog, problems: list[str]) -> list[AutoApprovalRule]:
-    """Returns the rules of `quota_requests.auto_approval`; adds what is wrong with them to `problems`."""
-    return [
-        AutoApprovalRule(
-            name=entry.name,
-            resource=entry.resource,
-            scope=entry.scope,
-            up_to=_up_to(entry, f"quota_requests.auto_approval[{index}].up_to", catalog, problems),
-            up_to_percent=entry.up_to_percent,
-            used_above=entry.used_above,
-            every=entry.every,
-        )
-        for index, entry in enumerate(settings.quota_requests.auto_approval)
-    ]
-
-
-def _up_to(entry: AutoApprovalSettings, path: str, catalog: Catalog, problems: list[str]) -> dict[Ref, int] | None:
-    if entry.up_to is None:
-        return None
-    limits: dict[Ref, int] = {}
-    for service in catalog.services.values():
-        for name, resource in service.resources.items():
-            if not resource.tracks_quota or not entry.resource.fullmatch(f"{service.type}/{name}"):
-                continue
-            try:
-                limits[service.type, name] = parse_value(str(entry.up_to), resource.unit)
-            except UnitError as error:
-                problems.append(f"{path}: for {service.type}/{name}: {error}")
-    return limits
+def approval_problems(settings: Settings, catalog: Catalog) -> Iterator[str]:
+    """Yields what is wrong with `quota_requests.auto_approval`."""
+    for index, rule in enumerate(settings.quota_requests.auto_approval):
+        for ref in filter(catalog.tracks_quota, catalog.refs()):
+            if rule.resource.fullmatch("/".join(ref)):
+                try:
+                    rule.limit(catalog.unit_of(ref))
+                except UnitError as error:
+                    yield f"quota_requests.auto_approval[{index}].up_to: for {'/'.join(ref)}: {error}"
 
 
 def lowpriv_rules(settings: Settings, names: Names, problems: list[str]) -> LowPrivRules:

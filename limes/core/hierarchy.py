@@ -97,7 +97,7 @@ class ProjectFigures:
     backend_maximum: int | None = None
     """What the backend accepts, where it says so."""
     committed: int = 0
-    """Confirmed commitments over all AZs, which the project has been guaranteed."""
+    """Confirmed commitments over all AZs."""
 
 
 Figures = DomainFigures | ProjectFigures
@@ -132,70 +132,45 @@ def invalid_value(message: str) -> Refusal:
 
 def judge(new_quota: int, figures: Figures, rules: QuotaRules) -> Refusal | None:
     """Returns whether the quota may become `new_quota`; None means yes. The first check that fails decides."""
-    if isinstance(figures, ProjectFigures):
-        return judge_project(new_quota, figures, rules)
-    return judge_domain(new_quota, figures, rules)
-
-
-def judge_domain(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
-    """See `judge`."""
     if new_quota == figures.quota:
         return None
-    return (
-        _against_constraint(new_quota, rules, "domain")
-        or _against_permissions(
-            new_quota, figures.quota, figures.capacity, figures.other_domains_quota, rules, "domain"
+    if isinstance(figures, DomainFigures):
+        return (
+            _against_constraint(new_quota, rules, "domain")
+            or _against_permissions(new_quota, figures, figures.other_domains_quota, rules, "domain")
+            or _domain_against_others(new_quota, figures, rules)
         )
-        or _domain_against_others(new_quota, figures, rules)
-    )
-
-
-def judge_project(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
-    """See `judge`."""
-    if new_quota == figures.quota:
-        return None
     return (
         _against_constraint(new_quota, rules, "project")
         or _against_minimum(new_quota, rules)
-        or _against_permissions(new_quota, figures.quota, figures.capacity, 0, rules, "project")
+        or _against_permissions(new_quota, figures, 0, rules, "project")
         or _project_against_others(new_quota, figures, rules)
         or _against_backend(new_quota, figures)
     )
 
 
 def _against_constraint(new_quota: int, rules: QuotaRules, level: str) -> Refusal | None:
-    constraint = rules.constraint
+    constraint, shown = rules.constraint, rules.unit.render
     if constraint is None or constraint.allows(new_quota):
         return None
-    return Refusal(
-        RefusalKind.INVALID,
-        f'requested value "{rules.unit.render(new_quota)}" contradicts constraint "{constraint.render(rules.unit)}"'
-        f" for this {level} and resource",
-        constraint.minimum,
-        constraint.maximum,
-        rules.unit,
-        Bounding.CONSTRAINT,
-    )
+    text = f'requested value "{shown(new_quota)}" contradicts constraint "{constraint.render(rules.unit)}"'
+    text += f" for this {level} and resource"
+    return _invalid(text, constraint.minimum, constraint.maximum, rules.unit, Bounding.CONSTRAINT)
 
 
 def _against_minimum(new_quota: int, rules: QuotaRules) -> Refusal | None:
     minimum = rules.min_nonzero_quota
     if new_quota == 0 or new_quota >= minimum:
         return None
-    return Refusal(
-        RefusalKind.INVALID,
-        f"must allocate at least {rules.unit.render(minimum)} quota",
-        minimum,
-        unit=rules.unit,
-        rule=Bounding.MIN_NONZERO,
-    )
+    text = f"must allocate at least {rules.unit.render(minimum)} quota"
+    return _invalid(text, minimum, unit=rules.unit, rule=Bounding.MIN_NONZERO)
 
 
 def _against_permissions(
-    new_quota: int, old_quota: int, capacity: int, other_domains_quota: int, rules: QuotaRules, level: str
+    new_quota: int, figures: Figures, other_domains_quota: int, rules: QuotaRules, level: str
 ) -> Refusal | None:
-    permissions = rules.permissions
-    limit = rules.lowpriv_limit.evaluate(capacity, other_domains_quota)
+    permissions, old_quota = rules.permissions, figures.quota
+    limit = rules.lowpriv_limit.evaluate(figures.capacity, other_domains_quota)
     quotas = f'"{rules.service_type}" quotas'
     if new_quota > old_quota:
         if permissions.can_raise or (permissions.can_raise_lowpriv and new_quota <= limit):
@@ -212,6 +187,7 @@ def _against_permissions(
 
 _forbidden = partial(Refusal, RefusalKind.FORBIDDEN, rule=Bounding.PERMISSION)
 _conflict = partial(Refusal, RefusalKind.CONFLICT)
+_invalid = partial(Refusal, RefusalKind.INVALID)
 
 
 def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
@@ -246,13 +222,13 @@ def _against_backend(new_quota: int, figures: ProjectFigures) -> Refusal | None:
     low, high = figures.backend_minimum, figures.backend_maximum
     if (low is None or new_quota >= low) and (high is None or new_quota <= high):
         return None
-    return Refusal(RefusalKind.INVALID, "not acceptable for this project", low, high, rule=Bounding.BACKEND)
+    return _invalid("not acceptable for this project", low, high, rule=Bounding.BACKEND)
 
 
 # -- which quotas would be acceptable: the decision itself is asked, so the two cannot disagree ------------------------
 
 Judge = Callable[[int], Refusal | None]
-"""`judge_project` or `judge_domain` with everything but the quota filled in."""
+"""`judge` with everything but the quota filled in."""
 
 NO_LESS = Refusal(RefusalKind.INVALID, "there is no quota below zero", minimum=0, rule=Bounding.AMOUNT)
 NO_MORE = Refusal(RefusalKind.INVALID, "this is the largest amount there is", maximum=MAX_AMOUNT, rule=Bounding.AMOUNT)

@@ -206,7 +206,7 @@ def test_a_thousand_open_requests(world: World) -> None:
 
 
 def test_a_rule_approves_once_in_its_time(engine: Engine) -> None:
-    rule = AutoApprovalRule("weekly", re.compile(".*"), up_to_percent=200, every=3600)
+    rule = AutoApprovalRule(name="weekly", resource=re.compile(".*"), up_to_percent=200, every=3600)
     world = make_world(engine, auto_approval=[rule])
     answers = calls(*[lambda cores=cores: ask(world, "berlin", compute={"cores": cores}) for cores in range(21, 29)])
     assert set(statuses(answers)) <= {201, 422}  # 422: another one has got as much already

@@ -240,7 +240,7 @@ def _matching_rules(
     found: dict[Ref, AutoApprovalRule] = {}
     for row in rows:
         usage, approvals = figures[row.ref].usage, approved_at.get(row.ref, {})
-        wish = Wish(row.ref, project.scope, row.present, row.wanted, usage, approvals)
+        wish = Wish(row.ref, limes.catalog.unit_of(row.ref), project.scope, row.present, row.wanted, usage, approvals)
         rule = first_match(limes.auto_approval, wish, limes.now())
         if rule is None:
             return None
