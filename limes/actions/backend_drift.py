@@ -11,9 +11,9 @@ from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.project_tasks import HasQuota, wanted_quota
 from limes.core.catalog import Ref
-from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_pushes import drifted_services
+from limes.db.queries.quotas import project_quotas_by_resource
 
 
 def find_drift(

@@ -16,8 +16,7 @@ from limes.core.catalog import ANY_AZ, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.units import MAX_AMOUNT
 from limes.db.queries import autogrow as queries
-from limes.db.queries.autogrow_figures import SET_BY_PEOPLE
-from limes.db.queries.autogrow_quotas import mark_desynced
+from limes.db.queries.autogrow_figures import SET_BY_PEOPLE, mark_desynced
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import atomic
 

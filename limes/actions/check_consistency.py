@@ -11,7 +11,7 @@ from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.sync_catalog import sync_catalog
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import domain_quotas as queries
+from limes.db.queries import quotas as queries
 from limes.db.queries.projects import domains
 from limes.db.transactions import atomic
 

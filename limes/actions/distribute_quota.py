@@ -33,9 +33,15 @@ from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import Proposal, capped, choose_changes, cover, split
 from limes.db.engine import Engine
 from limes.db.queries import autogrow as queries
-from limes.db.queries import autogrow_quotas
-from limes.db.queries.autogrow_figures import SET_BY_PEOPLE, Figures, ProjectQuotaRow, raw_capacity_by_az, read_figures
-from limes.db.queries.autogrow_quotas import AZQuotaChanges
+from limes.db.queries import autogrow_figures
+from limes.db.queries.autogrow_figures import (
+    SET_BY_PEOPLE,
+    AZQuotaChanges,
+    Figures,
+    ProjectQuotaRow,
+    raw_capacity_by_az,
+    read_figures,
+)
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import atomic
 from limes.errors import LimesError
@@ -185,9 +191,9 @@ def _write(limes: Limes, claim: _Claim, computed: Computation, piece: Sequence[P
     if definition is not None and definition.az_separated:  # the backend is told, too, what has only moved
         told |= {each.id for each in present if each.old != each.new or _set_by_people(figures, each.id)}
     if told:
-        autogrow_quotas.mark_desynced(engine, resource, sorted(told), now)
+        autogrow_figures.mark_desynced(engine, resource, sorted(told), now)
     if rows:
-        autogrow_quotas.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
+        autogrow_figures.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
         steps = [_step(claim.ref, computed, figures, row, quotas[row.project_id]) for row in rows]
         change_log.record_quotas(limes, list(zip(map(scope_of, rows), steps, strict=True)))
     return len(rows)

@@ -25,9 +25,9 @@ from limes.db.queries import history
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.history import NumberedChange
 from limes.db.queries.kept_sums import resource_sums
-from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quotas import project_quotas_by_resource
 from limes.db.queries.temporary_quotas import temporary_quotas
 from limes.db.transactions import snapshot
 

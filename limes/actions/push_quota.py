@@ -20,9 +20,10 @@ from limes.actions.context import Limes
 from limes.actions.project_tasks import never, next_pause, project_info, wanted_quotas
 from limes.backends import BackendError, ResourceDef, calls
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import project_quotas, tasks
 from limes.db.queries import quota_pushes as queries
-from limes.db.queries.autogrow_quotas import quotas_of_project
+from limes.db.queries import quotas as quota_queries
+from limes.db.queries import tasks
+from limes.db.queries.autogrow_figures import quotas_of_project
 from limes.db.queries.tasks import ProjectTask
 from limes.db.transactions import atomic
 from limes.errors import BackendPaused
@@ -99,7 +100,7 @@ def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
     """Returns what to write. None if a resource was never scraped: its backend quota may be wanted as it is. Then
     this requests a scrape, and the write follows it."""
     ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = project_quotas.project_quotas_by_resource(limes.engine, task.project_id, ids.values())
+    stored = quota_queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values())
     wanted = wanted_quotas(limes.catalog, task, ids, stored)
     if all(ids[name] in stored for name in wanted):
         return wanted
@@ -146,7 +147,7 @@ def _azs(limes: Limes, task: ProjectTask) -> dict[str, dict[str, int]]:
 @atomic
 def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str | None) -> None:
     ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = project_quotas.project_quotas_by_resource(limes.engine, task.project_id, ids.values(), lock=True)
+    stored = quota_queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values(), lock=True)
     state = queries.lock_push_state(limes.engine, task.id)
     if state is None:  # the project has vanished
         return
@@ -157,7 +158,7 @@ def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str
         if any(resource.quota_at_least_usage for resource in _resources(limes, task)):
             queries.request_scrape(limes.engine, task.id)  # usage may have grown since the last one
     else:
-        project_quotas.write_backend_quotas(
+        quota_queries.write_backend_quotas(
             limes.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
         )
         unchanged = wanted_quotas(limes.catalog, task, ids, stored) == written

@@ -23,14 +23,13 @@ from limes.core.commitments.commitment import Status
 from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, RefusalKind, invalid_value
 from limes.core.history import QuotaStep, What
 from limes.core.units import UnitError
-from limes.db.queries.autogrow import mark_due
-from limes.db.queries.autogrow_quotas import AutogrowBoundsRow, autogrow_bounds, write_autogrow_bounds
+from limes.db.queries.autogrow import AutogrowBoundsRow, autogrow_bounds, mark_due, write_autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.project_figures import project_azs
-from limes.db.queries.project_quotas import lock_project
 from limes.db.queries.project_sums import Among, committed_sums
 from limes.db.queries.projects import ProjectRow, projects_of_domain, these
+from limes.db.queries.quotas import lock_project
 from limes.db.transactions import atomic
 
 

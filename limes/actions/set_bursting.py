@@ -11,7 +11,7 @@ from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_project
 from limes.actions.quota_changes import IfMatch, project_tag
-from limes.db.queries import project_quotas as queries
+from limes.db.queries import quotas as queries
 from limes.db.queries.projects import ProjectRow
 from limes.db.transactions import atomic
 from limes.errors import BadRequest, Conflict

@@ -37,11 +37,11 @@ from limes.core.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRu
 from limes.core.quota import Permissions
 from limes.core.temporary_quota import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
 from limes.core.units import UnitError
-from limes.db.queries import domain_quotas, project_quotas
+from limes.db.queries import quotas as quota_queries
 from limes.db.queries.capacity import lock_resources, raw_capacities
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.project_quotas import lock_project
 from limes.db.queries.projects import DomainRow, ProjectRow
+from limes.db.queries.quotas import lock_project
 from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas
 
 
@@ -115,7 +115,7 @@ def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch
         if condition is not None and not dry_run:
             lock_project(engine, target.id, lock=True)  # comes before the domain's rows
         if locks:
-            domain_quotas.lock_domain_quotas(engine, target.domain_id, resources)
+            quota_queries.lock_domain_quotas(engine, target.domain_id, resources)
         if condition is not None:
             condition.check(project_tag(engine, catalog, target.id, lock=not dry_run))
         return
@@ -124,7 +124,7 @@ def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch
     if condition is not None:
         condition.check(domain_tag(engine, catalog, target.id, lock=not dry_run))
     if locks:
-        domain_quotas.lock_domain_quotas(engine, target.id, resources)
+        quota_queries.lock_domain_quotas(engine, target.id, resources)
 
 
 def _write(
@@ -135,10 +135,10 @@ def _write(
     quotas = {change.ref: change.new for change in outcome.changed}
     by_id = {ids[ref]: quota for ref, quota in quotas.items()}
     if by_id and isinstance(target, ProjectRow):
-        project_quotas.write_project_quotas(engine, target.id, by_id)
+        quota_queries.write_project_quotas(engine, target.id, by_id)
         change_log.request_push(limes, target.id, sorted({service for service, _ in quotas}))
     elif by_id:
-        domain_quotas.write_domain_quotas(engine, target.id, by_id)
+        quota_queries.write_domain_quotas(engine, target.id, by_id)
     replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
     write_temporary_quotas(engine, *ids_of(target), replaced)
     same = {ref: id_ for ref, id_ in ids.items() if ref not in quotas and update.permissions[ref].can_set}
@@ -243,10 +243,10 @@ def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mappin
 def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
     """Returns the same of a project."""
     engine, resources = limes.engine, list(ids.values())
-    own = project_quotas.project_decisions(engine, project.id, project.domain_id, resources, limes.now())
+    own = quota_queries.project_decisions(engine, project.id, project.domain_id, resources, limes.now())
     if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
         raise not_ready(engine, project.id, missing)
-    projects = project_quotas.project_quota_sums(engine, project.domain_id, resources)
+    projects = quota_queries.project_quota_sums(engine, project.domain_id, resources)
     return {
         ref: ProjectFigures(
             quota=own[id_].quota or 0,
@@ -264,8 +264,8 @@ def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -
 
 def _of_domain(limes: Limes, domain: DomainRow, ids: Mapping[Ref, int]) -> dict[Ref, DomainFigures]:
     engine, catalog, resources = limes.engine, limes.catalog, list(ids.values())
-    quotas = domain_quotas.domain_quotas_by_resource(engine, resources)
-    projects = project_quotas.project_quota_sums(engine, domain.id, resources)
+    quotas = quota_queries.domain_quotas_by_resource(engine, resources)
+    projects = quota_queries.project_quota_sums(engine, domain.id, resources)
     raw = raw_capacities(engine, resources)
     return {
         ref: DomainFigures(

@@ -27,9 +27,8 @@ from limes.core.temporary_quota import Step, TemporaryQuota, TemporaryState, tak
 from limes.db.queries import temporary_quotas as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.domain_quotas import lock_domain_quotas
-from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quotas import lock_domain_quotas, project_quotas_by_resource
 from limes.db.queries.temporary_quotas import DueRow
 from limes.errors import LimesError, NotFound
 

@@ -19,7 +19,7 @@ from limes.core.commitments.request import CommitmentRequest, beyond_quota, chec
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
-from limes.db.queries.project_quotas import project_quotas_by_resource
+from limes.db.queries.quotas import project_quotas_by_resource
 from limes.db.transactions import snapshot
 from limes.errors import Unprocessable
 

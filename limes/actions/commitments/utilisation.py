@@ -13,7 +13,7 @@ from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_use as queries
-from limes.db.queries.project_quotas import project_quotas_by_resource
+from limes.db.queries.quotas import project_quotas_by_resource
 from limes.db.transactions import atomic, snapshot
 
 _DAY = 86400

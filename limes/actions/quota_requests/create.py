@@ -12,7 +12,7 @@ from limes.actions.lookup import Place, Target, find, ids_of, not_ready
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount, without_quota
 from limes.actions.quota_requests.announce import announce_opened
 from limes.actions.quota_requests.grant import ALL_RIGHTS, grant_to_project
-from limes.actions.quota_requests.store import admit, close_passed_on, close_requests, record_step
+from limes.actions.quota_requests.store import admit, close_passed_on, close_requests, record_step, store
 from limes.actions.set_quota import project_figures, push_changes
 from limes.audit.initiator import of_job
 from limes.core.catalog import Ref
@@ -32,11 +32,10 @@ from limes.core.temporary_quota import ALWAYS, Term, check_term
 from limes.core.units import UnitError
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.domain_quotas import domain_quotas_by_name
-from limes.db.queries.project_quotas import SetByPeople, project_quotas_by_name
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_request_lists import approvals_by_rules
-from limes.db.queries.quota_requests import AmountRow, NewRequest
+from limes.db.queries.quota_requests import AmountRow
+from limes.db.queries.quotas import SetByPeople, domain_quotas_by_name, project_quotas_by_name
 from limes.db.queries.temporary_quotas import temporary_quotas
 from limes.db.transactions import atomic
 from limes.errors import Conflict, Unprocessable
@@ -79,33 +78,22 @@ def create_request(
 def _create(
     limes: Limes, place: Place, changes: Sequence[QuotaChange], reason: str, of_set: Collection[Ref], term: Term
 ) -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
-    target, author = find(limes.engine, place), limes.initiator
+    target = find(limes.engine, place)
     admit(limes, *ids_of(target))
     amounts = _read_amounts(limes, target, changes, of_set, term)
     replaced = _replaced(limes, target, [row.ref for row in amounts])
-    new = NewRequest(
-        *ids_of(target), RequestStatus.OPEN, reason, limes.now(), author.id, author.name, None, term.starts_at,
-        term.until,
-    )  # fmt: skip
-    id_ = _store(limes, target, new, amounts, replaced)
-    granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
-    if granted is None:
-        announce_opened(limes, id_)
-    return id_, granted
-
-
-def _store(limes: Limes, target: Target, new: NewRequest, amounts: Sequence[AmountRow], replaced: Sequence[int]) -> int:
-    id_ = queries.insert(limes.engine, new)
-    queries.add_amounts(limes.engine, [row._replace(request_id=id_) for row in amounts])
+    id_ = store(limes, target, reason, amounts, term)
     text = f"replaced by quota request {id_}"
     close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
     if isinstance(target, ProjectRow):
         close_passed_on(limes, target, replaced, text)
     wanted = {"/".join(row.ref): row.wanted for row in amounts}
-    details = {"from": new.starts_at, "until": new.until}
-    given = {name: int(value) for name, value in details.items() if value is not None}
-    record_step(limes, target, [id_], EventKind.OPENED, "", reason=new.reason, wanted=wanted, **given)
-    return id_
+    given = {name: int(time) for name, time in (("from", term.starts_at), ("until", term.until)) if time is not None}
+    record_step(limes, target, [id_], EventKind.OPENED, "", reason=reason, wanted=wanted, **given)
+    granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
+    if granted is None:
+        announce_opened(limes, id_)
+    return id_, granted
 
 
 def _replaced(limes: Limes, target: Target, refs: Sequence[Ref]) -> list[int]:

@@ -13,12 +13,12 @@ from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
 from limes.core.quota import Permissions
 from limes.core.temporary_quota import Term
-from limes.db.queries.autogrow_quotas import autogrow_bounds
+from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.domain_quotas import lock_domain_quotas
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_requests import AmountRow
+from limes.db.queries.quotas import lock_domain_quotas
 
 _BOUNDS = (What.MAX_QUOTA, What.MIN_QUOTA)
 """What is set where quota grows by itself."""

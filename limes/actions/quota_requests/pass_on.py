@@ -13,18 +13,23 @@ from limes.actions.lookup import Place, find_domain
 from limes.actions.quota_changes import QuotaOutcome
 from limes.actions.quota_requests.announce import announce_opened
 from limes.actions.quota_requests.grant import ALL_RIGHTS, PermissionSource, grant_to_project
-from limes.actions.quota_requests.store import admit, close_requests, lock_request, project_of, record_step
+from limes.actions.quota_requests.store import admit, close_requests, lock_request, project_of, record_step, store
 from limes.core.catalog import Ref
 from limes.core.history import What
-from limes.core.quota_requests import EventKind, RequestStatus, missing_domain_quota, names, status_after
+from limes.core.quota_requests import EventKind, missing_domain_quota, names, status_after
+from limes.core.temporary_quota import Term
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.domain_quotas import domain_quotas_by_resource, lock_domain_quotas
-from limes.db.queries.project_quotas import project_quota_sums, project_quotas_by_name
 from limes.db.queries.projects import ProjectRow
-from limes.db.queries.quota_requests import AmountRow, LockedRequest, NewRequest
+from limes.db.queries.quota_requests import AmountRow, LockedRequest
+from limes.db.queries.quotas import (
+    domain_quotas_by_resource,
+    lock_domain_quotas,
+    project_quota_sums,
+    project_quotas_by_name,
+)
 from limes.db.transactions import atomic
 from limes.errors import Conflict, Forbidden
 
@@ -64,12 +69,8 @@ def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, p
     for above in queries.lock_passed_on(engine, [origin.id]):
         raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
     rows = _missing(engine, project, origin.id, permissions)
-    reason, author = comment or f"for quota request {origin.id} of project {project.name}", limes.initiator
-    new = NewRequest(
-        domain.id, None, RequestStatus.OPEN, reason, limes.now(), author.id, author.name, origin.id, until=origin.until
-    )
-    id_ = queries.insert(engine, new)
-    queries.add_amounts(engine, [row._replace(request_id=id_) for row in rows])
+    reason = comment or f"for quota request {origin.id} of project {project.name}"
+    id_ = store(limes, domain, reason, rows, Term(origin.until), origin.id)
     wanted = {"/".join(row.ref): row.wanted for row in rows}
     record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
     details = {"reason": reason, "wanted": wanted, "passed_on_from": origin.id}

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from limes.actions import change_log
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
-from limes.actions.lookup import Place, Target, find, find_domain
+from limes.actions.lookup import Place, Target, find, find_domain, ids_of
 from limes.actions.quota_requests.announce import announce_step
 from limes.core.quota_requests import EventKind, RequestStatus
+from limes.core.temporary_quota import Term
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.projects import ProjectRow, projects_by_id
-from limes.db.queries.quota_requests import EventRow, LockedRequest
+from limes.db.queries.quota_requests import AmountRow, EventRow, LockedRequest
 from limes.errors import Conflict, NotFound
 
 _DAY = 86400.0
@@ -87,6 +88,16 @@ def _too_many(made: str) -> Conflict:
         f"{made} quota requests within 24 hours, which is as many as are allowed: wait, or ask for all resources in one"
         " request"
     )
+
+
+def store(
+    limes: Limes, target: Target, reason: str, amounts: Sequence[AmountRow], term: Term, origin: int | None = None
+) -> int:
+    """Stores an open request, made for that of a project with the number `origin`, and returns its number."""
+    author = (limes.initiator.id, limes.initiator.name)
+    id_ = queries.insert(limes.engine, ids_of(target), reason, author, limes.now(), term, origin)
+    queries.add_amounts(limes.engine, [row._replace(request_id=id_) for row in amounts])
+    return id_
 
 
 def record_step(

@@ -12,9 +12,9 @@ from limes.core.selection import Selection
 from limes.db.queries import kept_sums as queries
 from limes.db.queries.capacity import AZCapacityRow, capacities
 from limes.db.queries.catalog import all_ids
-from limes.db.queries.domain_quotas import domain_quota_sums
 from limes.db.queries.project_scrapes import capacity_scrape_range, cluster_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
+from limes.db.queries.quotas import domain_quota_sums
 from limes.db.transactions import snapshot
 
 _EVERYWHERE = Among("domain", None)

@@ -10,11 +10,11 @@ from limes.core.catalog import Ref
 from limes.core.selection import Page, Selection
 from limes.core.temporary_quota import TemporaryQuota
 from limes.db.queries.catalog import all_ids
-from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.kept_sums import resource_sums
 from limes.db.queries.project_scrapes import domain_scrape_ranges
 from limes.db.queries.project_sums import Among, ResourceSum
 from limes.db.queries.projects import DomainRow, domains
+from limes.db.queries.quotas import domain_quotas_by_resource
 from limes.db.queries.temporary_quotas import of_domains
 from limes.db.transactions import snapshot
 

@@ -13,7 +13,7 @@ from limes.core.catalog import Behavior, Ref, ResourceDef
 from limes.core.quota import burst_usage, is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem
 from limes.core.selection import Selection
-from limes.db.queries.project_quotas import ProjectResourceRow
+from limes.db.queries.quotas import ProjectResourceRow
 from limes.validation.shape import Amount, Shape, Time
 from limes.web.json import MAX_SHOWN
 

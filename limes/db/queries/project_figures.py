@@ -17,9 +17,9 @@ from limes.db.models import (
     Service,
     TemporaryQuota,
 )
-from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.db.queries.project_scrapes import FAILING_SINCE
 from limes.db.queries.projects import PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
+from limes.db.queries.quotas import ProjectResourceRow
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
 from limes.db.query import Node, Query, R, made, rows
 
