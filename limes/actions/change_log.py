@@ -1,4 +1,5 @@
-"""Records each change in the change's own transaction: in the history of quotas, and as events for the audit.
+"""Records each change in the change's own transaction: in the history of quotas, and as events for the audit. Shows the
+history, and forgets it.
 
 Invariant: a change and its records are committed together, or not at all. Every use case that changes a quota, bursting
 or a commitment calls this before its transaction ends. That costs one statement for the history and one for the events,
@@ -8,8 +9,10 @@ whatever the number of changes.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from limes.actions.context import Limes
+from limes.actions.lookup import Place, find
 from limes.actions.project_tasks import HasQuota
 from limes.actions.quota_changes import ChangedQuota, QuotaOutcome
 from limes.audit import events
@@ -23,9 +26,11 @@ from limes.core.units import Unit
 from limes.db.queries import history, outbox
 from limes.db.queries.autogrow_figures import ProjectQuotaRow
 from limes.db.queries.discovery import quotas_of_vanished
+from limes.db.queries.history import NumberedChange
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_pushes import mark_desynced
 from limes.db.queries.tasks import ProjectTask
+from limes.db.transactions import snapshot
 
 OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
 
@@ -228,3 +233,28 @@ def _history_row(limes: Limes, scope: Scope, step: QuotaStep, now: float) -> his
         initiator_name=limes.initiator.name,
         request_id=limes.initiator.request_id,
     )
+
+
+_BATCH = 1000
+
+
+@snapshot
+def list_changes(
+    limes: Limes, place: Place, refs: Collection[Ref] | None, before: int, limit: int
+) -> Sequence[NumberedChange]:
+    """Returns at most `limit` changes with a number below `before`, the newest first. Raises `NotFound`.
+
+    `refs` None means everything, including resources that are not configured any more. Changes of a whole project are
+    shown with any `refs`; those of a domain are without those of its projects.
+    """
+    find(limes.engine, place)
+    if refs is not None and not refs:
+        return []
+    return history.page(limes.engine, place.domain_uuid, place.project_uuid, refs, before, limit)
+
+
+def forget_history(limes: Limes) -> None:
+    """Deletes history that is older than its retention. Several may run this at once."""
+    before = limes.now() - limes.settings.audit.history_retention
+    while limes.engine.atomic(partial(history.forget_before, limes.engine, before, _BATCH)) == _BATCH:
+        pass

@@ -14,10 +14,10 @@ from dataclasses import replace
 from functools import partial
 
 from limes.actions import change_log
-from limes.actions.backend_drift import repair_backends
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find, ids_of, not_ready
+from limes.actions.push_quota import repair_backends
 from limes.actions.quota_changes import (
     ChangedQuota,
     EndingQuota,

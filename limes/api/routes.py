@@ -37,17 +37,7 @@ from limes.api.bodies import (
 )
 from limes.api.call import Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
-from limes.api.handlers import (
-    attention,
-    autogrow_bounds,
-    cluster,
-    mail_settings,
-    project,
-    quota,
-    rights,
-    unsubscribe,
-    version,
-)
+from limes.api.handlers import attention, cluster, mail_settings, project, quota, rights, unsubscribe, version
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
@@ -139,16 +129,12 @@ SECTIONS = {
         },
         f"{DOMAIN}/max-quota": {
             "PUT": Operation(
-                autogrow_bounds.limit_projects_of_domain,
-                "domain:edit",
-                _ACCEPTED,
-                (404, 409, 422),
-                body=DomainMaxQuotaBody,
+                quota.limit_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainMaxQuotaBody
             )
         },
         f"{DOMAIN}/forbid-autogrowth": {
             "PUT": Operation(
-                autogrow_bounds.stop_projects_of_domain,
+                quota.stop_projects_of_domain,
                 "domain:edit",
                 _ACCEPTED,
                 (404, 409, 422),
@@ -205,27 +191,17 @@ SECTIONS = {
         },
         f"{PROJECT}/max-quota": {
             "PUT": Operation(
-                autogrow_bounds.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
+                quota.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
             )
         },
         f"{PROJECT}/min-quota": {
             "PUT": Operation(
-                autogrow_bounds.grant_to_project,
-                "project:grant_quota",
-                _ACCEPTED,
-                _ERRORS,
-                (p.IF_MATCH,),
-                ProjectMinQuotaBody,
+                quota.grant_to_project, "project:grant_quota", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMinQuotaBody
             )
         },
         f"{PROJECT}/forbid-autogrowth": {
             "PUT": Operation(
-                autogrow_bounds.stop_project,
-                "project:edit",
-                _ACCEPTED,
-                _ERRORS,
-                (p.IF_MATCH,),
-                ProjectForbidAutogrowthBody,
+                quota.stop_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectForbidAutogrowthBody
             )
         },
         f"{PROJECT}/sync": {"POST": Operation(project.sync, "project:sync", {202: None}, (404,))},

@@ -5,12 +5,11 @@ from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
 
-from limes.actions.change_model import follow_models
 from limes.actions.compute_quota import growing_resources
 from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
-from limes.actions.follow_overrides import FollowOverrides
+from limes.actions.follow_configuration import FollowOverrides, follow_models
 from limes.actions.growth.early_sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage

@@ -7,7 +7,7 @@ from limes.core.catalog import Ref
 from limes.core.quota import QuotaSet
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, parse_value
 from limes.settings import Settings
-from limes.settings.quota_sets import QuotaSetSettings
+from limes.settings.quotas import QuotaSetSettings
 
 
 def quota_sets(settings: Settings, names: Names, problems: list[str]) -> dict[str, QuotaSet]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from limes.actions.discover import request_sync
-from limes.actions.follow_overrides import FollowOverrides
+from limes.actions.follow_configuration import FollowOverrides
 from limes.actions.reports.ineffective_overrides import Reason, find_ineffective
 from limes.backends import AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule

@@ -10,9 +10,15 @@ from collections.abc import Collection, Mapping, Sequence
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find, ids_of, not_ready
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount, without_quota
-from limes.actions.quota_requests.announce import announce_opened
-from limes.actions.quota_requests.grant import ALL_RIGHTS, grant_to_project
-from limes.actions.quota_requests.store import admit, close_passed_on, close_requests, record_step, store
+from limes.actions.quota_requests.pass_on import ALL_RIGHTS, grant_to_project
+from limes.actions.quota_requests.store import (
+    admit,
+    announce_opened,
+    close_passed_on,
+    close_requests,
+    record_step,
+    store,
+)
 from limes.actions.set_quota import project_figures, push_changes
 from limes.audit.initiator import of_job
 from limes.core.catalog import Ref

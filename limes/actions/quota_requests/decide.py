@@ -12,8 +12,14 @@ from dataclasses import replace
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount
-from limes.actions.quota_requests.grant import Rights, grant_to_domain, grant_to_project
-from limes.actions.quota_requests.pass_on import needed_now, read_origin, release
+from limes.actions.quota_requests.pass_on import (
+    Rights,
+    grant_to_domain,
+    grant_to_project,
+    needed_now,
+    read_origin,
+    release,
+)
 from limes.actions.quota_requests.store import (
     Locked,
     close_passed_on,

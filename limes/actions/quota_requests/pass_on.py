@@ -1,29 +1,43 @@
-"""Passes a project's request on: the domain asks the cloud admins for the quota that is missing for it. Once the domain
-has got that, the project's request is approved, too.
+"""What a request is granted, and what becomes of those that were passed on.
 
-Only quota is granted with it. Who decides on the domain's request does not see what the project's asks for of quota
-that grows by itself, and may have no right to grant it.
+A project's request is passed on: the domain asks the cloud admins for the quota that is missing for it. Once the domain
+has got that, the project's request is approved, too. Only quota is granted with it. Who decides on the domain's request
+does not see what the project's asks for of quota that grows by itself, and may have no right to grant it. What was
+passed on belongs to the domain: it stays when the project is deleted whose request it was made for.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from limes.actions import change_log
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_domain
-from limes.actions.quota_changes import QuotaOutcome
-from limes.actions.quota_requests.announce import announce_opened
-from limes.actions.quota_requests.grant import ALL_RIGHTS, PermissionSource, grant_to_project
-from limes.actions.quota_requests.store import admit, close_requests, lock_request, project_of, record_step, store
+from limes.actions.quota_changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
+from limes.actions.quota_requests.store import (
+    admit,
+    announce_opened,
+    close_requests,
+    lock_request,
+    project_of,
+    record_step,
+    store,
+)
+from limes.actions.set_autogrow_bounds import WantedBound, refuse_bounds, set_project_bounds
+from limes.actions.set_quota import apply_update, read_update
+from limes.audit.cadf import Scope
 from limes.core.catalog import Ref
+from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
-from limes.core.quota_requests import EventKind, missing_domain_quota, names, status_after
+from limes.core.quota import Permissions
+from limes.core.quota_requests import EventKind, RequestStatus, missing_domain_quota, names, status_after
 from limes.core.temporary_quota import Term
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
+from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.projects import ProjectRow
-from limes.db.queries.quota_requests import AmountRow, LockedRequest
+from limes.db.queries.projects import DomainRow, ProjectRow, projects_by_id
+from limes.db.queries.quota_requests import AmountRow, EventRow, LockedRequest
 from limes.db.queries.quotas import (
     domain_quotas_by_resource,
     lock_domain_quotas,
@@ -32,6 +46,96 @@ from limes.db.queries.quotas import (
 )
 from limes.db.transactions import atomic
 from limes.errors import Conflict, Forbidden
+
+_BOUNDS = (What.MAX_QUOTA, What.MIN_QUOTA)
+"""What is set where quota grows by itself."""
+PermissionSource = Callable[[Ref], Permissions]
+"""What the caller may do to the quota of a resource."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """What whoever decides may do, in the terms of PUT."""
+
+    quota: PermissionSource
+    bounds: Collection[What] = _BOUNDS
+    """Which of these they may set."""
+
+
+ALL_RIGHTS = Rights(lambda _: ALL_PERMISSIONS)
+
+
+def grant_to_domain(
+    limes: Limes, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, term: Term
+) -> QuotaOutcome:
+    """Raises quotas of a domain for a term, or says why not."""
+    return _raise_quotas(_for_request(limes, request_id), Place(domain.uuid), granted, rights, term)
+
+
+def grant_to_project(
+    limes: Limes,
+    project: ProjectRow,
+    request_id: int,
+    rows: Sequence[AmountRow],
+    granted: Mapping[Ref, int],
+    rights: Rights,
+    term: Term,
+) -> QuotaOutcome:
+    """Raises quotas of a project for a term, and limits of quota that grows by itself, or says why not."""
+    limes, place = _for_request(limes, request_id), Place(project.domain_uuid, project.uuid)
+    bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
+    if forbidden := {ref: _forbid(what) for ref, what in bounds.items() if what not in rights.bounds}:
+        return QuotaOutcome(forbidden)
+    quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
+    wanted = _wanted_bounds(limes, project, bounds, granted, quotas)
+    for what, each in wanted.items():
+        if refusals := refuse_bounds(limes, project, what, each):
+            return QuotaOutcome(refusals)
+    outcome = _raise_quotas(limes, place, quotas, rights, term)
+    if not outcome.refusals:
+        for what, each in wanted.items():
+            set_project_bounds(limes, place, what, each)
+    return outcome
+
+
+def _for_request(limes: Limes, request_id: int) -> Limes:
+    return limes.with_cause(f"quota request {request_id}")
+
+
+def _raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+    changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
+    update = read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
+    return apply_update(limes, place, replace(update, only_raises=True))[1]
+
+
+def _wanted_bounds(
+    limes: Limes, project: ProjectRow, bounds: Mapping[Ref, What], granted: Mapping[Ref, int], quotas: Collection[Ref]
+) -> dict[What, list[WantedBound]]:
+    """Locks and returns the bounds to raise, without limits that were raised or lifted meanwhile, and without grants
+    that are as large already. The domain's rows of `quotas` are locked before, in the order of all."""
+    if not bounds:
+        return {}
+    engine, all_ids = limes.engine, resource_ids(limes.engine)
+    ids = {ref: all_ids[ref] for ref in bounds}
+    lock_resources(engine, sorted(ids.values()))
+    if quotas:
+        lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
+    rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
+    present = {row.resource_id: row for row in rows}
+    wanted: dict[What, list[WantedBound]] = {}
+    for ref, what in bounds.items():
+        row = present.get(ids[ref])
+        bound = None if row is None else row.value_of(what)
+        if bound is None and what is What.MIN_QUOTA:
+            bound = 0
+        if bound is not None and bound < granted[ref]:
+            wanted.setdefault(what, []).append(WantedBound(ref, granted[ref]))
+    return wanted
+
+
+def _forbid(what: What) -> Refusal:
+    text = f"user is not allowed to raise {what.value} in this project"
+    return Refusal(RefusalKind.FORBIDDEN, text, rule=Bounding.PERMISSION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,3 +269,26 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     status = status_after({row.ref: row.wanted for row in rows}, granted)
     close_requests(limes, project, [id_], status, text, granted=named)
     return project, outcome
+
+
+def outlive_projects(limes: Limes, uuids: Collection[str]) -> None:
+    """Lets requests of domains go on without these projects, which are locked and about to be deleted.
+
+    An open one has nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile.
+    """
+    if not uuids:
+        return
+    engine, now = limes.engine, limes.now()
+    below = {row.id: row for row in queries.lock_open_of_projects(engine, uuids)}
+    above = queries.lock_passed_on(engine, list(below))
+    if above:
+        queries.close(engine, [row.id for row in above], RequestStatus.SUPERSEDED, now)
+    projects = projects_by_id(engine, {row.project_id for row in below.values() if row.project_id is not None})
+    for row in above:
+        project = projects[below[row.passed_on_from or 0].project_id or 0]
+        text, initiator = f"project {project.name} was deleted", limes.initiator
+        event = EventRow(row.id, now, EventKind.SUPERSEDED.value, text, initiator.id, initiator.name)
+        queries.add_events(engine, [event])
+        domain = Scope(project.domain_uuid, project.domain_name)
+        change_log.record_quota_request(limes, domain, row.id, event.kind, {})
+    queries.forget_origins(engine, uuids)

@@ -1,4 +1,4 @@
-"""Requests for more quota."""
+"""Requests for more quota, and preset sizes of quota."""
 
 from collections import Counter
 
@@ -29,3 +29,12 @@ class QuotaRequestSettings(Section):
             if count > 1:
                 raise ValueError(f"auto_approval: name {name!r} is given {count} times")
         return self
+
+
+class QuotaSetSettings(Section):
+    """One size."""
+
+    description: str = ""
+    """What it is for, in a few words. Clients show it beside the name."""
+    quotas: dict[str, dict[str, str | int]] = Field(min_length=1)
+    """Service -> resource -> `10` or `10 GiB`."""
