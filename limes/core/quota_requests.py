@@ -1,7 +1,7 @@
 """Requests for more quota: their states, what a decision makes of them, and rules that decide. Pure functions."""
 
 import enum
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
@@ -43,24 +43,6 @@ class EventKind(enum.StrEnum):
     WITHDRAWN = "withdrawn"
     SUPERSEDED = "superseded"
     EXPIRED = "expired"
-
-
-class Overlap(enum.Enum):
-    """How an open request relates to a new one of the same project or domain."""
-
-    NONE = "none"
-    REPLACED = "replaced"
-    """The new one asks for all of its resources."""
-    PARTIAL = "partial"
-    """The new one asks for some of them."""
-
-
-def overlap(open_request: Collection[Ref], new_request: Collection[Ref]) -> Overlap:
-    """Returns whether a new request takes the place of an open one, given the resources that each asks for."""
-    common = set(open_request) & set(new_request)
-    if not common:
-        return Overlap.NONE
-    return Overlap.REPLACED if common == set(open_request) else Overlap.PARTIAL
 
 
 def status_after(wanted: Mapping[Ref, int], granted: Mapping[Ref, int]) -> RequestStatus:

@@ -8,6 +8,7 @@ passed on belongs to the domain: it stays when the project is deleted whose requ
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from limes.actions import change_log
 from limes.actions.context import Limes
@@ -69,7 +70,7 @@ def grant_to_domain(
     limes: Limes, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, term: Term
 ) -> QuotaOutcome:
     """Raises quotas of a domain for a term, or says why not."""
-    return _raise_quotas(_for_request(limes, request_id), Place(domain.uuid), granted, rights, term)
+    return _raise_quotas(limes.with_cause(_cause(request_id)), Place(domain.uuid), granted, rights, term)
 
 
 def grant_to_project(
@@ -82,10 +83,13 @@ def grant_to_project(
     term: Term,
 ) -> QuotaOutcome:
     """Raises quotas of a project for a term, and limits of quota that grows by itself, or says why not."""
-    limes, place = _for_request(limes, request_id), Place(project.domain_uuid, project.uuid)
+    limes, place = limes.with_cause(_cause(request_id)), Place(project.domain_uuid, project.uuid)
     bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
-    if forbidden := {ref: _forbid(what) for ref, what in bounds.items() if what not in rights.bounds}:
-        return QuotaOutcome(forbidden)
+    forbidden = {ref: what for ref, what in bounds.items() if what not in rights.bounds}
+    if forbidden:
+        text = "user is not allowed to raise {} in this project".format
+        forbid = partial(Refusal, RefusalKind.FORBIDDEN, rule=Bounding.PERMISSION)
+        return QuotaOutcome({ref: forbid(text(what.value)) for ref, what in forbidden.items()})
     quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
     wanted = _wanted_bounds(limes, project, bounds, granted, quotas)
     for what, each in wanted.items():
@@ -98,8 +102,8 @@ def grant_to_project(
     return outcome
 
 
-def _for_request(limes: Limes, request_id: int) -> Limes:
-    return limes.with_cause(f"quota request {request_id}")
+def _cause(request_id: int) -> str:
+    return f"quota request {request_id}"
 
 
 def _raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
@@ -133,30 +137,17 @@ def _wanted_bounds(
     return wanted
 
 
-def _forbid(what: What) -> Refusal:
-    text = f"user is not allowed to raise {what.value} in this project"
-    return Refusal(RefusalKind.FORBIDDEN, text, rule=Bounding.PERMISSION)
-
-
-@dataclass(frozen=True, slots=True)
-class _Hierarchy:
-    """The quotas around a project, by resource."""
-
-    domain: Mapping[Ref, int]
-    others: Mapping[Ref, int]
-    """Of all other projects in the domain together."""
-
-
-def _read_hierarchy(engine: Engine, project: ProjectRow, ids: Mapping[Ref, int]) -> _Hierarchy:
+def _quotas_around(
+    engine: Engine, project: ProjectRow, ids: Mapping[Ref, int]
+) -> tuple[dict[Ref, int], dict[Ref, int]]:
+    """Returns the quotas of the domain, and those of all other projects in it together."""
     resources = sorted(ids.values())
     sums = project_quota_sums(engine, project.domain_id, resources)
     domain = domain_quotas_by_resource(engine, resources, [project.domain_id])
     rows = project_quotas_by_name(engine, project.id, lock=False)
     own = {ref: (rows[ref].quota or 0) if ref in rows else 0 for ref in ids}
-    return _Hierarchy(
-        domain={ref: domain.get((project.domain_id, id_), 0) for ref, id_ in ids.items()},
-        others={ref: sums.get(id_, 0) - own[ref] for ref, id_ in ids.items()},
-    )
+    of_domain = {ref: domain.get((project.domain_id, id_), 0) for ref, id_ in ids.items()}
+    return of_domain, {ref: sums.get(id_, 0) - own[ref] for ref, id_ in ids.items()}
 
 
 @atomic
@@ -187,22 +178,17 @@ def _missing(engine: Engine, project: ProjectRow, request_id: int, permissions: 
     rows = queries.amounts_of(engine, [request_id])[request_id]
     wanted = {row.ref: row.wanted for row in rows if row.what == What.QUOTA.value}
     if not wanted:
-        raise Conflict(
-            f"quota request {request_id} asks for quota that grows by itself, which comes from no domain: cloud"
-            " admins can approve it where it is"
-        )
+        text = f"quota request {request_id} asks for quota that grows by itself, which comes from no domain"
+        raise Conflict(f"{text}: cloud admins can approve it where it is")
     # whoever passes it on agrees to it: the approval above is the last one
     if not all(permissions(ref).can_raise for ref in wanted):
         raise Forbidden("Forbidden")
     all_ids = resource_ids(engine)
-    around = _read_hierarchy(engine, project, {ref: all_ids[ref] for ref in wanted})
-    missing = missing_domain_quota(wanted, around.domain, around.others)
+    domain, others = _quotas_around(engine, project, {ref: all_ids[ref] for ref in wanted})
+    missing = missing_domain_quota(wanted, domain, others)
     if not missing:
         raise Conflict(f"quota request {request_id} fits into the domain's quota: it can be approved")
-    return [
-        AmountRow(0, *ref, What.QUOTA.value, around.domain[ref], amount, None)
-        for ref, amount in sorted(missing.items())
-    ]
+    return [AmountRow(0, *ref, What.QUOTA.value, domain[ref], missing[ref], None) for ref in sorted(missing)]
 
 
 # -- once it is approved -----------------------------------------------------------------------------------------------
@@ -220,7 +206,6 @@ class Origin:
 
 
 def read_origin(limes: Limes, request: LockedRequest) -> Origin:
-    """Returns what is to be known of the project's request."""
     project = project_of(limes, request)
     rows = queries.amounts_of(limes.engine, [request.id])[request.id]
     all_ids = resource_ids(limes.engine)
@@ -237,9 +222,8 @@ def needed_now(limes: Limes, origin: Origin, asked_for: Mapping[Ref, int]) -> di
     engine, project = limes.engine, origin.project
     lock_resources(engine, sorted(origin.ids[ref] for ref in asked_for))
     lock_domain_quotas(engine, project.domain_id, sorted(origin.ids.values()))
-    around = _read_hierarchy(engine, project, origin.ids)
-    wanted = {row.ref: row.wanted for row in origin.rows}
-    return {ref: around.others[ref] + wanted[ref] for ref in asked_for}
+    _, others = _quotas_around(engine, project, origin.ids)
+    return {row.ref: others[row.ref] + row.wanted for row in origin.rows if row.ref in asked_for}
 
 
 def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[ProjectRow, QuotaOutcome] | None:
@@ -249,8 +233,8 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     If nothing of it fits, it stays open, and its conversation says why.
     """
     project, id_, rows = origin.project, origin.request.id, origin.rows
-    around = _read_hierarchy(limes.engine, project, origin.ids)
-    fitting = {ref: max(0, around.domain[ref] - around.others[ref]) for ref in origin.ids}
+    domain, others = _quotas_around(limes.engine, project, origin.ids)
+    fitting = {ref: max(0, domain[ref] - others[ref]) for ref in origin.ids}
     granted = {row.ref: min(row.wanted, fitting.get(row.ref, row.present)) for row in rows}
     outcome, problem = QuotaOutcome(), "the domain's quota is still not enough"
     if any(granted[row.ref] > row.present for row in rows):
@@ -286,9 +270,8 @@ def outlive_projects(limes: Limes, uuids: Collection[str]) -> None:
     projects = projects_by_id(engine, {row.project_id for row in below.values() if row.project_id is not None})
     for row in above:
         project = projects[below[row.passed_on_from or 0].project_id or 0]
-        text, initiator = f"project {project.name} was deleted", limes.initiator
-        event = EventRow(row.id, now, EventKind.SUPERSEDED.value, text, initiator.id, initiator.name)
-        queries.add_events(engine, [event])
+        text, author, kind = f"project {project.name} was deleted", limes.initiator, EventKind.SUPERSEDED.value
+        queries.add_events(engine, [EventRow(row.id, now, kind, text, author.id, author.name)])
         domain = Scope(project.domain_uuid, project.domain_name)
-        change_log.record_quota_request(limes, domain, row.id, event.kind, {})
+        change_log.record_quota_request(limes, domain, row.id, kind, {})
     queries.forget_origins(engine, uuids)
