@@ -51,9 +51,8 @@ class Computation:
 
     def describe(self, project_id: int) -> str:
         """Returns why the quota of a project is what was computed."""
-        return describe_allocation(
-            self.demands[project_id], self.allocations[project_id], self.bounds[project_id], self.unit
-        )
+        allocation, bounds = self.allocations[project_id], self.bounds[project_id]
+        return describe_allocation(self.demands[project_id], allocation, bounds, self.unit)
 
 
 def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, now: float) -> Computation:

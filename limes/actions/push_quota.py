@@ -66,8 +66,7 @@ def push_quota(limes: Limes, project_id: int, service_types: Sequence[str]) -> l
 def _claim_of_project(
     limes: Limes, project_id: int, service_types: Sequence[str]
 ) -> list[tuple[ProjectTask, dict[str, int]]]:
-    times = _times_of_claim(limes)
-    claimed = tasks.claim_push_of(limes.engine, project_id, service_types, *times)
+    claimed = tasks.claim_push_of(limes.engine, project_id, service_types, *_times_of_claim(limes))
     return [(task, quotas) for task in claimed if (quotas := _wanted(limes, task)) is not None]
 
 
@@ -124,11 +123,10 @@ def _push(limes: Limes, task: ProjectTask, quotas: dict[str, int]) -> str | None
 
     Gives the claim back and raises `BackendPaused` if the backend is paused.
     """
-    service = limes.catalog.services[task.service_type]
+    service, backend = limes.catalog.services[task.service_type], limes.backends.quota[task.service_type]
     error: str | None = None
     try:
-        azs = _azs(limes, task)
-        calls.set_quota(limes.backends.quota[task.service_type], service, project_info(task), quotas, azs)
+        calls.set_quota(backend, service, project_info(task), quotas, _azs(limes, task))
     except BackendPaused:
         _give_back(limes, task)
         raise
@@ -161,7 +159,11 @@ def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str
     if state is None:  # the project has vanished
         return
     if state.push_claimed_until != task.lease:
-        _leave_new_mark(limes, task, state)
+        text = "quota of project %s, service %s: written after its lease was over, so it will be written once more"
+        log.warning(text, task.project_uuid, task.service_type)
+        # later than the old mark, whatever the clock says, so that another writer sees that it has changed
+        mark = max(limes.now(), (state.quota_desynced_at or 0) + 1e-3)
+        queries.mark_desynced_again(limes.engine, task.id, mark, limes.now())
     elif error is not None:
         _retry_later(limes, task, state.push_failures + 1, error)
         if any(resource.quota_at_least_usage for resource in _resources(limes, task)):
@@ -182,17 +184,6 @@ def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str
 
 def _resources(limes: Limes, task: ProjectTask) -> Iterable[ResourceDef]:
     return limes.catalog.services[task.service_type].resources.values()
-
-
-def _leave_new_mark(limes: Limes, task: ProjectTask, state: queries.PushState) -> None:
-    log.warning(
-        "quota of project %s, service %s: written after its lease was over, so it will be written once more",
-        task.project_uuid,
-        task.service_type,
-    )
-    # later than the old mark, whatever the clock says, so that another writer sees that it has changed
-    mark = max(limes.now(), (state.quota_desynced_at or 0) + 1e-3)
-    queries.mark_desynced_again(limes.engine, task.id, mark, limes.now())
 
 
 def _retry_later(limes: Limes, task: ProjectTask, failures: int, error: str) -> None:

@@ -8,7 +8,6 @@ passed on belongs to the domain: it stays when the project is deleted whose requ
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from limes.actions import change_log
 from limes.actions.context import Limes
@@ -26,8 +25,8 @@ from limes.actions.quota_requests.store import (
 from limes.actions.set_autogrow_bounds import WantedBound, refuse_bounds, set_project_bounds
 from limes.actions.set_quota import apply_update, read_update
 from limes.audit.cadf import Scope
+from limes.core import hierarchy
 from limes.core.catalog import Ref
-from limes.core.hierarchy import Bounding, Refusal, RefusalKind
 from limes.core.history import What
 from limes.core.quota import Permissions
 from limes.core.quota_requests import EventKind, RequestStatus, missing_domain_quota, names, status_after
@@ -88,8 +87,7 @@ def grant_to_project(
     forbidden = {ref: what for ref, what in bounds.items() if what not in rights.bounds}
     if forbidden:
         text = "user is not allowed to raise {} in this project".format
-        forbid = partial(Refusal, RefusalKind.FORBIDDEN, rule=Bounding.PERMISSION)
-        return QuotaOutcome({ref: forbid(text(what.value)) for ref, what in forbidden.items()})
+        return QuotaOutcome({ref: hierarchy.forbidden(text(what.value)) for ref, what in forbidden.items()})
     quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
     wanted = _wanted_bounds(limes, project, bounds, granted, quotas)
     for what, each in wanted.items():
