@@ -1,4 +1,5 @@
-"""Records each change in the change's own transaction: in the history of quotas, and as events for the audit.
+"""Records each change in the change's own transaction: in the history of quotas, and as events for the audit. Shows the
+history, and forgets it.
 
 Invariant: a change and its records are committed together, or not at all. Every use case that changes a quota, bursting
 or a commitment calls this before its transaction ends. That costs one statement for the history and one for the events,
@@ -8,10 +9,12 @@ whatever the number of changes.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from limes.actions.context import Limes
+from limes.actions.lookup import Place, find
 from limes.actions.project_tasks import HasQuota
-from limes.actions.quota_changes import ChangedQuota, QuotaOutcome
+from limes.actions.quota_changes import QuotaOutcome
 from limes.audit import events
 from limes.audit.events import CommitmentStep, Event, Scope, render
 from limes.core.catalog import Ref
@@ -22,9 +25,11 @@ from limes.core.units import Unit
 from limes.db.queries import history, outbox
 from limes.db.queries.autogrow_figures import ProjectQuotaRow
 from limes.db.queries.discovery import quotas_of_vanished
+from limes.db.queries.history import NumberedChange
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quota_pushes import mark_desynced
 from limes.db.queries.tasks import ProjectTask
+from limes.db.transactions import snapshot
 
 OTHERS_REFUSED = "cannot commit this because other values in this request are unacceptable"
 
@@ -42,20 +47,18 @@ def scope_of(target: DomainRow | ProjectRow | ProjectTask | ProjectQuotaRow) -> 
 
 def record_outcome(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> None:
     """Records that a request has changed quotas or their ends, or was refused as a whole."""
-    if not outcome.refusals:
-        _record_steps(limes, scope, [_requested(limes, change) for change in (*outcome.changed, *outcome.noted)])
-    elif limes.settings.audit.sinks:
-        _emit(limes, _refused_quotas(limes, scope, outcome))
+    if outcome.refusals:
+        _record_refusals(limes, scope, outcome)
+        return
+    steps = []
+    for change in (*outcome.changed, *outcome.noted):
+        detail, unit = "; ".join(filter(None, (limes.cause, change.detail))), limes.catalog.unit_of(change.ref)
+        steps.append(QuotaStep(change.ref, unit, change.old, change.new, limes.reason, detail))
+    _record_steps(limes, scope, steps)
 
 
-def _requested(limes: Limes, change: ChangedQuota) -> QuotaStep:
-    detail = "; ".join(filter(None, (limes.cause, change.detail)))
-    return QuotaStep(change.ref, limes.catalog.unit_of(change.ref), change.old, change.new, limes.reason, detail)
-
-
-def _refused_quotas(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> list[Event]:
-    """Returns events for all of the request's quotas that would have changed, and those that could not even be
-    read."""
+def _record_refusals(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> None:
+    """Records all of the request's quotas that would have changed, and those that could not even be read."""
     attempts = {change.ref: change for change in outcome.attempted}
     refusals = []
     for ref in {**attempts, **outcome.refusals}:
@@ -65,35 +68,29 @@ def _refused_quotas(limes: Limes, scope: Scope, outcome: QuotaOutcome) -> list[E
         old, new = (attempt.old, attempt.new) if attempt else (None, None)
         message = refusal.message if refusal else OTHERS_REFUSED
         refusals.append(events.quota_refused(scope, ref, unit, old, new, message, limes.initiator))
-    return refusals
+    _emit(limes, refusals)
 
 
 def record_bursting(limes: Limes, scope: Scope, enabled: bool) -> None:
-    """Records that bursting was switched."""
     step = QuotaStep(("", ""), Unit.COUNT, int(not enabled), int(enabled), Reason.REQUEST, what=What.BURSTING)
-    history.append(limes.engine, [_history_row(limes, scope, step, limes.now())])
+    _append(limes, [(scope, step)])
     _emit(limes, [events.bursting_changed(scope, enabled, limes.initiator)])
 
 
 def record_bounds(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
     """Records how far quota may grow by itself from now on, for any number of projects."""
     changes = [(scope, replace(step, detail=step.detail or limes.cause)) for scope, step in changes]
-    now = limes.now()
-    history.append(limes.engine, [_history_row(limes, scope, step, now) for scope, step in changes])
+    _append(limes, changes)
     _emit(limes, [events.bound_changed(scope, step, limes.initiator) for scope, step in changes])
 
 
 def record_refused_bounds(limes: Limes, scope: Scope, what: What, refusals: Mapping[Ref, Refusal]) -> None:
     """Records that a request for such bounds was refused as a whole: with those that were unacceptable."""
-    known = {ref: refusal for ref, refusal in refusals.items() if limes.catalog.find(ref) is not None}
-    _emit(
-        limes,
-        [events.bound_refused(scope, ref, what, refusal.message, limes.initiator) for ref, refusal in known.items()],
-    )
+    known = [(ref, refusal.message) for ref, refusal in refusals.items() if limes.catalog.find(ref) is not None]
+    _emit(limes, [events.bound_refused(scope, ref, what, message, limes.initiator) for ref, message in known])
 
 
 def record_refused_bursting(limes: Limes, scope: Scope, enabled: bool, message: str) -> None:
-    """Records that switching bursting was refused."""
     _emit(limes, [events.bursting_refused(scope, enabled, message, limes.initiator)])
 
 
@@ -121,11 +118,11 @@ def record_constrained(limes: Limes, scope: Scope, changes: Iterable[tuple[Ref, 
 
 
 def record_quotas(limes: Limes, changes: Sequence[tuple[Scope, QuotaStep]]) -> None:
-    """Records quotas of many projects or domains."""
-    now = limes.now()
-    history.append(limes.engine, [_history_row(limes, scope, step, now) for scope, step in changes])
+    """Records quotas of many projects or domains; what only corrects a backend is history, but no event."""
+    _append(limes, changes)
     if limes.settings.audit.sinks:
-        _emit(limes, [events.quota_changed(scope, step, limes.initiator) for scope, step in changes])
+        quotas = [(scope, step) for scope, step in changes if step.what is What.QUOTA]
+        _emit(limes, [events.quota_changed(scope, step, limes.initiator) for scope, step in quotas])
 
 
 def record_scrape(
@@ -135,14 +132,20 @@ def record_scrape(
     before: Mapping[str, HasQuota],
     after: Mapping[str, HasQuota],
 ) -> None:
-    """Records the quotas that a scrape has changed: `before` and `after` are by resource name."""
+    """Records the quotas that a scrape has changed: `before` and `after` are by resource name. A first quota of 0 is no
+    change."""
     steps = []
     for name, row in after.items():
-        ref = (task.service_type, name)
+        ref, old, new = (task.service_type, name), before[name].quota if name in before else None, row.quota
+        if new is None or new == (old or 0):
+            continue
+        resource = limes.catalog.find(ref)
+        if old is None and resource is not None and resource.auto_approve_initial_quota == new:
+            steps.append(QuotaStep(ref, resource.unit, old, new, Reason.AUTO_APPROVAL))
+            continue
         constraint = constraints.for_project(ref, task.domain_name, task.project_name)
-        old = before[name].quota if name in before else None
-        if step := _scraped(limes, ref, old, row.quota, constraint):
-            steps.append(step)
+        assert constraint is not None  # nothing else changes a quota in a scrape
+        steps.append(_constrained(limes, ref, old, new, constraint))
     _record_steps(limes, scope_of(task), steps)
 
 
@@ -173,30 +176,12 @@ def _constrained(limes: Limes, ref: Ref, old: int | None, new: int, constraint: 
     return QuotaStep(ref, unit, old, new, Reason.CONSTRAINT, constraint.render(unit))
 
 
-def _scraped(
-    limes: Limes, ref: Ref, old: int | None, new: int | None, constraint: Constraint | None
-) -> QuotaStep | None:
-    """Returns the change of a quota by a scrape; None if there is none. A first quota of 0 is no change."""
-    if new is None or new == (old or 0):
-        return None
-    resource = limes.catalog.find(ref)
-    if old is None and resource is not None and resource.auto_approve_initial_quota == new:
-        return QuotaStep(ref, resource.unit, old, new, Reason.AUTO_APPROVAL)
-    assert constraint is not None  # nothing else changes a quota in a scrape
-    return _constrained(limes, ref, old, new, constraint)
-
-
 # -- history and events ------------------------------------------------------------------------------------------
 
 
 def _record_steps(limes: Limes, scope: Scope, steps: Sequence[QuotaStep]) -> None:
-    """Records steps; those that only correct a backend are history, but no events."""
-    if not steps:
-        return
-    now = limes.now()
-    history.append(limes.engine, [_history_row(limes, scope, step, now) for step in steps])
-    changed = [step for step in steps if step.what is What.QUOTA]
-    _emit(limes, [events.quota_changed(scope, step, limes.initiator) for step in changed])
+    if steps:
+        record_quotas(limes, [(scope, step) for step in steps])
 
 
 def _emit(limes: Limes, new_events: Sequence[Event]) -> None:
@@ -211,19 +196,38 @@ def _emit(limes: Limes, new_events: Sequence[Event]) -> None:
     outbox.append(limes.engine, rows)
 
 
-def _history_row(limes: Limes, scope: Scope, step: QuotaStep, now: float) -> history.HistoryRow:
-    return history.HistoryRow(
-        at=now,
-        domain_uuid=scope.domain_uuid,
-        project_uuid=scope.project_uuid,
-        service_type=step.ref[0],
-        resource_name=step.ref[1],
-        what=step.what.value,
-        old=step.old,
-        new=step.new,
-        reason=step.reason.value,
-        detail=step.detail,
-        initiator_id=limes.initiator.id,
-        initiator_name=limes.initiator.name,
-        request_id=limes.initiator.request_id,
-    )
+def _append(limes: Limes, changes: Iterable[tuple[Scope, QuotaStep]]) -> None:
+    now, initiator = limes.now(), limes.initiator
+    rows = [
+        history.HistoryRow(
+            *(now, scope.domain_uuid, scope.project_uuid, *step.ref, step.what.value, step.old, step.new),
+            *(step.reason.value, step.detail, initiator.id, initiator.name, initiator.request_id),
+        )
+        for scope, step in changes
+    ]
+    history.append(limes.engine, rows)
+
+
+_BATCH = 1000
+
+
+@snapshot
+def list_changes(
+    limes: Limes, place: Place, refs: Collection[Ref] | None, before: int, limit: int
+) -> Sequence[NumberedChange]:
+    """Returns at most `limit` changes with a number below `before`, the newest first. Raises `NotFound`.
+
+    `refs` None means everything, including resources that are not configured any more. Changes of a whole project are
+    shown with any `refs`; those of a domain are without those of its projects.
+    """
+    find(limes.engine, place)
+    if refs is not None and not refs:
+        return []
+    return history.page(limes.engine, place.domain_uuid, place.project_uuid, refs, before, limit)
+
+
+def forget_history(limes: Limes) -> None:
+    """Deletes history that is older than its retention. Several may run this at once."""
+    before = limes.now() - limes.settings.audit.history_retention
+    while limes.engine.atomic(partial(history.forget_before, limes.engine, before, _BATCH)) == _BATCH:
+        pass

@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from limes.actions.context import Limes
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az, distribute
-from limes.core.autogrow_advice import describe_allocation
-from limes.core.autogrow_bounds import AutogrowBounds, Limits, find_bounds
+from limes.core.autogrow_advice import AutogrowBounds, describe_allocation, find_bounds
 from limes.core.capacity import effective
 from limes.core.catalog import AutogrowRule, Catalog, Ref
-from limes.core.overrides import QuotaOverrides
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
@@ -53,9 +51,8 @@ class Computation:
 
     def describe(self, project_id: int) -> str:
         """Returns why the quota of a project is what was computed."""
-        return describe_allocation(
-            self.demands[project_id], self.allocations[project_id], self.bounds[project_id], self.unit
-        )
+        allocation, bounds = self.allocations[project_id], self.bounds[project_id]
+        return describe_allocation(self.demands[project_id], allocation, bounds, self.unit)
 
 
 def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, now: float) -> Computation:
@@ -70,7 +67,18 @@ def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, 
     capacity = {az: effective(amount, behavior.overcommit_factor) for az, amount in raw.items()}
     overrides = limes.overrides()
     rows = {row.project_id: row for row in figures.projects}
-    bounds = {id_: find_bounds(_limits(limes, ref, row, overrides)) for id_, row in rows.items()}
+    bounds = {
+        id_: find_bounds(
+            override=overrides.for_project(ref, row.domain_name, row.project_name),
+            max_quota=row.max_quota,
+            min_quota=row.min_quota,
+            forbids_growth=bool(row.forbids_autogrowth),
+            constraint=limes.constraints.for_project(ref, row.domain_name, row.project_name),
+            min_backend_quota=row.min_backend_quota,
+            max_backend_quota=row.max_backend_quota,
+        )
+        for id_, row in rows.items()
+    }
     is_pooled = not behavior.commitment_is_az_aware
     demands = {}
     for id_, found in bounds.items():
@@ -79,15 +87,3 @@ def compute_quota(limes: Limes, ref: Ref, resource_id: int, rule: AutogrowRule, 
         demands[id_] = ProjectDemand(id_, demand, found.bounds)
     allocations = distribute(capacity, demands.values(), rule)
     return Computation(limes.catalog.unit_of(ref), raw, capacity, figures, rows, demands, bounds, allocations)
-
-
-def _limits(limes: Limes, ref: Ref, row: ProjectQuotaRow, overrides: QuotaOverrides) -> Limits:
-    return Limits(
-        override=overrides.for_project(ref, row.domain_name, row.project_name),
-        max_quota=row.max_quota,
-        min_quota=row.min_quota,
-        forbids_growth=bool(row.forbids_autogrowth),
-        constraint=limes.constraints.for_project(ref, row.domain_name, row.project_name),
-        min_backend_quota=row.min_backend_quota,
-        max_backend_quota=row.max_backend_quota,
-    )

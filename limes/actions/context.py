@@ -7,11 +7,9 @@ from typing import Any
 from limes.audit.events import LIMES, Initiator
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
-from limes.core.constraints import ConstraintSet
+from limes.core.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.core.history import Reason
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
-from limes.core.permissions import LowPrivRules
-from limes.core.quota import QuotaSet
+from limes.core.quota import LowPrivRules, QuotaSet
 from limes.core.quota_requests import AutoApprovalRule
 from limes.db.engine import Engine
 from limes.settings import Settings

@@ -20,7 +20,7 @@ from limes.actions.compute_quota import mark_growing_due
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.usage import end_metering
-from limes.actions.quota_requests.outlive import outlive_projects
+from limes.actions.quota_requests.pass_on import outlive_projects
 from limes.audit.events import Scope
 from limes.backends import DomainInfo, ProjectInfo, calls
 from limes.core.catalog import Ref

@@ -27,15 +27,20 @@ from limes.actions.compute_quota import Computation, autogrow_rule, compute_quot
 from limes.actions.context import Limes
 from limes.actions.project_tasks import never
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az
-from limes.core.autogrow_bounds import AutogrowBounds
+from limes.core.autogrow_advice import AutogrowBounds
 from limes.core.catalog import AutogrowRule, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import Proposal, capped, choose_changes, cover, split
-from limes.db.engine import Engine
 from limes.db.queries import autogrow as queries
-from limes.db.queries import autogrow_quotas
-from limes.db.queries.autogrow_figures import SET_BY_PEOPLE, Figures, ProjectQuotaRow, raw_capacity_by_az, read_figures
-from limes.db.queries.autogrow_quotas import AZQuotaChanges
+from limes.db.queries import autogrow_figures
+from limes.db.queries.autogrow_figures import (
+    SET_BY_PEOPLE,
+    AZQuotaChanges,
+    Figures,
+    ProjectQuotaRow,
+    raw_capacity_by_az,
+    read_figures,
+)
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import atomic
 from limes.errors import LimesError
@@ -110,7 +115,6 @@ def _claim(limes: Limes, refs: Collection[Ref], now: float) -> _Claim | None:
 
 
 def _distribute(limes: Limes, claim: _Claim, size: int) -> int:
-    """Returns how many projects have another quota now."""
     rule, now = limes.catalog.autogrow(claim.ref), limes.now()
     assert rule is not None  # or else it was not claimed
     computed = compute_quota(limes, claim.ref, claim.resource, rule, now)
@@ -166,18 +170,22 @@ def explain_allocation(limes: Limes, project_id: int, ref: Ref) -> ExplainedAllo
 
 @atomic
 def _write(limes: Limes, claim: _Claim, computed: Computation, piece: Sequence[Proposal]) -> int | None:
-    """Writes the quota of some projects. Returns how many have another one now; None if it must not be written any
-    more."""
+    """Returns how many of these projects have another quota now; None if it must not be written any more."""
     engine, resource, now = limes.engine, claim.resource, limes.now()
-    if queries.lock_claimed(engine, resource, claim.until) is None:
-        return None
-    if raw_capacity_by_az(engine, resource) != computed.raw_capacity:
+    is_ours = queries.lock_claimed(engine, resource, claim.until) is not None
+    if not is_ours or raw_capacity_by_az(engine, resource) != computed.raw_capacity:
         return None
     planned = {each.id: each for each in piece}
     figures = read_figures(engine, resource, now, 0, projects=planned, lock=True)
     is_pooled = not limes.catalog.behavior(claim.ref).commitment_is_az_aware
     present = [_update(computed, planned[row.project_id], row, figures, is_pooled) for row in figures.projects]
-    _write_azs(engine, resource, figures, present, now)
+    changes = AZQuotaChanges()
+    for each in present:  # the latest row of a project says when its quota over all AZs was changed
+        by_people = _set_by_people(figures, each.id)
+        moves_only = not by_people and sum(each.old.values()) == sum(each.new.values())
+        changed_at = each.changed_at if moves_only else now
+        changes.add(each.id, figures.quotas.get(each.id, {}), each.new, changed_at, everything=by_people)
+    changes.write(engine, resource)
     quotas = {each.id: sum(each.new.values()) for each in present}
     rows = [row for row in figures.projects if row.quota != quotas[row.project_id]]
     told = {row.project_id for row in rows}
@@ -185,9 +193,9 @@ def _write(limes: Limes, claim: _Claim, computed: Computation, piece: Sequence[P
     if definition is not None and definition.az_separated:  # the backend is told, too, what has only moved
         told |= {each.id for each in present if each.old != each.new or _set_by_people(figures, each.id)}
     if told:
-        autogrow_quotas.mark_desynced(engine, resource, sorted(told), now)
+        autogrow_figures.mark_desynced(engine, resource, sorted(told), now)
     if rows:
-        autogrow_quotas.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
+        autogrow_figures.write_quotas(engine, resource, {row.project_id: quotas[row.project_id] for row in rows})
         steps = [_step(claim.ref, computed, figures, row, quotas[row.project_id]) for row in rows]
         change_log.record_quotas(limes, list(zip(map(scope_of, rows), steps, strict=True)))
     return len(rows)
@@ -203,17 +211,9 @@ def _step(ref: Ref, computed: Computation, figures: Figures, row: ProjectQuotaRo
 def _propose(computed: Computation) -> list[Proposal]:
     proposals = []
     for id_, demand in computed.demands.items():
-        stored = computed.figures.quotas.get(id_, {})
-        proposals.append(
-            Proposal(
-                id=id_,
-                old=_present(computed.figures, id_),
-                new=capped(computed.allocations[id_].quotas),
-                needed={az: each.needed for az, each in demand.azs.items()},
-                changed_at=max((each.changed_at for each in stored.values()), default=SET_BY_PEOPLE),
-                bounds=demand.bounds,
-            )
-        )
+        old, new = _present(computed.figures, id_), capped(computed.allocations[id_].quotas)
+        needed = {az: each.needed for az, each in demand.azs.items()}
+        proposals.append(Proposal(id_, old, new, needed, _changed_at(computed.figures, id_), demand.bounds))
     return proposals
 
 
@@ -233,33 +233,24 @@ def _update(
     computed: Computation, planned: Proposal, row: ProjectQuotaRow, figures: Figures, is_pooled: bool
 ) -> Proposal:
     """Returns what to write now, given the project's present row and figures, which are locked."""
-    id_ = planned.id
-    stored, old = figures.quotas.get(id_, {}), _present(figures, id_)
+    id_, old = planned.id, _present(figures, planned.id)
     demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
     needed = {az: each.needed for az, each in demand.items()}
     new = cover(planned.new, needed)
     has_other_bounds = computed.rows[id_] != row._replace(quota=computed.rows[id_].quota)
     if has_other_bounds and sum(new.values()) > sum(old.values()):
         new = cover(old, needed)
-    changed_at = max((each.changed_at for each in stored.values()), default=SET_BY_PEOPLE)
-    return Proposal(id_, old, new, needed, changed_at)
+    return Proposal(id_, old, new, needed, _changed_at(figures, id_))
 
 
 def _present(figures: Figures, project_id: int) -> dict[str, int]:
     return {az: each.quota for az, each in figures.quotas.get(project_id, {}).items() if each.quota}
 
 
+def _changed_at(figures: Figures, project_id: int) -> float:
+    return max((each.changed_at for each in figures.quotas.get(project_id, {}).values()), default=SET_BY_PEOPLE)
+
+
 def _set_by_people(figures: Figures, project_id: int) -> bool:
     """Returns whether a project's quota is what people have set before it followed usage."""
     return any(each.changed_at == SET_BY_PEOPLE for each in figures.quotas.get(project_id, {}).values())
-
-
-def _write_azs(engine: Engine, resource: int, figures: Figures, proposals: Sequence[Proposal], now: float) -> None:
-    """Writes quota by AZ where it differs. The latest row of a project says when its quota over all AZs was changed."""
-    changes = AZQuotaChanges()
-    for each in proposals:
-        by_people = _set_by_people(figures, each.id)
-        moves_only = not by_people and sum(each.old.values()) == sum(each.new.values())
-        changed_at = each.changed_at if moves_only else now
-        changes.add(each.id, figures.quotas.get(each.id, {}), each.new, changed_at, everything=by_people)
-    changes.write(engine, resource)

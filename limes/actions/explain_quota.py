@@ -14,21 +14,19 @@ from limes.actions.lookup import Place, find, ids_of
 from limes.actions.quota_changes import without_quota
 from limes.actions.set_quota import read_figures, rules_of, warn_beyond_capacity
 from limes.core import hierarchy
-from limes.core.autogrow_advice import Advice, Adviser
+from limes.core.autogrow_advice import Adviser, AutogrowAdvice
 from limes.core.catalog import ANY_AZ, Behavior, Ref
 from limes.core.commitments.request import beyond_quota, committable_azs
 from limes.core.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaRules, bounds
-from limes.core.permissions import Permissions
-from limes.core.quota import is_forbidden, usable_quota
+from limes.core.quota import Permissions, is_forbidden, usable_quota
 from limes.core.temporary_quota import TemporaryQuota
-from limes.db.engine import Engine
 from limes.db.queries import history
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.history import NumberedChange
 from limes.db.queries.kept_sums import resource_sums
-from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quotas import project_quotas_by_resource
 from limes.db.queries.temporary_quotas import temporary_quotas
 from limes.db.transactions import snapshot
 
@@ -38,7 +36,7 @@ class AutogrowExplanation:
     """Why a quota that grows by itself is what it is, and what would raise it."""
 
     computed: ExplainedAllocation
-    advice: Sequence[Advice]
+    advice: list[AutogrowAdvice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,9 @@ def explain_quotas(
     origins = history.latest(engine, place.domain_uuid, place.project_uuid)
     temporary = temporary_quotas(engine, *ids_of(target))
     growing = [id_ for ref, id_ in ids.items() if catalog.autogrow(ref)]
-    everywhere = {} if isinstance(target, ProjectRow) else _projects_quota(engine, growing)
+    of_domain = growing and not isinstance(target, ProjectRow)
+    sums = resource_sums(engine, growing, "cluster", Among("domain", None)) if of_domain else ()
+    everywhere = {row.resource_id: int(row.quota or 0) for row in sums}  # of all projects of all domains together
     explanations = []
     for ref, numbers in figures.items():
         rules, usable, growth = rules_of(limes, target, ref, permissions[ref]), None, None
@@ -114,21 +114,9 @@ def _growth(
     computed = explain_allocation(limes, project_id, ref)
     if computed is None:
         return None
-    forbidden = is_forbidden(figures.backend_maximum) or not behavior.commitment_durations
+    is_possible = bool(behavior.commitment_durations) and not is_forbidden(figures.backend_maximum)
+    azs = committable_azs(behavior, limes.catalog) if is_possible else ()
     used = sum(demand.usage for az, demand in computed.demand.azs.items() if az != ANY_AZ)
-    adviser = Adviser(
-        computed.demand,
-        computed.allocation,
-        computed.bounds,
-        computed.rule,
-        limes.catalog.unit_of(ref),
-        committable=() if forbidden else committable_azs(behavior, limes.catalog),
-        uncovered=0 if behavior.commitment_is_az_aware else max(0, used - figures.committed),
-    )
-    return AutogrowExplanation(computed, adviser.advise())
-
-
-def _projects_quota(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
-    """Returns the quota of all projects of all domains together, by resource id."""
-    sums = resource_sums(engine, resources, "cluster", Among("domain", None)) if resources else ()
-    return {row.resource_id: int(row.quota or 0) for row in sums}
+    uncovered = 0 if behavior.commitment_is_az_aware else max(0, used - figures.committed)
+    parts = (computed.demand, computed.allocation, computed.bounds, computed.rule, limes.catalog.unit_of(ref))
+    return AutogrowExplanation(computed, Adviser(*parts, azs, uncovered).advise())

@@ -10,19 +10,29 @@ Invariants:
   written once more.
 
 So a crash, a slow backend or two writers at once cost a repetition, but no quota is forgotten.
+
+Backends that somebody else has changed are found here, too. Without `collector.authoritative`, setting a quota to what
+it is already, and a sync, are the only ways to put them right.
 """
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
+from limes.actions import change_log
+from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
-from limes.actions.project_tasks import never, next_pause, project_info, wanted_quotas
+from limes.actions.project_tasks import HasQuota, never, next_pause, project_info, wanted_quota, wanted_quotas
 from limes.backends import BackendError, ResourceDef, calls
+from limes.core.catalog import Ref
 from limes.db.queries import catalog as catalog_queries
-from limes.db.queries import project_quotas, tasks
 from limes.db.queries import quota_pushes as queries
-from limes.db.queries.autogrow_quotas import quotas_of_project
+from limes.db.queries import quotas as quota_queries
+from limes.db.queries import tasks
+from limes.db.queries.autogrow_figures import quotas_of_project
+from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quota_pushes import drifted_services
+from limes.db.queries.quotas import project_quotas_by_resource
 from limes.db.queries.tasks import ProjectTask
 from limes.db.transactions import atomic
 from limes.errors import BackendPaused
@@ -56,8 +66,7 @@ def push_quota(limes: Limes, project_id: int, service_types: Sequence[str]) -> l
 def _claim_of_project(
     limes: Limes, project_id: int, service_types: Sequence[str]
 ) -> list[tuple[ProjectTask, dict[str, int]]]:
-    times = _times_of_claim(limes)
-    claimed = tasks.claim_push_of(limes.engine, project_id, service_types, *times)
+    claimed = tasks.claim_push_of(limes.engine, project_id, service_types, *_times_of_claim(limes))
     return [(task, quotas) for task in claimed if (quotas := _wanted(limes, task)) is not None]
 
 
@@ -99,7 +108,7 @@ def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
     """Returns what to write. None if a resource was never scraped: its backend quota may be wanted as it is. Then
     this requests a scrape, and the write follows it."""
     ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = project_quotas.project_quotas_by_resource(limes.engine, task.project_id, ids.values())
+    stored = quota_queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values())
     wanted = wanted_quotas(limes.catalog, task, ids, stored)
     if all(ids[name] in stored for name in wanted):
         return wanted
@@ -114,11 +123,10 @@ def _push(limes: Limes, task: ProjectTask, quotas: dict[str, int]) -> str | None
 
     Gives the claim back and raises `BackendPaused` if the backend is paused.
     """
-    service = limes.catalog.services[task.service_type]
+    service, backend = limes.catalog.services[task.service_type], limes.backends.quota[task.service_type]
     error: str | None = None
     try:
-        azs = _azs(limes, task)
-        calls.set_quota(limes.backends.quota[task.service_type], service, project_info(task), quotas, azs)
+        calls.set_quota(backend, service, project_info(task), quotas, _azs(limes, task))
     except BackendPaused:
         _give_back(limes, task)
         raise
@@ -146,18 +154,22 @@ def _azs(limes: Limes, task: ProjectTask) -> dict[str, dict[str, int]]:
 @atomic
 def _record(limes: Limes, task: ProjectTask, written: dict[str, int], error: str | None) -> None:
     ids = catalog_queries.service_resource_ids(limes.engine, task.service_id)
-    stored = project_quotas.project_quotas_by_resource(limes.engine, task.project_id, ids.values(), lock=True)
+    stored = quota_queries.project_quotas_by_resource(limes.engine, task.project_id, ids.values(), lock=True)
     state = queries.lock_push_state(limes.engine, task.id)
     if state is None:  # the project has vanished
         return
     if state.push_claimed_until != task.lease:
-        _leave_new_mark(limes, task, state)
+        text = "quota of project %s, service %s: written after its lease was over, so it will be written once more"
+        log.warning(text, task.project_uuid, task.service_type)
+        # later than the old mark, whatever the clock says, so that another writer sees that it has changed
+        mark = max(limes.now(), (state.quota_desynced_at or 0) + 1e-3)
+        queries.mark_desynced_again(limes.engine, task.id, mark, limes.now())
     elif error is not None:
         _retry_later(limes, task, state.push_failures + 1, error)
         if any(resource.quota_at_least_usage for resource in _resources(limes, task)):
             queries.request_scrape(limes.engine, task.id)  # usage may have grown since the last one
     else:
-        project_quotas.write_backend_quotas(
+        quota_queries.write_backend_quotas(
             limes.engine, task.project_id, {ids[name]: quota for name, quota in written.items() if name in ids}
         )
         unchanged = wanted_quotas(limes.catalog, task, ids, stored) == written
@@ -174,18 +186,52 @@ def _resources(limes: Limes, task: ProjectTask) -> Iterable[ResourceDef]:
     return limes.catalog.services[task.service_type].resources.values()
 
 
-def _leave_new_mark(limes: Limes, task: ProjectTask, state: queries.PushState) -> None:
-    log.warning(
-        "quota of project %s, service %s: written after its lease was over, so it will be written once more",
-        task.project_uuid,
-        task.service_type,
-    )
-    # later than the old mark, whatever the clock says, so that another writer sees that it has changed
-    mark = max(limes.now(), (state.quota_desynced_at or 0) + 1e-3)
-    queries.mark_desynced_again(limes.engine, task.id, mark, limes.now())
-
-
 def _retry_later(limes: Limes, task: ProjectTask, failures: int, error: str) -> None:
     rules = limes.settings.collector
     pause = next_pause(failures, rules.push_retry, rules.push_retry_max)
     queries.record_failed_push(limes.engine, task.id, limes.now() + limes.jitter.spread(pause), failures, error)
+
+
+def find_drift(
+    wanted: Mapping[str, int], before: Mapping[str, HasQuota], after: Mapping[str, HasQuota]
+) -> dict[str, tuple[int | None, int | None]]:
+    """Returns the resources whose backend quota has changed since the last scrape to something other than the
+    wanted quota, with the backend quota then and now."""
+    return {
+        name: (before[name].backend_quota, row.backend_quota)
+        for name, row in sorted(after.items())
+        if name in before
+        and before[name].backend_quota is not None  # else this is the first scrape
+        and row.backend_quota not in (before[name].backend_quota, wanted.get(name))
+    }
+
+
+def repair_backends(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> list[str]:
+    """Marks the services of these resources (with their ids) whose backends differed at the last scrape; returns their
+    types. They are told the quota after the commit.
+
+    Inside the transaction of the request. It is no change of a quota, so it is recorded only where somebody had changed
+    the backend, and nobody is putting that right already.
+    """
+    diverging = _find_diverging(limes, project, ids)
+    services = sorted({ref[0] for ref in diverging})
+    if services:
+        drifted = set(drifted_services(limes.engine, project.id, services))
+        repairs = {ref: quotas for ref, quotas in sorted(diverging.items()) if ref[0] in drifted}
+        change_log.record_repairs(limes, scope_of(project), repairs)
+        change_log.request_push(limes, project.id, services)
+    return services
+
+
+def _find_diverging(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, tuple[int, int]]:
+    """Returns enforced and wanted quota (in the stored form) where the last scrape found them different."""
+    stored = project_quotas_by_resource(limes.engine, project.id, ids.values())
+    diverging: dict[Ref, tuple[int, int]] = {}
+    for ref, id_ in ids.items():
+        row = stored.get(id_)
+        if row is None or row.quota is None or row.backend_quota is None:
+            continue
+        wanted = wanted_quota(limes.catalog, ref, project.scope, row, has_bursting=bool(project.has_bursting))
+        if row.backend_quota != wanted:
+            diverging[ref] = (row.backend_quota, wanted)
+    return diverging

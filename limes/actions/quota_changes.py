@@ -5,13 +5,11 @@ from dataclasses import dataclass, field
 
 from limes.core.catalog import Catalog, Ref
 from limes.core.hierarchy import NO_QUOTA, NO_SUCH_RESOURCE, NO_SUCH_SERVICE, Refusal
-from limes.core.permissions import Permissions
-from limes.core.quota import quota_tag
+from limes.core.quota import Permissions, quota_tag
 from limes.core.temporary_quota import ALWAYS, Step, TemporaryQuota, Term
 from limes.core.units import MAX_AMOUNT, UnitError, convert
 from limes.db.engine import Engine
-from limes.db.queries.domain_quotas import domain_quotas_by_name
-from limes.db.queries.project_quotas import Bounds, lock_project, project_quotas_by_name
+from limes.db.queries.quotas import Bounds, domain_quotas_by_name, lock_project, project_quotas_by_name
 from limes.errors import PreconditionFailed
 
 

@@ -20,7 +20,7 @@ from limes.core.catalog import AutogrowRule, Ref
 from limes.core.history import QuotaStep, Reason
 from limes.core.recent_usage import add_change
 from limes.core.redistribution import cover
-from limes.db.queries import autogrow, autogrow_figures, autogrow_quotas
+from limes.db.queries import autogrow, autogrow_figures
 from limes.db.queries.autogrow_figures import read_figures
 from limes.db.queries.scrapes import Figures
 
@@ -47,7 +47,7 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
     is_pooled = not limes.catalog.behavior(ref).commitment_is_az_aware
     definition = limes.catalog.find(ref)
     tells_azs = definition is not None and definition.az_separated
-    by_az, raised, told, steps = autogrow_quotas.AZQuotaChanges(), dict[int, int](), set[int](), []
+    by_az, raised, told, steps = autogrow_figures.AZQuotaChanges(), dict[int, int](), set[int](), []
     for row in figures.projects:
         id_ = row.project_id
         demand = demand_by_az(figures.usage.get(id_, {}), {}, figures.committed.get(id_, {}), is_pooled=is_pooled)
@@ -56,7 +56,7 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
         covered = cover(present, {az: each.needed for az, each in demand.items()})
         total = sum(covered.values())
         changed_at = max((each.changed_at for each in stored.values()), default=now)
-        by_az.add(id_, stored, covered, changed_at if total == row.quota else now)
+        by_az.add(id_, stored, covered, changed_at if total == row.quota else now, everything=False)
         if total != row.quota or (tells_azs and covered != present):
             told.add(id_)
         if total != row.quota:
@@ -65,9 +65,9 @@ def _raise(limes: Limes, ref: Ref, resource: int, projects: Collection[int], now
             steps.append((scope_of(row), QuotaStep(ref, unit, row.quota, total, Reason.AUTOGROW, text)))
     by_az.write(limes.engine, resource)
     if raised:
-        autogrow_quotas.write_quotas(limes.engine, resource, raised)
+        autogrow_figures.write_quotas(limes.engine, resource, raised)
         change_log.record_quotas(limes, steps)
-    autogrow_quotas.mark_desynced(limes.engine, resource, sorted(told), now)
+    autogrow_figures.mark_desynced(limes.engine, resource, sorted(told), now)
 
 
 # -- scrapes -----------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def _raise_to_usage(limes: Limes, scrape: Scrape, rules: Collection[int]) -> Non
     if not new and not risen:
         return
     engine, project = limes.engine, scrape.task.project_id
-    quotas = autogrow_quotas.quotas_of_project(engine, project, sorted({resource for resource, _ in risen}))
+    quotas = autogrow_figures.quotas_of_project(engine, project, sorted({resource for resource, _ in risen}))
     short = {id_ for (id_, az), usage in risen.items() if usage > quotas.get((id_, quota_az(az)), 0)}
     raise_to_demand(limes, [(project, id_) for id_ in short], scrape.now)
     if due := new | short:

@@ -17,19 +17,18 @@ from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_domain, find_project, not_ready
 from limes.actions.quota_changes import IfMatch, QuotaOutcome, project_tag, read_amount, without_quota
 from limes.core.autogrow import demand_by_az
-from limes.core.autogrow_bounds import largest_minimum
+from limes.core.autogrow_advice import largest_minimum
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
-from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, RefusalKind, invalid_value
+from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, conflict, invalid_value
 from limes.core.history import QuotaStep, What
 from limes.core.units import UnitError
-from limes.db.queries.autogrow import mark_due
-from limes.db.queries.autogrow_quotas import AutogrowBoundsRow, autogrow_bounds, write_autogrow_bounds
+from limes.db.queries.autogrow import AutogrowBoundsRow, autogrow_bounds, mark_due, write_autogrow_bounds
 from limes.db.queries.catalog import lock_resources, resource_ids
 from limes.db.queries.project_figures import project_azs
-from limes.db.queries.project_quotas import lock_project
 from limes.db.queries.project_sums import Among, committed_sums
 from limes.db.queries.projects import ProjectRow, projects_of_domain, these
+from limes.db.queries.quotas import lock_project
 from limes.db.transactions import atomic
 
 
@@ -55,7 +54,7 @@ class _Targets:
 
     @property
     def ids(self) -> list[int] | None:
-        """The ids of the projects; None for all of the domain."""
+        """None for all of the domain."""
         return None if self.is_domain else list(self.projects)
 
 
@@ -159,17 +158,15 @@ def _refuse_grants(limes: Limes, project: ProjectRow, update: _Update) -> dict[R
             continue  # which takes nothing from anybody
         constraint = limes.constraints.for_project(ref, project.domain_name, project.name)
         if constraint is not None and constraint.maximum is not None and wanted > constraint.maximum:
-            unit = limes.catalog.unit_of(ref)
-            text = f"it may not exceed the operator's constraint: {constraint.render(unit)}"
-            refusals[ref] = Refusal(RefusalKind.CONFLICT, text, rule=Bounding.CONSTRAINT)
+            text = f"it may not exceed the operator's constraint: {constraint.render(limes.catalog.unit_of(ref))}"
+            refusals[ref] = conflict(text, rule=Bounding.CONSTRAINT)
             continue
         computed = compute_quota(limes, ref, id_, rule, limes.now())
         others = [demand for demand in computed.demands.values() if demand.id != project.id]
         largest = largest_minimum(computed.capacity, others)
         if wanted > largest:
-            text = "the rest of the capacity is needed by other projects, or was granted to them"
-            kind, rule_ = RefusalKind.CONFLICT, Bounding.CAPACITY
-            refusals[ref] = Refusal(kind, text, maximum=largest, unit=computed.unit, rule=rule_)
+            text, unit = "the rest of the capacity is needed by other projects, or was granted to them", computed.unit
+            refusals[ref] = conflict(text, maximum=largest, unit=unit, rule=Bounding.CAPACITY)
     return refusals
 
 
@@ -194,14 +191,12 @@ def _set(limes: Limes, targets: _Targets, update: _Update) -> list[AutogrowBound
         return rows
     lock_resources(limes.engine, sorted(wanted))
     rows = _present(limes, targets, update, lock=True)
-    changed = differing(rows)
-    if not changed:
-        return rows
-    resources = sorted({row.resource_id for row in changed})
-    projects = sorted({row.project_id for row in changed})
-    write_autogrow_bounds(limes.engine, projects, update.what, [(id_, wanted[id_]) for id_ in resources])
-    mark_due(limes.engine, resources, limes.now())
-    _record(limes, targets, update, changed)
+    if changed := differing(rows):
+        resources = sorted({row.resource_id for row in changed})
+        projects = sorted({row.project_id for row in changed})
+        write_autogrow_bounds(limes.engine, projects, update.what, [(id_, wanted[id_]) for id_ in resources])
+        mark_due(limes.engine, resources, limes.now())
+        _record(limes, targets, update, changed)
     return rows
 
 
@@ -245,11 +240,8 @@ def _warn_domain(limes: Limes, targets: _Targets, update: _Update, known: Mappin
         name = "/".join(ref)
         if missing := len(targets.projects) - known.get(id_, 0):
             texts.append(f"{name}: nothing is set for {_count(missing)} whose usage is not known yet")
-        pinned = {
-            row.id
-            for row in targets.projects.values()
-            if overrides.for_project(ref, row.domain_name, row.name) is not None
-        }
+        rows = targets.projects.values()
+        pinned = {row.id for row in rows if overrides.for_project(ref, row.domain_name, row.name) is not None}
         if pinned:
             texts.append(f"{name}: the operator has set the quota of {_count(len(pinned))}, whatever its bounds")
         limit = limits.get(ref)

@@ -11,8 +11,7 @@ from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_project
 from limes.actions.quota_changes import IfMatch, project_tag
-from limes.db.queries import project_quotas as queries
-from limes.db.queries.projects import ProjectRow
+from limes.db.queries import quotas as queries
 from limes.db.transactions import atomic
 from limes.errors import BadRequest, Conflict
 
@@ -37,7 +36,13 @@ def set_bursting(
             return project.id, ()
         if not enabled:
             _refuse_while_bursted(limes, project.id)
-        return project.id, () if dry_run else _write(limes, project, enabled)
+        if dry_run:
+            return project.id, ()
+        services = list(limes.catalog.services)
+        queries.write_bursting(limes.engine, project.id, enabled)
+        change_log.record_bursting(limes, scope_of(project), enabled)
+        change_log.request_push(limes, project.id, services)
+        return project.id, services
 
     if dry_run:
         limes.engine.snapshot(work)
@@ -49,14 +54,6 @@ def set_bursting(
             _record_refusal(limes, place, enabled, str(error))
         raise
     return limes.push_quota(limes, project_id, services) if services else ()
-
-
-def _write(limes: Limes, project: ProjectRow, enabled: bool) -> Sequence[str]:
-    services = list(limes.catalog.services)
-    queries.write_bursting(limes.engine, project.id, enabled)
-    change_log.record_bursting(limes, scope_of(project), enabled)
-    change_log.request_push(limes, project.id, services)
-    return services
 
 
 @atomic

@@ -9,38 +9,28 @@ The backends are told after the commit. The change marks them in its own transac
 could not be told at once, so a crash in between loses nothing.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 
-from limes.actions import change_log
-from limes.actions.backend_drift import repair_backends
+from limes.actions import change_log, quota_changes
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find, ids_of, not_ready
-from limes.actions.quota_changes import (
-    ChangedQuota,
-    EndingQuota,
-    IfMatch,
-    QuotaChange,
-    QuotaOutcome,
-    QuotaUpdate,
-    domain_tag,
-    project_tag,
-    read_amount,
-    without_quota,
-)
+from limes.actions.push_quota import repair_backends
+from limes.actions.quota_changes import ChangedQuota, EndingQuota, IfMatch, QuotaChange, QuotaOutcome, QuotaUpdate
 from limes.core import hierarchy
 from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
-from limes.core.permissions import Permissions
+from limes.core.quota import Permissions
 from limes.core.temporary_quota import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
 from limes.core.units import UnitError
-from limes.db.queries import domain_quotas, project_quotas
+from limes.db.queries import quotas as quota_queries
 from limes.db.queries.catalog import lock_resources, raw_capacities, resource_ids
-from limes.db.queries.project_quotas import lock_project
 from limes.db.queries.projects import DomainRow, ProjectRow
+from limes.db.queries.quotas import lock_project
 from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas
 
 
@@ -74,13 +64,13 @@ def read_update(
     terms: dict[Ref, Term] = {}
     refusals: dict[Ref, Refusal] = {}
     for change in changes:
-        refusal = without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
+        refusal = quota_changes.without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
         refusal = refusal or check_term(change.term, now)
         if refusal is not None:
             refusals[change.ref] = refusal
             continue
         try:
-            wanted[change.ref] = read_amount(catalog, change.ref, change.amount, change.unit)
+            wanted[change.ref] = quota_changes.read_amount(catalog, change.ref, change.amount, change.unit)
             terms[change.ref] = change.term
         except UnitError as error:
             refusals[change.ref] = hierarchy.invalid_value(str(error))
@@ -114,30 +104,29 @@ def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch
         if condition is not None and not dry_run:
             lock_project(engine, target.id, lock=True)  # comes before the domain's rows
         if locks:
-            domain_quotas.lock_domain_quotas(engine, target.domain_id, resources)
+            quota_queries.lock_domain_quotas(engine, target.domain_id, resources)
         if condition is not None:
-            condition.check(project_tag(engine, catalog, target.id, lock=not dry_run))
+            condition.check(quota_changes.project_tag(engine, catalog, target.id, lock=not dry_run))
         return
     if locks:
         lock_resources(engine, resources)
     if condition is not None:
-        condition.check(domain_tag(engine, catalog, target.id, lock=not dry_run))
+        condition.check(quota_changes.domain_tag(engine, catalog, target.id, lock=not dry_run))
     if locks:
-        domain_quotas.lock_domain_quotas(engine, target.id, resources)
+        quota_queries.lock_domain_quotas(engine, target.id, resources)
 
 
 def _write(
     limes: Limes, target: Target, ids: Mapping[Ref, int], update: QuotaUpdate, outcome: QuotaOutcome
 ) -> QuotaOutcome:
     """Writes and records the changes. Backends that differ are told again what stays, if the caller may set it."""
-    engine = limes.engine
-    quotas = {change.ref: change.new for change in outcome.changed}
+    engine, quotas = limes.engine, {change.ref: change.new for change in outcome.changed}
     by_id = {ids[ref]: quota for ref, quota in quotas.items()}
     if by_id and isinstance(target, ProjectRow):
-        project_quotas.write_project_quotas(engine, target.id, by_id)
+        quota_queries.write_project_quotas(engine, target.id, by_id)
         change_log.request_push(limes, target.id, sorted({service for service, _ in quotas}))
     elif by_id:
-        domain_quotas.write_domain_quotas(engine, target.id, by_id)
+        quota_queries.write_domain_quotas(engine, target.id, by_id)
     replaced = {ids[ref]: temporary for ref, temporary in outcome.replaced.items()}
     write_temporary_quotas(engine, *ids_of(target), replaced)
     same = {ref: id_ for ref, id_ in ids.items() if ref not in quotas and update.permissions[ref].can_set}
@@ -212,8 +201,7 @@ def _plan(
 ) -> Plan | Refusal | None:
     """Returns what becomes of a temporary quota, or why it cannot be; None if that is nothing."""
     if update.steps is not None:
-        step = update.steps[ref]
-        return Plan(step.temporary, note=step.note)
+        return Plan(update.steps[ref].temporary, note=update.steps[ref].note)
     wish = Wish(update.wanted[ref], update.terms.get(ref, ALWAYS), present, temporary, update.only_raises)
     return plan(wish, rules.unit, now)
 
@@ -225,10 +213,8 @@ def _may_not_raise(quota: int, figures: Figures, rules: QuotaRules, found: Plan)
     refusal = hierarchy.judge(quota, replace(figures, quota=found.raised_from), rules)
     if refusal is None or refusal.rule is not hierarchy.Bounding.PERMISSION:
         return None
-    is_dropped = found.temporary is None
-    return (
-        replace(refusal, message=f"{refusal.message}; with keep_until: true, its end stays") if is_dropped else refusal
-    )
+    hint = "" if found.temporary else "; with keep_until: true, its end stays"
+    return replace(refusal, message=refusal.message + hint)
 
 
 # -- what decides ------------------------------------------------------------------------------------------------------
@@ -236,16 +222,34 @@ def _may_not_raise(quota: int, figures: Figures, rules: QuotaRules, found: Plan)
 
 def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mapping[Ref, Figures]:
     """Returns the deciding numbers for resources, given with their ids. Raises `NotReady`. Inside a transaction."""
-    return project_figures(limes, target, ids) if isinstance(target, ProjectRow) else _of_domain(limes, target, ids)
+    if isinstance(target, ProjectRow):
+        return project_figures(limes, target, ids)
+    engine, catalog, resources = limes.engine, limes.catalog, list(ids.values())
+    quotas = quota_queries.domain_quotas_by_resource(engine, resources)
+    projects = quota_queries.project_quota_sums(engine, target.id, resources)
+    raw, all_quotas = raw_capacities(engine, resources), Counter[int]()
+    for (_, id_), quota in quotas.items():
+        all_quotas[id_] += quota
+    figures = {}
+    for ref, id_ in ids.items():
+        quota, capacity = quotas.get((target.id, id_), 0), raw.get(id_, 0)
+        figures[ref] = DomainFigures(
+            quota=quota,
+            projects_quota=projects.get(id_, 0),
+            other_domains_quota=all_quotas[id_] - quota,
+            capacity=effective(capacity, catalog.behavior(ref).overcommit_factor),
+            strict_limit=catalog.distribution(ref).strict_domain_quota_limit,
+        )
+    return figures
 
 
 def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
     """Returns the same of a project."""
     engine, resources = limes.engine, list(ids.values())
-    own = project_quotas.project_decisions(engine, project.id, project.domain_id, resources, limes.now())
+    own = quota_queries.project_decisions(engine, project.id, project.domain_id, resources, limes.now())
     if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
         raise not_ready(engine, project.id, missing)
-    projects = project_quotas.project_quota_sums(engine, project.domain_id, resources)
+    projects = quota_queries.project_quota_sums(engine, project.domain_id, resources)
     return {
         ref: ProjectFigures(
             quota=own[id_].quota or 0,
@@ -256,25 +260,6 @@ def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -
             backend_minimum=own[id_].min_backend_quota,
             backend_maximum=own[id_].max_backend_quota,
             committed=int(own[id_].committed),
-        )
-        for ref, id_ in ids.items()
-    }
-
-
-def _of_domain(limes: Limes, domain: DomainRow, ids: Mapping[Ref, int]) -> dict[Ref, DomainFigures]:
-    engine, catalog, resources = limes.engine, limes.catalog, list(ids.values())
-    quotas = domain_quotas.domain_quotas_by_resource(engine, resources)
-    projects = project_quotas.project_quota_sums(engine, domain.id, resources)
-    raw = raw_capacities(engine, resources)
-    return {
-        ref: DomainFigures(
-            quota=quotas.get((domain.id, id_), 0),
-            projects_quota=projects.get(id_, 0),
-            other_domains_quota=sum(
-                quota for (other, resource), quota in quotas.items() if resource == id_ and other != domain.id
-            ),
-            capacity=effective(raw.get(id_, 0), catalog.behavior(ref).overcommit_factor),
-            strict_limit=catalog.distribution(ref).strict_domain_quota_limit,
         )
         for ref, id_ in ids.items()
     }

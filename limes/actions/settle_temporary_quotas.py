@@ -26,9 +26,8 @@ from limes.core.notifications import TEMPORARY_QUOTA_ENDED
 from limes.core.temporary_quota import Step, TemporaryQuota, TemporaryState, take_step
 from limes.db.queries import temporary_quotas as queries
 from limes.db.queries.catalog import lock_resources, resource_ids
-from limes.db.queries.domain_quotas import lock_domain_quotas
-from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quotas import lock_domain_quotas, project_quotas_by_resource
 from limes.db.queries.temporary_quotas import DueRow
 from limes.errors import LimesError, NotFound
 
@@ -74,23 +73,25 @@ def _settle(limes: Limes, rows: Sequence[DueRow]) -> None:
     resources = sorted(row.resource_id for row in rows)
     lock_resources(engine, resources)
     lock_domain_quotas(engine, head.domain_id, resources)
-    stored = queries.temporary_quotas(engine, head.domain_id, head.project_id)
-    due = {id_: stored[id_] for id_ in resources if id_ in stored and _is_due(stored[id_], now, now + 2 * retry)}
+    due = {
+        id_: each
+        for id_, each in queries.temporary_quotas(engine, head.domain_id, head.project_id).items()
+        if id_ in resources and (each.due_at <= now or (each.problem != "" and each.due_at > now + 2 * retry))
+    }
     refs = {ref: id_ for ref, id_ in resource_ids(engine).items() if id_ in due}
-    settled = {ref: id_ for ref, id_ in refs.items() if catalog.tracks_quota(ref) and not catalog.autogrow(ref)}
+    settled: dict[Ref, int] = {}
     changed: dict[int, TemporaryQuota | None] = {}
     for ref, id_ in refs.items():
-        if ref not in settled:  # nobody sets such quota any more, or the resource may come back
-            grows = catalog.autogrow(ref) is not None
-            changed[id_] = None if grows else replace(due[id_], due_at=now + retry)
+        if catalog.autogrow(ref):  # nobody sets such quota any more
+            changed[id_] = None
+        elif catalog.tracks_quota(ref):
+            settled[ref] = id_
+        else:  # the resource may come back
+            changed[id_] = replace(due[id_], due_at=now + retry)
     queries.write_temporary_quotas(engine, head.domain_id, head.project_id, changed)
     if settled:
         place = Place(head.domain_uuid, head.project_uuid or "")
         _settle_quotas(limes, place, settled, {ref: due[id_] for ref, id_ in settled.items()})
-
-
-def _is_due(temporary: TemporaryQuota, now: float, horizon: float) -> bool:
-    return temporary.due_at <= now or (temporary.problem != "" and temporary.due_at > horizon)
 
 
 def _settle_quotas(limes: Limes, place: Place, ids: Mapping[Ref, int], due: Mapping[Ref, TemporaryQuota]) -> None:
@@ -117,18 +118,14 @@ def _given_back(
     limes: Limes, target: Target, due: Mapping[Ref, TemporaryQuota], steps: Mapping[Ref, Step]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields what has ended and is back at what it was. Of what could not be given back yet, alerts tell."""
-    place: dict[str, Any] = {"domain": {"id": target.uuid, "name": target.name}}
+    named: dict[str, Any] = {"id": target.uuid, "name": target.name}
+    place = {"domain": named}
     if isinstance(target, ProjectRow):
-        place = {"domain": {"id": target.domain_uuid, "name": target.domain_name}}
-        place["project"] = {"id": target.uuid, "name": target.name}
+        place = {"domain": {"id": target.domain_uuid, "name": target.domain_name}, "project": named}
     for ref, step in sorted(steps.items()):
         temporary, unit = due[ref], limes.catalog.unit_of(ref).value
         if step.temporary is None and temporary.before is not None and step.quota == temporary.before:
-            ended = {
-                "quota": temporary.quota,
-                "quota_before": temporary.before,
-                "from": int(temporary.starts_at),
-                "until": int(temporary.until),
-            }
+            ended = {"quota": temporary.quota, "quota_before": temporary.before}
+            ended |= {"from": int(temporary.starts_at), "until": int(temporary.until)}
             head = {**place, "service": ref[0], "resource": ref[1], **({"unit": unit} if unit else {})}
             yield target.uuid, {**head, "quota": temporary.before, "temporary_quota": ended}

@@ -20,7 +20,7 @@ from limes.audit.events import Initiator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.policy import Policy
 from limes.core.catalog import Catalog, Page, Ref, Selection, select
-from limes.core.permissions import Permissions
+from limes.core.quota import Permissions
 from limes.db.engine import Engine
 from limes.errors import BadRequest, Forbidden
 from limes.web import call as web

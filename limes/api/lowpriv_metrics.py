@@ -7,7 +7,7 @@ from prometheus_client import Gauge
 from limes.actions.quota_changes import QuotaOutcome
 from limes.core.catalog import Ref
 from limes.core.hierarchy import RefusalKind
-from limes.core.permissions import Permissions
+from limes.core.quota import Permissions
 
 # prometheus-client would append `_total` to the names of counters. A gauge that is summed over all workers, those that
 # have ended included, shows the same numbers under the old names.

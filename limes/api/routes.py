@@ -43,7 +43,7 @@ from limes.api.bodies import (
 )
 from limes.api.call import GET, POST, PUT, Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
-from limes.api.handlers import attention, autogrow_bounds, caller, mails, quota, reports
+from limes.api.handlers import attention, caller, mails, quota, reports
 from limes.api.levels import DOMAIN, PROJECT, SELECTION, At, on_every_level
 from limes.api.quota_request_routes import QUOTA_REQUESTS
 from limes.api.strict_bodies import MailSettingsBody
@@ -123,14 +123,10 @@ SECTIONS = {
             quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
         ),
         f"{DOMAIN}/max-quota": PUT(
-            autogrow_bounds.limit_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainMaxQuotaBody
+            quota.limit_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainMaxQuotaBody
         ),
         f"{DOMAIN}/forbid-autogrowth": PUT(
-            autogrow_bounds.stop_projects_of_domain,
-            "domain:edit",
-            _ACCEPTED,
-            (404, 409, 422),
-            body=DomainForbidAutogrowthBody,
+            quota.stop_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainForbidAutogrowthBody
         ),
         f"{DOMAIN}/history": GET(
             quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES
@@ -166,18 +162,13 @@ SECTIONS = {
             ProjectQuotaBody,
         ),
         f"{PROJECT}/max-quota": PUT(
-            autogrow_bounds.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
+            quota.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
         ),
         f"{PROJECT}/min-quota": PUT(
-            autogrow_bounds.grant_to_project,
-            "project:grant_quota",
-            _ACCEPTED,
-            _ERRORS,
-            (p.IF_MATCH,),
-            ProjectMinQuotaBody,
+            quota.grant_to_project, "project:grant_quota", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMinQuotaBody
         ),
         f"{PROJECT}/forbid-autogrowth": PUT(
-            autogrow_bounds.stop_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectForbidAutogrowthBody
+            quota.stop_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectForbidAutogrowthBody
         ),
         f"{PROJECT}/sync": POST(reports.sync, "project:sync", {202: None}, (404,)),
         f"{PROJECT}/history": GET(

@@ -83,7 +83,7 @@ def _read_rules(
         if entry.scales_with
     )
     lowpriv = rules.lowpriv_rules(settings, names, problems)
-    auto_approval = rules.auto_approval_rules(settings, catalog, problems)
+    problems += rules.approval_problems(settings, catalog)
     sets = rules.quota_sets(settings, names, problems)
     problems += names.problems(
         (f"commitments.conversions[{index}]", ref)
@@ -108,7 +108,7 @@ def _read_rules(
         lowpriv=lowpriv,
         overrides=overrides.current,
         overrides_are_valid=overrides.is_valid,
-        auto_approval=auto_approval,
+        auto_approval=settings.quota_requests.auto_approval,
         quota_sets=sets,
     )
 

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from limes.actions.change_model import follow_models
 from limes.actions.compute_quota import growing_resources
 from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import distribute_next
-from limes.actions.follow_overrides import FollowOverrides
+from limes.actions.follow_configuration import FollowOverrides, follow_models
 from limes.actions.growth.sample import sample_project
 from limes.actions.lifetimes import followed_by, record_lifetimes
 from limes.actions.metering.usage import meter_usage

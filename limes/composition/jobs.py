@@ -3,16 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from limes.actions.check_consistency import check_consistency
+from limes.actions.change_log import forget_history
 from limes.actions.commitments.settle import renew_and_settle
 from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.context import Limes
 from limes.actions.discover import discover
+from limes.actions.follow_configuration import check_consistency
 from limes.actions.growth.sample import JOB as GROWTH
 from limes.actions.growth.sample import sample_growth
 from limes.actions.lifetimes import clean_up_lifetimes
 from limes.actions.metering.close import close_days
-from limes.actions.quota_history import forget_history
 from limes.actions.quota_requests.decide import expire_requests
 from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.db.queries.sum_upkeep import fold_sums

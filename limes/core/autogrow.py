@@ -126,15 +126,20 @@ class Allocation:
 
     @property
     def quotas(self) -> dict[str, int]:
-        quotas: dict[str, int] = defaultdict(int)
-        for by_az in self.granted.values():
-            for az, amount in by_az.items():
-                quotas[az] += amount
-        return dict(quotas)
+        return add_up(self.granted.values())
 
     @property
     def quota(self) -> int:
         return sum(sum(by_az.values()) for by_az in self.granted.values())
+
+
+def add_up(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Returns the sums by AZ."""
+    sums: dict[str, int] = {}
+    for by_az in amounts:
+        for az, amount in by_az.items():
+            sums[az] = sums.get(az, 0) + amount
+    return sums
 
 
 def fair_share(total: int, wishes: Sequence[int]) -> list[int]:

@@ -1,17 +1,86 @@
-"""Why a quota that grows by itself is what it is, and what would raise it.
+"""What bounds a quota that grows by itself, why it is what it is, and what would raise it.
 
-The computation itself is asked, so the two cannot disagree: for the project alone, with as much capacity as it wants,
-or, where there was too little, with what it got.
+An override pins the quota. Without one, the largest minimum and the smallest maximum count, of: the limit that the
+project's admins have set, what was granted to the project, the operator's constraint, and what the backend accepts. A
+minimum comes before a maximum; but nothing that was granted exceeds the constraint, or what the backend accepts.
+
+For advice the computation itself is asked, so the two cannot disagree: for the project alone, with as much capacity as
+it wants, or, where there was too little, with what it got.
 """
 
 import enum
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import itemgetter
+from typing import Annotated
 
-from limes.core.autogrow import Allocation, Demand, ProjectBounds, ProjectDemand, Step, distribute
-from limes.core.autogrow_bounds import AutogrowBounds, BoundSource
+from pydantic import Field
+
+from limes.core.autogrow import Allocation, Demand, ProjectBounds, ProjectDemand, Step, add_up, distribute
 from limes.core.catalog import ANY_AZ, AutogrowRule
+from limes.core.constraints import Constraint
 from limes.core.units import MAX_AMOUNT, Unit
+from limes.validation.shape import Amount, Shape, one_of
+
+
+class BoundSource(enum.StrEnum):
+    """Where a bound comes from."""
+
+    OVERRIDE = "override"
+    """The operator's file of quota overrides."""
+    MAX_QUOTA = "max-quota"
+    """The project's admins."""
+    MIN_QUOTA = "min-quota"
+    """What was granted to the project."""
+    CONSTRAINT = "constraint"
+    """The operator's constraint for the project."""
+    BACKEND = "backend"
+    """What the backend says that it accepts."""
+
+
+@dataclass(frozen=True, slots=True)
+class AutogrowBounds:
+    """What counts. A source is None where there is no such bound."""
+
+    bounds: ProjectBounds = field(default_factory=ProjectBounds)
+    minimum_from: BoundSource | None = None
+    maximum_from: BoundSource | None = None
+
+
+_UNBOUNDED = AutogrowBounds()
+
+
+def find_bounds(
+    *,
+    override: int | None = None,
+    max_quota: int | None = None,
+    min_quota: int | None = None,
+    forbids_growth: bool = False,
+    constraint: Constraint | None = None,
+    min_backend_quota: int | None = None,
+    max_backend_quota: int | None = None,
+) -> AutogrowBounds:
+    """Returns what counts of all limits of one project. None where there is none."""
+    if override is not None:
+        return AutogrowBounds(ProjectBounds(override, override), BoundSource.OVERRIDE, BoundSource.OVERRIDE)
+    least, most = (constraint.minimum, constraint.maximum) if constraint else (None, None)
+    granted = min(each for each in (min_quota or 0, most, max_backend_quota) if each is not None)
+    sources = (BoundSource.CONSTRAINT, BoundSource.BACKEND)
+    minima = zip((granted, least, min_backend_quota), (BoundSource.MIN_QUOTA, *sources), strict=True)
+    maxima = zip((max_quota, most, max_backend_quota), (BoundSource.MAX_QUOTA, *sources), strict=True)
+    amount = itemgetter(0)
+    minimum, minimum_from = max((each for each in minima if each[0]), default=(0, None), key=amount)
+    maximum, maximum_from = min((each for each in maxima if each[0] is not None), default=(None, None), key=amount)
+    if not minimum and maximum is None and not forbids_growth:
+        return _UNBOUNDED  # as for most of thousands of projects
+    return AutogrowBounds(ProjectBounds(minimum or 0, maximum, forbids_growth), minimum_from, maximum_from)
+
+
+def largest_minimum(capacity: Mapping[str, int], others: Iterable[ProjectDemand]) -> int:
+    """Returns how much a project can be granted at most, given the capacity by AZ and all other projects: what is left
+    of it after what they need and were granted."""
+    taken = sum(max(sum(each.needed for each in other.azs.values()), other.bounds.minimum) for other in others)
+    return max(0, sum(capacity.values()) - taken)
 
 
 class Action(enum.StrEnum):
@@ -23,18 +92,14 @@ class Action(enum.StrEnum):
     """Only the operator can do something about it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Advice:
-    """Something that would raise a quota."""
+class AutogrowAdvice(Shape, kw_only=False):
+    """Something that would raise such a quota."""
 
-    action: Action
-    message: str
-    """For people."""
-    az: str | None = None
-    amount: int | None = None
-    """How much more has to be committed to."""
-    quota: int | None = None
-    """What the quota would be then, at least."""
+    action: Annotated[str, one_of(Action)]
+    message: Annotated[str, Field(description="for people")]
+    availability_zone: str | None = None
+    amount: Annotated[Amount, Field(description="how much more to commit to")] | None = None
+    quota: Annotated[Amount, Field(description="what it would be then, if there is capacity for it")] | None = None
 
 
 _PLENTY = MAX_AMOUNT // 4
@@ -55,53 +120,45 @@ class Adviser:
     """How much of the usage in AZs commitments do not cover, where these are for all AZs together. The first of more
     commitments cover that, and raise nothing."""
 
-    def advise(self) -> list[Advice]:
+    def advise(self) -> list[AutogrowAdvice]:
         """Returns all that would help, what is easiest first."""
         if self.bounds.minimum_from is BoundSource.OVERRIDE:
-            return [Advice(Action.ASK_OPERATOR, "the operator has set this quota, and can set another one")]
+            return [AutogrowAdvice(Action.ASK_OPERATOR, "the operator has set this quota, and can set another one")]
         found = self._against_bounds()
-        if any(advice.action is Action.RAISE_MAX_QUOTA for advice in found):
-            return found
-        if found and found[0].action is Action.ASK_OPERATOR:
+        if found and found[0].action != Action.ALLOW_GROWTH:
             return found
         found += self._keep_using()
         for az in self.committable:
             found += self._commit(az)
         if lacking := self._lacking():
-            where = ", ".join(
-                self.unit.render(amount) + ("" if az == ANY_AZ else f" in {az}")
-                for az, amount in sorted(lacking.items())
-            )
-            found.append(Advice(Action.ASK_OPERATOR, f"more capacity: it was too little for {where}"))
+            where = ", ".join(self.unit.render(lacking[az]) + _place(az) for az in sorted(lacking))
+            found.append(AutogrowAdvice(Action.ASK_OPERATOR, f"more capacity: it was too little for {where}"))
         return found
 
-    def _against_bounds(self) -> list[Advice]:
+    def _against_bounds(self) -> list[AutogrowAdvice]:
         if not any(self.allocation.capped.values()):
             return []
         if self.demand.bounds.forbids_growth:
             allowed = replace(self.demand, bounds=replace(self.demand.bounds, forbids_growth=False))
             quota = self._quota(allowed)
-            return [Advice(Action.ALLOW_GROWTH, f"allow growth again: {self._becomes(quota)}", quota=quota)]
-        match self.bounds.maximum_from:
-            case BoundSource.MAX_QUOTA:
-                unbounded = replace(self.demand, bounds=ProjectBounds(self.demand.bounds.minimum))
-                quota = self._quota(unbounded)
-                text = f"raise max_quota: without it, {self._becomes(quota)}"
-                return [Advice(Action.RAISE_MAX_QUOTA, text, quota=quota)]
-            case BoundSource.CONSTRAINT:
-                return [Advice(Action.ASK_OPERATOR, "the operator's constraint allows no more")]
-            case _:
-                return [Advice(Action.ASK_OPERATOR, "the backend accepts no more")]
+            return [AutogrowAdvice(Action.ALLOW_GROWTH, f"allow growth again: {self._becomes(quota)}", quota=quota)]
+        if self.bounds.maximum_from is BoundSource.MAX_QUOTA:
+            quota = self._quota(replace(self.demand, bounds=ProjectBounds(self.demand.bounds.minimum)))
+            text = f"raise max_quota: without it, {self._becomes(quota)}"
+            return [AutogrowAdvice(Action.RAISE_MAX_QUOTA, text, quota=quota)]
+        is_constrained = self.bounds.maximum_from is BoundSource.CONSTRAINT
+        text = "the operator's constraint allows no more" if is_constrained else "the backend accepts no more"
+        return [AutogrowAdvice(Action.ASK_OPERATOR, text)]
 
-    def _keep_using(self) -> list[Advice]:
+    def _keep_using(self) -> list[AutogrowAdvice]:
         azs = {az: replace(demand, smallest=demand.usage) for az, demand in self.demand.azs.items()}
         quota = self._quota(replace(self.demand, azs=azs))
         if quota <= self._quota(self.demand):
             return []
         text = f"keep using as much for {_duration(self.rule.retention)}: {self._becomes(quota)}"
-        return [Advice(Action.KEEP_USING, text, quota=quota)]
+        return [AutogrowAdvice(Action.KEEP_USING, text, quota=quota)]
 
-    def _commit(self, az: str) -> list[Advice]:
+    def _commit(self, az: str) -> list[AutogrowAdvice]:
         """Returns the smallest commitment that raises the quota, rounded up where amounts are measured."""
         present = self._quota(self.demand)
 
@@ -113,9 +170,8 @@ class Adviser:
         covered = self.uncovered if az == ANY_AZ else 0
         amount = self._round_up(_smallest(lambda more: quota(more) > present) + covered)
         reached = quota(amount - covered)
-        where = "" if az == ANY_AZ else f" in {az}"
-        text = f"commit to {self.unit.render(amount)} more{where}: {self._becomes(reached)}"
-        return [Advice(Action.COMMIT, text, az, amount, reached)]
+        text = f"commit to {self.unit.render(amount)} more{_place(az)}: {self._becomes(reached)}"
+        return [AutogrowAdvice(Action.COMMIT, text, az, amount, reached)]
 
     def _round_up(self, amount: int) -> int:
         """Returns an amount that people would commit to: of measured resources, a whole number of the largest unit of
@@ -134,11 +190,7 @@ class Adviser:
         return distribute(capacity, [demand], self.rule)[demand.id].quota
 
     def _lacking(self) -> dict[str, int]:
-        lacking: dict[str, int] = {}
-        for by_az in self.allocation.lacking.values():
-            for az, amount in by_az.items():
-                lacking[az] = lacking.get(az, 0) + amount
-        return lacking
+        return add_up(self.allocation.lacking.values())
 
     def _becomes(self, quota: int) -> str:
         return f"the quota becomes {self.unit.render(quota)}"
@@ -156,6 +208,10 @@ def _smallest(is_enough: Callable[[int], bool]) -> int:
         else:
             too_little = middle
     return enough
+
+
+def _place(az: str) -> str:
+    return "" if az == ANY_AZ else f" in {az}"
 
 
 def _duration(seconds: float) -> str:

@@ -1,8 +1,10 @@
-"""Quota constraints: what an operator wants a quota to be at least, at most or exactly; and the file with all of them.
+"""What operators demand of quotas, in two files. Constraints say what a quota is to be at least, at most or exactly;
+overrides pin the quota of single projects where it would follow usage (`autogrow`).
 
 A constraint is made of clauses, joined by commas: `at least V`, `at most V`, `exactly V`; for domains also `at least V
 more than project constraints`, which adds the minima of the constraints of the domain's projects. The file names them
-by `domains: name -> service -> resource: text` and `projects: domain/project -> service -> resource: text`.
+by `domains: name -> service -> resource: text` and `projects: domain/project -> service -> resource: text`; that of
+overrides by `domain -> project -> service -> resource: quota`, each a number, or `N unit` of a measured resource.
 """
 
 import re
@@ -14,6 +16,7 @@ from typing import Any
 from limes.core.catalog import Catalog, Ref
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, parse_value
 from limes.errors import ConfigError
+from limes.validation.problems import did_you_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,6 @@ class Constraint:
     maximum: int | None = None
 
     def allows(self, value: int) -> bool:
-        """Returns whether a quota of this value is within the bounds."""
         return self.apply_to(value) == value
 
     def apply_to(self, value: int) -> int:
@@ -51,9 +53,8 @@ _CLAUSE = re.compile(r"(at least|at most|exactly)\s+(.+?)(\s+more than project c
 
 
 def parse_constraint(text: str, unit: Unit, projects_minimum: int | None) -> Constraint:
-    """Reads a constraint from its text in the file.
+    """Reads a constraint; `projects_minimum` is the sum of the minima of the domain's projects, None for a project's.
 
-    `projects_minimum` is the sum of the minima of the domain's projects, or None where the constraint is a project's.
     Raises `UnitError` for a clause that cannot be read and for clauses that contradict each other.
     """
     minimum: int | None = None
@@ -61,18 +62,16 @@ def parse_constraint(text: str, unit: Unit, projects_minimum: int | None) -> Con
     for clause in text.split(","):
         match = _CLAUSE.match(clause.strip())
         if match is None:
-            raise UnitError(
-                f'clause {clause.strip()!r} should start with "at least", "at most" or "exactly", and a value'
-            )
+            words = '"at least", "at most" or "exactly"'
+            raise UnitError(f"clause {clause.strip()!r} should start with {words}, and a value")
         value = parse_value(match[2], unit)
         if match[3]:
             if match[1] != "at least" or projects_minimum is None:
                 raise UnitError('"more than project constraints" goes with "at least", and with domains only')
             value += projects_minimum
             if value > MAX_AMOUNT:
-                raise UnitError(
-                    f"with the project constraints this is {unit.render(value)}: the maximum is {MAX_AMOUNT}"
-                )
+                total = unit.render(value)
+                raise UnitError(f"with the project constraints this is {total}: the maximum is {MAX_AMOUNT}")
         if match[1] in ("at least", "exactly"):
             minimum = value if minimum is None else max(minimum, value)
         if match[1] in ("at most", "exactly"):
@@ -93,11 +92,9 @@ class ConstraintSet:
     projects: Mapping[str, Mapping[Ref, Constraint]] = field(default_factory=dict)
 
     def for_domain(self, ref: Ref, domain: str) -> Constraint | None:
-        """Returns the constraint on the quota of a domain."""
         return self.domains.get(domain, {}).get(ref)
 
     def for_project(self, ref: Ref, domain: str, project: str) -> Constraint | None:
-        """Returns the constraint on the quota of a project."""
         return self.projects.get(f"{domain}/{project}", {}).get(ref)
 
 
@@ -183,3 +180,94 @@ def _exceeding(
                 f" which exceeds the domain's minimum of {shown(minimum)}; use \"at least ... more than project"
                 ' constraints"'
             )
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaOverride:
+    """One entry of the file. The quota is in the resource's unit."""
+
+    domain: str
+    project: str
+    ref: Ref
+    quota: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaOverrides:
+    """All entries of the file. It never changes; a file that has changed is read into another one."""
+
+    quotas: Mapping[tuple[str, str], Mapping[Ref, int]]
+    """By the names of domain and project, and by resource."""
+
+    def for_project(self, ref: Ref, domain_name: str, project_name: str) -> int | None:
+        """Returns what the project's quota is pinned to; None if it is not."""
+        by_ref = self.quotas.get((domain_name, project_name))
+        return by_ref.get(ref) if by_ref else None
+
+    def items(self) -> Iterator[QuotaOverride]:
+        """Yields all entries, in the order of the file."""
+        for (domain, project), by_ref in self.quotas.items():
+            for ref, quota in by_ref.items():
+                yield QuotaOverride(domain, project, ref, quota)
+
+    def __len__(self) -> int:
+        return sum(map(len, self.quotas.values()))
+
+
+NO_OVERRIDES = QuotaOverrides({})
+
+
+def parse_overrides(document: Any, catalog: Catalog) -> QuotaOverrides:
+    """Reads a parsed file. Raises `ConfigError` with all problems, each with its path.
+
+    An empty file is a problem, as it may be one that is just being written: no overrides are `{}`. So are services and
+    resources that are not configured, and resources without quota. Domains and projects that do not exist are none, as
+    they may come later.
+    """
+    problems: list[str] = []
+    quotas: dict[tuple[str, str], dict[Ref, int]] = {}
+    for domain, projects in _names(document, "", problems):
+        for project, services in _names(projects, f"{domain}.", problems):
+            path = f"{domain}.{project}."
+            for service, resources in _names(services, path, problems):
+                for name, value in _names(resources, f"{path}{service}.", problems):
+                    quota = _quota(value, (service, name), f"{path}{service}.{name}", catalog, problems)
+                    if quota is not None:
+                        quotas.setdefault((domain, project), {})[service, name] = quota
+    if problems:
+        raise ConfigError([f"quota overrides: {problem}" for problem in problems])
+    return QuotaOverrides(quotas)
+
+
+def _names(value: Any, path: str, problems: list[str]) -> Iterator[tuple[str, Any]]:
+    where = f"{path.removesuffix('.')}: " if path else ""
+    if not isinstance(value, dict):
+        hint = "" if path else "; `{}` if there are no overrides"
+        problems.append(f"{where}expected a mapping of names{hint}")
+        return
+    for key, item in value.items():
+        if isinstance(key, str):
+            yield key, item
+        else:
+            problems.append(f"{where}expected a name, not {key!r}: put it in quotes")
+
+
+def _quota(value: Any, ref: Ref, path: str, catalog: Catalog, problems: list[str]) -> int | None:
+    resource = catalog.find(ref)
+    if resource is None:
+        if service := catalog.services.get(ref[0]):
+            hint = did_you_mean("/".join(ref), [f"{ref[0]}/{name}" for name in service.resources])
+            problems.append(f"{path}: there is no resource {'/'.join(ref)}{hint}")
+        else:
+            problems.append(f"{path}: there is no service {ref[0]!r}{did_you_mean(ref[0], catalog.services)}")
+    elif not resource.tracks_quota:
+        problems.append(f"{path}: {'/'.join(ref)} has no quota")
+    elif isinstance(value, bool) or not isinstance(value, int | str):
+        example = resource.unit.render(10)
+        problems.append(f"{path}: expected a quota such as {example!r}, not {value!r}")
+    else:
+        try:
+            return parse_value(str(value), resource.unit)
+        except UnitError as error:
+            problems.append(f"{path}: {error}")
+    return None

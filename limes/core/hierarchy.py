@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from limes.core.constraints import Constraint
-from limes.core.permissions import LowPrivLimit, Permissions
+from limes.core.quota import LowPrivLimit, Permissions
 from limes.core.units import MAX_AMOUNT, Unit
 
 _BELOW_COMMITMENTS = "quota may not be lower than confirmed commitments, which guarantee that their amount can be used"
@@ -97,121 +97,88 @@ class ProjectFigures:
     backend_maximum: int | None = None
     """What the backend accepts, where it says so."""
     committed: int = 0
-    """Confirmed commitments over all AZs, which the project has been guaranteed."""
+    """Confirmed commitments over all AZs."""
 
 
 Figures = DomainFigures | ProjectFigures
 
-NO_SUCH_SERVICE = Refusal(RefusalKind.INVALID, "no such service")
-NO_SUCH_RESOURCE = Refusal(RefusalKind.INVALID, "no such resource")
+forbidden = partial(Refusal, RefusalKind.FORBIDDEN, rule=Bounding.PERMISSION)
+conflict = partial(Refusal, RefusalKind.CONFLICT)
+invalid_value = partial(Refusal, RefusalKind.INVALID)
+
+NO_SUCH_SERVICE = invalid_value("no such service")
+NO_SUCH_RESOURCE = invalid_value("no such resource")
 NO_QUOTA = Refusal(RefusalKind.FORBIDDEN, "resource does not track quota")
-PROJECT_QUOTA_GROWS = Refusal(
-    RefusalKind.CONFLICT,
+PROJECT_QUOTA_GROWS = conflict(
     "it follows usage and commitments by itself (quota_distribution_model is autogrow) and cannot be set;"
     " to limit it, set max_quota or forbid_autogrowth; to raise it, make a commitment or a quota request",
     rule=Bounding.MODEL,
 )
-DOMAIN_QUOTA_GROWS = Refusal(
-    RefusalKind.CONFLICT,
+DOMAIN_QUOTA_GROWS = conflict(
     "it is the sum of the quotas of the projects, which follow usage and commitments by themselves"
     " (quota_distribution_model is autogrow), and cannot be set; to limit them, set max_quota or forbid_autogrowth",
     rule=Bounding.MODEL,
 )
-QUOTA_IS_SET = Refusal(
-    RefusalKind.CONFLICT,
+QUOTA_IS_SET = conflict(
     "the quota of this resource does not grow by itself (quota_distribution_model is hierarchical);"
     " set the quota instead",
     rule=Bounding.MODEL,
 )
 
 
-def invalid_value(message: str) -> Refusal:
-    """Returns the refusal of a value that cannot be expressed in the resource's unit."""
-    return Refusal(RefusalKind.INVALID, message)
-
-
 def judge(new_quota: int, figures: Figures, rules: QuotaRules) -> Refusal | None:
     """Returns whether the quota may become `new_quota`; None means yes. The first check that fails decides."""
-    if isinstance(figures, ProjectFigures):
-        return judge_project(new_quota, figures, rules)
-    return judge_domain(new_quota, figures, rules)
-
-
-def judge_domain(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
-    """See `judge`."""
     if new_quota == figures.quota:
         return None
-    return (
-        _against_constraint(new_quota, rules, "domain")
-        or _against_permissions(
-            new_quota, figures.quota, figures.capacity, figures.other_domains_quota, rules, "domain"
+    if isinstance(figures, DomainFigures):
+        return (
+            _against_constraint(new_quota, rules, "domain")
+            or _against_permissions(new_quota, figures, figures.other_domains_quota, rules, "domain")
+            or _domain_against_others(new_quota, figures, rules)
         )
-        or _domain_against_others(new_quota, figures, rules)
-    )
-
-
-def judge_project(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
-    """See `judge`."""
-    if new_quota == figures.quota:
-        return None
     return (
         _against_constraint(new_quota, rules, "project")
         or _against_minimum(new_quota, rules)
-        or _against_permissions(new_quota, figures.quota, figures.capacity, 0, rules, "project")
+        or _against_permissions(new_quota, figures, 0, rules, "project")
         or _project_against_others(new_quota, figures, rules)
         or _against_backend(new_quota, figures)
     )
 
 
 def _against_constraint(new_quota: int, rules: QuotaRules, level: str) -> Refusal | None:
-    constraint = rules.constraint
+    constraint, shown = rules.constraint, rules.unit.render
     if constraint is None or constraint.allows(new_quota):
         return None
-    return Refusal(
-        RefusalKind.INVALID,
-        f'requested value "{rules.unit.render(new_quota)}" contradicts constraint "{constraint.render(rules.unit)}"'
-        f" for this {level} and resource",
-        constraint.minimum,
-        constraint.maximum,
-        rules.unit,
-        Bounding.CONSTRAINT,
-    )
+    text = f'requested value "{shown(new_quota)}" contradicts constraint "{constraint.render(rules.unit)}"'
+    text += f" for this {level} and resource"
+    return invalid_value(text, constraint.minimum, constraint.maximum, rules.unit, Bounding.CONSTRAINT)
 
 
 def _against_minimum(new_quota: int, rules: QuotaRules) -> Refusal | None:
     minimum = rules.min_nonzero_quota
     if new_quota == 0 or new_quota >= minimum:
         return None
-    return Refusal(
-        RefusalKind.INVALID,
-        f"must allocate at least {rules.unit.render(minimum)} quota",
-        minimum,
-        unit=rules.unit,
-        rule=Bounding.MIN_NONZERO,
-    )
+    text = f"must allocate at least {rules.unit.render(minimum)} quota"
+    return invalid_value(text, minimum, unit=rules.unit, rule=Bounding.MIN_NONZERO)
 
 
 def _against_permissions(
-    new_quota: int, old_quota: int, capacity: int, other_domains_quota: int, rules: QuotaRules, level: str
+    new_quota: int, figures: Figures, other_domains_quota: int, rules: QuotaRules, level: str
 ) -> Refusal | None:
-    permissions = rules.permissions
-    limit = rules.lowpriv_limit.evaluate(capacity, other_domains_quota)
+    permissions, old_quota = rules.permissions, figures.quota
+    limit = rules.lowpriv_limit.evaluate(figures.capacity, other_domains_quota)
     quotas = f'"{rules.service_type}" quotas'
     if new_quota > old_quota:
         if permissions.can_raise or (permissions.can_raise_lowpriv and new_quota <= limit):
             return None
         if permissions.can_raise_lowpriv and limit > 0:
             text = f"user is not allowed to raise {quotas} that high in this {level}"
-            return _forbidden(text, maximum=limit, unit=rules.unit)
-        return _forbidden(f"user is not allowed to raise {quotas} in this {level}")
+            return forbidden(text, maximum=limit, unit=rules.unit)
+        return forbidden(f"user is not allowed to raise {quotas} in this {level}")
     lowers_lowpriv = permissions.can_lower_lowpriv and rules.lowpriv_limit.also_lowers and old_quota <= limit
     if permissions.can_lower or lowers_lowpriv:
         return None
-    return _forbidden(f"user is not allowed to lower {quotas} in this {level}")
-
-
-_forbidden = partial(Refusal, RefusalKind.FORBIDDEN, rule=Bounding.PERMISSION)
-_conflict = partial(Refusal, RefusalKind.CONFLICT)
+    return forbidden(f"user is not allowed to lower {quotas} in this {level}")
 
 
 def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaRules) -> Refusal | None:
@@ -220,12 +187,12 @@ def _domain_against_others(new_quota: int, figures: DomainFigures, rules: QuotaR
         if new_quota >= minimum:
             return None
         text = "domain quota may not be smaller than sum of project quotas in that domain"
-        return _conflict(text, minimum=minimum, unit=rules.unit, rule=Bounding.PROJECTS_QUOTA)
+        return conflict(text, minimum=minimum, unit=rules.unit, rule=Bounding.PROJECTS_QUOTA)
     maximum = max(0, figures.capacity - figures.other_domains_quota)
     if not figures.strict_limit or new_quota <= maximum:
         return None
     text = "cluster capacity may not be exceeded for this resource"
-    return _conflict(text, maximum=maximum, unit=rules.unit, rule=Bounding.CAPACITY)
+    return conflict(text, maximum=maximum, unit=rules.unit, rule=Bounding.CAPACITY)
 
 
 def _project_against_others(new_quota: int, figures: ProjectFigures, rules: QuotaRules) -> Refusal | None:
@@ -235,27 +202,27 @@ def _project_against_others(new_quota: int, figures: ProjectFigures, rules: Quot
             return None
         text = "quota may not be lower than current usage" if new_quota < figures.usage else _BELOW_COMMITMENTS
         rule = Bounding.COMMITMENTS if figures.committed > figures.usage else Bounding.USAGE
-        return _conflict(text, minimum=minimum, unit=rules.unit, rule=rule)
+        return conflict(text, minimum=minimum, unit=rules.unit, rule=rule)
     maximum = max(0, figures.domain_quota - (figures.projects_quota - figures.quota))
     if new_quota <= maximum:
         return None
-    return _conflict("domain quota exceeded", maximum=maximum, unit=rules.unit, rule=Bounding.DOMAIN_QUOTA)
+    return conflict("domain quota exceeded", maximum=maximum, unit=rules.unit, rule=Bounding.DOMAIN_QUOTA)
 
 
 def _against_backend(new_quota: int, figures: ProjectFigures) -> Refusal | None:
     low, high = figures.backend_minimum, figures.backend_maximum
     if (low is None or new_quota >= low) and (high is None or new_quota <= high):
         return None
-    return Refusal(RefusalKind.INVALID, "not acceptable for this project", low, high, rule=Bounding.BACKEND)
+    return invalid_value("not acceptable for this project", low, high, rule=Bounding.BACKEND)
 
 
 # -- which quotas would be acceptable: the decision itself is asked, so the two cannot disagree ------------------------
 
 Judge = Callable[[int], Refusal | None]
-"""`judge_project` or `judge_domain` with everything but the quota filled in."""
+"""`judge` with everything but the quota filled in."""
 
-NO_LESS = Refusal(RefusalKind.INVALID, "there is no quota below zero", minimum=0, rule=Bounding.AMOUNT)
-NO_MORE = Refusal(RefusalKind.INVALID, "this is the largest amount there is", maximum=MAX_AMOUNT, rule=Bounding.AMOUNT)
+NO_LESS = invalid_value("there is no quota below zero", minimum=0, rule=Bounding.AMOUNT)
+NO_MORE = invalid_value("this is the largest amount there is", maximum=MAX_AMOUNT, rule=Bounding.AMOUNT)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,17 @@
 """Requests for more quota: their states, what a decision makes of them, and rules that decide. Pure functions."""
 
 import enum
-import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import inf
+
+from pydantic import Field, model_validator
 
 from limes.core.catalog import Ref
+from limes.core.units import Unit, parse_value
+from limes.validation.durations import Seconds
+from limes.validation.sections import Name, Regex, Section
 
 
 class RequestStatus(enum.StrEnum):
@@ -40,24 +45,6 @@ class EventKind(enum.StrEnum):
     EXPIRED = "expired"
 
 
-class Overlap(enum.Enum):
-    """How an open request relates to a new one of the same project or domain."""
-
-    NONE = "none"
-    REPLACED = "replaced"
-    """The new one asks for all of its resources."""
-    PARTIAL = "partial"
-    """The new one asks for some of them."""
-
-
-def overlap(open_request: Collection[Ref], new_request: Collection[Ref]) -> Overlap:
-    """Returns whether a new request takes the place of an open one, given the resources that each asks for."""
-    common = set(open_request) & set(new_request)
-    if not common:
-        return Overlap.NONE
-    return Overlap.REPLACED if common == set(open_request) else Overlap.PARTIAL
-
-
 def status_after(wanted: Mapping[Ref, int], granted: Mapping[Ref, int]) -> RequestStatus:
     """Returns what a request is when these quotas have been granted."""
     complete = all(granted[ref] >= amount for ref, amount in wanted.items())
@@ -87,6 +74,7 @@ class Wish:
     """What a project asks for of one resource, and what is known of it."""
 
     ref: Ref
+    unit: Unit
     scope: str
     """`domain/project`."""
     present: int
@@ -96,28 +84,40 @@ class Wish:
     """When a rule, by its name, has last approved the same resource for this project."""
 
 
-@dataclass(frozen=True, slots=True)
-class AutoApprovalRule:
-    """A rule. What is None does not matter."""
+class AutoApprovalRule(Section):
+    """A rule by which requests of projects are approved at once. All of its conditions have to hold."""
 
-    name: str
-    resource: re.Pattern[str]
-    scope: re.Pattern[str] | None = None
-    up_to: Mapping[Ref, int] | None = None
-    """The largest quota, by resource, in its unit."""
-    up_to_percent: float | None = None
-    """The largest quota, as a part of the present one."""
-    used_above: float | None = None
-    """How many percent of the present quota have to be exceeded by usage."""
-    every: float | None = None
-    """How many seconds have to pass between two approvals of a resource for a project."""
+    name: Name
+    """What the request and the history call the rule."""
+    resource: Regex
+    """Matches the whole of `service/resource`."""
+    scope: Regex | None = None
+    """Matches the whole of `domain/project`. Not given: all projects."""
+    up_to: str | int | None = None
+    """The largest quota that the rule gives, such as `20` or `20 GiB`."""
+    up_to_percent: float | None = Field(default=None, gt=100, le=1_000_000, allow_inf_nan=False)
+    """The same, in percent of the present quota: 120 gives up to a fifth more."""
+    used_above: float | None = Field(default=None, ge=0, le=1_000_000, allow_inf_nan=False)
+    """Only if more than so many percent of the present quota are used."""
+    every: Seconds | None = None
+    """Only if the rule has not approved the same resource for the project within this time, such as `7d`."""
+
+    @model_validator(mode="after")
+    def _is_bounded(self) -> "AutoApprovalRule":
+        if self.up_to is None and self.up_to_percent is None:
+            raise ValueError("up_to or up_to_percent is needed: a rule without a bound would give everything")
+        return self
+
+    def limit(self, unit: Unit) -> float:
+        """Returns the largest quota by `up_to`, in that unit. Raises `UnitError`."""
+        return inf if self.up_to is None else parse_value(str(self.up_to), unit)
 
     def approves(self, wish: Wish, now: float) -> bool:
         if not self.resource.fullmatch("/".join(wish.ref)):
             return False
         if self.scope is not None and not self.scope.fullmatch(wish.scope):
             return False
-        if self.up_to is not None and wish.wanted > self.up_to.get(wish.ref, 0):
+        if wish.wanted > self.limit(wish.unit):
             return False
         if self.up_to_percent is not None and wish.wanted * 100 > Fraction(str(self.up_to_percent)) * wish.present:
             return False

@@ -7,7 +7,7 @@ import enum
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from limes.core.hierarchy import Bounding, Judge, Refusal, RefusalKind, invalid_value, lowest
+from limes.core.hierarchy import Bounding, Judge, Refusal, conflict, invalid_value, lowest
 from limes.core.units import Unit
 
 LONGEST = 10 * 365 * 86400.0
@@ -84,12 +84,10 @@ class Plan:
 
 def check_term(term: Term, now: float) -> Refusal | None:
     """Returns what is wrong with the times that somebody gives."""
+    if term.until is None and term.starts_at is None:
+        return None
     if term.until is None:
-        return (
-            invalid_value("from goes with until: a quota that is to stay is set when it is due")
-            if (term.starts_at is not None)
-            else None
-        )
+        return invalid_value("from goes with until: a quota that is to stay is set when it is due")
     if term.keep_until is not None:
         return invalid_value("until and keep_until exclude each other")
     if term.until <= now:
@@ -132,19 +130,14 @@ def _plan_term(wish: Wish, unit: Unit, until: float, now: float) -> Plan | Refus
     before = wish.present if wish.temporary is None or wish.temporary.before is None else wish.temporary.before
     if wish.quota <= before:
         text = f"a quota for a time has to be more than the one after it, which is {unit.render(before)}"
-        return Refusal(RefusalKind.INVALID, text, minimum=before + 1, unit=unit)
+        return invalid_value(text, minimum=before + 1, unit=unit)
     is_active = wish.temporary is not None and wish.temporary.before is not None
     if wish.temporary is not None and is_active and wish.term.starts_at is not None:
-        text = (
-            f"there is a temporary quota until {when(wish.temporary.until)}: another one can be planned after its end"
-        )
-        return Refusal(RefusalKind.CONFLICT, text)
+        text = f"there is a temporary quota until {when(wish.temporary.until)}"
+        return conflict(f"{text}: another one can be planned after its end")
     if wish.temporary is not None and wish.only_raises and wish.quota < wish.present:
-        text = (
-            f"there is a temporary quota of {unit.render(wish.present)} until {when(wish.temporary.until)}:"
-            " ask for as much, or wait for its end"
-        )
-        return Refusal(RefusalKind.CONFLICT, text)
+        text = f"there is a temporary quota of {unit.render(wish.present)} until {when(wish.temporary.until)}"
+        return conflict(f"{text}: ask for as much, or wait for its end")
     if wish.term.starts_at is not None:
         start = wish.term.starts_at
         planned = TemporaryQuota(TemporaryState.PLANNED, wish.quota, None, start, until, start)
@@ -181,11 +174,10 @@ def _change_active(wish: Wish, there_is: TemporaryQuota, before: int, unit: Unit
     if not wish.term.keep_until:
         return _drop(wish, there_is, before, unit)
     if wish.quota > before:
-        return Plan(
-            replace(there_is, quota=wish.quota), note=f"until {when(there_is.until)}, then {unit.render(before)}"
-        )
+        text = f"until {when(there_is.until)}, then {unit.render(before)}"
+        return Plan(replace(there_is, quota=wish.quota), note=text)
     text = f"with keep_until it has to be more than the quota after that, which is {unit.render(before)}"
-    return Refusal(RefusalKind.INVALID, text, minimum=before + 1, unit=unit)
+    return invalid_value(text, minimum=before + 1, unit=unit)
 
 
 def _drop(wish: Wish, there_is: TemporaryQuota, before: int, unit: Unit) -> Plan:

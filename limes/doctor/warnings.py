@@ -9,6 +9,7 @@ from limes.actions.context import Cluster
 from limes.actions.lifetimes import followed_by
 from limes.core.catalog import Catalog, Ref
 from limes.core.quota_requests import AutoApprovalRule
+from limes.core.units import Unit
 from limes.errors import BackendError
 from limes.settings import Settings
 from limes.settings.rules import Names
@@ -142,22 +143,25 @@ def _approvals(rules: Sequence[AutoApprovalRule], catalog: Catalog) -> Iterator[
             continue
         if not with_quota:
             yield f"{path}: {rule.resource.pattern!r} matches only resources without quota, so this rule has no effect"
-        elif rule.up_to is not None and not any(rule.up_to.values()):
+        elif not any(rule.limit(catalog.unit_of(ref)) for ref in with_quota):
             yield f"{path}: up_to is 0, so this rule approves nothing"
         else:
-            earlier = [next((one.name for one in rules[:index] if _covers(one, rule, ref)), "") for ref in with_quota]
+            earlier = [
+                next((one.name for one in rules[:index] if _covers(one, rule, ref, catalog.unit_of(ref))), "")
+                for ref in with_quota
+            ]
             if all(earlier):
                 names = " and ".join(dict.fromkeys(earlier))
                 yield f"{path}: whatever it approves, {names} before it approves already, so this rule has no effect"
 
 
-def _covers(rule: AutoApprovalRule, later: AutoApprovalRule, ref: Ref) -> bool:
+def _covers(rule: AutoApprovalRule, later: AutoApprovalRule, ref: Ref, unit: Unit) -> bool:
     """Returns whether a rule approves what a later one does, of a resource. One with `every` does not always."""
     percent, other_percent = rule.up_to_percent, later.up_to_percent
     return (
         rule.resource.fullmatch("/".join(ref)) is not None
         and (rule.scope is None or (later.scope is not None and rule.scope.pattern == later.scope.pattern))
-        and (rule.up_to is None or (later.up_to is not None and rule.up_to.get(ref, 0) >= later.up_to.get(ref, 0)))
+        and rule.limit(unit) >= later.limit(unit)
         and (percent is None or (other_percent is not None and percent >= other_percent))
         and (rule.used_above is None or (later.used_above is not None and rule.used_above <= later.used_above))
         and rule.every is None

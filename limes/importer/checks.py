@@ -10,7 +10,7 @@ from peewee import Case, Select, Value, fn
 
 from limes.actions.compute_quota import growing_resources
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import QuotaOverrides
 from limes.db import models
 from limes.db.engine import Engine
 from limes.importer.layout import Rows

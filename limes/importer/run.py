@@ -9,7 +9,7 @@ import peewee
 from limes.actions.context import Limes
 from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import Catalog
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.failures import first_line
 from limes.errors import StartupError

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from limes.core.catalog import UNKNOWN_AZ, Catalog, Ref
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
 from limes.db.queries import kept_sums

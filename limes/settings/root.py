@@ -15,8 +15,7 @@ from limes.settings.identity import IdentitySettings
 from limes.settings.metering import MeteringSettings, SubresourceLifetimeSettings
 from limes.settings.notifications import NotificationSettings
 from limes.settings.placement import PlacementSettings
-from limes.settings.quota_requests import QuotaRequestSettings
-from limes.settings.quota_sets import QuotaSetSettings
+from limes.settings.quotas import QuotaRequestSettings, QuotaSetSettings
 from limes.validation.sections import ConfigPath, Name, Section
 
 

@@ -10,15 +10,12 @@ from typing import TypeVar
 
 from limes.core.catalog import AutogrowRule, BehaviorRule, Catalog, DistributionRule, Ref, ResourceDef
 from limes.core.commitments.commitment import DurationError, parse_duration
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides, parse_overrides
-from limes.core.permissions import LowPrivLimit, LowPrivRules, parse_lowpriv_limit
-from limes.core.quota import QuotaSet
-from limes.core.quota_requests import AutoApprovalRule
+from limes.core.constraints import NO_OVERRIDES, QuotaOverrides, parse_overrides
+from limes.core.quota import LowPrivLimit, LowPrivRules, QuotaSet, parse_lowpriv_limit
 from limes.core.units import MAX_AMOUNT, UnitError, parse_value
 from limes.errors import ConfigError
 from limes.settings.cluster import QuotaDistributionSettings
 from limes.settings.load import read_yaml
-from limes.settings.quota_requests import AutoApprovalSettings
 from limes.settings.root import Settings
 from limes.validation.problems import did_you_mean
 
@@ -85,34 +82,15 @@ def distribution_rule(entry: QuotaDistributionSettings) -> DistributionRule:
     return DistributionRule(entry.resource, entry.model, entry.strict_domain_quota_limit, autogrow)
 
 
-def auto_approval_rules(settings: Settings, catalog: Catalog, problems: list[str]) -> list[AutoApprovalRule]:
-    return [
-        AutoApprovalRule(
-            name=entry.name,
-            resource=entry.resource,
-            scope=entry.scope,
-            up_to=_up_to(entry, f"quota_requests.auto_approval[{index}].up_to", catalog, problems),
-            up_to_percent=entry.up_to_percent,
-            used_above=entry.used_above,
-            every=entry.every,
-        )
-        for index, entry in enumerate(settings.quota_requests.auto_approval)
-    ]
-
-
-def _up_to(entry: AutoApprovalSettings, path: str, catalog: Catalog, problems: list[str]) -> dict[Ref, int] | None:
-    if entry.up_to is None:
-        return None
-    limits: dict[Ref, int] = {}
-    for ref in catalog.refs():
-        resource = catalog.find(ref)
-        if resource is None or not resource.tracks_quota or not entry.resource.fullmatch("/".join(ref)):
-            continue
-        try:
-            limits[ref] = parse_value(str(entry.up_to), resource.unit)
-        except UnitError as error:
-            problems.append(f"{path}: for {'/'.join(ref)}: {error}")
-    return limits
+def approval_problems(settings: Settings, catalog: Catalog) -> Iterator[str]:
+    """Yields what is wrong with `quota_requests.auto_approval`."""
+    for index, rule in enumerate(settings.quota_requests.auto_approval):
+        for ref in filter(catalog.tracks_quota, catalog.refs()):
+            if rule.resource.fullmatch("/".join(ref)):
+                try:
+                    rule.limit(catalog.unit_of(ref))
+                except UnitError as error:
+                    yield f"quota_requests.auto_approval[{index}].up_to: for {'/'.join(ref)}: {error}"
 
 
 def lowpriv_rules(settings: Settings, names: Names, problems: list[str]) -> LowPrivRules:

@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 
 from limes.core.quota_requests import AutoApprovalRule, Wish, first_match
+from limes.core.units import Unit
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, show, status
 from tests.api.test_audit import events, payload
 from tests.api.world import World
 
 CORES = ("compute", "cores")
 ANY = re.compile(".*")
-WISH = Wish(CORES, "germany/berlin", present=20, wanted=25, usage=17)
+WISH = Wish(CORES, Unit.COUNT, "germany/berlin", present=20, wanted=25, usage=17)
 
 
 @pytest.mark.parametrize(
@@ -23,9 +24,9 @@ WISH = Wish(CORES, "germany/berlin", present=20, wanted=25, usage=17)
         ({"resource": re.compile("compute")}, False),
         ({"scope": re.compile("germany/.*")}, True),
         ({"scope": re.compile("germany")}, False),
-        ({"up_to": {CORES: 25}}, True),
-        ({"up_to": {CORES: 24}}, False),
-        ({"up_to": {}}, False),
+        ({"up_to": 25}, True),
+        ({"up_to": 24}, False),
+        ({"up_to": "0"}, False),
         ({"up_to_percent": 125}, True),
         ({"up_to_percent": 124.9}, False),
         ({"used_above": 84.9}, True),
@@ -35,20 +36,22 @@ WISH = Wish(CORES, "germany/berlin", present=20, wanted=25, usage=17)
     ],
 )
 def test_conditions(conditions: dict[str, Any], holds: bool) -> None:
-    rule = AutoApprovalRule(**{"name": "one", "resource": ANY, **conditions})
-    wish = Wish(CORES, WISH.scope, WISH.present, WISH.wanted, WISH.usage, {"one": 90, "other": 99})
+    rule = AutoApprovalRule(**{"name": "one", "resource": ANY, "up_to_percent": 1000, **conditions})
+    wish = Wish(CORES, WISH.unit, WISH.scope, WISH.present, WISH.wanted, WISH.usage, {"one": 90, "other": 99})
     assert rule.approves(wish, now=100) == holds
 
 
 def test_the_first_match_wins() -> None:
-    rules = [AutoApprovalRule(name, ANY, up_to={CORES: amount}) for name, amount in (("a", 20), ("b", 30), ("c", 40))]
+    rules = [
+        AutoApprovalRule(name=name, resource=ANY, up_to=amount) for name, amount in (("a", 20), ("b", 30), ("c", 40))
+    ]
     found = first_match(rules, WISH, 0)
     assert found is not None
     assert found.name == "b"
     assert first_match(rules[:1], WISH, 0) is None
 
 
-SMALL = AutoApprovalRule("small", re.compile("compute/cores"), up_to={CORES: 40})
+SMALL = AutoApprovalRule(name="small", resource=re.compile("compute/cores"), up_to=40)
 
 
 @pytest.fixture
@@ -99,7 +102,7 @@ def test_a_domain_is_for_people(world: World) -> None:
 
 
 def test_what_does_not_fit_stays_open_and_says_so(make: Callable[..., World]) -> None:
-    world = make(auto_approval=[AutoApprovalRule("large", ANY, up_to={CORES: 1000})])
+    world = make(auto_approval=[AutoApprovalRule(name="large", resource=ANY, up_to=1000)])
     id_ = asked(world, "berlin", compute={"cores": 90})
     last = show(world, "berlin", id_)["conversation"][-1]
     assert last["text"] == "would be approved (compute/cores by rule large), but compute/cores: domain quota exceeded"
@@ -108,7 +111,7 @@ def test_what_does_not_fit_stays_open_and_says_so(make: Callable[..., World]) ->
 
 
 def test_not_too_often(make: Callable[..., World]) -> None:
-    world = make(auto_approval=[AutoApprovalRule("weekly", ANY, up_to={CORES: 40}, every=100)])
+    world = make(auto_approval=[AutoApprovalRule(name="weekly", resource=ANY, up_to=40, every=100)])
     assert status(world, "berlin", asked(world, "berlin", compute={"cores": 25})) == "approved"
     assert status(world, "berlin", asked(world, "berlin", compute={"cores": 30})) == "open"
     assert status(world, "dresden", asked(world, "dresden", "dresden-admin", compute={"cores": 35})) == "approved"

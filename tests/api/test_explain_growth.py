@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from limes.core.catalog import DistributionRule
-from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import Constraint, ConstraintSet, QuotaOverrides
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.growing import RULE, make_growing
 from tests.api.quotas import DOMAIN, PROJECT

@@ -162,7 +162,7 @@ def test_the_approval_above_grants_quota_only(world: World) -> None:
 @pytest.mark.parametrize("token", ["berlin-admin", "germany-admin", "cloud-admin"])
 def test_rules_grant_nothing_that_grows(make: Callable[..., World], token: str) -> None:
     """Not even for those who could grant it themselves: they do that with PUT."""
-    rule = AutoApprovalRule("any", re.compile(".*"), up_to_percent=10_000)
+    rule = AutoApprovalRule(name="any", resource=re.compile(".*"), up_to_percent=10_000)
     world = make_growing(make, auto_approval=[rule])
     id_ = asked(world, "berlin", token, compute={"cores": 60})
     assert show(world, "berlin", id_)["status"] == "open"

@@ -10,7 +10,7 @@ from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.core.catalog import BehaviorRule
 from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.permissions import LowPrivLimit, LowPrivRules
+from limes.core.quota import LowPrivLimit, LowPrivRules
 from limes.core.units import MAX_AMOUNT
 from tests.api.commitments import BEHAVIORS, commit
 from tests.api.quotas import DOMAIN, PROJECT, request_quotas

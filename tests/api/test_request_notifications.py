@@ -142,7 +142,7 @@ def test_passed_on_and_approved_above(cloud: World) -> None:
 
 
 def test_what_a_rule_approves_at_once_is_not_asked_about(make: Callable[..., World]) -> None:
-    rule = AutoApprovalRule("small", re.compile("compute/cores"), up_to={("compute", "cores"): 50})
+    rule = AutoApprovalRule(name="small", resource=re.compile("compute/cores"), up_to=50)
     cloud = make(notify_sinks=("log",), auto_approval=[rule])
     id_ = asked(cloud, "berlin", compute={"cores": 40})
     assert steps(cloud) == [("request_decided", id_, "approved", "project")]

@@ -112,7 +112,7 @@ def test_what_is_passed_on_ends_on_both_levels(world: World) -> None:
 
 
 def test_rules_approve_for_a_time(make: Callable[..., World]) -> None:
-    world = make(auto_approval=[AutoApprovalRule("small", re.compile(".*"), up_to_percent=200)])
+    world = make(auto_approval=[AutoApprovalRule(name="small", resource=re.compile(".*"), up_to_percent=200)])
     asked_for(world, "berlin", 40, until=5)
     assert temporary(world, "berlin")["quota"] == 40
     later(world, 5)

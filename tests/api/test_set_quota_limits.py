@@ -6,7 +6,7 @@ import pytest
 
 from limes.core.catalog import BehaviorRule
 from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.permissions import LowPrivLimit, LowPrivRules
+from limes.core.quota import LowPrivLimit, LowPrivRules
 from tests.api.quotas import DOMAIN, PROJECT, body, put
 from tests.api.world import DRESDEN, World
 

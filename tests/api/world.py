@@ -29,10 +29,8 @@ from limes.backends.loader import Backends
 from limes.core.alerts import AlertRules
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
 from limes.core.commitments.rules import CommitmentRules
-from limes.core.constraints import ConstraintSet
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
-from limes.core.permissions import LowPrivRules
-from limes.core.quota import QuotaSet
+from limes.core.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
+from limes.core.quota import LowPrivRules, QuotaSet
 from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import Unit
 from limes.db.engine import Engine

@@ -8,11 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from limes.actions.change_model import follow_models
 from limes.actions.commitments.settle import settle_commitments
 from limes.actions.context import Limes, Telemetry
 from limes.actions.discover import discover, request_sync
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
+from limes.actions.follow_configuration import follow_models
 from limes.actions.growth.sample import sample_project
 from limes.actions.metering.usage import meter_usage
 from limes.actions.project_tasks import Listener
@@ -38,8 +38,7 @@ from limes.backends import (
 )
 from limes.backends.loader import Backends
 from limes.core.catalog import Catalog
-from limes.core.constraints import ConstraintSet
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.constraints import NO_OVERRIDES, ConstraintSet, QuotaOverrides
 from limes.db.engine import Engine
 from limes.system import Jitter
 from tests.support.clock import FrozenClock

@@ -13,7 +13,7 @@ from limes.collector.runner import run_until_signal
 from limes.composition.collector import build_collector
 from limes.core.catalog import Catalog
 from limes.core.constraints import ConstraintSet
-from limes.core.permissions import LowPrivRules
+from limes.core.quota import LowPrivRules
 from limes.db.engine import Engine
 from limes.logs import set_up
 from limes.settings import Settings

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.check_consistency import check_consistency
+from limes.actions.follow_configuration import check_consistency
 from limes.backends import AZUsage
 from limes.core.constraints import Constraint, ConstraintSet
 from tests.collector.lab import DRESDEN, GERMANY, PARIS, Lab

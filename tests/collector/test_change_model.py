@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from limes.actions.change_model import follow_models
-from limes.actions.check_consistency import check_consistency
+from limes.actions.follow_configuration import check_consistency, follow_models
 from limes.actions.reports.inconsistencies import find_inconsistencies
 from limes.core.catalog import Catalog, select
 from limes.core.constraints import Constraint, ConstraintSet

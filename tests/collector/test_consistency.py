@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from limes.actions.check_consistency import check_consistency
 from limes.actions.context import Limes
+from limes.actions.follow_configuration import check_consistency
 from limes.actions.reports.status import report_status
 from limes.actions.sync_catalog import sync_catalog
 from limes.backends import AZUsage

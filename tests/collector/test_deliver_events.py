@@ -6,8 +6,8 @@ from typing import Any, Never
 
 import pytest
 
+from limes.actions.change_log import forget_history
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.quota_history import forget_history
 from limes.audit.sinks import Delivery
 from limes.collector.loop import Job, counted
 from limes.db.queries import outbox

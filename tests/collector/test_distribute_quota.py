@@ -8,9 +8,8 @@ import pytest
 from limes.actions.distribute_quota import DistributionOutcome, explain_allocation
 from limes.actions.push_quota import push_quota
 from limes.core.autogrow import Step
-from limes.core.autogrow_bounds import BoundSource
-from limes.core.constraints import Constraint, ConstraintSet
-from limes.core.overrides import QuotaOverrides
+from limes.core.autogrow_advice import BoundSource
+from limes.core.constraints import Constraint, ConstraintSet, QuotaOverrides
 from limes.core.units import MAX_AMOUNT
 from tests.collector.commitments import YEAR, add
 from tests.collector.growing import (

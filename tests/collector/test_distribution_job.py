@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next
 from limes.backends import ProjectInfo
 from limes.core.catalog import DistributionRule
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import QuotaOverrides
 from limes.db.queries.autogrow import mark_due
 from limes.errors import Unavailable
 from limes.metrics.data import DataMetrics

@@ -9,7 +9,7 @@ import pytest
 
 from limes.backends import AZCapacity, AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
-from limes.core.overrides import parse_overrides
+from limes.core.constraints import parse_overrides
 from limes.metrics import figures
 from tests.collector.commitments import YEAR, add
 from tests.collector.lab import Lab

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from limes.actions.discover import request_sync
-from limes.actions.follow_overrides import FollowOverrides
+from limes.actions.follow_configuration import FollowOverrides
 from limes.actions.reports.inconsistencies import Reason, find_ineffective
 from limes.backends import AZUsage
 from limes.core.catalog import AutogrowRule, BehaviorRule, DistributionRule
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.errors import Unavailable
 from limes.metrics.gauges import ineffective_overrides, override_validity
 from limes.metrics.samples import SampleCollector

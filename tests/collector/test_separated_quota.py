@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.change_model import follow_models
+from limes.actions.follow_configuration import follow_models
 from limes.backends import ProjectInfo
 from limes.core.catalog import Catalog, ServiceDef
 from tests.collector.commitments import add

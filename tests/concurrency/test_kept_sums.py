@@ -14,7 +14,7 @@ import pytest
 from limes.db.engine import Engine
 from limes.db.queries import scrapes
 from limes.db.queries.discovery import delete_projects
-from limes.db.queries.project_quotas import write_project_quotas
+from limes.db.queries.quotas import write_project_quotas
 from limes.db.queries.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
 from tests.concurrency.conftest import Rounds
 from tests.concurrency.test_quota import at_once

@@ -24,7 +24,7 @@ from tests.support.locks import LockTrace
 
 AUTOGROW = AutogrowRule(1.5, project_base_quota=5, minor_change=0)
 GROWING_CORES = DistributionRule(re.compile("compute/cores"), "autogrow", autogrow=AUTOGROW)
-RULE = AutoApprovalRule("small", re.compile(".*"), up_to_percent=300)
+RULE = AutoApprovalRule(name="small", resource=re.compile(".*"), up_to_percent=300)
 WAITING = """
     SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
 """

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from limes.core.quota_requests import AutoApprovalRule
+from limes.core.temporary_quota import ALWAYS
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
-from limes.db.queries.quota_requests import AmountRow, NewRequest
+from limes.db.queries.quota_requests import AmountRow
 from tests.api.quota_requests import PATHS, act, ask, asked, kinds, quota, services, status
 from tests.api.quotas import request_quotas
 from tests.api.vanishing import vanish
@@ -187,8 +188,7 @@ def test_a_thousand_open_requests(world: World) -> None:
 
     def fill() -> None:
         for number in range(1000):
-            new = NewRequest(1, 2, "open", "launch", 1000.0 + number, "u8", "", None)
-            id_ = queries.insert(world.engine, new)
+            id_ = queries.insert(world.engine, (1, 2), "launch", ("u8", ""), 1000.0 + number, ALWAYS)
             queries.add_amounts(world.engine, [AmountRow(id_, "volume", "capacity", "quota", 0, 10, None)])
 
     world.engine.atomic(fill)
@@ -206,7 +206,7 @@ def test_a_thousand_open_requests(world: World) -> None:
 
 
 def test_a_rule_approves_once_in_its_time(engine: Engine) -> None:
-    rule = AutoApprovalRule("weekly", re.compile(".*"), up_to_percent=200, every=3600)
+    rule = AutoApprovalRule(name="weekly", resource=re.compile(".*"), up_to_percent=200, every=3600)
     world = make_world(engine, auto_approval=[rule])
     answers = calls(*[lambda cores=cores: ask(world, "berlin", compute={"cores": cores}) for cores in range(21, 29)])
     assert set(statuses(answers)) <= {201, 422}  # 422: another one has got as much already

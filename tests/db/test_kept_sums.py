@@ -14,7 +14,7 @@ from limes.db.models import Resource
 from limes.db.queries import scrapes
 from limes.db.queries.discovery import delete_domains, delete_projects, upsert_domain, upsert_projects
 from limes.db.queries.kept_sums import are_kept
-from limes.db.queries.project_quotas import write_backend_quotas, write_project_quotas
+from limes.db.queries.quotas import write_backend_quotas, write_project_quotas
 from limes.db.queries.sum_upkeep import fold_sums, rebuild_sums, wrong_sums
 from tests.support.databases import MigratedUrlFactory
 from tests.support.levels import few_of

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from limes.core.catalog import Catalog, DistributionRule, ServiceDef
-from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
+from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.importer.run import Import, Outcome

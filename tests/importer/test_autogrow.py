@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from limes.actions.change_model import follow_models
 from limes.actions.distribute_quota import distribute_next
+from limes.actions.follow_configuration import follow_models
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
-from limes.core.overrides import QuotaOverrides
+from limes.core.constraints import QuotaOverrides
 from limes.core.recent_usage import recent_range
 from limes.db.engine import Engine
 from limes.importer.conversion import UnreadableHistory, convert_history

@@ -23,8 +23,8 @@ from limes.core.commitments.request import CommitmentRequest
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
-from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.projects import ProjectRow
+from limes.db.queries.quotas import project_quotas_by_resource
 from limes.db.transactions import atomic, snapshot
 from limes.errors import Conflict, Forbidden, Unprocessable
 from limes.validation.shape import stored

@@ -32,8 +32,8 @@ from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_events, commitment_figures
 from limes.db.queries import commitments as queries
-from limes.db.queries import project_quotas as quota_queries
 from limes.db.queries import projects as project_queries
+from limes.db.queries import quotas as quota_queries
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.catalog import lock_resources
 from limes.errors import Conflict, NotFound, NotReady, Unprocessable

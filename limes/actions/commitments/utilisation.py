@@ -21,8 +21,8 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitment_figures as queries
 from limes.db.queries import kept_sums
 from limes.db.queries.attention import EVERYWHERE, Scope
-from limes.db.queries.project_quotas import project_quotas_by_resource
 from limes.db.queries.project_sums import Among
+from limes.db.queries.quotas import project_quotas_by_resource
 from limes.db.transactions import atomic, snapshot
 from limes.validation.shape import Amount, Shape, Unit
 

@@ -22,11 +22,11 @@ from limes.core.units import MAX_STORED
 from limes.db.queries import growth_history, kept_sums
 from limes.db.queries import growth_samples as queries
 from limes.db.queries.catalog import capacities, resource_ids
-from limes.db.queries.domain_quotas import domain_quotas_by_resource
 from limes.db.queries.growth_history import first_times
 from limes.db.queries.growth_samples import Sample, SeriesKey
 from limes.db.queries.project_sums import Among, Level
 from limes.db.queries.projects import domains
+from limes.db.queries.quotas import domain_quotas_by_resource
 from limes.db.transactions import atomic
 from limes.errors import Unavailable
 

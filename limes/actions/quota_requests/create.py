@@ -5,38 +5,34 @@ rule with `every` approves a resource of a project once in that time. To keep th
 project or domain before it looks for open requests and earlier approvals.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find, ids_of, not_ready
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount, without_quota
-from limes.actions.quota_requests.announce import announce_opened
-from limes.actions.quota_requests.grant import ALL_RIGHTS, grant_to_project
-from limes.actions.quota_requests.store import admit, close_passed_on, close_requests, record_step
+from limes.actions.quota_requests.pass_on import ALL_RIGHTS, grant_to_project
+from limes.actions.quota_requests.store import (
+    admit,
+    announce_opened,
+    close_passed_on,
+    close_requests,
+    record_step,
+    store,
+)
 from limes.actions.set_quota import project_figures, push_changes
 from limes.audit.events import of_job
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DOMAIN_QUOTA_GROWS
 from limes.core.history import What
-from limes.core.quota_requests import (
-    AutoApprovalRule,
-    EventKind,
-    Overlap,
-    RequestStatus,
-    Wish,
-    first_match,
-    names,
-    overlap,
-)
+from limes.core.quota_requests import EventKind, RequestStatus, Wish, first_match, names
 from limes.core.temporary_quota import ALWAYS, Term, check_term
-from limes.core.units import UnitError
+from limes.core.units import Unit, UnitError
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.domain_quotas import domain_quotas_by_name
-from limes.db.queries.project_quotas import SetByPeople, project_quotas_by_name
 from limes.db.queries.projects import ProjectRow
 from limes.db.queries.quota_request_lists import approvals_by_rules
-from limes.db.queries.quota_requests import AmountRow, NewRequest
+from limes.db.queries.quota_requests import AmountRow
+from limes.db.queries.quotas import SetByPeople, domain_quotas_by_name, project_quotas_by_name
 from limes.db.queries.temporary_quotas import temporary_quotas
 from limes.db.transactions import atomic
 from limes.errors import Conflict, Unprocessable
@@ -79,49 +75,38 @@ def create_request(
 def _create(
     limes: Limes, place: Place, changes: Sequence[QuotaChange], reason: str, of_set: Collection[Ref], term: Term
 ) -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
-    target, author = find(limes.engine, place), limes.initiator
+    target = find(limes.engine, place)
     admit(limes, *ids_of(target))
     amounts = _read_amounts(limes, target, changes, of_set, term)
     replaced = _replaced(limes, target, [row.ref for row in amounts])
-    new = NewRequest(
-        *ids_of(target), RequestStatus.OPEN, reason, limes.now(), author.id, author.name, None, term.starts_at,
-        term.until,
-    )  # fmt: skip
-    id_ = _store(limes, target, new, amounts, replaced)
+    id_ = store(limes, target, reason, amounts, term)
+    text = f"replaced by quota request {id_}"
+    close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
+    if isinstance(target, ProjectRow):
+        close_passed_on(limes, target, replaced, text)
+    wanted = {"/".join(row.ref): row.wanted for row in amounts}
+    given = {name: int(time) for name, time in (("from", term.starts_at), ("until", term.until)) if time is not None}
+    record_step(limes, target, [id_], EventKind.OPENED, "", reason=reason, wanted=wanted, **given)
     granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
     if granted is None:
         announce_opened(limes, id_)
     return id_, granted
 
 
-def _store(limes: Limes, target: Target, new: NewRequest, amounts: Sequence[AmountRow], replaced: Sequence[int]) -> int:
-    id_ = queries.insert(limes.engine, new)
-    queries.add_amounts(limes.engine, [row._replace(request_id=id_) for row in amounts])
-    text = f"replaced by quota request {id_}"
-    close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
-    if isinstance(target, ProjectRow):
-        close_passed_on(limes, target, replaced, text)
-    wanted = {"/".join(row.ref): row.wanted for row in amounts}
-    details = {"from": new.starts_at, "until": new.until}
-    given = {name: int(value) for name, value in details.items() if value is not None}
-    record_step(limes, target, [id_], EventKind.OPENED, "", reason=new.reason, wanted=wanted, **given)
-    return id_
-
-
 def _replaced(limes: Limes, target: Target, refs: Sequence[Ref]) -> list[int]:
+    """Returns the open requests whose resources are all asked for again."""
     engine, replaced = limes.engine, []
     lock_open = queries.lock_open_of_project if isinstance(target, ProjectRow) else queries.lock_open_of_domain
     ids = [row.id for row in lock_open(engine, target.id)]
     for id_, rows in queries.amounts_of(engine, ids).items():
-        open_refs = [row.ref for row in rows]
-        found = overlap(open_refs, refs)
-        if found is Overlap.PARTIAL:
-            common, others = set(open_refs) & set(refs), set(open_refs) - set(refs)
+        open_refs = {row.ref for row in rows}
+        common, others = open_refs & set(refs), open_refs - set(refs)
+        if common and others:
             raise Conflict(
                 f"quota request {id_} is open and asks for {names(common)} already, and for {names(others)}:"
                 " withdraw it first, or ask for all of them at once, which replaces it"
             )
-        if found is Overlap.REPLACED:
+        if common:
             replaced.append(id_)
     return replaced
 
@@ -143,17 +128,15 @@ def _read_amounts(
             if is_project and change.ref not in of_project:
                 missing.append(change.ref)
                 continue
-            what, present = (
-                _present_of_project(limes, change.ref, of_project[change.ref])
-                if is_project
-                else _present_of_domain(limes, change.ref, of_domain)
-            )
+            row = of_project[change.ref] if is_project else None
+            what, present = _present(limes, change.ref, row, of_domain.get(change.ref, 0))
             if what is not What.QUOTA and term != ALWAYS:
                 raise _Problem(_NOT_FOR_A_TIME)
             present = afterwards.get(change.ref, present)
             if wanted <= present and change.ref in of_set:
                 continue
-            _check_raise(limes, change.ref, wanted, present)
+            if wanted <= present:
+                raise _Problem(_is_no_raise(limes.catalog.unit_of(change.ref), wanted, present))
         except _Problem as problem:
             problems.append(f"cannot ask for {'/'.join(change.ref)} quota: {problem}")
             continue
@@ -183,25 +166,19 @@ def _amount(limes: Limes, change: QuotaChange) -> int:
         raise _Problem(str(error)) from None
 
 
-def _present_of_project(limes: Limes, ref: Ref, row: SetByPeople) -> tuple[What, int]:
-    if not limes.catalog.autogrow(ref):
-        return What.QUOTA, row.quota or 0
+def _present(limes: Limes, ref: Ref, row: SetByPeople | None, of_domain: int) -> tuple[What, int]:
+    """Returns what is asked for, and what there is of it; `row` is a project's."""
+    grows = limes.catalog.autogrow(ref) is not None
+    if row is None and grows:
+        raise _Problem(DOMAIN_QUOTA_GROWS.message)
+    if row is None or not grows:
+        return What.QUOTA, of_domain if row is None else row.quota or 0
     return (What.MIN_QUOTA, row.quota or 0) if row.max_quota is None else (What.MAX_QUOTA, row.max_quota)
 
 
-def _present_of_domain(limes: Limes, ref: Ref, quotas: Mapping[Ref, int]) -> tuple[What, int]:
-    if limes.catalog.autogrow(ref):
-        raise _Problem(DOMAIN_QUOTA_GROWS.message)
-    return What.QUOTA, quotas.get(ref, 0)
-
-
-def _check_raise(limes: Limes, ref: Ref, wanted: int, present: int) -> None:
-    if wanted <= present:
-        unit = limes.catalog.unit_of(ref)
-        raise _Problem(
-            f"{unit.render(wanted)} is not more than it has now, which is {unit.render(present)};"
-            " lowering needs no request: set the quota"
-        )
+def _is_no_raise(unit: Unit, wanted: int, present: int) -> str:
+    text = f"{unit.render(wanted)} is not more than it has now, which is {unit.render(present)}"
+    return f"{text}; lowering needs no request: set the quota"
 
 
 # -- rules that approve ------------------------------------------------------------------------------------------------
@@ -211,11 +188,11 @@ def _approve_by_rules(
     limes: Limes, project: ProjectRow, request_id: int, rows: Sequence[AmountRow], term: Term
 ) -> tuple[ProjectRow, QuotaOutcome] | None:
     """Returns what was changed; None if the request stays open."""
-    rules = _matching_rules(limes, project, rows)
-    if rules is None:
+    found = _matching_rules(limes, project, rows)
+    if found is None:
         return None
     limes = limes.as_initiator(of_job("auto-approval"))
-    said = ", ".join(f"{'/'.join(ref)} by rule {rule.name}" for ref, rule in sorted(rules.items()))
+    said = ", ".join(f"{'/'.join(ref)} by rule {found[ref]}" for ref in sorted(found))
     granted = {row.ref: row.wanted for row in rows}
     outcome = grant_to_project(limes, project, request_id, rows, granted, ALL_RIGHTS, term)
     if outcome.refusals:
@@ -223,26 +200,25 @@ def _approve_by_rules(
         record_step(limes, project, [request_id], EventKind.COMMENT, text)
         return None
     queries.write_granted(limes.engine, request_id, granted)
-    queries.write_rules(limes.engine, request_id, {ref: rule.name for ref, rule in rules.items()})
-    named = {"/".join(ref): rule.name for ref, rule in rules.items()}
+    queries.write_rules(limes.engine, request_id, found)
+    named = {"/".join(ref): name for ref, name in found.items()}
     close_requests(limes, project, [request_id], RequestStatus.APPROVED, f"approved {said}", rules=named)
     return project, outcome
 
 
-def _matching_rules(
-    limes: Limes, project: ProjectRow, rows: Sequence[AmountRow]
-) -> Mapping[Ref, AutoApprovalRule] | None:
+def _matching_rules(limes: Limes, project: ProjectRow, rows: Sequence[AmountRow]) -> dict[Ref, str] | None:
+    """Returns the names of the rules that approve it; None if they do not approve all of it."""
     if not limes.auto_approval or any(row.what == What.MIN_QUOTA.value for row in rows):
         return None  # only people with the right `project:grant_quota` grant what grows by itself
     all_ids = resource_ids(limes.engine)
     figures = project_figures(limes, project, {row.ref: all_ids[row.ref] for row in rows})
     approved_at = approvals_by_rules(limes.engine, project.id)
-    found: dict[Ref, AutoApprovalRule] = {}
+    found: dict[Ref, str] = {}
     for row in rows:
         usage, approvals = figures[row.ref].usage, approved_at.get(row.ref, {})
-        wish = Wish(row.ref, project.scope, row.present, row.wanted, usage, approvals)
+        wish = Wish(row.ref, limes.catalog.unit_of(row.ref), project.scope, row.present, row.wanted, usage, approvals)
         rule = first_match(limes.auto_approval, wish, limes.now())
         if rule is None:
             return None
-        found[row.ref] = rule
+        found[row.ref] = rule.name
     return found

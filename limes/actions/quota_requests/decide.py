@@ -12,8 +12,14 @@ from dataclasses import replace
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount
-from limes.actions.quota_requests.grant import Rights, grant_to_domain, grant_to_project
-from limes.actions.quota_requests.pass_on import needed_now, read_origin, release
+from limes.actions.quota_requests.pass_on import (
+    Rights,
+    grant_to_domain,
+    grant_to_project,
+    needed_now,
+    read_origin,
+    release,
+)
 from limes.actions.quota_requests.store import (
     Locked,
     close_passed_on,
@@ -131,11 +137,9 @@ def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[Quo
             problems.append(f"cannot grant {name} quota: {error}")
             continue
         if amount > row.wanted:
-            unit = limes.catalog.unit_of(change.ref)
-            problems.append(
-                f"cannot grant {name} quota: {unit.render(amount)} is more than was asked for, which is"
-                f" {unit.render(row.wanted)}"
-            )
+            shown = limes.catalog.unit_of(change.ref).render
+            text = f"{shown(amount)} is more than was asked for, which is {shown(row.wanted)}"
+            problems.append(f"cannot grant {name} quota: {text}")
         amounts[change.ref] = amount
     if not problems and all(amounts.get(row.ref, row.wanted) <= row.present for row in rows):
         problems.append("nothing would be granted: to refuse a request, reject it with a reason")

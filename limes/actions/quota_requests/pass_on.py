@@ -1,52 +1,150 @@
-"""Passes a project's request on: the domain asks the cloud admins for the quota that is missing for it. Once the domain
-has got that, the project's request is approved, too.
+"""What a request is granted, and what becomes of those that were passed on.
 
-Only quota is granted with it. Who decides on the domain's request does not see what the project's asks for of quota
-that grows by itself, and may have no right to grant it.
+A project's request is passed on: the domain asks the cloud admins for the quota that is missing for it. Once the domain
+has got that, the project's request is approved, too. Only quota is granted with it. Who decides on the domain's request
+does not see what the project's asks for of quota that grows by itself, and may have no right to grant it. What was
+passed on belongs to the domain: it stays when the project is deleted whose request it was made for.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from limes.actions import change_log
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_domain
-from limes.actions.quota_changes import QuotaOutcome
-from limes.actions.quota_requests.announce import announce_opened
-from limes.actions.quota_requests.grant import ALL_RIGHTS, PermissionSource, grant_to_project
-from limes.actions.quota_requests.store import admit, close_requests, lock_request, project_of, record_step
+from limes.actions.quota_changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
+from limes.actions.quota_requests.store import (
+    admit,
+    announce_opened,
+    close_requests,
+    lock_request,
+    project_of,
+    record_step,
+    store,
+)
+from limes.actions.set_autogrow_bounds import WantedBound, refuse_bounds, set_project_bounds
+from limes.actions.set_quota import apply_update, read_update
+from limes.audit.events import Scope
+from limes.core import hierarchy
 from limes.core.catalog import Ref
 from limes.core.history import What
+from limes.core.quota import Permissions
 from limes.core.quota_requests import EventKind, RequestStatus, missing_domain_quota, names, status_after
+from limes.core.temporary_quota import Term
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
+from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.catalog import lock_resources, resource_ids
-from limes.db.queries.domain_quotas import domain_quotas_by_resource, lock_domain_quotas
-from limes.db.queries.project_quotas import project_quota_sums, project_quotas_by_name
-from limes.db.queries.projects import ProjectRow
-from limes.db.queries.quota_requests import AmountRow, LockedRequest, NewRequest
+from limes.db.queries.projects import DomainRow, ProjectRow, projects_by_id
+from limes.db.queries.quota_requests import AmountRow, EventRow, LockedRequest
+from limes.db.queries.quotas import (
+    domain_quotas_by_resource,
+    lock_domain_quotas,
+    project_quota_sums,
+    project_quotas_by_name,
+)
 from limes.db.transactions import atomic
 from limes.errors import Conflict, Forbidden
 
+_BOUNDS = (What.MAX_QUOTA, What.MIN_QUOTA)
+"""What is set where quota grows by itself."""
+PermissionSource = Callable[[Ref], Permissions]
+"""What the caller may do to the quota of a resource."""
+
 
 @dataclass(frozen=True, slots=True)
-class _Hierarchy:
-    """The quotas around a project, by resource."""
+class Rights:
+    """What whoever decides may do, in the terms of PUT."""
 
-    domain: Mapping[Ref, int]
-    others: Mapping[Ref, int]
-    """Of all other projects in the domain together."""
+    quota: PermissionSource
+    bounds: Collection[What] = _BOUNDS
+    """Which of these they may set."""
 
 
-def _read_hierarchy(engine: Engine, project: ProjectRow, ids: Mapping[Ref, int]) -> _Hierarchy:
+ALL_RIGHTS = Rights(lambda _: ALL_PERMISSIONS)
+
+
+def grant_to_domain(
+    limes: Limes, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, term: Term
+) -> QuotaOutcome:
+    """Raises quotas of a domain for a term, or says why not."""
+    return _raise_quotas(limes.with_cause(_cause(request_id)), Place(domain.uuid), granted, rights, term)
+
+
+def grant_to_project(
+    limes: Limes,
+    project: ProjectRow,
+    request_id: int,
+    rows: Sequence[AmountRow],
+    granted: Mapping[Ref, int],
+    rights: Rights,
+    term: Term,
+) -> QuotaOutcome:
+    """Raises quotas of a project for a term, and limits of quota that grows by itself, or says why not."""
+    limes, place = limes.with_cause(_cause(request_id)), Place(project.domain_uuid, project.uuid)
+    bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
+    forbidden = {ref: what for ref, what in bounds.items() if what not in rights.bounds}
+    if forbidden:
+        text = "user is not allowed to raise {} in this project".format
+        return QuotaOutcome({ref: hierarchy.forbidden(text(what.value)) for ref, what in forbidden.items()})
+    quotas = {ref: amount for ref, amount in granted.items() if ref not in bounds}
+    wanted = _wanted_bounds(limes, project, bounds, granted, quotas)
+    for what, each in wanted.items():
+        if refusals := refuse_bounds(limes, project, what, each):
+            return QuotaOutcome(refusals)
+    outcome = _raise_quotas(limes, place, quotas, rights, term)
+    if not outcome.refusals:
+        for what, each in wanted.items():
+            set_project_bounds(limes, place, what, each)
+    return outcome
+
+
+def _cause(request_id: int) -> str:
+    return f"quota request {request_id}"
+
+
+def _raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+    changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
+    update = read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
+    return apply_update(limes, place, replace(update, only_raises=True))[1]
+
+
+def _wanted_bounds(
+    limes: Limes, project: ProjectRow, bounds: Mapping[Ref, What], granted: Mapping[Ref, int], quotas: Collection[Ref]
+) -> dict[What, list[WantedBound]]:
+    """Locks and returns the bounds to raise, without limits that were raised or lifted meanwhile, and without grants
+    that are as large already. The domain's rows of `quotas` are locked before, in the order of all."""
+    if not bounds:
+        return {}
+    engine, all_ids = limes.engine, resource_ids(limes.engine)
+    ids = {ref: all_ids[ref] for ref in bounds}
+    lock_resources(engine, sorted(ids.values()))
+    if quotas:
+        lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
+    rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
+    present = {row.resource_id: row for row in rows}
+    wanted: dict[What, list[WantedBound]] = {}
+    for ref, what in bounds.items():
+        row = present.get(ids[ref])
+        bound = None if row is None else row.value_of(what)
+        if bound is None and what is What.MIN_QUOTA:
+            bound = 0
+        if bound is not None and bound < granted[ref]:
+            wanted.setdefault(what, []).append(WantedBound(ref, granted[ref]))
+    return wanted
+
+
+def _quotas_around(
+    engine: Engine, project: ProjectRow, ids: Mapping[Ref, int]
+) -> tuple[dict[Ref, int], dict[Ref, int]]:
+    """Returns the quotas of the domain, and those of all other projects in it together."""
     resources = sorted(ids.values())
     sums = project_quota_sums(engine, project.domain_id, resources)
     domain = domain_quotas_by_resource(engine, resources, [project.domain_id])
     rows = project_quotas_by_name(engine, project.id, lock=False)
     own = {ref: (rows[ref].quota or 0) if ref in rows else 0 for ref in ids}
-    return _Hierarchy(
-        domain={ref: domain.get((project.domain_id, id_), 0) for ref, id_ in ids.items()},
-        others={ref: sums.get(id_, 0) - own[ref] for ref, id_ in ids.items()},
-    )
+    of_domain = {ref: domain.get((project.domain_id, id_), 0) for ref, id_ in ids.items()}
+    return of_domain, {ref: sums.get(id_, 0) - own[ref] for ref, id_ in ids.items()}
 
 
 @atomic
@@ -63,12 +161,8 @@ def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, p
     for above in queries.lock_passed_on(engine, [origin.id]):
         raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
     rows = _missing(engine, project, origin.id, permissions)
-    reason, author = comment or f"for quota request {origin.id} of project {project.name}", limes.initiator
-    new = NewRequest(
-        domain.id, None, RequestStatus.OPEN, reason, limes.now(), author.id, author.name, origin.id, until=origin.until
-    )
-    id_ = queries.insert(engine, new)
-    queries.add_amounts(engine, [row._replace(request_id=id_) for row in rows])
+    reason = comment or f"for quota request {origin.id} of project {project.name}"
+    id_ = store(limes, domain, reason, rows, Term(origin.until), origin.id)
     wanted = {"/".join(row.ref): row.wanted for row in rows}
     record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
     details = {"reason": reason, "wanted": wanted, "passed_on_from": origin.id}
@@ -81,22 +175,17 @@ def _missing(engine: Engine, project: ProjectRow, request_id: int, permissions: 
     rows = queries.amounts_of(engine, [request_id])[request_id]
     wanted = {row.ref: row.wanted for row in rows if row.what == What.QUOTA.value}
     if not wanted:
-        raise Conflict(
-            f"quota request {request_id} asks for quota that grows by itself, which comes from no domain: cloud"
-            " admins can approve it where it is"
-        )
+        text = f"quota request {request_id} asks for quota that grows by itself, which comes from no domain"
+        raise Conflict(f"{text}: cloud admins can approve it where it is")
     # whoever passes it on agrees to it: the approval above is the last one
     if not all(permissions(ref).can_raise for ref in wanted):
         raise Forbidden("Forbidden")
     all_ids = resource_ids(engine)
-    around = _read_hierarchy(engine, project, {ref: all_ids[ref] for ref in wanted})
-    missing = missing_domain_quota(wanted, around.domain, around.others)
+    domain, others = _quotas_around(engine, project, {ref: all_ids[ref] for ref in wanted})
+    missing = missing_domain_quota(wanted, domain, others)
     if not missing:
         raise Conflict(f"quota request {request_id} fits into the domain's quota: it can be approved")
-    return [
-        AmountRow(0, *ref, What.QUOTA.value, around.domain[ref], amount, None)
-        for ref, amount in sorted(missing.items())
-    ]
+    return [AmountRow(0, *ref, What.QUOTA.value, domain[ref], missing[ref], None) for ref in sorted(missing)]
 
 
 # -- once it is approved -----------------------------------------------------------------------------------------------
@@ -114,7 +203,6 @@ class Origin:
 
 
 def read_origin(limes: Limes, request: LockedRequest) -> Origin:
-    """Returns what is to be known of the project's request."""
     project = project_of(limes, request)
     rows = queries.amounts_of(limes.engine, [request.id])[request.id]
     all_ids = resource_ids(limes.engine)
@@ -131,9 +219,8 @@ def needed_now(limes: Limes, origin: Origin, asked_for: Mapping[Ref, int]) -> di
     engine, project = limes.engine, origin.project
     lock_resources(engine, sorted(origin.ids[ref] for ref in asked_for))
     lock_domain_quotas(engine, project.domain_id, sorted(origin.ids.values()))
-    around = _read_hierarchy(engine, project, origin.ids)
-    wanted = {row.ref: row.wanted for row in origin.rows}
-    return {ref: around.others[ref] + wanted[ref] for ref in asked_for}
+    _, others = _quotas_around(engine, project, origin.ids)
+    return {row.ref: others[row.ref] + row.wanted for row in origin.rows if row.ref in asked_for}
 
 
 def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[ProjectRow, QuotaOutcome] | None:
@@ -143,8 +230,8 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     If nothing of it fits, it stays open, and its conversation says why.
     """
     project, id_, rows = origin.project, origin.request.id, origin.rows
-    around = _read_hierarchy(limes.engine, project, origin.ids)
-    fitting = {ref: max(0, around.domain[ref] - around.others[ref]) for ref in origin.ids}
+    domain, others = _quotas_around(limes.engine, project, origin.ids)
+    fitting = {ref: max(0, domain[ref] - others[ref]) for ref in origin.ids}
     granted = {row.ref: min(row.wanted, fitting.get(row.ref, row.present)) for row in rows}
     outcome, problem = QuotaOutcome(), "the domain's quota is still not enough"
     if any(granted[row.ref] > row.present for row in rows):
@@ -163,3 +250,25 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     status = status_after({row.ref: row.wanted for row in rows}, granted)
     close_requests(limes, project, [id_], status, text, granted=named)
     return project, outcome
+
+
+def outlive_projects(limes: Limes, uuids: Collection[str]) -> None:
+    """Lets requests of domains go on without these projects, which are locked and about to be deleted.
+
+    An open one has nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile.
+    """
+    if not uuids:
+        return
+    engine, now = limes.engine, limes.now()
+    below = {row.id: row for row in queries.lock_open_of_projects(engine, uuids)}
+    above = queries.lock_passed_on(engine, list(below))
+    if above:
+        queries.close(engine, [row.id for row in above], RequestStatus.SUPERSEDED, now)
+    projects = projects_by_id(engine, {row.project_id for row in below.values() if row.project_id is not None})
+    for row in above:
+        project = projects[below[row.passed_on_from or 0].project_id or 0]
+        text, author, kind = f"project {project.name} was deleted", limes.initiator, EventKind.SUPERSEDED.value
+        queries.add_events(engine, [EventRow(row.id, now, kind, text, author.id, author.name)])
+        domain = Scope(project.domain_uuid, project.domain_name)
+        change_log.record_quota_request(limes, domain, row.id, kind, {})
+    queries.forget_origins(engine, uuids)

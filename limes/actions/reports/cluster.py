@@ -12,9 +12,9 @@ from limes.core.commitments.claims import Claims
 from limes.core.temporary_quota import TemporaryQuota
 from limes.db.engine import Engine
 from limes.db.queries import catalog, kept_sums, projects
-from limes.db.queries.domain_quotas import domain_quota_sums, domain_quotas_by_resource
 from limes.db.queries.project_sums import Among, Level, ResourceSum, az_quota_sums
 from limes.db.queries.projects import DomainRow, ScrapeRange
+from limes.db.queries.quotas import domain_quota_sums, domain_quotas_by_resource
 from limes.db.queries.temporary_quotas import of_domains
 from limes.db.transactions import snapshot
 

@@ -8,7 +8,7 @@ from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.core.autogrow import demand_by_az
 from limes.core.catalog import Ref, Selection
-from limes.core.overrides import QuotaOverride, QuotaOverrides
+from limes.core.constraints import QuotaOverride, QuotaOverrides
 from limes.core.quota import usable_quota
 from limes.core.scrape_problem import without_project
 from limes.db.queries import inconsistencies as queries

@@ -13,11 +13,11 @@ from limes.core.temporary_quota import TemporaryQuota
 from limes.db.engine import Engine
 from limes.db.queries import project_figures as queries
 from limes.db.queries import projects, temporary_quotas
-from limes.db.queries.autogrow_quotas import autogrow_bounds
+from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.catalog import all_ids
-from limes.db.queries.project_quotas import Bounds, ProjectResourceRow
 from limes.db.queries.project_sums import Among
 from limes.db.queries.projects import ProjectRow, these
+from limes.db.queries.quotas import Bounds, ProjectResourceRow
 from limes.db.transactions import snapshot
 
 CHUNK = 200

@@ -9,8 +9,7 @@ from limes.actions.explain_quota import Explanation as Explained
 from limes.api.answers.common import TemporaryQuota, render_temporary
 from limes.api.answers.quota import Change, render_change
 from limes.core import autogrow
-from limes.core.autogrow_advice import Action
-from limes.core.autogrow_bounds import BoundSource
+from limes.core.autogrow_advice import AutogrowAdvice, BoundSource
 from limes.core.catalog import Catalog
 from limes.core.hierarchy import Bound, Bounding, DomainFigures, ProjectFigures
 from limes.validation.shape import Amount, Shape, Unit, one_of
@@ -53,16 +52,6 @@ class AutogrowBound(Shape):
     source: Annotated[str, one_of(BoundSource)]
 
 
-class AutogrowAdvice(Shape):
-    """Something that would raise such a quota."""
-
-    action: Annotated[str, one_of(Action)]
-    message: Annotated[str, Field(description="for people")]
-    availability_zone: str | None = None
-    amount: Annotated[Amount, Field(description="how much more to commit to")] | None = None
-    quota: Annotated[Amount, Field(description="what it would be then, if there is capacity for it")] | None = None
-
-
 class Autogrow(Shape):
     """Why a quota that grows by itself is what it is."""
 
@@ -86,18 +75,12 @@ def render_autogrow(explanation: AutogrowExplanation) -> Autogrow:
         )
         for az, each in sorted(computed.demand.azs.items())
     }
-    advice = [
-        AutogrowAdvice(
-            action=each.action, message=each.message, availability_zone=each.az, amount=each.amount, quota=each.quota
-        )
-        for each in explanation.advice
-    ]
     return Autogrow(
         computed_quota=computed.allocation.quota,
         message=computed.text,
         demand=demand,
         steps=[step for name in autogrow.Step if (step := _step(computed.allocation, name))],
-        raised_by=advice,
+        raised_by=explanation.advice,
         minimum=_autogrow_bound(bounds.minimum or None, sources.minimum_from),
         maximum=_autogrow_bound(bounds.maximum, sources.maximum_from),
         forbid_autogrowth=True if bounds.forbids_growth else None,

@@ -12,7 +12,7 @@ from limes.api.answers.resources import Age, RenderContext, ResourceHints, Servi
 from limes.core.catalog import Behavior, Ref, ResourceDef, Selection
 from limes.core.quota import burst_usage, is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem
-from limes.db.queries.project_quotas import ProjectResourceRow
+from limes.db.queries.quotas import ProjectResourceRow
 from limes.validation.shape import Amount, Shape, Time
 from limes.web.encoding import MAX_SHOWN
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from msgspec import field
 from pydantic import Field
 
-from limes.actions.quota_requests.read import Described
+from limes.actions.quota_requests.store import Described
 from limes.api.answers.common import Link, Named, unit_of
 from limes.api.answers.quota import Initiator, initiator
 from limes.core.catalog import Catalog

@@ -18,7 +18,7 @@ from limes.api.answers.caller import (
 from limes.api.answers.common import Link
 from limes.api.call import Call
 from limes.core.catalog import Ref
-from limes.core.permissions import LowPrivLimit
+from limes.core.quota import LowPrivLimit
 from limes.errors import BadRequest
 from limes.web.call import Answer
 

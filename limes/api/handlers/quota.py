@@ -1,20 +1,23 @@
-"""Quotas of projects and domains: setting and simulating, their history, and explanations."""
+"""Quotas of projects and domains: setting and simulating, how far they grow by themselves, history, explanations."""
 
+from limes.actions.change_log import list_changes
 from limes.actions.explain_quota import explain_quotas
 from limes.actions.lookup import find
 from limes.actions.quota_changes import QuotaOutcome
-from limes.actions.quota_history import list_changes
+from limes.actions.set_autogrow_bounds import set_domain_bounds, set_project_bounds
 from limes.actions.set_bursting import set_bursting
 from limes.actions.set_quota import set_quotas
-from limes.api import parameters
+from limes.api import bodies, parameters
 from limes.api.answers import quota as answers
 from limes.api.answers.explanation import ExplanationsAnswer, render_explanation
+from limes.api.answers.quota import render_refusals, render_warnings, status_of
 from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, changes_with_set
 from limes.api.call import Call
 from limes.api.lowpriv_metrics import count_lowpriv
 from limes.api.preconditions import condition_of
+from limes.core.history import What
 from limes.errors import BadRequest
-from limes.web.call import Answer
+from limes.web.call import Answer, RequestBody
 
 
 def set_domain_quotas(call: Call) -> Answer:
@@ -110,3 +113,41 @@ def _explain(call: Call, *, with_growth: bool = False) -> Answer:
     with_origin = call.allows(f"{call.level}:show_history")
     shown = [render_explanation(call.catalog, each, with_origin=with_origin) for each in explanations]
     return Answer(document=ExplanationsAnswer(explanations=shown))
+
+
+def limit_project(call: Call) -> Answer:
+    """Limits how far quota of a project grows by itself: 202, perhaps with a warning, or what is not acceptable."""
+    return _set_bounds(call, What.MAX_QUOTA, bodies.ProjectMaxQuotaBody)
+
+
+def grant_to_project(call: Call) -> Answer:
+    """Grants a project quota, however little it uses, or takes that back: 202, or what is not acceptable."""
+    return _set_bounds(call, What.MIN_QUOTA, bodies.ProjectMinQuotaBody)
+
+
+def stop_project(call: Call) -> Answer:
+    """Forbids, or allows again, that quota of a project grows by itself: 202, or what is not acceptable."""
+    return _set_bounds(call, What.FORBID_AUTOGROWTH, bodies.ProjectForbidAutogrowthBody)
+
+
+def limit_projects_of_domain(call: Call) -> Answer:
+    """Limits how far quota of each project of a domain grows by itself. Projects that come later have no limit."""
+    return _set_bounds(call, What.MAX_QUOTA, bodies.DomainMaxQuotaBody)
+
+
+def stop_projects_of_domain(call: Call) -> Answer:
+    """Forbids, or allows again, that quota of the projects of a domain grows by itself. Not of those that come
+    later."""
+    return _set_bounds(call, What.FORBID_AUTOGROWTH, bodies.DomainForbidAutogrowthBody)
+
+
+def _set_bounds(call: Call, what: What, kind: type[RequestBody]) -> Answer:
+    find(call.engine, call.place)  # before anything is said about the body
+    bounds = bodies.wanted_bounds(getattr(call.body(kind), call.level))
+    if call.level == "domain":
+        outcome = set_domain_bounds(call.as_caller(), call.place, what, bounds)
+    else:
+        outcome = set_project_bounds(call.as_caller(), call.place, what, bounds, condition_of(call.req))
+    if outcome.refusals:
+        return Answer(status_of(outcome, 202), text=render_refusals(outcome, call.level, what.value))
+    return Answer(202, text=render_warnings(outcome, "the bounds have")) if outcome.warnings else Answer(202)

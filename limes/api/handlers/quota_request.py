@@ -5,10 +5,9 @@ from collections.abc import Callable
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find
 from limes.actions.quota_changes import QuotaOutcome
-from limes.actions.quota_requests import decide, read
+from limes.actions.quota_requests import decide, store
 from limes.actions.quota_requests.create import create_request
-from limes.actions.quota_requests.grant import Rights
-from limes.actions.quota_requests.pass_on import pass_on_request
+from limes.actions.quota_requests.pass_on import Rights, pass_on_request
 from limes.api import parameters
 from limes.api import strict_bodies as bodies
 from limes.api.answers import quota_request as answers
@@ -37,7 +36,7 @@ def pass_on(call: Call) -> Answer:
     call.require("domain:request_quota")
     comment = call.body(bodies.OptionalCommentBody).comment
     id_ = pass_on_request(call.as_caller(), call.place, _number(call), comment, call.permissions)
-    return _answer(call, read.show_request(call.limes, Place(call.params["domain_id"]), id_), 201)
+    return _answer(call, store.show_request(call.limes, Place(call.params["domain_id"]), id_), 201)
 
 
 # -- the same on both levels -------------------------------------------------------------------------------------------
@@ -50,19 +49,16 @@ def list_of(call: Call) -> Answer:
 
 def _list(call: Call, place: Place | None) -> Answer:
     limit, before = parameters.REQUESTS.of(call.req), parameters.BEFORE_REQUEST.of(call.req)
-    page = read.list_requests(call.limes, place, _filters(call), before, limit)
-    found = page.requests
+    found, total = store.list_requests(call.limes, place, _filters(call), before, limit)
     links = call.next_link(str(found[-1].row.id)) if len(found) == limit else []
     requests = [answers.render_request(call.catalog, each) for each in found]
-    return Answer(
-        document=answers.QuotaRequestsAnswer(quota_requests=requests, quota_request_links=links, total=page.total)
-    )
+    return Answer(document=answers.QuotaRequestsAnswer(quota_requests=requests, quota_request_links=links, total=total))
 
 
 def show_of(call: Call) -> Answer:
     """Shows a {level}'s request with its conversation, or one page of it."""
     limit, before = parameters.ENTRIES.of(call.req), parameters.BEFORE_ENTRY.of(call.req)
-    return _answer(call, read.show_request(call.limes, call.place, _number(call), limit, before))
+    return _answer(call, store.show_request(call.limes, call.place, _number(call), limit, before))
 
 
 def create_for(call: Call) -> Answer:
@@ -72,7 +68,7 @@ def create_for(call: Call) -> Answer:
     changes, of_set = changes_with_set(call.limes.quota_sets, wanted.quota_set, wanted.services)
     term = Term(wanted.until, wanted.starts_at)
     id_ = create_request(call.as_caller(), call.place, changes, wanted.reason, of_set, term)
-    return _answer(call, read.show_request(call.limes, call.place, id_), 201)
+    return _answer(call, store.show_request(call.limes, call.place, id_), 201)
 
 
 def approve_of(call: Call) -> Answer:
@@ -82,7 +78,7 @@ def approve_of(call: Call) -> Answer:
     outcome = decide.approve_request(call.as_caller(), call.place, number, lowered, body.comment, rights)
     if outcome.refusals:
         return Answer(status_of(outcome, 200), text=render_refusals(outcome, call.level))
-    return _answer(call, read.show_request(call.limes, call.place, number), outcome=outcome)
+    return _answer(call, store.show_request(call.limes, call.place, number), outcome=outcome)
 
 
 def reject_of(call: Call) -> Answer:
@@ -97,7 +93,7 @@ def withdraw_of(call: Call) -> Answer:
 
 def comment_on(call: Call) -> Answer:
     """Adds a comment to a {level}'s request: 201."""
-    return _add(call, read.add_comment, call.body(bodies.CommentBody).comment, 201)
+    return _add(call, store.add_comment, call.body(bodies.CommentBody).comment, 201)
 
 
 def _may_bound(call: Call) -> list[What]:
@@ -108,10 +104,10 @@ def _may_bound(call: Call) -> list[What]:
 def _add(call: Call, add: Callable[[Limes, Place, int, str], None], text: str, status: int = 200) -> Answer:
     number = _number(call)
     add(call.as_caller(), call.place, number, text)
-    return _answer(call, read.show_request(call.limes, call.place, number), status)
+    return _answer(call, store.show_request(call.limes, call.place, number), status)
 
 
-def _answer(call: Call, described: read.Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
+def _answer(call: Call, described: store.Described, status: int = 200, outcome: QuotaOutcome = _NO_CHANGES) -> Answer:
     document = answers.QuotaRequestAnswer(
         quota_request=answers.render_with_conversation(call.catalog, described),
         conversation_links=answers.older_entries(described, call.req.params),

@@ -36,8 +36,15 @@ from limes.db.models.metering import (
     UsageStep,
 )
 from limes.db.models.projects import Domain, DomainResource, Project, ProjectAZResource, ProjectResource, ProjectService
-from limes.db.models.quota_requests import QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
-from limes.db.models.quotas import ProjectAZQuota, QuotaHistory, TemporaryQuota, UsageChanges
+from limes.db.models.quotas import (
+    ProjectAZQuota,
+    QuotaHistory,
+    QuotaRequest,
+    QuotaRequestAmount,
+    QuotaRequestEvent,
+    TemporaryQuota,
+    UsageChanges,
+)
 
 _ALL = [one for one in globals().values() if isinstance(one, type) and one is not BaseModel]
 MODELS: tuple[type[BaseModel], ...] = tuple(peewee.sort_models(_ALL))  # type: ignore[attr-defined]  # no types of it

@@ -1,4 +1,5 @@
-"""What quota that follows usage is computed from: of all projects with a resource, of some, or of one."""
+"""What quota that follows usage is computed from, of all projects with a resource, of some, or of one; and how it is
+written for many projects at once."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
@@ -9,7 +10,7 @@ import orjson
 from peewee import fn
 
 from limes.core.recent_usage import UsageChange, recent_range
-from limes.db.compiled import any_of
+from limes.db.compiled import any_of, lock
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.models import (
@@ -20,9 +21,11 @@ from limes.db.models import (
     ProjectAZQuota,
     ProjectAZResource,
     ProjectResource,
+    ProjectService,
+    Resource,
     UsageChanges,
 )
-from limes.db.query import Insert, Node, made_by, mapping, nested, rows, tuples
+from limes.db.query import Insert, Node, column, made_by, mapping, nested, rows, tuples, writes_for
 
 
 def _parse(text: str) -> list[UsageChange]:
@@ -37,7 +40,7 @@ def usage_changes(project_id: int, resources: Collection[int]) -> Node:
     return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
 
 
-_write = Insert(
+_write_changes = Insert(
     tuple[int, int, str, str, float],
     UsageChanges,
     *(UsageChanges.project_id, UsageChanges.resource_id, UsageChanges.az),
@@ -48,11 +51,8 @@ _write = Insert(
 
 def write_usage_changes(engine: Engine, project_id: int, changes: Mapping[tuple[int, str], list[UsageChange]]) -> None:
     """Writes these changes of a project. There is at least one of each."""
-    new = [
-        (project_id, *place, orjson.dumps([*map(tuple, each)]).decode(), each[-1].at)
-        for place, each in sorted(changes.items())
-    ]
-    _write(engine, new)
+    texts = {place: orjson.dumps([*map(tuple, each)]).decode() for place, each in changes.items()}
+    _write_changes(engine, [(project_id, *place, texts[place], changes[place][-1].at) for place in sorted(changes)])
 
 
 class ProjectQuotaRow(NamedTuple):
@@ -93,7 +93,7 @@ class Figures:
     recent: Mapping[int, Mapping[str, tuple[int, int]]]
     """The smallest and largest usage of late, where it has changed."""
     committed: Mapping[int, Mapping[str, int]]
-    """Sums of confirmed commitments."""
+    """Only confirmed commitments."""
     quotas: Mapping[int, Mapping[str, AZQuota]]
 
 
@@ -109,16 +109,10 @@ def _among(resource: int, projects: _Some, model: Any) -> list[Any]:
 @rows(ProjectQuotaRow)
 def _projects(resource: int, projects: _Some, *, lock: bool) -> Node:
     row = ProjectResource.alias("pr")
-    query = (
-        row.select(
-            *(row.project, Project.uuid, Project.name, Domain.uuid, Domain.name, row.quota, row.max_quota),
-            *(row.min_quota, row.forbids_autogrowth, row.min_backend_quota, row.max_backend_quota),
-        )
-        .join(Project, on=row.project == Project.id)
-        .join(Domain)
-        .where(*_among(resource, projects, row))
-        .order_by(row.project)
-    )
+    names = (Project.uuid, Project.name, Domain.uuid, Domain.name)
+    bounds = [getattr(row, name) for name in ProjectQuotaRow._fields[5:]]
+    query = row.select(row.project, *names, *bounds).join(Project, on=row.project == Project.id).join(Domain)
+    query = query.where(*_among(resource, projects, row)).order_by(row.project)
     return lock_rows(query, of="pr") if lock else query
 
 
@@ -150,13 +144,7 @@ def _committed(resource: int, projects: _Some, now: float) -> Node:
 
 
 def read_figures(
-    engine: Engine,
-    resource: int,
-    now: float,
-    retention: float,
-    *,
-    projects: Collection[int] | None = None,
-    lock: bool = False,
+    engine: Engine, resource: int, now: float, retention: float, *, projects: _Some = None, lock: bool = False
 ) -> Figures:
     """Returns the figures of a resource, of these projects or of all. `retention` is how far back recent usage
     reaches, in seconds. With `lock`, nobody else changes usage or quota of these projects until the transaction ends;
@@ -206,3 +194,88 @@ def read_committed(projects: Collection[int], resources: Collection[int], now: f
     is_wanted = (any_of(row.project, projects), any_of(row.resource, resources))
     query = row.select(*key, fn.SUM(row.amount)).where(*is_wanted, row.status == "confirmed", row.expires_at > now)
     return query.group_by(*key)
+
+
+_CHUNK = 2000
+"""Rows of one statement: SQLite takes at most 32,766 values."""
+
+_write_quotas = Insert(
+    tuple[int, int, int],
+    ProjectResource,
+    *(ProjectResource.project, ProjectResource.resource, ProjectResource.quota),
+    key=2,
+    at_once=_CHUNK,
+)
+_write_azs = Insert(
+    tuple[int, int, str, int, float],
+    ProjectAZQuota,
+    *(ProjectAZQuota.project_id, ProjectAZQuota.resource_id, ProjectAZQuota.az),
+    *(ProjectAZQuota.quota, ProjectAZQuota.changed_at),
+    key=3,
+    at_once=_CHUNK,
+)
+
+
+@writes_for("keys")
+def _delete_azs(resource: int, keys: Collection[str]) -> Node:
+    """Of projects and AZs `<project>:<AZ>`."""
+    row = ProjectAZQuota
+    key = row.project_id.cast("TEXT").concat(":").concat(row.az)
+    return row.delete().where(row.resource_id == resource, any_of(key, keys))
+
+
+def write_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]) -> None:
+    """Sets the quota of these projects (by id), which all have a row."""
+    _write_quotas(engine, [(project, resource, quota) for project, quota in sorted(quotas.items())])
+
+
+class AZQuotaChanges:
+    """Collects what differs in the AZs of projects, to write it with a few statements."""
+
+    def __init__(self) -> None:
+        self._written: list[tuple[int, str, int, float]] = []
+        self._deleted: list[str] = []
+
+    def add(
+        self, project: int, stored: Mapping[str, AZQuota], new: Mapping[str, int], at: float, *, everything: bool
+    ) -> None:
+        """Adds what differs for a project (its id). `at` is when its quota over all AZs was changed; with `everything`,
+        all of its rows say so."""
+        for az, quota in new.items():
+            if everything or az not in stored or stored[az].quota != quota:
+                self._written.append((project, az, quota, at))
+        self._deleted += [f"{project}:{az}" for az in stored if az not in new]
+
+    def write(self, engine: Engine, resource: int) -> None:
+        _delete_azs(engine, resource, self._deleted)
+        _write_azs(engine, [(project, resource, az, quota, at) for project, az, quota, at in sorted(self._written)])
+
+
+@mapping(tuple[int, str], int, skip_empty="resources")
+def quotas_of_project(project_id: int, resources: Collection[int]) -> Node:
+    """A project's quota in each AZ, by resource id and AZ."""
+    row = ProjectAZQuota
+    query = row.select(row.resource_id, row.az, row.quota)
+    return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
+
+
+# -- backends ----------------------------------------------------------------------------------------------------------
+
+
+@column(int, skip_empty="projects")
+def _lock_services(resource: int, projects: Collection[int]) -> Node:
+    row = ProjectService
+    service = Resource.select(Resource.service).where(Resource.id == resource)
+    return lock(row.select(row.id).where(row.service == service, any_of(row.project, projects)).order_by(row.id))
+
+
+@writes_for("ids")
+def _mark(ids: Collection[int], now: float) -> Node:
+    marked = ProjectService.update(quota_desynced_at=now, next_push_at=now, push_failures=0)
+    return marked.where(any_of(ProjectService.id, ids))
+
+
+def mark_desynced(engine: Engine, resource: int, projects: Collection[int], now: float) -> None:
+    """The backend has to be told the quota of these projects (by id) as soon as possible."""
+    # in one order, as others do the same for other resources of the service
+    _mark(engine, _lock_services(engine, resource, projects), now)

@@ -17,7 +17,7 @@ from limes.db.models import (
     Resource,
     Service,
 )
-from limes.db.queries.domain_quotas import add_quotas
+from limes.db.queries.quotas import add_quotas
 from limes.db.query import Insert, Node, column, distinct, keyed, mapping, rows, value, writes
 
 _LIVE = ("planned", "pending", "confirmed")

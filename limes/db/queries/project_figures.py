@@ -17,8 +17,8 @@ from limes.db.models import (
     Service,
     TemporaryQuota,
 )
-from limes.db.queries.project_quotas import ProjectResourceRow
 from limes.db.queries.projects import FAILING_SINCE, PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
+from limes.db.queries.quotas import ProjectResourceRow
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
 from limes.db.query import Node, Query, R, made, mapping, rows
 

@@ -11,7 +11,7 @@ from limes.core.quota_requests import RequestStatus
 from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, Project, QuotaRequest, QuotaRequestAmount, QuotaRequestEvent
-from limes.db.queries.quota_requests import EventRow
+from limes.db.queries.quota_requests import IS_OPEN, EventRow
 from limes.db.query import Node, first, made, mapping, nested, rows, value
 
 
@@ -49,18 +49,13 @@ class Filters:
     """Those that ask for at least one of these."""
 
 
-_COLUMNS = (
-    QuotaRequest.id, QuotaRequest.status, QuotaRequest.reason, QuotaRequest.created_at, QuotaRequest.requester_id,
-    QuotaRequest.requester_name, QuotaRequest.decided_at, QuotaRequest.passed_on_from, QuotaRequest.starts_at,
-    QuotaRequest.until, Domain.uuid, Domain.name, Project.uuid, Project.name,
-)  # fmt: skip
 _ABOVE = QuotaRequest.alias()
 _PASSED_ON_NOW = _ABOVE.select(_ABOVE.passed_on_from).where(
     _ABOVE.passed_on_from.is_null(False), _ABOVE.status == RequestStatus.OPEN.value
 )
-_IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
+_OWN = [QuotaRequest._meta.fields[name] for name in RequestRow._fields[:-4]]
 _SELECT = (
-    QuotaRequest.select(*_COLUMNS)
+    QuotaRequest.select(*_OWN, Domain.uuid, Domain.name, Project.uuid, Project.name)
     .join(Domain)
     .switch(QuotaRequest)
     .join(Project, JOIN.LEFT_OUTER, on=(QuotaRequest.project == Project.id))
@@ -86,16 +81,15 @@ def _filtered(query: Select, filters: Filters) -> Select:
     if filters.of_projects is not None:
         query = query.where(QuotaRequest.project.is_null(not filters.of_projects))
     if filters.passed_on is not None:
-        waiting = _PASSED_ON_NOW
-        query = query.where(QuotaRequest.id.in_(waiting) if filters.passed_on else QuotaRequest.id.not_in(waiting))
+        is_one_of = QuotaRequest.id.in_ if filters.passed_on else QuotaRequest.id.not_in
+        query = query.where(is_one_of(_PASSED_ON_NOW))
     if filters.statuses is not None:
         query = query.where(any_of(QuotaRequest.status, sorted(filters.statuses)))
     if filters.refs is not None:
-        pairs = [f"{service}/{name}" for service, name in sorted(filters.refs)]
-        amounts = QuotaRequestAmount.select(QuotaRequestAmount.request).where(
-            any_of(QuotaRequestAmount.service_type.concat("/").concat(QuotaRequestAmount.resource_name), pairs)
-        )
-        query = query.where(QuotaRequest.id.in_(amounts))
+        amount = QuotaRequestAmount
+        pair = amount.service_type.concat("/").concat(amount.resource_name)
+        is_wanted = any_of(pair, ["/".join(ref) for ref in sorted(filters.refs)])
+        query = query.where(QuotaRequest.id.in_(amount.select(amount.request).where(is_wanted)))
     return query
 
 
@@ -104,7 +98,7 @@ def expired(now: float, made_before: float = -1.0) -> Node:
     """The open requests for a time that has passed, and those that were made before that time. Those of projects come
     before what they were passed on as."""
     is_over = (QuotaRequest.until <= now) | (QuotaRequest.created_at <= made_before)
-    return _SELECT.where(_IS_OPEN, is_over).order_by(QuotaRequest.id)
+    return _SELECT.where(IS_OPEN, is_over).order_by(QuotaRequest.id)
 
 
 @first(RequestRow)
@@ -121,7 +115,7 @@ def by_ids(ids: Collection[int]) -> Node:
 def waiting(before: float) -> Node:
     """When the open requests were made that were made before that time, by id. Not those that were passed on: they wait
     for the decision above."""
-    is_old = (_IS_OPEN, QuotaRequest.created_at <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
+    is_old = (IS_OPEN, QuotaRequest.created_at <= before, QuotaRequest.id.not_in(_PASSED_ON_NOW))
     return QuotaRequest.select(QuotaRequest.id, QuotaRequest.created_at).where(*is_old).order_by(QuotaRequest.id)
 
 
@@ -146,7 +140,7 @@ def passed_on_as(ids: Collection[int]) -> Node:
     return (
         QuotaRequest.select(QuotaRequest.passed_on_from, fn.MAX(QuotaRequest.id))
         .join(below, on=QuotaRequest.passed_on_from == below.id)
-        .where(any_of(below.id, ids), _IS_OPEN | (below.status != RequestStatus.OPEN.value))
+        .where(any_of(below.id, ids), IS_OPEN | (below.status != RequestStatus.OPEN.value))
         .group_by(QuotaRequest.passed_on_from)
     )
 
@@ -184,11 +178,9 @@ def _open_requests(of_project: int, passed_on: int, number: int, oldest_at: floa
 
 @made(_open_requests, int, int, int, float)
 def open_requests() -> Node:
-    row, above = QuotaRequest, QuotaRequest.alias()
-    above_is_open = (above.passed_on_from.is_null(False), above.status == RequestStatus.OPEN.value)
-    passed_on = above.select(above.passed_on_from).where(*above_is_open)
+    row = QuotaRequest
     is_of_project = Case(None, [(row.project.is_null(), 0)], 1)
-    is_passed_on = Case(None, [(row.id.in_(passed_on), 1)], 0)
+    is_passed_on = Case(None, [(row.id.in_(_PASSED_ON_NOW), 1)], 0)
     kind = (is_of_project.alias("is_of_project"), is_passed_on.alias("is_passed_on"))
-    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(row.status == RequestStatus.OPEN.value)
+    query = row.select(*kind, fn.COUNT(row.id), fn.MIN(row.created_at)).where(IS_OPEN)
     return query.group_by(is_of_project, is_passed_on)

@@ -16,21 +16,6 @@ from limes.db.query import Insert, Node, column, grouped, keyed, rows, value, wr
 from limes.errors import NotFound
 
 
-class NewRequest(NamedTuple):
-    """A request that was just made, without its amounts. A domain's has no project."""
-
-    domain: int
-    project: int | None
-    status: str
-    reason: str
-    created_at: float
-    requester_id: str
-    requester_name: str
-    passed_on_from: int | None
-    starts_at: float | None = None
-    until: float | None = None
-
-
 class LockedRequest(NamedTuple):
     id: int
     domain_id: int
@@ -113,17 +98,25 @@ def count_in_domain_since(domain_id: int, since: float, *, only_own: bool = Fals
     return query.where(QuotaRequest.project.is_null()) if only_own else query
 
 
-_INSERT = Compiled(
-    lambda p: QuotaRequest.insert(
-        {getattr(QuotaRequest, name): getattr(p, name) for name in NewRequest._fields}
-    ).returning(QuotaRequest.id)
+_NEW = (
+    *("domain", "project", "reason", "requester_id", "requester_name", "created_at"),
+    *("starts_at", "until", "passed_on_from", "status"),
 )
+_INSERT = Compiled(lambda p: QuotaRequest.insert({name: getattr(p, name) for name in _NEW}).returning(QuotaRequest.id))
+Owner = tuple[int, int | None]
+"""The ids of a domain and of a project; without one, it is the domain itself."""
 
 
-def insert(engine: Engine, request: NewRequest) -> int:
-    """Stores a request and returns its number. Raises `NotFound` if its project is being deleted at this moment."""
+def insert(
+    engine: Engine, owner: Owner, reason: str, author: tuple[str, str], at: float, term: Term, origin: int | None = None
+) -> int:
+    """Stores an open request without its amounts, made by `author` (id and name), and returns its number.
+
+    Raises `NotFound` if its project is being deleted at this moment.
+    """
+    values = (*owner, reason, *author, at, term.starts_at, term.until, origin, RequestStatus.OPEN.value)
     try:
-        (id_,) = engine.column(_INSERT, **request._asdict())
+        (id_,) = engine.column(_INSERT, **dict(zip(_NEW, values, strict=True)))
     except peewee.IntegrityError as error:
         raise NotFound("no such project or domain") from error
     return int(id_)
@@ -140,7 +133,7 @@ _LOCKED = QuotaRequest.select(
     *(QuotaRequest.id, QuotaRequest.domain, QuotaRequest.project, QuotaRequest.status, QuotaRequest.passed_on_from),
     *(QuotaRequest.starts_at, QuotaRequest.until),
 ).order_by(QuotaRequest.id)
-_IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
+IS_OPEN = QuotaRequest.status == RequestStatus.OPEN.value
 
 
 def _is_of(project: peewee.Field, uuids: Collection[str]) -> peewee.ColumnBase:
@@ -161,20 +154,20 @@ def lock_family(request_id: int) -> Node:
 
 @rows(LockedRequest)
 def lock_open_of_project(project_id: int) -> Node:
-    return lock(_LOCKED.where(QuotaRequest.project == project_id, _IS_OPEN))
+    return lock(_LOCKED.where(QuotaRequest.project == project_id, IS_OPEN))
 
 
 @rows(LockedRequest)
 def lock_open_of_domain(domain_id: int) -> Node:
     """The open requests that a domain has made for itself."""
     own = (QuotaRequest.project.is_null(), QuotaRequest.passed_on_from.is_null())
-    return lock(_LOCKED.where(QuotaRequest.domain == domain_id, *own, _IS_OPEN))
+    return lock(_LOCKED.where(QuotaRequest.domain == domain_id, *own, IS_OPEN))
 
 
 @rows(LockedRequest)
 def lock_open_of_projects(uuids: Collection[str]) -> Node:
     """The open requests of these projects, which are locked: nobody makes others."""
-    return lock(_LOCKED.where(_is_of(QuotaRequest.project, uuids), _IS_OPEN))
+    return lock(_LOCKED.where(_is_of(QuotaRequest.project, uuids), IS_OPEN))
 
 
 @rows(LockedRequest, skip_empty="ids")
@@ -183,7 +176,7 @@ def lock_passed_on(ids: Collection[int]) -> Node:
 
     The latter are to be locked before, so that nobody passes them on at the same time.
     """
-    return lock(_LOCKED.where(any_of(QuotaRequest.passed_on_from, ids), _IS_OPEN))
+    return lock(_LOCKED.where(any_of(QuotaRequest.passed_on_from, ids), IS_OPEN))
 
 
 # -- changes -----------------------------------------------------------------------------------------------------------

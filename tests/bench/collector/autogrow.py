@@ -11,9 +11,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 
-from limes.actions.change_model import follow_models
 from limes.actions.context import Limes
 from limes.actions.distribute_quota import distribute_next, explain_allocation
+from limes.actions.follow_configuration import follow_models
 from limes.actions.sync_catalog import sync_catalog
 from limes.core.catalog import AutogrowRule, Catalog, DistributionRule
 from limes.db.engine import Engine

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from limes.settings.quota_requests import QuotaRequestSettings
+from limes.settings.quotas import QuotaRequestSettings
 
 
 @pytest.mark.parametrize(

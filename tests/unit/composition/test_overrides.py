@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.overrides import NO_OVERRIDES
+from limes.core.constraints import NO_OVERRIDES
 from limes.errors import ConfigError
 from limes.settings.rules import OverridesFile
 

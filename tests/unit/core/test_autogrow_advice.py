@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, distribute
-from limes.core.autogrow_advice import Action, Advice, Adviser
-from limes.core.autogrow_bounds import AutogrowBounds, BoundSource
+from limes.core.autogrow_advice import Action, Adviser, AutogrowAdvice, AutogrowBounds, BoundSource
 from limes.core.catalog import ANY_AZ, AutogrowRule
 from limes.core.units import Unit
 
@@ -27,7 +26,7 @@ def advise(
     committable: tuple[str, ...] = ("az-one",),
     rule: AutogrowRule = RULE,
     uncovered: int = 0,
-) -> list[Advice]:
+) -> list[AutogrowAdvice]:
     project = ProjectDemand(1, azs, bounds)
     allocation = distribute(capacity, [project], rule)[1]
     return Adviser(project, allocation, found, rule, Unit.COUNT, committable, uncovered).advise()
@@ -64,7 +63,7 @@ def test_with_plenty_of_capacity(azs: Mapping[str, Demand], texts: list[str]) ->
 def test_commitments_for_all_azs_together() -> None:
     """5 of the 20 that are used are covered; only what exceeds usage counts in `any`."""
     [advice] = advise({"az-one": used(20), ANY_AZ: Demand()}, committable=(ANY_AZ,), uncovered=15)
-    assert (advice.action, advice.az, advice.amount) == (Action.COMMIT, ANY_AZ, 16)
+    assert (advice.action, advice.availability_zone, advice.amount) == (Action.COMMIT, ANY_AZ, 16)
     assert advice.message == "commit to 16 more: the quota becomes 32"
 
 

@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from limes.core.autogrow import Demand, ProjectBounds, ProjectDemand, demand_by_az, distribute
-from limes.core.autogrow_advice import describe_allocation
-from limes.core.autogrow_bounds import AutogrowBounds, BoundSource, Limits, find_bounds
+from limes.core.autogrow_advice import AutogrowBounds, BoundSource, describe_allocation, find_bounds
 from limes.core.catalog import AutogrowRule
 from limes.core.constraints import Constraint
 from limes.core.units import Unit
@@ -21,24 +20,24 @@ def bounds(
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        (Limits(), bounds()),
-        (Limits(max_quota=5), bounds(0, 5, None, BoundSource.MAX_QUOTA)),
-        (Limits(max_quota=0), bounds(0, 0, None, BoundSource.MAX_QUOTA)),
-        (Limits(max_quota=5, max_backend_quota=4), bounds(0, 4, None, BoundSource.BACKEND)),
-        (Limits(forbids_growth=True), bounds(forbids=True)),
+        (dict(), bounds()),
+        (dict(max_quota=5), bounds(0, 5, None, BoundSource.MAX_QUOTA)),
+        (dict(max_quota=0), bounds(0, 0, None, BoundSource.MAX_QUOTA)),
+        (dict(max_quota=5, max_backend_quota=4), bounds(0, 4, None, BoundSource.BACKEND)),
+        (dict(forbids_growth=True), bounds(forbids=True)),
         (
-            Limits(constraint=Constraint(3, 9), max_quota=20, min_backend_quota=2),
+            dict(constraint=Constraint(3, 9), max_quota=20, min_backend_quota=2),
             bounds(3, 9, BoundSource.CONSTRAINT, BoundSource.CONSTRAINT),
         ),
-        (Limits(min_backend_quota=2), bounds(2, None, BoundSource.BACKEND)),
+        (dict(min_backend_quota=2), bounds(2, None, BoundSource.BACKEND)),
         (
-            Limits(override=7, max_quota=5, forbids_growth=True, constraint=Constraint(8, 9)),
+            dict(override=7, max_quota=5, forbids_growth=True, constraint=Constraint(8, 9)),
             bounds(7, 7, BoundSource.OVERRIDE, BoundSource.OVERRIDE),
         ),
     ],
 )
-def test_bounds(limits: Limits, expected: AutogrowBounds) -> None:
-    assert find_bounds(limits) == expected
+def test_bounds(limits: Any, expected: AutogrowBounds) -> None:
+    assert find_bounds(**limits) == expected
 
 
 def test_demand() -> None:
@@ -55,8 +54,8 @@ def test_commitments_for_all_azs_cover_usage_in_each(committed: int, beyond_usag
 
 
 def test_words() -> None:
-    def describe(demand: Demand, limits: Limits | None = None, capacity: int = 1000, **rule: Any) -> str:
-        found = find_bounds(limits or Limits())
+    def describe(demand: Demand, limits: dict[str, Any] | None = None, capacity: int = 1000, **rule: Any) -> str:
+        found = find_bounds(**(limits or {}))
         project = ProjectDemand(1, {"any": demand}, found.bounds)
         allocation = distribute({"any": capacity}, [project], AutogrowRule(growth_multiplier=1.2, **rule))[1]
         return describe_allocation(project, allocation, found, Unit.GIB)
@@ -66,13 +65,13 @@ def test_words() -> None:
     )
     assert describe(Demand(), project_base_quota=10) == "usage 0 GiB: 10 GiB for base quota"
     assert describe(Demand()) == "usage 0 GiB: nothing"
-    assert describe(Demand(50, 50, 50), Limits(max_quota=55)) == (
+    assert describe(Demand(50, 50, 50), dict(max_quota=55)) == (
         "usage 50 GiB: 50 GiB for usage and commitments, 5 GiB for growth; limited by the project's max_quota"
     )
-    assert describe(Demand(50, 50, 50), Limits(forbids_growth=True)).endswith("; limited by forbid_autogrowth")
+    assert describe(Demand(50, 50, 50), dict(forbids_growth=True)).endswith("; limited by forbid_autogrowth")
     assert describe(Demand(50, 50, 50), capacity=54) == (
         "usage 50 GiB: 50 GiB for usage and commitments, 4 GiB for growth; no capacity for 6 GiB more"
     )
-    assert describe(Demand(2, 2, 2), Limits(override=7)) == (
+    assert describe(Demand(2, 2, 2), dict(override=7)) == (
         "usage 2 GiB: 2 GiB for usage and commitments, 5 GiB for the minimum of the operator's override"
     )

@@ -8,18 +8,8 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn
 
 from limes.core.constraints import Constraint
-from limes.core.hierarchy import (
-    NO_LESS,
-    NO_MORE,
-    DomainFigures,
-    ProjectFigures,
-    QuotaRules,
-    Refusal,
-    bounds,
-    judge_domain,
-    judge_project,
-)
-from limes.core.permissions import LowPrivLimit, Permissions
+from limes.core.hierarchy import NO_LESS, NO_MORE, DomainFigures, ProjectFigures, QuotaRules, Refusal, bounds, judge
+from limes.core.quota import LowPrivLimit, Permissions
 from limes.core.units import MAX_AMOUNT, Unit
 
 TOP = 40
@@ -67,9 +57,9 @@ def check(judge: partial[Refusal | None], present: Any) -> None:
     st.builds(ProjectFigures, *[SMALL] * 5, st.none() | st.integers(0, 8), st.none() | st.integers(8, 20), SMALL), RULES
 )
 def test_projects(figures: Any, rules: QuotaRules) -> None:
-    check(partial(judge_project, figures=figures, rules=rules), figures.quota)
+    check(partial(judge, figures=figures, rules=rules), figures.quota)
 
 
 @given(st.builds(DomainFigures, *[SMALL] * 4, st.booleans()), RULES)
 def test_domains(figures: Any, rules: QuotaRules) -> None:
-    check(partial(judge_domain, figures=figures, rules=rules), figures.quota)
+    check(partial(judge, figures=figures, rules=rules), figures.quota)

@@ -5,16 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from limes.core.constraints import Constraint
-from limes.core.hierarchy import (
-    DomainFigures,
-    ProjectFigures,
-    QuotaRules,
-    Refusal,
-    RefusalKind,
-    judge_domain,
-    judge_project,
-)
-from limes.core.permissions import NO_LOWPRIV, LowPrivLimit, Permissions
+from limes.core.hierarchy import DomainFigures, ProjectFigures, QuotaRules, Refusal, RefusalKind, judge
+from limes.core.quota import NO_LOWPRIV, LowPrivLimit, Permissions
 from limes.core.units import Unit
 
 ALL = Permissions(True, True, True, True)
@@ -121,7 +113,7 @@ def domain(
     ],
 )
 def test_project(new: int, figures: ProjectFigures, how: QuotaRules, expected: Refusal | None) -> None:
-    assert judge_project(new, figures, how) == expected
+    assert judge(new, figures, how) == expected
 
 
 @pytest.mark.parametrize(
@@ -147,7 +139,7 @@ def test_project(new: int, figures: ProjectFigures, how: QuotaRules, expected: R
     ],
 )
 def test_domain(new: int, figures: DomainFigures, how: QuotaRules, expected: Refusal | None) -> None:
-    assert judge_domain(new, figures, how) == expected
+    assert judge(new, figures, how) == expected
 
 
 amounts = st.integers(0, 200)
@@ -158,7 +150,7 @@ def test_no_accepted_project_quota_makes_the_domain_worse(
     new: int, quota: int, usage: int, others: int, domain_quota: int
 ) -> None:
     figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
-    if judge_project(new, figures, rules()) is None:
+    if judge(new, figures, rules()) is None:
         assert others + new <= max(domain_quota, others + quota)
         assert new >= min(usage, quota)
 
@@ -168,8 +160,8 @@ def test_the_bounds_of_a_refusal_are_acceptable(
     new: int, quota: int, usage: int, others: int, domain_quota: int
 ) -> None:
     figures = ProjectFigures(quota, usage, others + quota, domain_quota, 1000)
-    refusal = judge_project(new, figures, rules())
+    refusal = judge(new, figures, rules())
     if refusal is not None and refusal.minimum is not None and refusal.minimum <= quota:
-        assert judge_project(refusal.minimum, figures, rules()) is None
+        assert judge(refusal.minimum, figures, rules()) is None
     if refusal is not None and refusal.maximum is not None and refusal.maximum >= quota:
-        assert judge_project(refusal.maximum, figures, rules()) is None
+        assert judge(refusal.maximum, figures, rules()) is None

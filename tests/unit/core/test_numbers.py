@@ -6,8 +6,7 @@ import pytest
 
 from limes.core.capacity import effective, effective_total
 from limes.core.commitments.commitment import DurationError, parse_duration
-from limes.core.permissions import LowPrivLimit, parse_lowpriv_limit
-from limes.core.quota import burst_usage, usable_quota
+from limes.core.quota import LowPrivLimit, burst_usage, parse_lowpriv_limit, usable_quota
 from limes.core.units import Unit, UnitError
 
 

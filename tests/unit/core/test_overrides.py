@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from limes.core.overrides import NO_OVERRIDES, QuotaOverride, parse_overrides
+from limes.core.constraints import NO_OVERRIDES, QuotaOverride, parse_overrides
 from limes.errors import ConfigError
 from tests.unit.core.test_constraints import CATALOG
 

@@ -6,8 +6,8 @@ from functools import partial
 import pytest
 
 from limes.core.constraints import Constraint
-from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge_project
-from limes.core.permissions import NO_LOWPRIV, Permissions
+from limes.core.hierarchy import ProjectFigures, QuotaRules, Refusal, judge
+from limes.core.quota import NO_LOWPRIV, Permissions
 from limes.core.temporary_quota import (
     ALWAYS,
     LONGEST,
@@ -115,9 +115,7 @@ def figures(**numbers: int) -> ProjectFigures:
 )
 def test_how_far_it_goes_back(numbers: dict[str, int], quota: int, over: int | None) -> None:
     present = figures(**numbers)
-    step = take_step(
-        ACTIVE, present.quota, partial(judge_project, figures=present, rules=EVERYTHING), Unit.COUNT, END, 300
-    )
+    step = take_step(ACTIVE, present.quota, partial(judge, figures=present, rules=EVERYTHING), Unit.COUNT, END, 300)
     assert step.quota == quota
     assert (step.quota - 20 if step.temporary else None) == over
     if step.temporary is not None:
@@ -128,12 +126,12 @@ def test_how_far_it_goes_back(numbers: dict[str, int], quota: int, over: int | N
 @pytest.mark.parametrize("present", [21, 40, 49, 51, 80])
 def test_what_others_have_set_since_stays(present: int) -> None:
     """A PUT by a release that does not know temporary quota leaves its row as it was."""
-    judge = partial(judge_project, figures=figures(quota=present), rules=EVERYTHING)
-    step = take_step(ACTIVE, present, judge, Unit.COUNT, END, 300)
+    may_be = partial(judge, figures=figures(quota=present), rules=EVERYTHING)
+    step = take_step(ACTIVE, present, may_be, Unit.COUNT, END, 300)
     assert (step.quota, step.temporary) == (present, None)
     assert step.note == f"it was set to {present} since, so it does not go back to 20"
     over = replace(ACTIVE, state=TemporaryState.OVER)
-    assert take_step(over, present, judge, Unit.COUNT, END, 300).quota == 20, "a part of it was given back"
+    assert take_step(over, present, may_be, Unit.COUNT, END, 300).quota == 20, "a part of it was given back"
 
 
 @pytest.mark.parametrize(
@@ -141,8 +139,8 @@ def test_what_others_have_set_since_stays(present: int) -> None:
 )
 def test_what_a_constraint_has_moved_goes_back(present: int, constraint: Constraint, after: int) -> None:
     rules = replace(EVERYTHING, constraint=constraint)
-    judge = partial(judge_project, figures=figures(quota=present), rules=rules)
-    step = take_step(ACTIVE, present, judge, Unit.COUNT, END, 300)
+    may_be = partial(judge, figures=figures(quota=present), rules=rules)
+    step = take_step(ACTIVE, present, may_be, Unit.COUNT, END, 300)
     assert step.quota == after
     assert (step.temporary is None) == (after == 20)
 
@@ -158,9 +156,7 @@ def test_what_a_constraint_has_moved_goes_back(present: int, constraint: Constra
 )
 def test_how_it_begins(numbers: dict[str, int], now: float, quota: int, state: TemporaryState | None) -> None:
     present = figures(**numbers)
-    step = take_step(
-        PLANNED, present.quota, partial(judge_project, figures=present, rules=EVERYTHING), Unit.COUNT, now, 300
-    )
+    step = take_step(PLANNED, present.quota, partial(judge, figures=present, rules=EVERYTHING), Unit.COUNT, now, 300)
     assert (step.quota, step.temporary.state if step.temporary else None) == (quota, state)
     if state is TemporaryState.ACTIVE:
         assert step.temporary is not None
@@ -168,7 +164,7 @@ def test_how_it_begins(numbers: dict[str, int], now: float, quota: int, state: T
 
 
 def test_the_next_try_is_not_after_the_end() -> None:
-    full = partial(judge_project, figures=figures(quota=20, projects_quota=100), rules=EVERYTHING)
+    full = partial(judge, figures=figures(quota=20, projects_quota=100), rules=EVERYTHING)
     step = take_step(PLANNED, 20, full, Unit.COUNT, END - 10, 300)
     assert step.temporary is not None
     assert step.temporary.due_at == END

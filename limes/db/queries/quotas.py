@@ -1,18 +1,20 @@
-"""Quotas of projects, bursting, and what decisions rest on. Locks are taken in the order of resource ids."""
+"""Quotas of projects and domains, bursting, and what decides. Locks are taken in the order of resource ids."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import peewee
-from peewee import fn
+from peewee import JOIN, fn
 
+from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
-from limes.db.compiled import Parameters, any_of, compiled_update, lock_but_not_key
+from limes.db.compiled import any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
-from limes.db.models import AZResource, Commitment, DomainResource, Project, ProjectResource, Resource, Service
+from limes.db.models import AZResource, Commitment, Domain, DomainResource, Project, ProjectResource, Resource, Service
 from limes.db.queries.projects import Resources, rows_of_projects, these
-from limes.db.query import Node, distinct, first_value, keyed, mapping, tuples, writes
+from limes.db.query import Insert, Node, column, distinct, first_value, keyed, mapping, tuples, writes
 
 
 class ProjectResourceRow(NamedTuple):
@@ -30,19 +32,18 @@ class ProjectResourceRow(NamedTuple):
 
 
 class ProjectDecisionRow(NamedTuple):
-    """Everything but the sum over projects that decides on the quota of a project's resource."""
+    """Everything but the sum over projects that decides on the quota of a project's resource, over all AZs."""
 
     resource_id: int
     quota: int | None
     usage: int
     domain_quota: int | None
     raw_capacity: int
-    """Over all AZs."""
     min_backend_quota: int | None
     max_backend_quota: int | None
     """What the backend accepts, where it says so."""
     committed: int
-    """What the project's confirmed commitments guarantee."""
+    """Only confirmed commitments."""
 
 
 class SetByPeople(NamedTuple):
@@ -55,7 +56,6 @@ class SetByPeople(NamedTuple):
 
     @property
     def bounds(self) -> "Bounds":
-        """Returns what bounds quota that grows by itself."""
         return self.max_quota, self.min_quota, self.forbids_autogrowth
 
 
@@ -70,12 +70,10 @@ Bounds = tuple[int | None, int | None, bool]
 def project_decisions(project_id: int, domain_id: int, resources: Sequence[int], now: float) -> Node:
     """What decides, by resource id, in one statement. Resources that were never scraped are missing."""
     row = ProjectResource
-    domain_quota = DomainResource.select(DomainResource.quota).where(
-        DomainResource.domain == domain_id, DomainResource.resource == row.resource
-    )
-    capacity = AZResource.select(fn.COALESCE(fn.SUM(AZResource.raw_capacity), 0)).where(
-        AZResource.resource == row.resource
-    )
+    is_domains = (DomainResource.domain == domain_id, DomainResource.resource == row.resource)
+    domain_quota = DomainResource.select(DomainResource.quota).where(*is_domains)
+    capacity = AZResource.select(fn.COALESCE(fn.SUM(AZResource.raw_capacity), 0))
+    capacity = capacity.where(AZResource.resource == row.resource)
     guaranteed = Commitment.select(fn.COALESCE(fn.SUM(Commitment.amount), 0)).where(
         Commitment.project == row.project,
         Commitment.resource == row.resource,
@@ -105,11 +103,8 @@ def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int])
 
 @keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
 def project_quotas_by_resource(project_id: int, resources: Collection[int], *, lock: bool = False) -> Node:
-    """Quota and usage of a project, by resource id. Resources that were never scraped are missing.
-
-    With `lock`, nobody else changes them until the transaction ends. All transactions lock in the same order:
-    `project_resources` before `project_services`.
-    """
+    """Quota and usage of a project, by resource id. Resources that were never scraped are missing. With `lock`, nobody
+    else changes them until the transaction ends."""
     row = ProjectResource
     query = row.select(*(getattr(row, name) for name in ProjectResourceRow._fields))
     query = query.where(row.project == project_id, any_of(row.resource, resources)).order_by(row.resource)
@@ -124,12 +119,10 @@ def forbidden_projects(resource_id: int, projects: Collection[int]) -> Node:
     return row.select(row.project).where(*is_forbidden, any_of(row.project, projects))
 
 
-def _is_of_project(p: Parameters) -> peewee.Expression:
-    return ProjectResource.project == p.project
-
-
-_WRITE = compiled_update(ProjectResource.resource, ProjectResource.quota, _is_of_project)
-_WRITE_BACKEND = compiled_update(ProjectResource.resource, ProjectResource.backend_quota, _is_of_project)
+_WRITE, _WRITE_BACKEND = (
+    compiled_update(ProjectResource.resource, column, lambda p: ProjectResource.project == p.project)
+    for column in (ProjectResource.quota, ProjectResource.backend_quota)
+)
 
 
 def write_project_quotas(engine: Engine, project_id: int, quotas: Mapping[int, int]) -> None:
@@ -147,10 +140,8 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
 
 @mapping(tuple[str, str], SetByPeople)
 def project_quotas_by_name(project_id: int, *, lock: bool) -> Node:
-    """Every quota of a project and its bounds, without resources that were never scraped.
-
-    With `lock`, nobody else changes any of them until the transaction ends.
-    """
+    """Every quota of a project and its bounds, without resources that were never scraped. With `lock`, nobody else
+    changes any of them until the transaction ends."""
     row = ProjectResource.alias("pr")
     columns = (Service.type, Resource.name, row.quota, row.max_quota, row.min_quota, row.forbids_autogrowth)
     query = row.select(*columns).join(Resource, on=row.resource == Resource.id).join(Service)
@@ -183,3 +174,97 @@ def bursted_resources(project_id: int) -> Node:
     """Resources whose usage is above the project's quota."""
     query = ProjectResource.select(Service.type, Resource.name).join(Resource).join(Service)
     return query.where(ProjectResource.project == project_id, ProjectResource.usage > ProjectResource.quota)
+
+
+_FIELDS = (DomainResource.domain, DomainResource.resource, DomainResource.quota)
+
+# -- locks -------------------------------------------------------------------------------------------------------------
+
+
+@column(int)
+def _lock_domain(domain_id: int, resources: Sequence[int]) -> Node:
+    row = DomainResource
+    query = row.select(row.resource).where(row.domain == domain_id, any_of(row.resource, resources))
+    return locked(query.order_by(row.resource))
+
+
+add_quotas = Insert(tuple[int, int, int], DomainResource, *_FIELDS, key=2, keep=True)
+"""Adds quotas, given as (domain id, resource id, quota), where they are missing."""
+
+
+def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int]) -> None:
+    """Until the transaction ends, nobody else decides on sums over this domain's projects for these resources.
+
+    Creates the rows to lock where they are missing (for a resource that has just appeared).
+    """
+    missing = sorted(set(resources) - set(_lock_domain(engine, domain_id, resources)))
+    if missing:
+        add_quotas(engine, [(domain_id, resource, 0) for resource in missing])
+        _lock_domain(engine, domain_id, resources)
+
+
+# -- by resource id ----------------------------------------------------------------------------------------------------
+
+
+@mapping(tuple[int, int], int, skip_empty="resources")
+def domain_quotas_by_resource(resources: Sequence[int], domain_ids: Sequence[int] | None = None) -> Node:
+    """Quota by (domain id, resource id), over these domains or all of them."""
+    query = DomainResource.select(*_FIELDS).where(any_of(DomainResource.resource, resources))
+    return query if domain_ids is None else query.where(any_of(DomainResource.domain, domain_ids))
+
+
+@mapping(int, int, skip_empty="resources")
+def _sums_of_domains(resources: Sequence[int]) -> Node:
+    row = DomainResource
+    query = row.select(row.resource, peewee.fn.SUM(row.quota)).where(any_of(row.resource, resources))
+    return query.group_by(row.resource)
+
+
+def domain_quota_sums(engine: Engine, resources: Sequence[int]) -> dict[int, int]:
+    """Returns the sum of all domains' quotas, by resource id, however large it is."""
+    if engine.dialect == "postgresql":
+        return _sums_of_domains(engine, resources)
+    sums: Counter[int] = Counter()  # SQLite's sums end at 64 bits
+    for (_, resource), quota in domain_quotas_by_resource(engine, resources).items():
+        sums[resource] += quota
+    return dict(sums)
+
+
+_WRITE_DOMAIN = compiled_update(*_FIELDS[1:], lambda p: DomainResource.domain == p.domain)
+
+
+def write_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
+    engine.write(_WRITE_DOMAIN, rows=list(quotas.items()), domain=domain_id)
+
+
+# -- by name -----------------------------------------------------------------------------------------------------------
+
+
+@writes
+def _add_all_of_domain(domain_id: int) -> Node:
+    same = (DomainResource.domain == Domain.id) & (DomainResource.resource == Resource.id)
+    missing = (
+        Domain.select(Domain.id, Resource.id, peewee.Value(0))
+        .join(Resource, JOIN.CROSS)
+        .where(Domain.id == domain_id, ~peewee.fn.EXISTS(DomainResource.select(peewee.Value(1)).where(same)))
+        .order_by(Resource.id)
+    )
+    return DomainResource.insert_from(missing, _FIELDS).on_conflict("NOTHING", conflict_target=_FIELDS[:2])
+
+
+@mapping(tuple[str, str], int)
+def _of_domain_by_name(domain_id: int, *, lock: bool) -> Node:
+    row = DomainResource.alias("dr")
+    query = row.select(Service.type, Resource.name, row.quota).join(Resource, on=row.resource == Resource.id)
+    query = query.join(Service).where(row.domain == domain_id).order_by(row.resource)
+    return locked(query, of="dr") if lock else query
+
+
+def domain_quotas_by_name(engine: Engine, domain_id: int, *, lock: bool) -> dict[Ref, int]:
+    """Returns every quota of a domain. With `lock`, nobody else changes any of them until the transaction ends.
+
+    A missing row means 0. With `lock` such rows are created: a row that does not exist cannot be locked.
+    """
+    if lock:
+        _add_all_of_domain(engine, domain_id)
+    return _of_domain_by_name(engine, domain_id, lock=lock)
