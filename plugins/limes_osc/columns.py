@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from textwrap import wrap
 from typing import Any
 
@@ -9,10 +10,9 @@ from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, shown_unit, unit_of
 from limes_osc.client import Json
 from limes_osc.names import suggest
-from limes_osc.times import Moment
+from limes_osc.values import Amount, Moment, shown_unit, unit_of
 
 Row = dict[str, Any]
 """Cells by column title."""
@@ -113,6 +113,14 @@ def amount(path: str, *, exactly: bool = False) -> Cell:
         return None if value is None else Amount(value, unit_of(document), wanted, exactly=exactly)
 
     return cell
+
+
+exact_amount = partial(amount, exactly=True)
+
+
+def named(cell: Callable[[str], Cell], *keys: str) -> dict[str, Cell]:
+    """Columns that are called as their keys are: `expires_at` is `Expires At`. `cell` is `str`, `amount`, `at`, ..."""
+    return {key.replace("_", " ").title(): cell(key) for key in keys}
 
 
 def is_some(title: str) -> Callable[[Row], bool]:

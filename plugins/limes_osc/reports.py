@@ -9,13 +9,22 @@ from typing import Any
 from cliff.columns import FormattableColumn
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, unit_of
-from limes_osc.base import LimesLister, Table
+from limes_osc.base import (
+    LimesLister,
+    Options,
+    Table,
+    add_filters,
+    add_long,
+    add_unit,
+    filters_of,
+    option,
+    pairs_of,
+    selects,
+)
 from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, at, shown, value_at
-from limes_osc.options import Options, add_filters, add_long, add_unit, filters_of, option, pairs_of, selects
-from limes_osc.temporary import temporary_quota
-from limes_osc.times import Age
+from limes_osc.quota_changes import temporary_quota
+from limes_osc.values import Age, Amount, unit_of
 
 _NOBODY: Mapping[str, Cell] = MappingProxyType({})
 _PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
