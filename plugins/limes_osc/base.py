@@ -12,7 +12,7 @@ from limes.core.units import Unit
 from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows, without_formula
 from limes_osc.help import add_examples
-from limes_osc.names import Scopes, check_filters, domain_path
+from limes_osc.names import Scopes, check_filters
 from limes_osc.values import Moment, read_time, suggest_unit
 
 Options = Sequence[Callable[[argparse.ArgumentParser], Any]]
@@ -120,8 +120,6 @@ def selected(args: argparse.Namespace, entries: Iterable[Json]) -> Iterator[Json
 
 Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """What cliff's formatters of lists take."""
-Fields = tuple[Sequence[str], Sequence[Any]]
-"""What cliff's formatters of one thing take."""
 
 
 class LimesCommand(command.Command):
@@ -165,8 +163,6 @@ class LimesCommand(command.Command):
 
 
 class LimesLister(LimesCommand, command.Lister):
-    """A command that lists rows."""
-
     nothing: ClassVar[str] = "There is nothing to show."
     """What people are told instead of an empty table."""
 
@@ -235,11 +231,9 @@ class Listing(LimesLister):
         return self.table(parsed_args, columns, (columns.row(entry, unit) for entry in self.entries(parsed_args)))
 
     def found(self, args: argparse.Namespace, path: str, key: str, **values: Any) -> Iterable[Json]:
-        """Returns the entries of an answer that the filters mean."""
         return selected(args, self.query(args, path, **values)[key])
 
     def columns_for(self, args: argparse.Namespace) -> Columns:
-        """Returns the columns, where they depend on options."""
         return self.columns
 
 
@@ -248,7 +242,7 @@ class LimesShowOne(LimesCommand, command.ShowOne):
     def row(self, args: argparse.Namespace) -> Row:
         """Returns the fields. Raises `CommandError`."""
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+    def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Returns what cliff's formatters take. People are spared empty fields, and the unit that is behind each
         amount. Raises `CommandError` for fields that do not exist."""
         row, people = self.row(parsed_args), parsed_args.formatter == "table"
@@ -263,8 +257,6 @@ class LimesShowOne(LimesCommand, command.ShowOne):
 
 
 class Targeted(LimesCommand):
-    """A command about a domain or project."""
-
     level: ClassVar[str] = "project"
     """`domain` or `project`."""
 
@@ -280,7 +272,7 @@ class OfDomain(Targeted):
     options = [add_domain]
 
     def path(self, args: argparse.Namespace) -> str:
-        return domain_path(self.scopes.domain(args.domain, "the argument <domain>"))
+        return self.scopes.domain_path(args.domain, "the argument <domain>")
 
 
 class OfProject(Targeted):
@@ -289,7 +281,7 @@ class OfProject(Targeted):
     options = [add_project, add_domain_option]
 
     def path(self, args: argparse.Namespace) -> str:
-        return self.scopes.project(args.project, args.domain, "the argument <project>").path
+        return self.scopes.project_path(args.project, args.domain, "the argument <project>")
 
 
 class InProject(Targeted):
@@ -298,7 +290,7 @@ class InProject(Targeted):
     options = [add_project_option, add_domain_option]
 
     def path(self, args: argparse.Namespace) -> str:
-        return self.scopes.project(args.project, args.domain, "--project").path
+        return self.scopes.project_path(args.project, args.domain)
 
 
 class InScope(LimesCommand):
@@ -316,5 +308,5 @@ class InScope(LimesCommand):
         scopes = self.scopes
         is_of_domain = args.domain or (scopes.has_own_domain and not scopes.has_own_project)
         if is_of_domain and not args.project:
-            return domain_path(scopes.domain(args.domain))
-        return scopes.project(args.project, args.domain, "--project").path
+            return scopes.domain_path(args.domain)
+        return scopes.project_path(args.project, args.domain)

@@ -12,7 +12,7 @@ from osc_lib.exceptions import CommandError
 from limes.core.units import Unit
 from limes_osc.client import Json
 from limes_osc.names import suggest
-from limes_osc.values import Amount, Moment, shown_unit, unit_of
+from limes_osc.values import Amount, Moment, display_unit, unit_of
 
 Row = dict[str, Any]
 """Cells by column title."""
@@ -26,9 +26,8 @@ KEYED = ("json", "yaml")
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The titles of a table, in their order, and how their cells are made of a document."""
-
     cells: Mapping[str, Cell]
+    """By the titles of a table, in their order."""
     optional: Collection[str] = ()
     """Tables for people leave these out if they are empty."""
     hidden: Collection[str] = ()
@@ -46,7 +45,7 @@ class Columns:
             title: value_at(document, cell) if isinstance(cell, str) else cell(document, wanted)
             for title, cell in self.cells.items()
         }
-        return {**row, "Unit": shown_unit(document, wanted)} if self.unit else row
+        return {**row, "Unit": display_unit(unit_of(document), wanted).value} if self.unit else row
 
     @property
     def every(self) -> list[str]:

@@ -40,8 +40,6 @@ def suggest(name: str, known: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What there is in this cloud."""
-
     services: Collection[str]
     areas: Collection[str]
     resources: Collection[str]
@@ -93,7 +91,9 @@ def check_filters(limes: LimesClient, args: argparse.Namespace, rows: Sequence[J
         "area": {row.get("Area") for row in rows},
         "resource": {resource for _, resource in pairs} | {f"{service}/{resource}" for service, resource in pairs},
     }
-    unseen = [(kind, name) for kind in seen for name in _names(args, kind) if name not in seen[kind]]
+    # some commands have an argument of the same name, which is no list
+    given = {kind: names for kind in seen if isinstance(names := getattr(args, kind, None), list)}
+    unseen = [(kind, name) for kind, names in given.items() for name in names if name not in seen[kind]]
     inventory = read_inventory(limes) if unseen else None
     if inventory is None:
         return
@@ -102,21 +102,12 @@ def check_filters(limes: LimesClient, args: argparse.Namespace, rows: Sequence[J
         raise CommandError("\n".join(problems))
 
 
-def _names(args: argparse.Namespace, kind: str) -> list[str]:
-    """Returns the values of a filter. Some commands have an argument of the same name, which is no list."""
-    names = getattr(args, kind, None)
-    return names if isinstance(names, list) else []
-
-
 def _problem(inventory: Inventory, kind: str, name: str) -> str:
     service, slash, resource = name.partition("/")
     if kind == "resource" and slash:
         return inventory.why_unknown(service, resource)
-    known = {
-        "service": inventory.services,
-        "area": inventory.areas,
-        "resource": {each.partition("/")[2] for each in inventory.resources},
-    }[kind]
+    names = {each.partition("/")[2] for each in inventory.resources}
+    known = {"service": inventory.services, "area": inventory.areas, "resource": names}[kind]
     return "" if name in known else f"there is no such {kind}; {suggest(name, known)}"
 
 
@@ -134,17 +125,9 @@ def domain_path(domain_id: str) -> str:
     return f"/domains/{quote(domain_id, safe='')}"
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
-    """A project and its domain, by their ids."""
-
-    domain_id: str
-    id: str
-
-    @property
-    def path(self) -> str:
-        """Below `/v1`."""
-        return f"{domain_path(self.domain_id)}/projects/{quote(self.id, safe='')}"
+def project_path(domain_id: str, project_id: str) -> str:
+    """The same of a project."""
+    return f"{domain_path(domain_id)}/projects/{quote(project_id, safe='')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,17 +154,9 @@ class Scopes:
     @cached_property
     def _own(self) -> Own:
         """From Keystone; Limes is asked where there is none."""
-        access = self._access
-        if access is None:
-            return self._own_in_limes()
-        return Own(
-            access.domain_id or access.project_domain_id,
-            access.domain_name or access.project_domain_name,
-            access.project_id,
-            access.project_name,
-        )
-
-    def _own_in_limes(self) -> Own:
+        if (access := self._access) is not None:
+            domain = access.domain_id or access.project_domain_id, access.domain_name or access.project_domain_name
+            return Own(*domain, access.project_id, access.project_name)
         try:
             scope = self._limes.get("/identity")["identity"]["scope"] or {}
         except Refused as refused:
@@ -189,8 +164,8 @@ class Scopes:
                 return Own()
             raise
         project = scope.get("project", {})
-        domain = project.get("domain") or scope.get("domain", {})
-        return Own(domain.get("id"), domain.get("name"), project.get("id"), project.get("name"))
+        own = project.get("domain") or scope.get("domain", {})
+        return Own(own.get("id"), own.get("name"), project.get("id"), project.get("name"))
 
     @property
     def has_own_domain(self) -> bool:
@@ -221,16 +196,20 @@ class Scopes:
         listed = self._listed("/domains", "domains")
         return self._assume_id("domain", given) if listed is None else str(_pick("domain", given, listed)["id"])
 
-    def project(self, wanted: str | None, domain: str | None, option: str) -> Project:
-        """Returns the project. `domain` (name or id) says where to look; `option` names the project, in errors. Raises
-        `CommandError` as above."""
+    def domain_path(self, wanted: str | None, option: str = "--domain") -> str:
+        """Returns the path of the domain, below `/v1`."""
+        return domain_path(self.domain(wanted, option))
+
+    def project_path(self, wanted: str | None, domain: str | None, option: str = "--project") -> str:
+        """Returns the path of the project. `domain` (name or id) says where to look; `option` names the project, in
+        errors. Raises `CommandError` as above."""
         given = wanted or self._options.get("limes_project")
         named = domain or self._options.get("limes_domain")  # where to look
         own, place = self._own, self.domain(named) if named else None
         is_own = given in (None, own.project_id, own.project_name) and place in (None, own.domain_id)
         if is_own and own.project_id and own.domain_id:
             self._advise("project", own.project_name or own.project_id, given, _PROJECTS, option)
-            return Project(own.domain_id, own.project_id)
+            return project_path(own.domain_id, own.project_id)
         if given is None:
             listing = "openstack limes project list" if own.domain_id else _PROJECTS
             raise CommandError(
@@ -240,7 +219,7 @@ class Scopes:
         found = self._in_keystone("project", given, **({"domain_id": place} if place else {}))
         if found is None:
             return self._project_in_limes(given, place)
-        return Project(str(found.domain_id), str(found.id))
+        return project_path(str(found.domain_id), str(found.id))
 
     def _advise(self, kind: str, name: str, given: str | None, listing: str, option: str) -> None:
         """Has errors say what to do if Limes does not know the project or domain of the token, which nobody named."""
@@ -263,18 +242,18 @@ class Scopes:
         except SDKException as error:
             raise CommandError(f"Keystone cannot be asked for {kind} {name_or_id!r}: {error}") from None
 
-    def _project_in_limes(self, name_or_id: str, domain_id: str | None) -> Project:
+    def _project_in_limes(self, name_or_id: str, domain_id: str | None) -> str:
         if domain_id is None:
             # the list over all domains is for those who see the whole cloud; others have a domain of their own
             listed = self._listed("/projects", "projects")
             if listed is not None:
                 project = _pick("project", name_or_id, listed)
-                return Project(str(project["domain"]["id"]), str(project["id"]))
+                return project_path(str(project["domain"]["id"]), str(project["id"]))
             domain_id = self.domain(None)
         listed = self._listed(f"{domain_path(domain_id)}/projects", "projects")
         if listed is None:
-            return Project(domain_id, self._assume_id("project", name_or_id))
-        return Project(domain_id, str(_pick("project", name_or_id, listed)["id"]))
+            return project_path(domain_id, self._assume_id("project", name_or_id))
+        return project_path(domain_id, str(_pick("project", name_or_id, listed)["id"]))
 
     def _assume_id(self, kind: str, text: str) -> str:
         if not _ID.fullmatch(text):

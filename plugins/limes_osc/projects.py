@@ -8,7 +8,6 @@ from osc_lib.exceptions import CommandError
 from limes_osc import base
 from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns
-from limes_osc.names import domain_path
 from limes_osc.quota import SetQuotas, SimulateQuotas, add_grant_option, confirm, wants_bounds
 from limes_osc.quota_changes import read_term
 from limes_osc.reports import REPORT, LimesReport
@@ -83,7 +82,7 @@ class ListProjects(LimesReport):
             whose = {"Domain ID": "report.domain.id", "Domain Name": "report.domain.name"}
         else:
             hint = "--domain, list all projects with --all-domains"
-            path = f"{domain_path(self.scopes.domain(parsed_args.domain, hint))}/projects"
+            path = f"{self.scopes.domain_path(parsed_args.domain, hint)}/projects"
         whose |= {"Project ID": "report.id", "Project Name": "report.name"}
         projects = self.read(parsed_args, path, limit=parsed_args.limit, marker=parsed_args.marker)["projects"]
         return self.report(parsed_args, "project", projects, whose)
@@ -153,4 +152,4 @@ class DiscoverProjects(base.Listing):
     columns = Columns({"Project ID": "id"}, unit=False)
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        return self.limes.discover(f"{domain_path(self.scopes.domain(args.domain))}/projects/discover", "new_projects")
+        return self.limes.discover(f"{self.scopes.domain_path(args.domain)}/projects/discover", "new_projects")

@@ -138,19 +138,11 @@ def unit_of(document: Mapping[str, Any]) -> Unit:
 
 
 def display_unit(unit: Unit, wanted: Unit | None) -> Unit:
-    """Returns the unit for a resource if the user asks for `wanted`: its own where that is None, or the resource
-    counted."""
+    """The unit for a resource if the user asks for `wanted`: its own where that is None, or the resource counted."""
     return wanted if wanted is not None and unit.is_measured else unit
 
 
-def shown_unit(document: Mapping[str, Any], wanted: Unit | None) -> str:
-    """Returns the same, for the column `Unit`."""
-    return display_unit(unit_of(document), wanted).value
-
-
 class Measured(FormattableColumn[T]):
-    """A value that people see with a unit."""
-
     def __init__(self, value: T, unit: Unit) -> None:
         super().__init__(value)
         self._unit = unit
@@ -164,7 +156,9 @@ class Amount(FormattableColumn[int | float]):
         super().__init__(in_unit(amount, unit, display_unit(unit, wanted)))
         self._amount, self._unit = amount, unit
         if wanted is not None:
-            self._text = _word(amount) or _fixed(self._value, display_unit(unit, wanted))
+            number, shown = self._value, display_unit(unit, wanted)
+            text = shown.render(number) if isinstance(number, int) else f"{number:.2f} {shown.value}".lstrip()
+            self._text = _word(amount) or text
         else:
             self._text = exact(amount, unit) if exactly else rounded(amount, unit)
 
@@ -176,11 +170,6 @@ class Amount(FormattableColumn[int | float]):
         if not isinstance(other, Amount):
             return NotImplemented
         return self._amount * self._unit.multiplier < other._amount * other._unit.multiplier
-
-
-def _fixed(number: int | float, unit: Unit) -> str:
-    """`number` of a unit that was asked for."""
-    return unit.render(number) if isinstance(number, int) else f"{number:.2f} {unit.value}".lstrip()
 
 
 _DAY = 86400
@@ -201,18 +190,17 @@ def iso_after(seconds: float) -> str:
 def read_time(text: str) -> int:
     """Returns a UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
     try:
-        seconds = int(text) if text.isascii() and text.isdigit() else _seconds(datetime.fromisoformat(text))
+        if text.isascii() and text.isdigit():
+            seconds = int(text)
+        else:
+            moment = datetime.fromisoformat(text)
+            seconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         iso(seconds)  # a time that is no date, such as one in milliseconds, could not be shown
     except (ValueError, OverflowError, OSError):
-        message = (
+        raise argparse.ArgumentTypeError(
             f"{text!r} is not a time (expected for example 2027-01-31, 2027-01-31T12:00:00Z or UNIX time in seconds)"
-        )
-        raise argparse.ArgumentTypeError(message) from None
+        ) from None
     return seconds
-
-
-def _seconds(moment: datetime) -> int:
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
 def short(seconds: float) -> str:
