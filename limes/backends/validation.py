@@ -13,8 +13,7 @@ from typing import Any
 
 import orjson
 
-from limes.backends import reports
-from limes.backends.reports import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport
+from limes.backends.base import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport, add_capacity, add_usage
 from limes.core.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
 from limes.core.quota import Unlimited, limited
 from limes.core.units import MAX_AMOUNT
@@ -66,7 +65,7 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _check_optional(reported.physical_usage, place, "physical usage")
         checked = replace(reported, subresources=_json_items(reported.subresources, place, "subresources"))
         known = catalog.az_of(az)
-        per_az[known] = reports.add_usage(per_az[known], checked) if known in per_az else checked
+        per_az[known] = add_usage(per_az[known], checked) if known in per_az else checked
     shown = {
         az: AZUsage(min(item.usage, MAX_AMOUNT), _at_most(item.physical_usage), item.subresources)
         for az, item in per_az.items()
@@ -112,7 +111,7 @@ def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Cat
         _check_optional(reported.usage, place, "usage")
         item = replace(reported, subcapacities=_json_items(reported.subcapacities, place, "subcapacities"))
         known = catalog.az_of(az)
-        checked[known] = reports.add_capacity(checked[known], item) if known in checked else item
+        checked[known] = add_capacity(checked[known], item) if known in checked else item
     return {
         az: AZCapacity(min(total.capacity, MAX_AMOUNT), _at_most(total.usage), total.subcapacities)
         for az, total in checked.items()

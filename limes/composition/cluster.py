@@ -12,9 +12,14 @@ from limes.actions.context import Cluster
 from limes.auth.session import CloudSession
 from limes.backends import calls
 from limes.backends.base import QuotaBackend
-from limes.backends.breaker import BreakerRules, CircuitBreaker
+from limes.backends.breaker import (
+    BreakerRules,
+    CircuitBreaker,
+    GuardedQuotaBackend,
+    TimedCapacityBackend,
+    TimedDiscoveryBackend,
+)
 from limes.backends.loader import Backends, BackendSpec, load, load_services
-from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.composition.overrides import OverridesFile
 from limes.composition.quota_sets import quota_sets
 from limes.composition.references import Names

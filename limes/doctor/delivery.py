@@ -8,7 +8,7 @@ from pathlib import Path
 
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink
-from limes.backends.timeouts import within
+from limes.backends.breaker import within
 from limes.composition.collector import open_sink
 from limes.composition.identity import open_cloud
 from limes.composition.mails import open_mailer, open_users

@@ -15,11 +15,9 @@ from pydantic import Field
 
 from limes import backends
 from limes_plugins.loadbalancing import LoadBalancingParams, LoadBalancingService
-from limes_plugins.openstack.answers import quota_of, whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import Counted, FixedService, Snapshot, by_name, report
 
 
 class NetworkParams(ConnectionParams):

@@ -10,15 +10,14 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from keystoneauth1 import exceptions
 
-from limes.backends import BackendContext, BackendError, BackendOutage
-from limes_plugins.openstack import answers
-from limes_plugins.openstack.answers import MISSING
-from limes_plugins.openstack.params import ConnectionParams
-from limes_plugins.openstack.service_endpoint import ServiceEndpoint, Wanted
+from limes.backends import UNLIMITED, BackendContext, BackendError, BackendOutage, BackendQuota, BackendRefusal, limited
+from limes_plugins.openstack.params import ConnectionParams, ServiceEndpoint, Wanted
 
 _THREADS = 8
 _MAX_PAGES = 10_000
 _OFFSET_TRIES = 5
+_MISSING = "was the project deleted, or is the path of the endpoint wrong?"
+"""What an answer 404 may come from, if the caller knows nothing better."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -59,7 +58,7 @@ class ServiceClient:
         path: str,
         params: Mapping[str, Any] | None = None,
         *,
-        missing: str = MISSING,
+        missing: str = _MISSING,
         microversion: str | None = None,
     ) -> dict[str, Any]:
         """Returns the document at `path`. Raises `BackendError`; `missing` is what an answer 404 may come from, and
@@ -151,22 +150,22 @@ class ServiceClient:
             answer = adapter.request(path, method, raise_exc=False, headers=headers, **options)
         if answer.status_code == 406 and adapter.default_microversion is not None:
             raise self._endpoint.too_old(f"does not know the microversion {adapter.default_microversion}")
-        answers.check(self.name, method, path, answer)
+        _check_status(self.name, method, path, answer)
         return answer
 
-    def refused(self, method: str, path: str, answer: Any, missing: str = MISSING) -> BackendError:
+    def refused(self, method: str, path: str, answer: Any, missing: str = _MISSING) -> BackendError:
         """Returns the error to raise for an answer of 4xx that the caller has no use for."""
-        return answers.refused(self.name, method, path, answer, missing)
+        return _refused(self.name, method, path, answer, missing)
 
-    def _document(self, method: str, path: str, missing: str = MISSING, **options: Any) -> dict[str, Any]:
+    def _document(self, method: str, path: str, missing: str = _MISSING, **options: Any) -> dict[str, Any]:
         return self._read(method, path, self.request(method, path, **options), missing)
 
-    def _read(self, method: str, path: str, answer: Any, missing: str = MISSING) -> dict[str, Any]:
+    def _read(self, method: str, path: str, answer: Any, missing: str = _MISSING) -> dict[str, Any]:
         if answer.status_code >= 400:
             raise self.refused(method, path, answer, missing)
         if answer.status_code in (202, 204) and not answer.content:
             return {}
-        return answers.json_object(self.name, method, path, answer)
+        return _json_object(self.name, method, path, answer)
 
     @contextlib.contextmanager
     def _understood(self, method: str, path: str) -> Iterator[None]:
@@ -236,3 +235,78 @@ def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str | list[s
             named = parse_qs(urlsplit(href).query).items()
             return {name: values if len(values) > 1 else values[0] for name, values in named}
     return None
+
+
+def _check_status(name: str, method: str, path: str, answer: Any) -> None:
+    """Raises `BackendError` for the statuses that no caller has a use for: 401, 403, 429 and those from 500 on."""
+    status = answer.status_code
+    if status in (401, 403):
+        raise BackendRefusal(
+            f"{method} {path}: {name} refuses the user of Limes with {status}{_detail(answer)}"
+            " (look at the roles of this user, and at the policy of the service)"
+        )
+    if status == 429 or status >= 500:
+        raise BackendOutage(f"{method} {path}: {name} answered with {status}{_detail(answer)}")
+
+
+def _refused(name: str, method: str, path: str, answer: Any, missing: str) -> BackendError:
+    """Returns the error for another answer of 4xx. `missing` is what a 404 may come from."""
+    hint = f" ({missing})" if answer.status_code == 404 else ""
+    return BackendError(f"{method} {path}: {name} answered with {answer.status_code}{_detail(answer)}{hint}")
+
+
+def _json_object(name: str, method: str, path: str, answer: Any) -> dict[str, Any]:
+    """Returns the document of an answer. Raises `BackendError`."""
+    try:
+        document = answer.json()
+    except ValueError as error:
+        kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
+        problem = f"{kind} and not JSON" if kind and not kind.endswith("json") else "not JSON"
+        raise BackendError(
+            f"{method} {path}: {name}'s answer is {problem} (is there something else behind the endpoint?)"
+        ) from error
+    if not isinstance(document, dict):
+        raise BackendError(f"{method} {path}: {name}'s answer is not a JSON object")
+    return document
+
+
+def _detail(answer: Any) -> str:
+    """Returns what the service says in its error document, if it is one of the usual forms, or a plain text."""
+    try:
+        text = _message(answer.json())
+    except ValueError:
+        text = answer.text if answer.headers.get("Content-Type", "").startswith("text/plain") else ""
+    return f": {' '.join(text.split())[:300]}" if text else ""
+
+
+def _message(document: Any) -> str:
+    """`{"errors": [{"detail": ...}]}`, `{"badRequest": {"message": ...}}`, `{"NeutronError": {"message": ...}}` or
+    `{"faultstring": ...}`."""
+    if not isinstance(document, dict):
+        return ""
+    errors = document.get("errors")
+    if isinstance(errors, list) and errors and isinstance(errors[0], dict):
+        return str(errors[0].get("detail") or "")
+    for field in ("message", "faultstring"):
+        if isinstance(document.get(field), str):
+            return str(document[field])
+    inner = next((value for value in document.values() if isinstance(value, dict)), None)
+    return "" if inner is None else _message(inner)
+
+
+def whole_number(value: Any, name: str) -> int:
+    """Returns the value, if it is a whole number from 0. Raises `BackendError`."""
+    if type(value) is not int or value < 0:
+        raise BackendError(f"{name} is {value!r}, expected a whole number from 0")
+    return value
+
+
+def quota_of(value: Any, name: str) -> BackendQuota:
+    """Returns a quota as OpenStack services write it: -1 means unlimited, and so does what no resource can have that
+    much of.
+
+    Raises `BackendError` for anything else that is no whole number.
+    """
+    if value == -1 and type(value) is int:
+        return UNLIMITED
+    return limited(whole_number(value, name))
