@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from keystoneauth1 import exceptions
 
-from limes.backends import UNLIMITED, BackendContext, BackendError, BackendOutage, BackendQuota, BackendRefusal, limited
-from limes_plugins.openstack.params import ConnectionParams, ServiceEndpoint, Wanted
+from limes.backends import UNLIMITED, BackendError, BackendOutage, BackendQuota, BackendRefusal, limited
+from limes_plugins.openstack.params import ServiceEndpoint
 
 _THREADS = 8
 _MAX_PAGES = 10_000
@@ -23,33 +23,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class ServiceClient:
+class ServiceClient(ServiceEndpoint):
     """Speaks JSON with one service. Safe to use from many threads. Nothing is asked before the first request."""
-
-    def __init__(
-        self,
-        context: BackendContext,
-        params: ConnectionParams,
-        *,
-        name: str,
-        service_type: str,
-        major: int | None = None,
-        microversion: str | None = None,
-        at_least: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        """`name` is what the service is called in messages, `service_type` its type in Keystone's catalog.
-
-        `major` is the version of the API to look for below the catalog's endpoint; a configured endpoint has to have it
-        in its path already. `headers` are sent with each request.
-        With a `microversion` each request asks for it; where `at_least` is given too, for the newest one up to
-        `microversion` that the service knows, which must not be older than `at_least`.
-        """
-        self.name = name
-        self._context = context
-        self._service_type = service_type
-        self._headers = {"Accept": "application/json", **(headers or {})}
-        self._endpoint = ServiceEndpoint(context, params, Wanted(name, service_type, major, microversion, at_least))
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -72,15 +47,12 @@ class ServiceClient:
         return None if answer.status_code == 404 else self._read("GET", path, answer)
 
     def put(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Replaces what is at `path`, and gives the answer. Raises `BackendError`."""
         return self._document("PUT", path, json=document)
 
     def post(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the answer to a document. Raises `BackendError`."""
         return self._document("POST", path, json=document)
 
     def patch(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Changes what is at `path`, and gives the answer. Raises `BackendError`."""
         return self._document("PATCH", path, json=document)
 
     def pages(
@@ -140,22 +112,31 @@ class ServiceClient:
         raise BackendError(f"GET {path}: the list does not end")
 
     def request(self, method: str, path: str, **options: Any) -> Any:
-        """One request, whose answer may have any status but 401, 403, 406 and the server's own errors.
+        """One request, whose answer may have any status but 401, 403, 406, 429 and the server's own errors.
 
         Raises `BackendError` for these, and if the service is not in the catalog.
         """
         headers = {**self._headers, **options.pop("headers", {})}
         with self._understood(method, path):
-            adapter = self._endpoint.adapter()
+            adapter = self.adapter()
             answer = adapter.request(path, method, raise_exc=False, headers=headers, **options)
         if answer.status_code == 406 and adapter.default_microversion is not None:
-            raise self._endpoint.too_old(f"does not know the microversion {adapter.default_microversion}")
-        _check_status(self.name, method, path, answer)
+            raise self.too_old(f"does not know the microversion {adapter.default_microversion}")
+        status = answer.status_code
+        if status in (401, 403):
+            raise BackendRefusal(
+                f"{method} {path}: {self.name} refuses the user of Limes with {status}{_detail(answer)}"
+                " (look at the roles of this user, and at the policy of the service)"
+            )
+        if status == 429 or status >= 500:
+            raise BackendOutage(f"{method} {path}: {self.name} answered with {status}{_detail(answer)}")
         return answer
 
     def refused(self, method: str, path: str, answer: Any, missing: str = _MISSING) -> BackendError:
-        """Returns the error to raise for an answer of 4xx that the caller has no use for."""
-        return _refused(self.name, method, path, answer, missing)
+        """Returns the error for an answer of 4xx that the caller has no use for. `missing` is what a 404 may come
+        from."""
+        hint = f" ({missing})" if answer.status_code == 404 else ""
+        return BackendError(f"{method} {path}: {self.name} answered with {answer.status_code}{_detail(answer)}{hint}")
 
     def _document(self, method: str, path: str, missing: str = _MISSING, **options: Any) -> dict[str, Any]:
         return self._read(method, path, self.request(method, path, **options), missing)
@@ -165,7 +146,17 @@ class ServiceClient:
             raise self.refused(method, path, answer, missing)
         if answer.status_code in (202, 204) and not answer.content:
             return {}
-        return _json_object(self.name, method, path, answer)
+        try:
+            document = answer.json()
+        except ValueError as error:
+            kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
+            problem = f"{kind} and not JSON" if kind and not kind.endswith("json") else "not JSON"
+            raise BackendError(
+                f"{method} {path}: {self.name}'s answer is {problem} (is there something else behind the endpoint?)"
+            ) from error
+        if not isinstance(document, dict):
+            raise BackendError(f"{method} {path}: {self.name}'s answer is not a JSON object")
+        return document
 
     @contextlib.contextmanager
     def _understood(self, method: str, path: str) -> Iterator[None]:
@@ -173,9 +164,9 @@ class ServiceClient:
         try:
             yield
         except exceptions.CatalogException as error:
-            raise self._endpoint.no_endpoint() from error
+            raise self.no_endpoint() from error
         except exceptions.DiscoveryFailure as error:
-            raise self._endpoint.no_versions() from error
+            raise self.no_versions() from error
         except exceptions.UnknownConnectionError as error:
             if not isinstance(error.original, requests.exceptions.ChunkedEncodingError):
                 raise
@@ -183,10 +174,6 @@ class ServiceClient:
                 f"{method} {path}: the connection was cut in the middle of {self.name}'s answer"
                 " (look at its log, and at proxies in between)"
             ) from error
-
-    def endpoint(self) -> str:
-        """Returns the URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
-        return self._endpoint.url()
 
     # -- many requests -----------------------------------------------------------------------------------------------
 
@@ -235,39 +222,6 @@ def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str | list[s
             named = parse_qs(urlsplit(href).query).items()
             return {name: values if len(values) > 1 else values[0] for name, values in named}
     return None
-
-
-def _check_status(name: str, method: str, path: str, answer: Any) -> None:
-    """Raises `BackendError` for the statuses that no caller has a use for: 401, 403, 429 and those from 500 on."""
-    status = answer.status_code
-    if status in (401, 403):
-        raise BackendRefusal(
-            f"{method} {path}: {name} refuses the user of Limes with {status}{_detail(answer)}"
-            " (look at the roles of this user, and at the policy of the service)"
-        )
-    if status == 429 or status >= 500:
-        raise BackendOutage(f"{method} {path}: {name} answered with {status}{_detail(answer)}")
-
-
-def _refused(name: str, method: str, path: str, answer: Any, missing: str) -> BackendError:
-    """Returns the error for another answer of 4xx. `missing` is what a 404 may come from."""
-    hint = f" ({missing})" if answer.status_code == 404 else ""
-    return BackendError(f"{method} {path}: {name} answered with {answer.status_code}{_detail(answer)}{hint}")
-
-
-def _json_object(name: str, method: str, path: str, answer: Any) -> dict[str, Any]:
-    """Returns the document of an answer. Raises `BackendError`."""
-    try:
-        document = answer.json()
-    except ValueError as error:
-        kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
-        problem = f"{kind} and not JSON" if kind and not kind.endswith("json") else "not JSON"
-        raise BackendError(
-            f"{method} {path}: {name}'s answer is {problem} (is there something else behind the endpoint?)"
-        ) from error
-    if not isinstance(document, dict):
-        raise BackendError(f"{method} {path}: {name}'s answer is not a JSON object")
-    return document
 
 
 def _detail(answer: Any) -> str:

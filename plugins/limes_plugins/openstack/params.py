@@ -2,7 +2,7 @@
 
 import re
 import threading
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from keystoneauth1 import discover, exceptions, noauth, token_endpoint
@@ -89,25 +89,32 @@ class KeystoneLimitParams(Params):
         return self
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What a plugin looks for: its fields are the arguments of `ServiceClient`."""
-
-    name: str
-    service_type: str
-    major: int | None
-    microversion: str | None
-    at_least: str | None
-
-
 class ServiceEndpoint:
     """One service, as configured or as Keystone's catalog has it. Safe to use from many threads."""
 
-    def __init__(self, context: BackendContext, params: ConnectionParams, wanted: Wanted) -> None:
-        """Nothing is asked yet."""
-        self._context = context
-        self._params = params
-        self._wanted = wanted
+    def __init__(
+        self,
+        context: BackendContext,
+        params: ConnectionParams,
+        *,
+        name: str,
+        service_type: str,
+        major: int | None = None,
+        microversion: str | None = None,
+        at_least: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """`name` is what the service is called in messages, `service_type` its type in Keystone's catalog.
+
+        `major` is the version of the API to look for below the catalog's endpoint; a configured endpoint has to have it
+        in its path already. `headers` are sent with each request.
+        With a `microversion` each request asks for it; where `at_least` is given too, for the newest one up to
+        `microversion` that the service knows, which must not be older than `at_least`. Nothing is asked yet.
+        """
+        self.name, self._service_type, self._major = name, service_type, major
+        self._wanted, self._at_least = microversion, at_least
+        self._headers = {"Accept": "application/json", **(headers or {})}
+        self._context, self._params = context, params
         self._lock = threading.RLock()  # who agrees on a microversion needs the session for it
         self._negotiated: str | None = None
         self._own_session: Session | None = None
@@ -116,7 +123,7 @@ class ServiceEndpoint:
         """Returns the adapter for requests. Raises `BackendError` and keystoneauth's exceptions."""
         return self._adapter(self._microversion())
 
-    def url(self) -> str:
+    def endpoint(self) -> str:
         """Returns the URL that paths are appended to, as configured or in the catalog. Raises `BackendMissing`."""
         configured = self._configured_url()
         if configured is None:
@@ -127,31 +134,27 @@ class ServiceEndpoint:
 
     def too_old(self, problem: str) -> BackendOutdated:
         """Returns the error for a service that knows less than the plugin needs."""
-        return BackendOutdated(f"this {self._wanted.name} {problem} (its release is too old for the plugin)")
+        return BackendOutdated(f"this {self.name} {problem} (its release is too old for the plugin)")
 
     def no_endpoint(self) -> BackendError:
         """Returns the error where the catalog gives no endpoint that would do."""
         url = self._configured_url()
         if url is None:
             return self._not_in_catalog()
-        name, major = self._wanted.name, self._wanted.major
-        return BackendOutage(
-            f"{name} does not say at {url} that it has version {major} of its API {self._is_it_there()}"
-        )
+        missing = f"that it has version {self._major} of its API"
+        return BackendOutage(f"{self.name} does not say at {url} {missing} {self._is_it_there()}")
 
     def no_versions(self) -> BackendOutage:
         """Returns the error where the service does not tell its versions."""
-        return BackendOutage(
-            f"{self._wanted.name} has no version document at {self._configured_url()} {self._is_it_there()}"
-        )
+        return BackendOutage(f"{self.name} has no version document at {self._configured_url()} {self._is_it_there()}")
 
     def _is_it_there(self) -> str:
-        return f"(is this the endpoint of {self._wanted.name}, and does it answer?)"
+        return f"(is this the endpoint of {self.name}, and does it answer?)"
 
     def _not_in_catalog(self) -> BackendMissing:
         region = f", region {self._params.region_name}" if self._params.region_name else ""
         return BackendMissing(
-            f"there is no service of type {self._wanted.service_type!r} in Keystone's catalog"
+            f"there is no service of type {self._service_type!r} in Keystone's catalog"
             f" (interface {self._interface()}{region}): register its endpoint, or set another one in the params"
         )
 
@@ -166,7 +169,7 @@ class ServiceEndpoint:
         session = self._session() or self._context.session()
         try:
             endpoint = session.get_endpoint(
-                service_type=self._wanted.service_type,
+                service_type=self._service_type,
                 interface=self._interface(),
                 region_name=self._params.region_name,
                 skip_discovery=True,
@@ -176,12 +179,11 @@ class ServiceEndpoint:
         return str(endpoint) if endpoint else None
 
     def _microversion(self) -> str | None:
-        wanted = self._wanted
-        if wanted.at_least is None or wanted.microversion is None:
-            return wanted.microversion
+        if self._at_least is None or self._wanted is None:
+            return self._wanted
         with self._lock:
             if self._negotiated is None:
-                self._negotiated = self._negotiate(wanted.at_least, _number(wanted.microversion))
+                self._negotiated = self._negotiate(self._at_least, _number(self._wanted))
             return self._negotiated
 
     def _negotiate(self, at_least: str, wanted: tuple[int, int]) -> str:
@@ -197,10 +199,10 @@ class ServiceEndpoint:
 
     def _adapter(self, microversion: str | None) -> Adapter:
         versions: dict[str, Any] = {}
-        if self._wanted.major is not None:
-            versions = {"min_version": (self._wanted.major, 0), "max_version": (self._wanted.major, discover.LATEST)}
+        if self._major is not None:
+            versions = {"min_version": (self._major, 0), "max_version": (self._major, discover.LATEST)}
         return self._context.adapter(
-            self._wanted.service_type,
+            self._service_type,
             session=self._session(),
             interface=self._interface(),
             region_name=self._params.region_name,
