@@ -90,7 +90,6 @@ class CircuitBreaker:
         return self._failures
 
     def ready(self) -> bool:
-        """Returns whether a call would be let through now."""
         with self._lock:
             return not self._refusal()
 
@@ -185,7 +184,6 @@ class GuardedQuotaBackend(base.QuotaBackend):
     inner: base.QuotaBackend
     breaker: CircuitBreaker
     time_limit: float
-    """Seconds for each call."""
 
     def describe(self) -> ServiceDef:
         return self.inner.describe()
@@ -244,11 +242,9 @@ class TimedDiscoveryBackend(base.DiscoveryBackend):
 
 
 def within(seconds: float, call: Callable[[], T]) -> T:
-    """Returns what `call` returns or raises, or `BackendOutage` if that takes too long.
-
-    A socket's timeout begins again with each byte, so a backend that sends one now and then could hold a thread for
-    ever. So the call has a thread of its own, which is abandoned when the time is up.
-    """
+    """Returns what `call` returns or raises, or `BackendOutage` if that takes too long. A socket's timeout begins again
+    with each byte, so a backend that sends one now and then could hold a thread for ever. So the call has a thread of
+    its own, which is abandoned when the time is up."""
     outcome: dict[str, Any] = {}
     context = contextvars.copy_context()
 

@@ -77,9 +77,7 @@ def list_domains(
     backend: base.DiscoveryBackend, except_domains: re.Pattern[str] | None, only_domains: re.Pattern[str] | None
 ) -> list[base.DomainInfo]:
     """Returns all domains that the two patterns admit. They match anywhere in the name, and `except_domains` wins.
-
-    Raises `BackendError`.
-    """
+    Raises `BackendError`."""
     with _as_backend_error("while listing domains"):
         domains = _unique(list(backend.list_domains()), base.DomainInfo)
     return [
@@ -165,8 +163,5 @@ def _printable(text: str, longest: int, besides: str = "") -> str:
 
 def _without_urllib(text: str) -> str:
     """Returns the text without urllib3's repetition of it, which has addresses of objects in memory, and without
-    secrets.
-
-    Secrets go first: once the text is cut they may not be recognised any more.
-    """
+    secrets. Secrets go first: once the text is cut they may not be recognised any more."""
     return re.split(r": HTTPS?ConnectionPool\(", redact(text))[0]

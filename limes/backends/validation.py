@@ -26,9 +26,7 @@ _LONGEST_STATE = 1_000_000
 
 def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -> UsageReport:
     """Returns the report with exactly the service's resources, each with the configured AZs, `any` always among them.
-
-    Raises `BackendError` that names the service, the resource and what is wrong.
-    """
+    Raises `BackendError` that names the service, the resource and what is wrong."""
     where = f"service {service.type}"
     _require(isinstance(report, UsageReport), where, f"the report is a {type(report).__name__}, expected a UsageReport")
     for name in sorted(set(report.resources) - set(service.resources)):
@@ -84,10 +82,8 @@ def _check_bounds(usage: ResourceUsage, where: str) -> None:
 
 
 def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) -> CapacityReport:
-    """Returns the report without services and resources that are not configured, and with the configured AZs.
-
-    Raises `BackendError` that names the capacitor, the resource and what is wrong.
-    """
+    """Returns the report without services and resources that are not configured, and with the configured AZs. Raises
+    `BackendError` that names the capacitor, the resource and what is wrong."""
     where = f"capacitor {capacitor}"
     _require(isinstance(report, CapacityReport), where, f"the report is a {type(report).__name__}")
     services: dict[str, dict[str, Mapping[str, AZCapacity]]] = {}

@@ -75,7 +75,6 @@ PAGING: Options = (
 
 
 def add_filters(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that select resources."""
     group = parser.add_argument_group("filters", "Each may be repeated.")
     for name, meaning in (
         ("service", "services of this type"),

@@ -53,8 +53,6 @@ def base_url(endpoint: str | None) -> str:
 
 
 class LimesClient:
-    """Requests to one Limes API."""
-
     def __init__(self, session: Session, url: str) -> None:
         self._adapter = Adapter(session, endpoint_override=url, client_name="limes-osc", raise_exc=False)
         self.guess = ""
@@ -65,7 +63,6 @@ class LimesClient:
     def get(
         self, path: str, query: Query = (), headers: Mapping[str, str] | None = None, *, secret: bool = False
     ) -> Json:
-        """Returns the document at a path below `/v1`."""
         return document_of(self.request("GET", path, query, headers=headers, secret=secret))
 
     def get_with_condition(self, path: str, query: Query = ()) -> tuple[Json, dict[str, str]]:
@@ -92,10 +89,8 @@ class LimesClient:
         *,
         secret: bool = False,
     ) -> requests.Response:
-        """Sends any request. `secret` keeps it out of the log of `--debug`, for transfer tokens.
-
-        Raises `Refused` for 400 and above, unless the answer is JSON with a status in `accept`.
-        """
+        """Sends any request. `secret` keeps it out of the log of `--debug`, for transfer tokens. Raises `Refused` for
+        400 and above, unless the answer is JSON with a status in `accept`."""
         answer: requests.Response = self._adapter.request(
             f"/v1{path}",
             method,
@@ -133,7 +128,6 @@ def _as_command(found: re.Match[str]) -> str:
 
 
 def _explain(answer: requests.Response) -> list[str]:
-    """Returns the server's words, and what to make of them."""
     text = answer.json() if _is_json(answer) else answer.text
     words = _DISCOVER.sub(_as_command, text.strip() if isinstance(text, str) else str(text))
     hint = _FORBIDDEN if words == "Forbidden" else _HINTS.get(answer.status_code, "")
@@ -154,7 +148,6 @@ SERVICE_TYPE = "resources"
 
 
 def make_client(manager: Any) -> LimesClient:
-    """Returns the client, with the session of openstackclient's manager."""
     try:
         endpoint = manager.get_endpoint_for_service_type(
             SERVICE_TYPE, region_name=manager.region_name, interface=manager.interface

@@ -90,17 +90,14 @@ def value_at(document: Json, path: str) -> Any:
 
 
 def shown(kind: Callable[[Any], Any], path: str) -> Cell:
-    """A value as a class of cells shows it; nothing where there is none."""
     return lambda document, _: None if (value := value_at(document, path)) is None else kind(value)
 
 
 def measured(kind: Callable[[Any, Unit], Any], path: str) -> Cell:
-    """The same for cells that need the unit of the document."""
     return lambda document, _: None if (value := value_at(document, path)) is None else kind(value, unit_of(document))
 
 
 def at(path: str) -> Cell:
-    """A time."""
     return shown(Moment, path)
 
 
@@ -123,7 +120,6 @@ def named(cell: Callable[[str], Cell], *keys: str) -> dict[str, Cell]:
 
 
 def is_some(title: str) -> Callable[[Row], bool]:
-    """Whether the amount in a column is more than none."""
     return lambda row: bool(row[title].machine_readable() > 0)
 
 

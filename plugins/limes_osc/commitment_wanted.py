@@ -36,7 +36,6 @@ class Wanted:
 
     @property
     def amount(self) -> int:
-        """In this unit."""
         return int(self.fields["amount"])
 
 

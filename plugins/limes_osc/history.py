@@ -17,7 +17,6 @@ _NO_RULE = "amount"
 
 
 def _value(key: str) -> Cell:
-    """An amount; or whether bursting is enabled."""
 
     def cell(change: Json, wanted: Unit | None) -> Amount | bool | None:
         value: int | bool | None = change[key]
@@ -74,7 +73,6 @@ class Bound(Amount):
 
 
 def _made_of(entry: Json, _: Unit | None) -> Text | None:
-    """What a quota that grows by itself is made of."""
     if "growth" not in entry:
         return None
     steps, unit = entry["growth"]["steps"], unit_of(entry)

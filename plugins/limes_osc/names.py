@@ -71,7 +71,6 @@ class Inventory:
 
 
 def read_inventory(limes: LimesClient) -> Inventory | None:
-    """Returns the names; None if this user may not see them."""
     try:
         services = limes.get("/clusters/current")["cluster"]["services"]
     except Refused:
@@ -126,7 +125,6 @@ def domain_path(domain_id: str) -> str:
 
 
 def project_path(domain_id: str, project_id: str) -> str:
-    """The same of a project."""
     return f"{domain_path(domain_id)}/projects/{quote(project_id, safe='')}"
 
 
@@ -141,8 +139,6 @@ class Own:
 
 
 class Scopes:
-    """Finds the domain or project that a command is about."""
-
     def __init__(self, manager: Any, limes: LimesClient) -> None:
         """`manager` is openstackclient's client manager."""
         self._manager = manager
@@ -174,7 +170,6 @@ class Scopes:
 
     @property
     def has_own_project(self) -> bool:
-        """The same for a project."""
         return bool(self._options.get("limes_project") or (self._own.project_id and self._own.domain_id))
 
     def domain(self, wanted: str | None, option: str = "--domain") -> str:
@@ -197,7 +192,6 @@ class Scopes:
         return self._assume_id("domain", given) if listed is None else str(_pick("domain", given, listed)["id"])
 
     def domain_path(self, wanted: str | None, option: str = "--domain") -> str:
-        """Returns the path of the domain, below `/v1`."""
         return domain_path(self.domain(wanted, option))
 
     def project_path(self, wanted: str | None, domain: str | None, option: str = "--project") -> str:

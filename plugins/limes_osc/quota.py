@@ -99,7 +99,6 @@ class BoundsChange:
 
     @property
     def is_empty(self) -> bool:
-        """Whether all bounds are already as wanted."""
         return self._level != "domain" and all(bound.new == bound.old for bound in self.bounds)
 
     def render(self) -> str:
@@ -168,8 +167,6 @@ add_yes_option = option(
 
 
 class QuotaChange:
-    """Changes of one domain's or project's quotas, and what Limes says of them."""
-
     def __init__(self, command: Targeted, args: argparse.Namespace) -> None:
         """Reads the present quotas, and simulates the changes. Raises `CommandError`."""
         self._limes = limes = command.limes
@@ -219,8 +216,6 @@ def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
 
 
 class SetQuotas(Targeted):
-    """Sets quotas: shows the changes, asks, and makes them."""
-
     options = [
         add_set_option,
         changes.add_quota_set_option,

@@ -19,7 +19,6 @@ Ref = tuple[str, str]
 
 
 def query_of(refs: Iterable[Ref]) -> list[tuple[str, str]]:
-    """Returns the query for a report with these quotas."""
     return sorted({("service", service) for service, _ in refs} | {("resource", name) for _, name in refs})
 
 
@@ -33,8 +32,6 @@ def resources_of(report: Json) -> dict[Ref, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One quota, as it is and as it is to be."""
-
     ref: Ref
     unit: Unit
     old: int
@@ -51,8 +48,6 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a quota would not be accepted, and what would be."""
-
     message: str
     minimum: int | None
     maximum: int | None
@@ -76,7 +71,6 @@ class Refusal:
 
 
 def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
-    """Returns the answer of simulate-put."""
     return {
         (resource["service_type"], resource["resource_name"]): Refusal(
             resource["message"], resource.get("min_acceptable_quota"), resource.get("max_acceptable_quota")
@@ -197,7 +191,6 @@ class Temporary(Measured[dict[str, Any]]):
 
 
 def temporary_quota(document: Json, _: Unit | None = None) -> Temporary | None:
-    """Returns the cell of a document with a quota, if this ends."""
     end = document.get("temporary_quota")
     return None if end is None else Temporary(end, unit_of(document))
 

@@ -88,8 +88,6 @@ class ListRequests(base.InScope, base.Listing):
 
 
 class OneRequest(base.LimesShowOne):
-    """About one request, wherever it is."""
-
     options = [base.option("id", type=int, help="ID of the request (its number)")]
 
     def answered(self, answer: Json) -> Row:

@@ -183,7 +183,6 @@ class ListForecasts(base.InScope, base.Listing):
 
 
 def _state(each: Json) -> str:
-    """Returns what programs read."""
     if each.get("at", each["now"] + 1) <= each["now"] or each["usage"] >= each["amount"]:
         return "reached"
     if "growth_per_day" not in each:

@@ -65,11 +65,9 @@ def _example(unit: Unit) -> str:
 
 
 def apply_change(text: str, present: int, unit: Unit) -> int:
-    """Returns the new amount, from a text that may refer to the present one.
-
-    `20` or `20GiB` is the new amount, `+5` and `-5GiB` count from the present one, `+10%` and `-10%` are parts of it;
-    a part is rounded down, so that never more is changed than was asked for. Raises `AmountError`.
-    """
+    """Returns the new amount, from a text that may refer to the present one. `20` or `20GiB` is the new amount, `+5`
+    and `-5GiB` count from the present one, `+10%` and `-10%` are parts of it; a part is rounded down, so that never
+    more is changed than was asked for. Raises `AmountError`."""
     text = text.strip()
     if text[:1] not in ("+", "-"):
         return parse_amount(text, unit)
@@ -107,7 +105,6 @@ def rounded(amount: int, unit: Unit) -> str:
 
 
 def _word(amount: int) -> str | None:
-    """Returns what people see instead of amounts that are none."""
     if amount < 0:
         return "unlimited"
     return NO_LIMIT if amount >= MAX_AMOUNT else None
@@ -235,7 +232,6 @@ class Moment(FormattableColumn[str]):
         return self.at_glance(time.time())
 
     def at_glance(self, now: float) -> str:
-        """Returns what lists show."""
         return distance(self._seconds, now) if abs(self._seconds - now) < _NEAR else self._value[:10]
 
     def in_full(self, now: float | None = None) -> str:

@@ -62,11 +62,9 @@ class ServiceInfo(BaseModel):
 
 
 class InfoKeeper:
-    """Has what `GET /v1/info` says at hand. Safe to use from many threads.
-
-    It is asked for when it is needed first, unless the file has it, and again when a report names another version. What
-    Limes took over at its start stays until the next one, so a change is logged.
-    """
+    """Has what `GET /v1/info` says at hand. Safe to use from many threads. It is asked for when it is needed first,
+    unless the file has it, and again when a report names another version. What Limes took over at its start stays until
+    the next one, so a change is logged."""
 
     def __init__(self, client: ServiceClient, file: Path | None) -> None:
         self._client, self._file = client, file

@@ -46,8 +46,6 @@ _BILLED = ("provider", "flavor_id", "availability_zone", "vip_network_id")
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What all projects have."""
-
     counts: Mapping[str, Mapping[str, int]]
     """By Octavia's name and project id; 0 for projects that have none."""
     load_balancers: Mapping[str, Sequence[Mapping[str, Any]]]

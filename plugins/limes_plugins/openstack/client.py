@@ -59,9 +59,7 @@ class ServiceClient(ServiceEndpoint):
         self, path: str, key: str, params: Mapping[str, Any] | None = None, deadline: float | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yields the entries of a list, page by page: along `<key>_links` or `links.next`, whichever the service has.
-
-        Raises `BackendError` if the list is not complete, also when the deadline has passed before its last page.
-        """
+        Raises `BackendError` if the list is not complete, also when the deadline has passed before its last page."""
         query = dict(params or {})
         for _ in range(_MAX_PAGES):
             self._check(deadline)
@@ -112,10 +110,8 @@ class ServiceClient(ServiceEndpoint):
         raise BackendError(f"GET {path}: the list does not end")
 
     def request(self, method: str, path: str, **options: Any) -> Any:
-        """One request, whose answer may have any status but 401, 403, 406, 429 and the server's own errors.
-
-        Raises `BackendError` for these, and if the service is not in the catalog.
-        """
+        """One request, whose answer may have any status but 401, 403, 406, 429 and the server's own errors. Raises
+        `BackendError` for these, and if the service is not in the catalog."""
         headers = {**self._headers, **options.pop("headers", {})}
         with self._understood(method, path):
             adapter = self.adapter()
@@ -182,10 +178,8 @@ class ServiceClient(ServiceEndpoint):
         return time.monotonic() + self._context.time_limit
 
     def map(self, function: Callable[[T], R], items: Iterable[T], deadline: float) -> list[R]:
-        """Applies a function that makes requests to all items, several at a time.
-
-        Raises the first error, and `BackendError` when the deadline has passed.
-        """
+        """Applies a function that makes requests to all items, several at a time. Raises the first error, and
+        `BackendError` when the deadline has passed."""
 
         def timed(item: T) -> R:
             self._check(deadline)
@@ -257,10 +251,7 @@ def whole_number(value: Any, name: str) -> int:
 
 def quota_of(value: Any, name: str) -> BackendQuota:
     """Returns a quota as OpenStack services write it: -1 means unlimited, and so does what no resource can have that
-    much of.
-
-    Raises `BackendError` for anything else that is no whole number.
-    """
+    much of. Raises `BackendError` for anything else that is no whole number."""
     if value == -1 and type(value) is int:
         return UNLIMITED
     return limited(whole_number(value, name))

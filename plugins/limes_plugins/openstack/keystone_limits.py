@@ -22,8 +22,6 @@ class _ConflictError(BackendError):
 
 
 class KeystoneLimits:
-    """Registered limits and project limits of one service and region."""
-
     def __init__(self, params: KeystoneLimitParams, names: Mapping[str, str], context: BackendContext) -> None:
         """`names` are the names of limits by resource, where `params` don't say otherwise."""
         self._params = params
@@ -90,7 +88,6 @@ class KeystoneLimits:
         return self._list("limits", {"project_id": project_id})
 
     def _list(self, collection: str, query: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-        """Returns limits of our service and region, by name."""
         document = self._client.get(f"/{collection}", {"service_id": self._service(), **query})
         if document.get("truncated"):
             raise BackendError(f"Keystone lists only a part of the {collection} (its list_limit is too low)")

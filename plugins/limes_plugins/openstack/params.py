@@ -36,8 +36,6 @@ Expression = Annotated[str, AfterValidator(_expression)]
 
 
 class AuthParams(Params):
-    """With which token to come to the service."""
-
     type: Literal["session", "token", "none"] = "session"
     """`session`: the configured Keystone credentials. `token`: a fixed token, for labs without Keystone. `none`: no
     token at all."""
@@ -51,8 +49,6 @@ class AuthParams(Params):
 
 
 class ConnectionParams(Params):
-    """How the service is found."""
-
     auth: AuthParams = AuthParams()
     endpoint: Text | None = None
     """The service's URL, where it is not that of the Keystone catalog."""
@@ -133,11 +129,9 @@ class ServiceEndpoint:
     # -- what is wrong -----------------------------------------------------------------------------------------------
 
     def too_old(self, problem: str) -> BackendOutdated:
-        """Returns the error for a service that knows less than the plugin needs."""
         return BackendOutdated(f"this {self.name} {problem} (its release is too old for the plugin)")
 
     def no_endpoint(self) -> BackendError:
-        """Returns the error where the catalog gives no endpoint that would do."""
         url = self._configured_url()
         if url is None:
             return self._not_in_catalog()
@@ -145,7 +139,6 @@ class ServiceEndpoint:
         return BackendOutage(f"{self.name} does not say at {url} {missing} {self._is_it_there()}")
 
     def no_versions(self) -> BackendOutage:
-        """Returns the error where the service does not tell its versions."""
         return BackendOutage(f"{self.name} has no version document at {self._configured_url()} {self._is_it_there()}")
 
     def _is_it_there(self) -> str:

@@ -30,10 +30,8 @@ class Snapshot(Generic[T]):
         self._loaded: tuple[float, T] | None = None
 
     def get(self, at_most: float | None = None) -> T:
-        """Returns what was loaded not more than `max_age` seconds ago, or `at_most` seconds if that is less.
-
-        Errors of `load` go to the caller, and are not kept.
-        """
+        """Returns what was loaded not more than `max_age` seconds ago, or `at_most` seconds if that is less. Errors of
+        `load` go to the caller, and are not kept."""
         max_age = self._max_age if at_most is None else min(self._max_age, at_most)
         if max_age <= 0:
             return self._load()
@@ -60,7 +58,6 @@ class FixedService(backends.QuotaBackend):
         )
 
     def describe(self) -> backends.ServiceDef:
-        """Returns the resources, which are always the same."""
         return self._service
 
 
@@ -105,10 +102,8 @@ def report(
 
 
 def within(total: int, used: Mapping[str, int], rest_in: str = backends.UNKNOWN_AZ) -> dict[str, int]:
-    """Returns the parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`.
-
-    If they are more than the total, those in `rest_in` count last.
-    """
+    """Returns the parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`. If they are
+    more than the total, those in `rest_in` count last."""
     remaining = total
     parts: dict[str, int] = {}
     for az in sorted(used, key=lambda az: (az == rest_in, az)):
@@ -125,7 +120,6 @@ def resource_name(kind: str, type_: str, *, is_first: bool) -> str:
 
 
 def zones_of(services: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns the AZ of each `host@backend`."""
     return {str(service.get("host")): str(service.get("zone") or backends.UNKNOWN_AZ) for service in services}
 
 
@@ -138,10 +132,8 @@ def capabilities_of(pool: Any) -> Mapping[str, Any]:
 
 
 def subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str], state_name: str, state: Any) -> dict[str, Any]:
-    """Returns the pool as a subcapacity. It is left out of sums if it has an `exclusion_reason`.
-
-    `state` is whether new volumes or shares are put there, by the service's name for it.
-    """
+    """Returns the pool as a subcapacity. It is left out of sums if it has an `exclusion_reason`. `state` is whether new
+    volumes or shares are put there, by the service's name for it."""
     capabilities = capabilities_of(pool)
     capacity, used, reason = 0, 0, ""
     try:
@@ -162,8 +154,6 @@ def subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str], state_name: s
 
 @dataclass(frozen=True, slots=True)
 class HostAggregate:
-    """One aggregate, as far as it matters here."""
-
     name: str
     uuid: str
     """Also that of the aggregate in Placement, into which Nova puts the providers of its hosts. Empty if Nova is asked
