@@ -1,6 +1,22 @@
 """What a backend plugin must be, and all that it needs: plugins import this package and nothing else of ours."""
 
-from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
+from limes.backends.base import (
+    NO_DEMAND,
+    AZCapacity,
+    AZDemand,
+    AZUsage,
+    CapacityBackend,
+    CapacityReport,
+    Demand,
+    DiscoveryBackend,
+    DomainInfo,
+    ProjectInfo,
+    QuotaBackend,
+    ResourceDemand,
+    ResourceUsage,
+    UsageReport,
+    add_usage,
+)
 from limes.backends.plugin import (
     NOT_EMPTY,
     Amount,
@@ -13,20 +29,6 @@ from limes.backends.plugin import (
     QuotaValue,
     ResourceName,
     ResourceParams,
-)
-from limes.backends.reports import (
-    NO_DEMAND,
-    AZCapacity,
-    AZDemand,
-    AZUsage,
-    CapacityReport,
-    Demand,
-    DomainInfo,
-    ProjectInfo,
-    ResourceDemand,
-    ResourceUsage,
-    UsageReport,
-    add_usage,
 )
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref, ResourceDef, ServiceDef
 from limes.core.quota import UNLIMITED, BackendQuota, Unlimited, limited

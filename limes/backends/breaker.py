@@ -7,21 +7,28 @@ only one thread at a time call a backend.)
 These are outages: no connection, no answer in time, HTTP 429 and 5xx, `BackendOutage`, which answers beyond the limits
 of `limes.outgoing` are as well. A refusal or a report that makes no sense shows that the backend is there; the pauses
 of the single project deal with it.
+
+Backends of all kinds are called with a time limit, so that their calls end even if the plugin's do not.
 """
 
+import contextvars
 import itertools
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any, TypeVar
 
 import requests
 from keystoneauth1 import exceptions as ksa_errors
 
+from limes.backends import base
+from limes.core.catalog import Ref, ServiceDef
 from limes.errors import BackendOutage, BackendPaused
+from limes.outgoing.room import with_its_answers
 from limes.system import Jitter, RandomJitter
 
 log = logging.getLogger(__name__)
@@ -83,7 +90,6 @@ class CircuitBreaker:
         return self._failures
 
     def ready(self) -> bool:
-        """Returns whether a call would be let through now."""
         with self._lock:
             return not self._refusal()
 
@@ -166,3 +172,96 @@ def is_outage(error: BaseException | None) -> bool:
             return True
         error = error.__cause__
     return False
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class GuardedQuotaBackend(base.QuotaBackend):
+    """Calls another backend. Raises `BackendPaused` while its circuit is open."""
+
+    inner: base.QuotaBackend
+    breaker: CircuitBreaker
+    time_limit: float
+
+    def describe(self) -> ServiceDef:
+        return self.inner.describe()
+
+    def report_usage(self, project: base.ProjectInfo) -> base.UsageReport:
+        return self._call(lambda: self.inner.report_usage(project))
+
+    def set_quota(self, project: base.ProjectInfo, quotas: Mapping[str, int]) -> None:
+        self._call(lambda: self.inner.set_quota(project, quotas))
+
+    def set_quota_by_az(
+        self, project: base.ProjectInfo, quotas: Mapping[str, int], azs: Mapping[str, Mapping[str, int]]
+    ) -> None:
+        self._call(lambda: self.inner.set_quota_by_az(project, quotas, azs))
+
+    def _call(self, call: Callable[[], T]) -> T:
+        with self.breaker.call():
+            return within(self.time_limit, call)
+
+
+@dataclass(frozen=True)
+class TimedCapacityBackend(base.CapacityBackend):
+    """Calls another backend, for `time_limit` seconds at most."""
+
+    inner: base.CapacityBackend
+    time_limit: float
+
+    def report_capacity(self) -> base.CapacityReport:
+        return within(self.time_limit, self.inner.report_capacity)
+
+    def needs_demand(self) -> Collection[Ref]:
+        return within(self.time_limit, self.inner.needs_demand)
+
+    def report_capacity_for(self, demand: base.Demand) -> base.CapacityReport:
+        return within(self.time_limit, lambda: self.inner.report_capacity_for(demand))
+
+    def resources(self) -> Collection[Ref]:
+        return self.inner.resources()
+
+
+@dataclass(frozen=True)
+class TimedDiscoveryBackend(base.DiscoveryBackend):
+    """Calls another backend, for `time_limit` seconds a list at most, with a place from `admit`: it asks Keystone."""
+
+    inner: base.DiscoveryBackend
+    time_limit: float
+    admit: Callable[[], AbstractContextManager[None]]
+
+    def list_domains(self) -> list[base.DomainInfo]:
+        with self.admit():
+            return within(self.time_limit, lambda: list(self.inner.list_domains()))
+
+    def list_projects(self, domain: base.DomainInfo) -> list[base.ProjectInfo]:
+        with self.admit():
+            return within(self.time_limit, lambda: list(self.inner.list_projects(domain)))
+
+
+def within(seconds: float, call: Callable[[], T]) -> T:
+    """Returns what `call` returns or raises, or `BackendOutage` if that takes too long. A socket's timeout begins again
+    with each byte, so a backend that sends one now and then could hold a thread for ever. So the call has a thread of
+    its own, which is abandoned when the time is up."""
+    outcome: dict[str, Any] = {}
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            outcome["answer"] = context.run(with_its_answers, call)
+        except BaseException as error:  # raised again by the thread that waits
+            outcome["error"] = error
+
+    thread = threading.Thread(target=work, name=f"{threading.current_thread().name}-call", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if not outcome:
+        raise BackendOutage(f"no answer within {seconds:g} s")
+    if "error" in outcome:
+        try:
+            raise outcome["error"]
+        finally:
+            outcome.clear()  # it would keep the error, and the error's traceback would keep it
+    return outcome["answer"]  # type: ignore[no-any-return]  # what the call returned

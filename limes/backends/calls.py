@@ -9,8 +9,7 @@ from typing import TypeVar
 import requests
 from keystoneauth1.exceptions import ClientException
 
-from limes.backends.base import CapacityBackend, DiscoveryBackend, QuotaBackend
-from limes.backends.reports import NO_DEMAND, CapacityReport, Demand, DomainInfo, ProjectInfo, UsageReport
+from limes.backends import base
 from limes.backends.validation import validate_capacity, validate_usage
 from limes.core.catalog import Catalog, Ref, ServiceDef
 from limes.core.scrape_problem import without_project
@@ -19,7 +18,7 @@ from limes.redaction import redact
 
 log = logging.getLogger(__name__)
 
-T = TypeVar("T", DomainInfo, ProjectInfo)
+T = TypeVar("T", base.DomainInfo, base.ProjectInfo)
 
 _LONGEST = 1000
 """Characters of an error on one line."""
@@ -27,7 +26,7 @@ _LONGEST_OBSERVED = 4000
 """Characters that are kept of what a backend's error said."""
 
 
-def describe(backend: QuotaBackend, service_type: str) -> ServiceDef:
+def describe(backend: base.QuotaBackend, service_type: str) -> ServiceDef:
     """Returns what the service is. Raises `BackendError`: some know it only from their backend."""
     with _as_backend_error(f"service {service_type}"):
         try:
@@ -36,16 +35,18 @@ def describe(backend: QuotaBackend, service_type: str) -> ServiceDef:
             raise BackendError("; ".join(error.problems)) from error
 
 
-def report_usage(backend: QuotaBackend, service: ServiceDef, project: ProjectInfo, catalog: Catalog) -> UsageReport:
+def report_usage(
+    backend: base.QuotaBackend, service: ServiceDef, project: base.ProjectInfo, catalog: Catalog
+) -> base.UsageReport:
     """Returns the validated usage of a project. Raises `BackendError`."""
     with _as_backend_error(f"service {service.type}", project):
         return validate_usage(backend.report_usage(project), service, catalog)
 
 
 def set_quota(
-    backend: QuotaBackend,
+    backend: base.QuotaBackend,
     service: ServiceDef,
-    project: ProjectInfo,
+    project: base.ProjectInfo,
     quotas: Mapping[str, int],
     azs: Mapping[str, Mapping[str, int]] | None = None,
 ) -> None:
@@ -57,15 +58,15 @@ def set_quota(
             backend.set_quota(project, dict(quotas))
 
 
-def needs_demand(backend: CapacityBackend, capacitor: str) -> Collection[Ref]:
+def needs_demand(backend: base.CapacityBackend, capacitor: str) -> Collection[Ref]:
     """Returns the resources whose demand a capacitor needs to know. Raises `BackendError`."""
     with _as_backend_error(f"capacitor {capacitor}"):
         return tuple(backend.needs_demand())
 
 
 def report_capacity(
-    backend: CapacityBackend, capacitor: str, catalog: Catalog, demand: Demand = NO_DEMAND
-) -> CapacityReport:
+    backend: base.CapacityBackend, capacitor: str, catalog: Catalog, demand: base.Demand = base.NO_DEMAND
+) -> base.CapacityReport:
     """Returns the validated capacity. `demand` is that for the resources of `needs_demand`. Raises `BackendError`."""
     with _as_backend_error(f"capacitor {capacitor}"):
         report = backend.report_capacity_for(demand) if demand else backend.report_capacity()
@@ -73,14 +74,12 @@ def report_capacity(
 
 
 def list_domains(
-    backend: DiscoveryBackend, except_domains: re.Pattern[str] | None, only_domains: re.Pattern[str] | None
-) -> list[DomainInfo]:
+    backend: base.DiscoveryBackend, except_domains: re.Pattern[str] | None, only_domains: re.Pattern[str] | None
+) -> list[base.DomainInfo]:
     """Returns all domains that the two patterns admit. They match anywhere in the name, and `except_domains` wins.
-
-    Raises `BackendError`.
-    """
+    Raises `BackendError`."""
     with _as_backend_error("while listing domains"):
-        domains = _unique(list(backend.list_domains()), DomainInfo)
+        domains = _unique(list(backend.list_domains()), base.DomainInfo)
     return [
         domain
         for domain in domains
@@ -89,11 +88,11 @@ def list_domains(
     ]
 
 
-def list_projects(backend: DiscoveryBackend, domain: DomainInfo) -> list[ProjectInfo]:
+def list_projects(backend: base.DiscoveryBackend, domain: base.DomainInfo) -> list[base.ProjectInfo]:
     """Returns all projects of a domain. Raises `BackendError`."""
     where = f'while listing projects in domain "{domain.name}"'
     with _as_backend_error(where):
-        projects = _unique(list(backend.list_projects(domain)), ProjectInfo)
+        projects = _unique(list(backend.list_projects(domain)), base.ProjectInfo)
     for project in projects:
         if not _is_text(project.parent_id):
             raise BackendError(f"{where}: the project {project.id} has no parent_id")
@@ -118,7 +117,7 @@ def _is_text(value: object) -> bool:
 
 
 @contextlib.contextmanager
-def _as_backend_error(where: str, project: ProjectInfo | None = None) -> Iterator[None]:
+def _as_backend_error(where: str, project: base.ProjectInfo | None = None) -> Iterator[None]:
     """An error about a `project` reads the same for all projects, so that a list of errors can count them."""
 
     def text_of(error: Exception) -> str:
@@ -164,8 +163,5 @@ def _printable(text: str, longest: int, besides: str = "") -> str:
 
 def _without_urllib(text: str) -> str:
     """Returns the text without urllib3's repetition of it, which has addresses of objects in memory, and without
-    secrets.
-
-    Secrets go first: once the text is cut they may not be recognised any more.
-    """
+    secrets. Secrets go first: once the text is cut they may not be recognised any more."""
     return re.split(r": HTTPS?ConnectionPool\(", redact(text))[0]

@@ -66,7 +66,6 @@ class Plugins:
 
     @property
     def names(self) -> list[str]:
-        """The names of all installed plugins."""
         return sorted(self._points)
 
     def get(self, name: str) -> Plugin:
@@ -90,7 +89,6 @@ class Plugins:
         return plugin
 
     def offering(self, kind: Kind) -> list[str]:
-        """Returns the names of the plugins that can be loaded and offer this kind."""
         names = []
         for name in self.names:
             try:
@@ -114,11 +112,8 @@ def load(
     interface: str = "public",
     plugins: Plugins | None = None,
 ) -> Backends:
-    """Makes all configured backends, without asking any of them. Raises `ConfigError` with all problems.
-
-    `time_limit` is in seconds and must be below the collector's lease. `interface` is for plugins whose params name
-    none.
-    """
+    """Makes all configured backends, without asking any of them. Raises `ConfigError` with all problems. `time_limit`
+    is in seconds and must be below the collector's lease. `interface` is for plugins whose params name none."""
     plugins = plugins or Plugins()
     problems: list[str] = []
 

@@ -33,7 +33,6 @@ class BackendContext:
     name: str
     """The service type, or the id of the capacitor, or the discovery method."""
     availability_zones: Sequence[str]
-    """The configured ones."""
     session_factory: SessionFactory | None = None
     """None where no Keystone is configured."""
     time_limit: float = 240.0
@@ -74,11 +73,9 @@ class BackendContext:
 
 @dataclass(frozen=True, slots=True)
 class Offer(Generic[B_co]):
-    """One kind of backend that a plugin offers: the model of its `params`, and what makes it from them.
-
-    `create` must not ask the backend. It may raise `ConfigError` for params that the model cannot judge: each problem
-    in it begins with the path below `params`, as in `resources.ram: ...`.
-    """
+    """One kind of backend that a plugin offers: the model of its `params`, and what makes it from them. `create` must
+    not ask the backend. It may raise `ConfigError` for params that the model cannot judge: each problem in it begins
+    with the path below `params`, as in `resources.ram: ...`."""
 
     params: type[BaseModel]
     create: Callable[[Any, BackendContext], B_co]
@@ -162,7 +159,6 @@ class ResourceParams(Params):
     quota_at_least_usage: bool = False
 
     def definition(self, name: str, *, tracks_quota: bool = True, az_aware: bool = False) -> ResourceDef:
-        """Returns the resource as Limes knows it."""
         return ResourceDef(
             name,
             self.unit,

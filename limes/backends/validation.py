@@ -13,8 +13,7 @@ from typing import Any
 
 import orjson
 
-from limes.backends import reports
-from limes.backends.reports import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport
+from limes.backends.base import AZCapacity, AZUsage, CapacityReport, ResourceUsage, UsageReport, add_capacity, add_usage
 from limes.core.catalog import ANY_AZ, Catalog, ResourceDef, ServiceDef
 from limes.core.quota import Unlimited, limited
 from limes.core.units import MAX_AMOUNT
@@ -27,9 +26,7 @@ _LONGEST_STATE = 1_000_000
 
 def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -> UsageReport:
     """Returns the report with exactly the service's resources, each with the configured AZs, `any` always among them.
-
-    Raises `BackendError` that names the service, the resource and what is wrong.
-    """
+    Raises `BackendError` that names the service, the resource and what is wrong."""
     where = f"service {service.type}"
     _require(isinstance(report, UsageReport), where, f"the report is a {type(report).__name__}, expected a UsageReport")
     for name in sorted(set(report.resources) - set(service.resources)):
@@ -66,7 +63,7 @@ def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, ca
         _check_optional(reported.physical_usage, place, "physical usage")
         checked = replace(reported, subresources=_json_items(reported.subresources, place, "subresources"))
         known = catalog.az_of(az)
-        per_az[known] = reports.add_usage(per_az[known], checked) if known in per_az else checked
+        per_az[known] = add_usage(per_az[known], checked) if known in per_az else checked
     shown = {
         az: AZUsage(min(item.usage, MAX_AMOUNT), _at_most(item.physical_usage), item.subresources)
         for az, item in per_az.items()
@@ -85,10 +82,8 @@ def _check_bounds(usage: ResourceUsage, where: str) -> None:
 
 
 def validate_capacity(report: CapacityReport, capacitor: str, catalog: Catalog) -> CapacityReport:
-    """Returns the report without services and resources that are not configured, and with the configured AZs.
-
-    Raises `BackendError` that names the capacitor, the resource and what is wrong.
-    """
+    """Returns the report without services and resources that are not configured, and with the configured AZs. Raises
+    `BackendError` that names the capacitor, the resource and what is wrong."""
     where = f"capacitor {capacitor}"
     _require(isinstance(report, CapacityReport), where, f"the report is a {type(report).__name__}")
     services: dict[str, dict[str, Mapping[str, AZCapacity]]] = {}
@@ -112,7 +107,7 @@ def _checked_capacity(per_az: Mapping[str, AZCapacity], where: str, catalog: Cat
         _check_optional(reported.usage, place, "usage")
         item = replace(reported, subcapacities=_json_items(reported.subcapacities, place, "subcapacities"))
         known = catalog.az_of(az)
-        checked[known] = reports.add_capacity(checked[known], item) if known in checked else item
+        checked[known] = add_capacity(checked[known], item) if known in checked else item
     return {
         az: AZCapacity(min(total.capacity, MAX_AMOUNT), _at_most(total.usage), total.subcapacities)
         for az, total in checked.items()

@@ -12,9 +12,14 @@ from limes.actions.context import Cluster
 from limes.auth.session import CloudSession
 from limes.backends import calls
 from limes.backends.base import QuotaBackend
-from limes.backends.breaker import BreakerRules, CircuitBreaker
+from limes.backends.breaker import (
+    BreakerRules,
+    CircuitBreaker,
+    GuardedQuotaBackend,
+    TimedCapacityBackend,
+    TimedDiscoveryBackend,
+)
 from limes.backends.loader import Backends, BackendSpec, load, load_services
-from limes.backends.timeouts import GuardedQuotaBackend, TimedCapacityBackend, TimedDiscoveryBackend
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.errors import BackendError, ConfigError

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from limes.audit.sinks import LogSink, WebhookSink
-from limes.backends.timeouts import within
+from limes.backends.breaker import within
 from limes.composition.collector import open_sink
 from limes.composition.identity import open_cloud
 from limes.composition.mails import open_mailer, open_users, template_problems

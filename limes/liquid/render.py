@@ -3,8 +3,8 @@
 from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
-from limes.backends import ANY_AZ, UNKNOWN_AZ, ResourceDef, ServiceDef, Unlimited, reports
-from limes.backends.reports import AZCapacity, AZUsage, CapacityReport, UsageReport
+from limes.backends import ANY_AZ, UNKNOWN_AZ, ResourceDef, ServiceDef, Unlimited
+from limes.backends.base import AZCapacity, AZUsage, CapacityReport, UsageReport, add_capacity, add_usage
 
 _UNLIMITED = -1
 
@@ -47,7 +47,7 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
     for name, definition in service.resources.items():
         reported = report.resources[name]
         quota = _UNLIMITED if isinstance(reported.quota, Unlimited) else reported.quota
-        per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), reports.add_usage)
+        per_az = _by_topology(definition, reported.per_az, azs, AZUsage(0), add_usage)
         resources[name] = {
             "forbidden": reported.max_quota == 0,
             **({} if quota is None else {"quota": quota}),
@@ -59,7 +59,7 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
 def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], version: int) -> dict[str, Any]:
     resources = {}
     for name, per_az in report.services.get(service.type, {}).items():
-        shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), reports.add_capacity)
+        shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), add_capacity)
         resources[name] = {"perAZ": {az: _az_capacity(capacity_in_az) for az, capacity_in_az in shown.items()}}
     return {"infoVersion": version, "resources": resources, "metrics": {}}
 

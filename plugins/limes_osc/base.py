@@ -2,28 +2,127 @@
 
 import abc
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from osc_lib.command import command
 from osc_lib.exceptions import CommandError
 
-from limes_osc import options as shared
+from limes.core.units import Unit
 from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import KEYED, Columns, Row, find_titles, key_of, sort_rows, without_formula
-from limes_osc.examples import add_examples
-from limes_osc.names import check_filters
-from limes_osc.scope import Scopes, domain_path
-from limes_osc.times import Moment
+from limes_osc.help import add_examples
+from limes_osc.names import Scopes, check_filters
+from limes_osc.values import Moment, read_time, suggest_unit
+
+Options = Sequence[Callable[[argparse.ArgumentParser], Any]]
+"""Functions that add options to a parser."""
+
+
+def option(*names: str, **settings: Any) -> Callable[[argparse.ArgumentParser], Any]:
+    """Returns a function that adds an option to a parser, or an argument. Help calls its value by its last name."""
+    if "choices" not in settings and settings.get("action", "append") == "append":
+        settings.setdefault("metavar", f"<{names[-1].lstrip('-')}>")
+    return lambda parser: parser.add_argument(*names, **settings)
+
+
+def repeated(*names: str, **settings: Any) -> Callable[[argparse.ArgumentParser], Any]:
+    """Returns the same for an option that may be repeated: a list."""
+    return option(*names, action="append", default=[], **settings)
+
+
+def time_option(*names: str, **settings: Any) -> Callable[[argparse.ArgumentParser], Any]:
+    """Returns the same for an option with a time."""
+    return option(*names, metavar="<time>", type=read_time, **settings)
+
+
+def read_unit(text: str) -> Unit:
+    """Returns the value of `--unit`, whatever its case. Raises `argparse.ArgumentTypeError`."""
+    for unit in Unit:
+        if unit.is_measured and unit.value.lower() == text.lower():
+            return unit
+    raise argparse.ArgumentTypeError(f"{text!r} is not a unit ({suggest_unit(text)})")
+
+
+def read_pair(text: str) -> tuple[str, str]:
+    """`<service>/<resource>`. Raises `ArgumentTypeError`."""
+    service, slash, resource = text.partition("/")
+    if not (slash and service and resource):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected <service>/<resource>, such as compute/cores")
+    return service, resource
+
+
+_DEFAULT = "(name or ID; default: that of the token)"
+add_domain = option("domain", nargs="?", help=f"Domain {_DEFAULT}")
+add_domain_option = option("--domain", help=f"Domain of the project {_DEFAULT}")
+add_project = option("project", nargs="?", help=f"Project {_DEFAULT}")
+add_project_option = option("--project", help=f"Project {_DEFAULT}")
+SCOPE: Options = (
+    option("--domain", help="Of this domain, or where to look for the project"),
+    option("--project", help="Of this project (default: the token's project, or its domain)"),
+    option("--all-domains", action="store_true", help="Of the whole cloud"),
+)
+"""A project, a domain or the whole cloud."""
+add_resource = option(
+    "resource", metavar="<service>/<resource>", type=read_pair, help="Resource, such as compute/cores"
+)
+add_unit = option("--unit", type=read_unit, help="Show amounts of measured resources in this unit, such as GiB")
+add_long = option("--long", action="store_true", help="Show all columns, and times in full")
+PAGING: Options = (
+    option("--limit", metavar="<number>", type=int, help="At most this many domains, projects or changes"),
+    option("--marker", metavar="<id>", help="Only what follows this one (with --limit)"),
+)
+
+
+def add_filters(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("filters", "Each may be repeated.")
+    for name, meaning in (
+        ("service", "services of this type"),
+        ("area", "services in this area"),
+        ("resource", "resources of this name, or the resource <service>/<resource>"),
+    ):
+        group.add_argument(f"--{name}", metavar=f"<{name}>", action="append", default=[], help=f"Only {meaning}")
+
+
+def pairs_of(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Returns the query of these values. None and False are left out, and of a list each is named."""
+    return [
+        (name, "true" if value is True else str(value))
+        for name, given in values.items()
+        for value in (given if isinstance(given, list) else [given])
+        if value is not None and value is not False
+    ]
+
+
+def filters_of(args: argparse.Namespace) -> list[tuple[str, str]]:
+    """Returns the query of the filters. The server knows services and resources by name, but not pairs: `selects`."""
+    pairs = [resource.rpartition("/") for resource in args.resource]
+    services = args.service
+    if not services and all(slash for _, slash, _ in pairs):
+        services = [service for service, _, _ in pairs]
+    return pairs_of({"service": services, "area": args.area, "resource": [name for _, _, name in pairs]})
+
+
+def selects(args: argparse.Namespace, service: str | None, resource: str) -> bool:
+    """Returns whether `--resource` means this one."""
+    return not args.resource or resource in args.resource or f"{service}/{resource}" in args.resource
+
+
+def selected(args: argparse.Namespace, entries: Iterable[Json]) -> Iterator[Json]:
+    """Yields the entries that `--resource` means. What belongs to no resource belongs to all."""
+    for entry in entries:
+        service = entry.get("service_type", entry.get("service"))
+        resource = entry.get("resource_name", entry.get("resource"))
+        if resource is None or selects(args, service, resource):
+            yield entry
+
 
 Table = tuple[Sequence[str], Iterable[Sequence[Any]]]
 """What cliff's formatters of lists take."""
-Fields = tuple[Sequence[str], Sequence[Any]]
-"""What cliff's formatters of one thing take."""
 
 
 class LimesCommand(command.Command):
-    options: ClassVar[shared.Options] = ()
+    options: ClassVar[Options] = ()
     """What a class adds to the parser; those of its base classes come first."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -36,7 +135,7 @@ class LimesCommand(command.Command):
 
     @property
     def limes(self) -> LimesClient:
-        client: LimesClient = self.app.client_manager.limes  # type: ignore[attr-defined]  # named by plugin.API_NAME
+        client: LimesClient = self.app.client_manager.limes  # type: ignore[attr-defined]  # named by client.API_NAME
         return client
 
     @property
@@ -63,8 +162,6 @@ class LimesCommand(command.Command):
 
 
 class LimesLister(LimesCommand, command.Lister):
-    """A command that lists rows."""
-
     nothing: ClassVar[str] = "There is nothing to show."
     """What people are told instead of an empty table."""
 
@@ -84,7 +181,7 @@ class LimesLister(LimesCommand, command.Lister):
 
     def query(self, args: argparse.Namespace, path: str, *, secret: bool = False, **values: Any) -> Json:
         """Returns the document at a path, with the filters of the user and further values."""
-        return self.limes.get(path, [*shared.filters_of(args), *shared.pairs_of(values)], secret=secret)
+        return self.limes.get(path, [*filters_of(args), *pairs_of(values)], secret=secret)
 
     def table(self, args: argparse.Namespace, columns: Columns, rows: Iterable[Row]) -> Table:
         """Returns what cliff's formatters take. Raises `CommandError` for filters and columns that do not exist."""
@@ -133,11 +230,9 @@ class Listing(LimesLister):
         return self.table(parsed_args, columns, (columns.row(entry, unit) for entry in self.entries(parsed_args)))
 
     def found(self, args: argparse.Namespace, path: str, key: str, **values: Any) -> Iterable[Json]:
-        """Returns the entries of an answer that the filters mean."""
-        return shared.selected(args, self.query(args, path, **values)[key])
+        return selected(args, self.query(args, path, **values)[key])
 
     def columns_for(self, args: argparse.Namespace) -> Columns:
-        """Returns the columns, where they depend on options."""
         return self.columns
 
 
@@ -146,7 +241,7 @@ class LimesShowOne(LimesCommand, command.ShowOne):
     def row(self, args: argparse.Namespace) -> Row:
         """Returns the fields. Raises `CommandError`."""
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Fields:
+    def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Returns what cliff's formatters take. People are spared empty fields, and the unit that is behind each
         amount. Raises `CommandError` for fields that do not exist."""
         row, people = self.row(parsed_args), parsed_args.formatter == "table"
@@ -161,8 +256,6 @@ class LimesShowOne(LimesCommand, command.ShowOne):
 
 
 class Targeted(LimesCommand):
-    """A command about a domain or project."""
-
     level: ClassVar[str] = "project"
     """`domain` or `project`."""
 
@@ -175,35 +268,35 @@ class OfDomain(Targeted):
     """About the domain that the first argument names."""
 
     level = "domain"
-    options = [shared.add_domain]
+    options = [add_domain]
 
     def path(self, args: argparse.Namespace) -> str:
-        return domain_path(self.scopes.domain(args.domain, "the argument <domain>"))
+        return self.scopes.domain_path(args.domain, "the argument <domain>")
 
 
 class OfProject(Targeted):
     """About the project that the first argument names."""
 
-    options = [shared.add_project, shared.add_domain_option]
+    options = [add_project, add_domain_option]
 
     def path(self, args: argparse.Namespace) -> str:
-        return self.scopes.project(args.project, args.domain, "the argument <project>").path
+        return self.scopes.project_path(args.project, args.domain, "the argument <project>")
 
 
 class InProject(Targeted):
     """About something in the project that `--project` names."""
 
-    options = [shared.add_project_option, shared.add_domain_option]
+    options = [add_project_option, add_domain_option]
 
     def path(self, args: argparse.Namespace) -> str:
-        return self.scopes.project(args.project, args.domain, "--project").path
+        return self.scopes.project_path(args.project, args.domain)
 
 
 class InScope(LimesCommand):
     """About things in the project or domain that options name, or in the whole cloud; by default in what the token is
     for."""
 
-    options = shared.SCOPE
+    options = SCOPE
 
     def path(self, args: argparse.Namespace) -> str:
         """Returns the path of the project or domain; "" for the whole cloud. Raises `CommandError`."""
@@ -214,5 +307,5 @@ class InScope(LimesCommand):
         scopes = self.scopes
         is_of_domain = args.domain or (scopes.has_own_domain and not scopes.has_own_project)
         if is_of_domain and not args.project:
-            return domain_path(scopes.domain(args.domain))
-        return scopes.project(args.project, args.domain, "--project").path
+            return scopes.domain_path(args.domain)
+        return scopes.project_path(args.project, args.domain)

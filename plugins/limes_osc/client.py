@@ -1,12 +1,17 @@
-"""The Limes API over a keystoneauth session: paths in, documents out, refusals as errors with the server's words."""
+"""The Limes API over a keystoneauth session: paths in, documents out, refusals as errors with the server's words.
 
+With what python-openstackclient asks of a plugin (entry point `openstack.cli.extension`): options, and the client."""
+
+import argparse
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import requests
 from keystoneauth1.adapter import Adapter
+from keystoneauth1.exceptions import CatalogException
 from keystoneauth1.session import Session
+from osc_lib import utils
 from osc_lib.exceptions import CommandError
 
 Json = dict[str, Any]
@@ -48,8 +53,6 @@ def base_url(endpoint: str | None) -> str:
 
 
 class LimesClient:
-    """Requests to one Limes API."""
-
     def __init__(self, session: Session, url: str) -> None:
         self._adapter = Adapter(session, endpoint_override=url, client_name="limes-osc", raise_exc=False)
         self.guess = ""
@@ -60,7 +63,6 @@ class LimesClient:
     def get(
         self, path: str, query: Query = (), headers: Mapping[str, str] | None = None, *, secret: bool = False
     ) -> Json:
-        """Returns the document at a path below `/v1`."""
         return document_of(self.request("GET", path, query, headers=headers, secret=secret))
 
     def get_with_condition(self, path: str, query: Query = ()) -> tuple[Json, dict[str, str]]:
@@ -87,10 +89,8 @@ class LimesClient:
         *,
         secret: bool = False,
     ) -> requests.Response:
-        """Sends any request. `secret` keeps it out of the log of `--debug`, for transfer tokens.
-
-        Raises `Refused` for 400 and above, unless the answer is JSON with a status in `accept`.
-        """
+        """Sends any request. `secret` keeps it out of the log of `--debug`, for transfer tokens. Raises `Refused` for
+        400 and above, unless the answer is JSON with a status in `accept`."""
         answer: requests.Response = self._adapter.request(
             f"/v1{path}",
             method,
@@ -128,7 +128,6 @@ def _as_command(found: re.Match[str]) -> str:
 
 
 def _explain(answer: requests.Response) -> list[str]:
-    """Returns the server's words, and what to make of them."""
     text = answer.json() if _is_json(answer) else answer.text
     words = _DISCOVER.sub(_as_command, text.strip() if isinstance(text, str) else str(text))
     hint = _FORBIDDEN if words == "Forbidden" else _HINTS.get(answer.status_code, "")
@@ -137,3 +136,50 @@ def _explain(answer: requests.Response) -> list[str]:
     if answer.status_code not in _ABOUT_THE_WISH:
         where = f"{request.method} {(request.path_url or '').partition('?')[0]}: {where}"
     return [words, f"{hint} ({where})".lstrip()]
+
+
+API_NAME = "limes"
+API_VERSION_OPTION = "os_limes_api_version"
+API_VERSIONS = ("1",)
+DEFAULT_API_VERSION = "1"
+
+SERVICE_TYPE = "resources"
+"""Limes in Keystone's catalog."""
+
+
+def make_client(manager: Any) -> LimesClient:
+    try:
+        endpoint = manager.get_endpoint_for_service_type(
+            SERVICE_TYPE, region_name=manager.region_name, interface=manager.interface
+        )
+    except CatalogException:
+        endpoint = None
+    return LimesClient(manager.session, base_url(endpoint))
+
+
+def build_option_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Adds the options that all commands share. What is not given leaves clouds.yaml its say."""
+    parser.add_argument(
+        "--os-limes-api-version",
+        metavar="<limes-api-version>",
+        default=utils.env("OS_LIMES_API_VERSION", default=None),
+        help=f"Version of the Limes API, default={DEFAULT_API_VERSION} (Env: OS_LIMES_API_VERSION)",
+    )
+    parser.add_argument(
+        "--os-limes-endpoint",
+        metavar="<limes-endpoint>",
+        dest="resources_endpoint_override",
+        default=utils.env("OS_LIMES_ENDPOINT", default=None),
+        help="Address of Limes, instead of that in Keystone's catalog (Env: OS_LIMES_ENDPOINT;"
+        " clouds.yaml: resources_endpoint_override)",
+    )
+    for level in ("domain", "project"):
+        parser.add_argument(
+            f"--os-limes-{level}",
+            metavar=f"<{level}>",
+            dest=f"limes_{level}",
+            default=utils.env(f"OS_LIMES_{level.upper()}", default=None),
+            help=f"The {level} (name or ID) that limes commands are about if they name none, instead of the token's"
+            f" (Env: OS_LIMES_{level.upper()}; clouds.yaml: limes_{level})",
+        )
+    return parser

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from textwrap import wrap
 from typing import Any
 
@@ -9,10 +10,9 @@ from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, shown_unit, unit_of
 from limes_osc.client import Json
 from limes_osc.names import suggest
-from limes_osc.times import Moment
+from limes_osc.values import Amount, Moment, display_unit, unit_of
 
 Row = dict[str, Any]
 """Cells by column title."""
@@ -26,9 +26,8 @@ KEYED = ("json", "yaml")
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The titles of a table, in their order, and how their cells are made of a document."""
-
     cells: Mapping[str, Cell]
+    """By the titles of a table, in their order."""
     optional: Collection[str] = ()
     """Tables for people leave these out if they are empty."""
     hidden: Collection[str] = ()
@@ -46,7 +45,7 @@ class Columns:
             title: value_at(document, cell) if isinstance(cell, str) else cell(document, wanted)
             for title, cell in self.cells.items()
         }
-        return {**row, "Unit": shown_unit(document, wanted)} if self.unit else row
+        return {**row, "Unit": display_unit(unit_of(document), wanted).value} if self.unit else row
 
     @property
     def every(self) -> list[str]:
@@ -91,17 +90,14 @@ def value_at(document: Json, path: str) -> Any:
 
 
 def shown(kind: Callable[[Any], Any], path: str) -> Cell:
-    """A value as a class of cells shows it; nothing where there is none."""
     return lambda document, _: None if (value := value_at(document, path)) is None else kind(value)
 
 
 def measured(kind: Callable[[Any, Unit], Any], path: str) -> Cell:
-    """The same for cells that need the unit of the document."""
     return lambda document, _: None if (value := value_at(document, path)) is None else kind(value, unit_of(document))
 
 
 def at(path: str) -> Cell:
-    """A time."""
     return shown(Moment, path)
 
 
@@ -115,8 +111,15 @@ def amount(path: str, *, exactly: bool = False) -> Cell:
     return cell
 
 
+exact_amount = partial(amount, exactly=True)
+
+
+def named(cell: Callable[[str], Cell], *keys: str) -> dict[str, Cell]:
+    """Columns that are called as their keys are: `expires_at` is `Expires At`. `cell` is `str`, `amount`, `at`, ..."""
+    return {key.replace("_", " ").title(): cell(key) for key in keys}
+
+
 def is_some(title: str) -> Callable[[Row], bool]:
-    """Whether the amount in a column is more than none."""
     return lambda row: bool(row[title].machine_readable() > 0)
 
 

@@ -1,29 +1,91 @@
-"""What a cloud admin has to look after: `limes inconsistency` and `limes scrape error`."""
+"""What somebody has to look after: `limes alert`, `limes inconsistency` and `limes scrape error`."""
 
 import argparse
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, unit_of
-from limes_osc.base import Listing
+from limes_osc.base import InScope, Listing, add_filters, add_long, add_unit, option, selected
 from limes_osc.client import Json
-from limes_osc.columns import Columns, Text, amount, at, shown
-from limes_osc.options import add_filters, add_long, add_unit, selected
+from limes_osc.columns import Cell, Columns, Text, at, exact_amount, named, shown
+from limes_osc.quota_changes import temporary_quota
+from limes_osc.values import Amount, unit_of
 
 _WORDS = {
+    "backend_unreachable": "does not answer",
+    "capacity_unreachable": "does not answer",
+    "capacity_drop": "reports much less\nthan before",
+    "scrapes_fail": "fails in {failing_projects} of {projects} projects",
+    "quota_not_written": "quota not in force in {unwritten_projects} of {projects} projects",
+    "usage_above_quota": "usage {usage}\nabove {quota}",
+    "quota_used": "usage {usage}\nof {quota}",
+    "auto_renewal_failed": "commitment {id} of {amount}\nis not renewed",
+    "commitment_unconfirmed": "commitment {id} of {amount}\nis not confirmed",
+    "commitment_expires": "commitment {id} of {amount}\nends",
+    "temporary_quota_over": "temporary quota\n{end}",
+    "temporary_quota_waits": "raise waits:\n{end}",
+    "temporary_quota_ends": "temporary quota\n{end}",
     "domain_quota_overcommitted": "projects have {projects_quota}\nof {quota}",
     "project_quota_overspent": "usage {usage}\nabove {quota}",
     "project_quota_mismatch": "backend has {backend_quota}\ninstead of {quota}",
 }
-"""What a finding says to people, with the names of its figures."""
-_FIGURES = ("quota", "projects_quota", "usage", "backend_quota")
+"""What an alert or an inconsistency says to people, with the names of its figures."""
 
 
 def _kind(finding: Json, wanted: Unit | None) -> Text:
-    kind, unit = finding["kind"], unit_of(finding)
-    figures = {name: finding[name] for name in _FIGURES if finding.get(name) is not None}
-    words = {name: Amount(figure, unit, wanted, exactly=True).human_readable() for name, figure in figures.items()}
+    words, kind = {**finding, **finding.get("commitment", {})}, finding["kind"]
+    for name in ("quota", "projects_quota", "usage", "backend_quota", "amount"):
+        if words.get(name) is not None:
+            words[name] = Amount(words[name], unit_of(finding), wanted, exactly=True).human_readable()
+    if end := temporary_quota(finding):
+        words["end"] = end.human_readable()
     return Text(kind, _WORDS[kind].format_map(words) if kind in _WORDS else None)
+
+
+_ABOUT: Mapping[str, Cell] = {
+    "Domain Name": "domain.name",
+    "Project ID": "project.id",
+    "Project Name": "project.name",
+    "Service": "service",
+    "Resource": "resource",
+}
+
+
+class ListAlerts(InScope, Listing):
+    """List what is near its limit, ends soon or fails, in a project, a domain or the whole cloud"""
+
+    nothing = "No alerts."
+    options = [
+        option("--limit", metavar="<number>", type=int, help="At most this many (default: 100)"),
+        *(add_filters, add_long, add_unit),
+    ]
+    columns = Columns(
+        {
+            "Severity": "severity",
+            "Kind": _kind,
+            **_ABOUT,
+            "Capacitor": "capacitor",
+            **named(at, "since", "until"),
+            **named(exact_amount, "quota", "usage"),
+            "Commitment": "commitment.id",
+            "Amount": exact_amount("commitment.amount"),
+            "Message": lambda alert, _: Text(alert["message"]) if alert["message"] else None,
+        },
+        optional={*_ABOUT, "Capacitor", "Since", "Until", "Quota", "Usage", "Commitment", "Amount", "Message"},
+        hidden={"Project ID", "Domain Name", "Since", "Quota", "Usage", "Commitment", "Amount", "Message"},
+    )
+
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        """Each with the times and the message of what it is about."""
+        for alert in self.found(args, f"{self.path(args)}/alerts", "alerts", limit=args.limit):
+            commitment, temporary = alert.get("commitment", {}), alert.get("temporary_quota", {})
+            confirm_by = commitment.get("confirm_by") if "unconfirmed" in alert["kind"] else None
+            yield {
+                **alert,
+                "domain": alert.get("project", alert).get("domain"),
+                "since": alert.get("since") or confirm_by,
+                "until": commitment.get("expires_at", temporary.get("until")),
+                "message": temporary.get("problem") if temporary else commitment.get("auto_renew_error"),
+            }
 
 
 class ListInconsistencies(Listing):
@@ -32,24 +94,13 @@ class ListInconsistencies(Listing):
     nothing = "No inconsistencies."
     options = [add_filters, add_long, add_unit]
     columns = Columns(
-        {
-            "Kind": _kind,
-            "Domain Name": "domain.name",
-            "Project ID": "project.id",
-            "Project Name": "project.name",
-            "Service": "service",
-            "Resource": "resource",
-            "Quota": amount("quota", exactly=True),
-            "Projects Quota": amount("projects_quota", exactly=True),
-            "Usage": amount("usage", exactly=True),
-            "Backend Quota": amount("backend_quota", exactly=True),
-        },
+        {"Kind": _kind, **_ABOUT, **named(exact_amount, "quota", "projects_quota", "usage", "backend_quota")},
         optional={"Project ID", "Project Name", "Projects Quota", "Usage", "Backend Quota"},
         hidden={"Project ID", "Quota", "Projects Quota", "Usage", "Backend Quota"},
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        """Yields the findings of the three kinds. All have a domain and a quota, whosever they are."""
+        """Of all three kinds. Each has a domain and a quota, whosever it is."""
         for kind, findings in self.query(args, "/inconsistencies")["inconsistencies"].items():
             for finding in selected(args, findings):
                 quota = finding.get("domain_quota", finding.get("quota"))
@@ -82,6 +133,6 @@ class ListScrapeErrors(Listing):
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        """Returns a row for each group of projects; the first of them is named."""
+        """One for each group of projects; the first of them is named."""
         groups = self.found(args, "/admin/scrape-errors", "scrape_errors")
         return ({"affected_projects": 1, **group} for group in groups)

@@ -4,27 +4,19 @@ import argparse
 from collections.abc import Iterable, Iterator
 
 from limes.core.units import Unit
-from limes_osc.amounts import NO_LIMIT, Amount, exact, unit_of
-from limes_osc.base import Listing, OfDomain, OfProject, Targeted
+from limes_osc.base import PAGING, Listing, OfDomain, OfProject, Targeted, add_filters, add_long, add_unit
 from limes_osc.client import Json
-from limes_osc.columns import Cell, Columns, Text, amount, at
-from limes_osc.options import PAGING, add_filters, add_long, add_unit
-from limes_osc.temporary import temporary_quota
+from limes_osc.columns import Cell, Columns, Text, amount, at, named
+from limes_osc.quota_changes import temporary_quota
+from limes_osc.values import NO_LIMIT, Amount, exact, unit_of
 
-_STEPS = {
-    "needed": "needed now",
-    "recent-usage": "recent usage",
-    "growth": "growth",
-    "base": "base quota",
-    "minimum": "minimum",
-}
-"""What of a quota that grows by itself is what, for people."""
+_STEPS = {"needed": "needed now", "recent-usage": "recent usage", "base": "base quota"}
+"""What of a quota that grows by itself is what, for people, where that is not its name."""
 _NO_RULE = "amount"
 """The rule of bounds that are only the smallest or largest amount there is."""
 
 
 def _value(key: str) -> Cell:
-    """An amount; or whether bursting is enabled."""
 
     def cell(change: Json, wanted: Unit | None) -> Amount | bool | None:
         value: int | bool | None = change[key]
@@ -36,21 +28,16 @@ def _value(key: str) -> Cell:
 
 
 class ShowHistory(Targeted, Listing):
-    """Changes, the newest first."""
-
     nothing = "No changes."
     options = [add_filters, *PAGING, add_long, add_unit]
     columns = Columns(
         {
             "Number": "number",
             "At": at("at"),
-            "What": "what",
-            "Service": "service",
-            "Resource": "resource",
+            **named(str, "what", "service", "resource"),
             "Old": _value("old"),
             "New": _value("new"),
-            "Reason": "reason",
-            "Detail": "detail",
+            **named(str, "reason", "detail"),
             "By": "initiator.name",
             "Request ID": "request_id",
         },
@@ -85,12 +72,7 @@ class Bound(Amount):
         return NO_LIMIT if self.machine_readable() else text
 
 
-def _bound(key: str) -> Cell:
-    return lambda entry, wanted: Bound(entry[key], unit_of(entry), wanted)
-
-
 def _made_of(entry: Json, _: Unit | None) -> Text | None:
-    """Returns what a quota that grows by itself is made of."""
     if "growth" not in entry:
         return None
     steps, unit = entry["growth"]["steps"], unit_of(entry)
@@ -104,14 +86,8 @@ def _raised_by(entry: Json, _: Unit | None) -> Text | None:
 
 
 _FIGURES: dict[str, Cell] = {
-    "Quota": amount("quota"),
-    "Usable Quota": amount("usable_quota"),
-    "Usage": amount("usage"),
-    "Committed": amount("committed"),
-    "Projects Quota": amount("projects_quota"),
-    "Domain Quota": amount("domain_quota"),
-    "Other Domains Quota": amount("other_domains_quota"),
-    "Capacity": amount("capacity"),
+    **named(amount, "quota", "usable_quota", "usage", "committed"),
+    **named(amount, "projects_quota", "domain_quota", "other_domains_quota", "capacity"),
     "Min Nonzero Quota": amount("min_nonzero_project_quota"),
 }
 _ORIGIN: dict[str, Cell] = {
@@ -122,8 +98,6 @@ _ORIGIN: dict[str, Cell] = {
 
 
 class ExplainQuotas(Targeted, Listing):
-    """What decides on quotas, and where the caller could set them."""
-
     options = [add_filters, add_long, add_unit]
     columns = Columns(
         {
@@ -132,9 +106,9 @@ class ExplainQuotas(Targeted, Listing):
             **_FIGURES,
             "Temporary": temporary_quota,
             "Constraint": "constraint",
-            "Min": _bound("min_acceptable_quota"),
+            "Min": lambda entry, wanted: Bound(entry["min_acceptable_quota"], unit_of(entry), wanted),
             "Min Rule": "min_acceptable_quota.rule",
-            "Max": _bound("max_acceptable_quota"),
+            "Max": lambda entry, wanted: Bound(entry["max_acceptable_quota"], unit_of(entry), wanted),
             "Max Rule": "max_acceptable_quota.rule",
             "Made Of": _made_of,
             "Raised By": _raised_by,

@@ -1,25 +1,156 @@
-"""`set` and `simulate` of a domain's or a project's quotas.
+"""`set` and `simulate` of a domain's or a project's quotas, and `set` of bounds for quota that grows by itself.
 
-The quotas are read with their entity tag, and both simulate-put and PUT carry it as `If-Match`: what is computed from
-the present quotas (`+10%`) and what the user has agreed to never overwrites what somebody else has set meanwhile.
+Quotas are read with their entity tag, and both simulate-put and PUT carry it as `If-Match`: what is computed from the
+present quotas (`+10%`) and what the user has agreed to never overwrites what somebody else has set meanwhile. So are
+bounds; but for a domain, each of its projects gets the same one, so there is nothing to compare with.
 """
 
 import argparse
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.amounts import unit_of
-from limes_osc.base import Listing, Targeted
+from limes.core.units import Unit
+from limes_osc import quota_changes as changes
+from limes_osc.base import Listing, Targeted, add_unit, option, read_pair, repeated
 from limes_osc.client import Json, LimesClient, document_of
-from limes_osc.columns import Columns, Text, amount
-from limes_osc.growth import BoundsChange, add_growth_options, wants_bounds
-from limes_osc.options import add_unit, option, repeated
-from limes_osc.quota_changes import Change, Ref, Refusal, plan, query_of, read_refusals, services_of
-from limes_osc.quota_sets import add_quota_set_option, wanted_quotas
-from limes_osc.temporary import Temporary, add_term_options, read_term
+from limes_osc.columns import Columns, Text, exact_amount, named
+from limes_osc.values import AmountError, exact, parse_amount, unit_of
+
+_NONE = "none"
+"""What takes a limit away."""
+
+
+def add_growth_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "quota that grows by itself", "One of these, not together with --set. Each may be repeated."
+    )
+    group.add_argument(
+        "--max-quota",
+        metavar="<service>/<resource>=<amount>",
+        action="append",
+        default=[],
+        help="Let quota grow to this at most, such as compute/cores=50; `none` takes the limit away",
+    )
+    for word, meaning in (("forbid", "Give only what usage and commitments need"), ("allow", "Let quota grow again")):
+        group.add_argument(
+            f"--{word}-autogrowth",
+            metavar="<service>/<resource>",
+            type=read_pair,
+            action="append",
+            default=[],
+            help=meaning,
+        )
+
+
+add_grant_option = repeated(
+    "--min-quota",
+    metavar="<service>/<resource>=<amount>",
+    help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
+    " it back; may be repeated",
+)
+"""What cloud admins grant a project."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One bound, as it is and as it is to be: an amount, or whether growth is forbidden."""
+
+    ref: changes.Ref
+    unit: Unit
+    old: int | bool | None
+    new: int | bool | None
+
+    def word(self, value: int | bool | None) -> str:
+        if isinstance(value, bool):
+            return "forbidden" if value else "allowed"
+        return _NONE if value is None else exact(value, self.unit)
+
+
+class BoundsChange:
+    """A change of bounds of one kind. It is unknown how they are in all projects of a domain."""
+
+    def __init__(self, command: Targeted, args: argparse.Namespace) -> None:
+        """Reads the present bounds. Raises `CommandError`."""
+        self._limes, self._level, self._path = command.limes, command.level, command.path(args)
+        self._field, wanted = _wanted_bounds(self._limes, args)
+        document, self._condition = self._limes.get_with_condition(self._path, changes.query_of(wanted))
+        report, missing = document[self._level], []
+        known = changes.resources_of(report)
+        for ref in wanted:
+            if ref not in known:
+                missing.append(f"{'/'.join(ref)}: {changes.why_missing(self._limes, *ref, report)}")
+        if missing:
+            raise CommandError("\n".join(missing))
+        self.bounds = [self._bound(ref, known[ref], new) for ref, new in wanted.items()]
+
+    def _bound(self, ref: changes.Ref, resource: Json, new: str | bool) -> Bound:
+        unit, limit = unit_of(resource), None
+        if isinstance(new, bool):
+            return Bound(ref, unit, resource.get(self._field, False), new)
+        try:
+            if new.strip().lower() != _NONE:
+                limit = parse_amount(new, unit)
+        except AmountError as error:
+            raise CommandError(f"{'/'.join(ref)}: {error}; or {_NONE}") from None
+        return Bound(ref, unit, resource.get(self._field), limit)
+
+    @property
+    def is_empty(self) -> bool:
+        return self._level != "domain" and all(bound.new == bound.old for bound in self.bounds)
+
+    def render(self) -> str:
+        """For people: `compute/cores: max quota: none -> 50`."""
+        lines, what = [], self._field.removeprefix("forbid_").replace("_", " ")
+        for bound in self.bounds:
+            head, old, new = f"{'/'.join(bound.ref)}: {what}", bound.word(bound.old), bound.word(bound.new)
+            if self._level == "domain":
+                lines.append(f"{head} in all projects: {new}")
+            else:
+                lines.append(f"{head}: {old} (unchanged)" if bound.new == bound.old else f"{head}: {old} -> {new}")
+        return "\n".join(lines)
+
+    def write(self) -> str:
+        """Changes the bounds. Returns what the user should know. Raises `Refused`."""
+        resources = []
+        for bound in self.bounds:
+            is_amount = bound.new is not None and not isinstance(bound.new, bool)
+            unit = {"unit": bound.unit.value} if bound.unit.is_measured and is_amount else {}
+            resources.append((bound.ref[0], {"name": bound.ref[1], self._field: bound.new, **unit}))
+        path = f"{self._path}/{self._field.replace('_', '-')}"
+        condition = {} if self._level == "domain" else self._condition
+        return self._limes.request(
+            "PUT", path, (), {self._level: changes.by_service(resources)}, condition
+        ).text.strip()
+
+
+def wants_bounds(args: argparse.Namespace) -> bool:
+    """Returns whether one of the options was given. Domains have no `--min-quota`."""
+    names = ("max_quota", "min_quota", "forbid_autogrowth", "allow_autogrowth")
+    return any(getattr(args, name, None) for name in names)
+
+
+def _wanted_bounds(limes: LimesClient, args: argparse.Namespace) -> tuple[str, Mapping[changes.Ref, str | bool]]:
+    """Returns the field of the bounds, with the limits as texts, or whether growth is to be forbidden. Raises
+    `CommandError`."""
+    grants = list(getattr(args, "min_quota", ()))
+    if (args.max_quota or grants) and (args.forbid_autogrowth or args.allow_autogrowth):
+        raise CommandError("limits are not set in the same request as whether quota grows: use two commands")
+    if args.max_quota and grants:
+        raise CommandError("limits and grants are not set in the same request: use two commands")
+    if args.max_quota:
+        return "max_quota", changes.read_wanted_quotas(limes, args.max_quota, "--max-quota")
+    if grants:
+        return "min_quota", changes.read_wanted_quotas(limes, grants, "--min-quota")
+    switches: dict[changes.Ref, bool] = {}
+    for refs, value in ((args.forbid_autogrowth, True), (args.allow_autogrowth, False)):
+        for ref in refs:
+            if switches.setdefault(ref, value) != value:
+                raise CommandError(f"{'/'.join(ref)}: growth cannot be both forbidden and allowed")
+    return "forbid_autogrowth", switches
+
 
 _SIMULATED = (403, 409, 422)
 """The statuses of simulate-put that go with a document."""
@@ -36,17 +167,22 @@ add_yes_option = option(
 
 
 class QuotaChange:
-    """Changes of one domain's or project's quotas, and what Limes says of them."""
-
-    def __init__(self, limes: LimesClient, level: str, path: str, wanted: dict[Ref, str], term: Json) -> None:
-        """Reads the present quotas. `level` is `domain` or `project`, `term` says for how long they are wanted. Raises
-        `CommandError`."""
-        self._limes, self._path, self._term = limes, path, term
-        report, self._condition = limes.get_with_condition(path, query_of(wanted))
-        self.changes = plan(limes, wanted, report[level])
-        self._body = {level: services_of(self.changes, term)}
-        self.answer: Json = {}
-        """What the simulation has answered."""
+    def __init__(self, command: Targeted, args: argparse.Namespace) -> None:
+        """Reads the present quotas, and simulates the changes. Raises `CommandError`."""
+        self._limes = limes = command.limes
+        wanted = changes.wanted_quotas(limes, args.quota_set, args.set)
+        self._path, self._term = command.path(args), changes.read_term(args)
+        report, self._condition = limes.get_with_condition(self._path, changes.query_of(wanted))
+        self.changes = changes.plan(limes, wanted, report[command.level])
+        self._body = {command.level: changes.services_of(self.changes, self._term)}
+        path = f"{self._path}/simulate-put"
+        answer = limes.request("POST", path, (), self._body, self._condition, accept=_SIMULATED)
+        self.answer = document_of(answer)
+        self.refusals = changes.read_refusals(self.answer)
+        self.ends = {
+            (entry["service_type"], entry["name"]): changes.Temporary(entry["temporary_quota"], unit_of(entry))
+            for entry in self.answer.get("temporary_quotas", ())
+        }
 
     @property
     def is_empty(self) -> bool:
@@ -54,27 +190,12 @@ class QuotaChange:
         is_same = all(change.new == change.old for change in self.changes)
         return is_same and self._term.get("keep_until", True) and "until" not in self._term
 
-    @property
-    def ends(self) -> dict[Ref, Temporary]:
-        """How the quotas would end, as the simulation has answered."""
-        return {
-            (entry["service_type"], entry["name"]): Temporary(entry["temporary_quota"], unit_of(entry))
-            for entry in self.answer.get("temporary_quotas", ())
-        }
-
-    def simulate(self) -> dict[Ref, Refusal]:
-        """Returns what would be refused."""
-        path = f"{self._path}/simulate-put"
-        answer = self._limes.request("POST", path, (), self._body, self._condition, accept=_SIMULATED)
-        self.answer = document_of(answer)
-        return read_refusals(self.answer)
-
-    def render(self, refusals: Mapping[Ref, Refusal]) -> str:
+    def render(self) -> str:
         """Returns one line for each change, with its end, or with what is wrong with it."""
-        lines, ends = [], {} if refusals else self.ends
+        lines = []
         for change in self.changes:
-            refusal, end = refusals.get(change.ref), ends.get(change.ref)
-            text = change.render() + (f", {end.in_words()}" if end else "")
+            refusal, end = self.refusals.get(change.ref), self.ends.get(change.ref)
+            text = change.render() + (f", {end.in_words()}" if end and not self.refusals else "")
             lines.append(text + (f"\n    refused: {refusal.reason(change.unit)}" if refusal else ""))
         return "\n".join(lines)
 
@@ -95,20 +216,23 @@ def confirm(args: argparse.Namespace, question: str = "Change this?") -> None:
 
 
 class SetQuotas(Targeted):
-    """Sets quotas: shows the changes, asks, and makes them."""
-
-    options = [add_set_option, add_quota_set_option, add_term_options, add_growth_options, add_yes_option]
+    options = [
+        add_set_option,
+        changes.add_quota_set_option,
+        changes.add_term_options,
+        add_growth_options,
+        add_yes_option,
+    ]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
         if wants_bounds(parsed_args):
             self._set_bounds(parsed_args)
             return
-        wanted = _wanted(self, parsed_args)
-        refusals = wanted.simulate()
-        if refusals:
-            raise CommandError(f"nothing was changed:\n{wanted.render(refusals)}")
-        self.say(wanted.render({}))
+        wanted = QuotaChange(self, parsed_args)
+        if wanted.refusals:
+            raise CommandError(f"nothing was changed:\n{wanted.render()}")
+        self.say(wanted.render())
         self.warned(wanted.answer)
         if not wanted.is_empty:
             confirm(parsed_args)
@@ -116,9 +240,9 @@ class SetQuotas(Targeted):
                 self.warn(pending)
 
     def _set_bounds(self, args: argparse.Namespace) -> None:
-        if args.set or args.quota_set or read_term(args):
+        if args.set or args.quota_set or changes.read_term(args):
             raise CommandError("quotas and bounds of growth cannot be set in the same request")
-        wanted = BoundsChange(self.limes, self.level, self.path(args), args)
+        wanted = BoundsChange(self, args)
         self.say(wanted.render())
         if not wanted.is_empty:
             confirm(args)
@@ -127,16 +251,15 @@ class SetQuotas(Targeted):
 
 
 class SimulateQuotas(Targeted, Listing):
-    options = [add_set_option, add_quota_set_option, add_term_options, add_unit]
+    options = [add_set_option, changes.add_quota_set_option, changes.add_term_options, add_unit]
     columns = Columns(
         {
-            "Service": "service",
-            "Resource": "resource",
-            "Old Quota": amount("old", exactly=True),
-            "New Quota": amount("new", exactly=True),
+            **named(str, "service", "resource"),
+            "Old Quota": exact_amount("old"),
+            "New Quota": exact_amount("new"),
             "Acceptable": lambda change, _: Text(change["acceptable"], change["verdict"]),
-            "Min Acceptable": amount("minimum", exactly=True),
-            "Max Acceptable": amount("maximum", exactly=True),
+            "Min Acceptable": exact_amount("minimum"),
+            "Max Acceptable": exact_amount("maximum"),
             "Message": "message",
             "Temporary": "temporary",
         },
@@ -150,25 +273,15 @@ class SimulateQuotas(Targeted, Listing):
         return super().run(parsed_args) or int(self._refused)
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        wanted = _wanted(self, args)
-        refusals = wanted.simulate()
-        self._refused = bool(refusals)
+        wanted = QuotaChange(self, args)
+        self._refused = bool(wanted.refusals)
         self.warned(wanted.answer)
-        ends = wanted.ends
-        return (_entry(change, refusals.get(change.ref), ends.get(change.ref)) for change in wanted.changes)
-
-
-def _wanted(command: Targeted, args: argparse.Namespace) -> QuotaChange:
-    wanted = wanted_quotas(command.limes, args.quota_set, args.set)
-    return QuotaChange(command.limes, command.level, command.path(args), wanted, read_term(args))
-
-
-def _entry(change: Change, refusal: Refusal | None, end: Temporary | None) -> Json:
-    return {
-        **asdict(change),
-        "unit": change.unit.value,
-        "acceptable": refusal is None,
-        "verdict": "yes" if refusal is None else refusal.verdict(change.unit),
-        **({} if refusal is None else asdict(refusal)),
-        "temporary": end,
-    }
+        for change in wanted.changes:
+            refusal, (service, resource) = wanted.refusals.get(change.ref), change.ref
+            yield {
+                **{"service": service, "resource": resource, "unit": change.unit.value},
+                **{"old": change.old, "new": change.new, "acceptable": refusal is None},
+                "verdict": "yes" if refusal is None else refusal.verdict(change.unit),
+                **({} if refusal is None else asdict(refusal)),
+                "temporary": wanted.ends.get(change.ref),
+            }

@@ -1,22 +1,24 @@
-"""Changes of quotas: what `--set` asks for, as numbers and as text, and why a change would be refused."""
+"""What is asked for where quotas are set: `--set`, `--quota-set` and `--until`, and why a change would be refused."""
 
-from collections.abc import Iterable, Mapping
+import argparse
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.amounts import AmountError, apply_change, exact, unit_of
+from limes_osc.base import Listing, add_unit, option
 from limes_osc.client import Json, LimesClient
-from limes_osc.names import read_inventory
+from limes_osc.columns import Columns, exact_amount
+from limes_osc.names import read_inventory, suggest
+from limes_osc.values import AmountError, Measured, apply_change, exact, read_time, short, unit_of
 
 Ref = tuple[str, str]
 """Service type and resource name."""
 
 
 def query_of(refs: Iterable[Ref]) -> list[tuple[str, str]]:
-    """Returns the query for a report with these quotas."""
     return sorted({("service", service) for service, _ in refs} | {("resource", name) for _, name in refs})
 
 
@@ -30,21 +32,14 @@ def resources_of(report: Json) -> dict[Ref, Json]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One quota, as it is and as it is to be."""
-
-    service: str
-    resource: str
+    ref: Ref
     unit: Unit
     old: int
     new: int
 
-    @property
-    def ref(self) -> Ref:
-        return self.service, self.resource
-
     def render(self) -> str:
         """For people: `compute/ram: 100 GiB -> 200 GiB (+100 GiB)`."""
-        head = f"{self.service}/{self.resource}: {exact(self.old, self.unit)}"
+        head = f"{'/'.join(self.ref)}: {exact(self.old, self.unit)}"
         if self.new == self.old:
             return f"{head} (unchanged)"
         sign = "+" if self.new > self.old else "-"
@@ -53,8 +48,6 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a quota would not be accepted, and what would be."""
-
     message: str
     minimum: int | None
     maximum: int | None
@@ -78,7 +71,6 @@ class Refusal:
 
 
 def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
-    """Returns the answer of simulate-put."""
     return {
         (resource["service_type"], resource["resource_name"]): Refusal(
             resource["message"], resource.get("min_acceptable_quota"), resource.get("max_acceptable_quota")
@@ -112,18 +104,18 @@ def plan(limes: LimesClient, wanted: dict[Ref, str], report: Json) -> list[Chang
     `CommandError`."""
     known = resources_of(report)
     changes, problems = [], []
-    for (service, name), text in wanted.items():
-        resource = known.get((service, name))
+    for ref, text in wanted.items():
+        resource = known.get(ref)
         if resource is None:
-            problems.append(f"{service}/{name}: {why_missing(limes, service, name, report)}")
+            problems.append(f"{'/'.join(ref)}: {why_missing(limes, *ref, report)}")
         elif "quota" not in resource:
-            problems.append(f"{service}/{name}: it has no quota")
+            problems.append(f"{'/'.join(ref)}: it has no quota")
         else:
             unit, old = unit_of(resource), resource["quota"]
             try:
-                changes.append(Change(service, name, unit, old, apply_change(text, old, unit)))
+                changes.append(Change(ref, unit, old, apply_change(text, old, unit)))
             except AmountError as error:
-                problems.append(f"{service}/{name}: {error}")
+                problems.append(f"{'/'.join(ref)}: {error}")
     if problems:
         raise CommandError("\n".join(problems))
     return changes
@@ -146,7 +138,7 @@ def services_of(changes: Iterable[Change], term: Mapping[str, Any]) -> Json:
     resources = []
     for change in changes:
         unit = {"unit": change.unit.value} if change.unit.is_measured else {}
-        resources.append((change.service, {"name": change.resource, "quota": change.new, **term, **unit}))
+        resources.append((change.ref[0], {"name": change.ref[1], "quota": change.new, **term, **unit}))
     return by_service(resources)
 
 
@@ -156,3 +148,96 @@ def by_service(resources: Iterable[tuple[str, Json]]) -> Json:
     for service, resource in resources:
         services.setdefault(service, []).append(resource)
     return {"services": [{"type": type_, "resources": each} for type_, each in services.items()]}
+
+
+def add_term_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("quota for a time", "These go with --set. Times are ISO 8601 or UNIX times.")
+    group.add_argument("--until", metavar="<time>", type=read_time, help="Let the quotas go back by themselves then")
+    group.add_argument(
+        "--from", metavar="<time>", type=read_time, dest="starts_at", help="Raise them then (with --until)"
+    )
+    end = group.add_mutually_exclusive_group()
+    for name, keep, meaning in (
+        ("--keep-until", True, "Keep the end of quotas that have one (default: if they stay the same)"),
+        ("--drop-until", False, "Let quotas that have an end stay, and cancel raises that are planned"),
+    ):
+        end.add_argument(name, action="store_const", const=keep, dest="keep_until", help=meaning)
+
+
+def read_term(args: argparse.Namespace) -> Json:
+    """Returns the fields of each quota in a request. Raises `CommandError`."""
+    if args.starts_at is not None and args.until is None:
+        raise CommandError("--from goes with --until")
+    if args.until is not None and args.keep_until is not None:
+        raise CommandError("--until sets the end anew: leave out --keep-until and --drop-until")
+    fields = {"until": args.until, "from": args.starts_at, "keep_until": args.keep_until}
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+class Temporary(Measured[dict[str, Any]]):
+    """The end of a quota: `until 2027-01-31, then 20`; for programs an object as in the API."""
+
+    def human_readable(self) -> str:
+        document, until = self._value, short(self._value["until"])
+        if document["state"] == "planned":
+            return f"{exact(document['quota'], self._unit)} from {short(document['from'])}\nuntil {until}"
+        if document["state"] == "over":
+            return f"over by {exact(document['over_by'], self._unit)}\nsince {until}"
+        return f"until {until},\nthen {exact(document['quota_before'], self._unit)}"
+
+    def in_words(self) -> str:
+        """Returns the same in one line."""
+        return self.human_readable().replace("\n", " ")
+
+
+def temporary_quota(document: Json, _: Unit | None = None) -> Temporary | None:
+    end = document.get("temporary_quota")
+    return None if end is None else Temporary(end, unit_of(document))
+
+
+add_quota_set_option = option(
+    "--quota-set",
+    metavar="<name>",
+    help="Preset size, as limes quota-set list shows them; what --set names wins over it",
+)
+
+
+def read_quota_sets(limes: LimesClient) -> list[Json]:
+    """Returns the sets of this cloud. A Limes that is older than they are has none."""
+    sets: list[Json] = limes.get("/resources").get("quota_sets", [])
+    return sets
+
+
+def wanted_quotas(limes: LimesClient, name: str | None, texts: Sequence[str]) -> dict[Ref, str]:
+    """Returns the quotas of the set of that name, and of `--set`. Raises `CommandError`."""
+    if name is None:
+        return read_wanted_quotas(limes, texts)
+    sets = {each["name"]: each for each in read_quota_sets(limes)}
+    if name not in sets:
+        hint = suggest(name, list(sets)) if sets else "this cloud has none"
+        raise CommandError(f"--quota-set {name}: there is no such quota set; {hint}")
+    known = resources_of(sets[name])
+    quotas = {ref: exact(resource["quota"], unit_of(resource)) for ref, resource in known.items()}
+    return quotas | (read_wanted_quotas(limes, texts) if texts else {})
+
+
+class ListQuotaSets(Listing):
+    """List the preset sizes of quota"""
+
+    nothing = "This cloud has no preset sizes."
+    options = [add_unit]
+    columns = Columns(
+        {
+            "Quota Set": "set",
+            "Description": lambda quota, _: quota["description"] or None,
+            "Service": "service",
+            "Resource": "name",
+            "Quota": exact_amount("quota"),
+        },
+        optional={"Description"},
+    )
+
+    def entries(self, args: argparse.Namespace) -> Iterator[Json]:
+        for each in read_quota_sets(self.limes):
+            for (service, _), resource in resources_of(each).items():
+                yield {**resource, "set": each["name"], "description": each["description"], "service": service}

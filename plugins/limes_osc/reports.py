@@ -1,51 +1,46 @@
 """Reports of the cluster, of domains and of projects: a row for each resource, or for each of its AZs."""
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from cliff.columns import FormattableColumn
 
 from limes.core.units import Unit
-from limes_osc.amounts import Amount, unit_of
-from limes_osc.base import LimesLister, Table
+from limes_osc.base import (
+    LimesLister,
+    Options,
+    Table,
+    add_filters,
+    add_long,
+    add_unit,
+    filters_of,
+    option,
+    pairs_of,
+    selects,
+)
 from limes_osc.client import Json
-from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, at, shown, value_at
-from limes_osc.options import Options, add_filters, add_long, add_unit, filters_of, option, pairs_of, selects
-from limes_osc.temporary import temporary_quota
-from limes_osc.times import Age
+from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, at, named, shown, value_at
+from limes_osc.quota_changes import temporary_quota
+from limes_osc.values import Age, Amount, unit_of
 
-_NOBODY: Mapping[str, Cell] = MappingProxyType({})
 _PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
 """The header that asks for the breakdown."""
 
-_SEEN = {"Usage": "usage", "Burst Usage": "burst_usage", "Physical Usage": "physical_usage"}
-_FIGURES = {
-    "cluster": {"Capacity": "capacity", "Raw Capacity": "raw_capacity", "Domains Quota": "domains_quota", **_SEEN},
-    "domain": {"Quota": "quota", "Projects Quota": "projects_quota", **_SEEN, "Backend Quota": "backend_quota"},
-    "project": {
-        "Quota": "quota",
-        "Usable Quota": "usable_quota",
-        **_SEEN,
-        "Backend Quota": "backend_quota",
-        "Max Quota": "max_quota",
-        "Min Quota": "min_quota",
-    },
+_SEEN = ("usage", "burst_usage", "physical_usage")
+_FIGURES: Mapping[str, Sequence[str]] = {
+    "cluster": ("capacity", "raw_capacity", "domains_quota", *_SEEN),
+    "domain": ("quota", "projects_quota", *_SEEN, "backend_quota"),
+    "project": ("quota", "usable_quota", *_SEEN, "backend_quota", "max_quota", "min_quota"),
 }
-_AZ_FIGURES = {
-    "cluster": {
-        "Capacity": "capacity",
-        "Raw Capacity": "raw_capacity",
-        "Domains Quota": "domains_quota",
-        "Usage": "usage",
-        "Projects Usage": "projects_usage",
-        "Physical Usage": "physical_usage",
-        "Unused Commitments": "unused_commitments",
-    },
-    "domain": {"Quota": "quota", "Usage": "usage", "Unused Commitments": "unused_commitments"},
-    "project": {"Quota": "quota", "Usage": "usage", "Physical Usage": "physical_usage"},
+_AZ_FIGURES: Mapping[str, Sequence[str]] = {
+    "cluster": (
+        *("capacity", "raw_capacity", "domains_quota"),
+        *("usage", "projects_usage", "physical_usage", "unused_commitments"),
+    ),
+    "domain": ("quota", "usage", "unused_commitments"),
+    "project": ("quota", "usage", "physical_usage"),
 }
 _BY_DURATION = {"Committed": "committed", "Pending": "pending_commitments", "Planned": "planned_commitments"}
 _MAIN = {"Quota", "Capacity", "Usage"}
@@ -69,14 +64,11 @@ class ByDuration(FormattableColumn[dict[str, int | float]]):
         return "\n".join(f"{amount.human_readable()} ({duration})" for duration, amount in self._amounts.items())
 
 
-def _by_duration(key: str) -> Cell:
-    def cell(entry: Json, wanted: Unit | None) -> ByDuration | None:
-        amounts, unit = entry["figures"].get(key), unit_of(entry)
-        if amounts is None:
-            return None
-        return ByDuration({duration: Amount(figure, unit, wanted) for duration, figure in amounts.items()})
-
-    return cell
+def _by_duration(key: str, entry: Json, wanted: Unit | None) -> ByDuration | None:
+    amounts, unit = entry["figures"].get(key), unit_of(entry)
+    if amounts is None:
+        return None
+    return ByDuration({duration: Amount(figure, unit, wanted) for duration, figure in amounts.items()})
 
 
 def _usable_quota(entry: Json, wanted: Unit | None) -> Amount | None:
@@ -92,16 +84,12 @@ def _backend_quota(entry: Json, wanted: Unit | None) -> Amount | None:
     return None if quota is None else Amount(quota, unit_of(entry), wanted)
 
 
-def _durations(entry: Json, _: Unit | None) -> str | None:
-    return ", ".join(value_at(entry, "resource.commitment_config.durations") or ()) or None
-
-
 _DESCRIPTION: dict[str, Cell] = {
     "Area": "service.area",
     "Category": "resource.category",
     "Contained In": "resource.contained_in",
     "Model": "resource.quota_distribution_model",
-    "Durations": _durations,
+    "Durations": lambda entry, _: ", ".join(value_at(entry, "resource.commitment_config.durations") or ()) or None,
     "Scraped At": at("scraped_at"),
     "Stale For": shown(Age, "service.age_seconds"),
     "Problem": shown(Text, "service.scrape_problem.message"),
@@ -116,17 +104,15 @@ REPORT: Options = (
 
 
 class LimesReport(LimesLister):
-    """Lists resources of reports."""
-
     def read(self, args: argparse.Namespace, path: str, **values: Any) -> Json:
         query = [*filters_of(args), *pairs_of({"detail": "" if args.detail else None, **values})]
         return self.limes.get(path, query, _PER_AZ if args.per_az else {})
 
     def report(
-        self, args: argparse.Namespace, level: str, reports: Iterable[Json], whose: Mapping[str, Cell] = _NOBODY
+        self, args: argparse.Namespace, level: str, reports: Iterable[Json], whose: Mapping[str, Cell] | None = None
     ) -> Table:
-        """Returns the rows of reports of a level (`cluster`, `domain` or `project`), with `whose` in front of each."""
-        columns = columns_of(level, args, whose)
+        """Returns the rows of reports of a level (`cluster`, ...), with `whose` in front of each."""
+        columns = columns_of(level, args, whose or {})
         entries = (entry for report in reports for entry in _entries(report, args))
         return self.table(args, columns, (columns.row(entry, args.unit) for entry in entries))
 
@@ -147,11 +133,10 @@ def _entries(report: Json, args: argparse.Namespace) -> Iterator[Json]:
 
 
 def columns_of(level: str, args: argparse.Namespace, whose: Mapping[str, Cell]) -> Columns:
-    """Returns the columns of a level, with `whose` in front of them."""
     known = (_AZ_FIGURES if args.per_az else _FIGURES)[level]
-    figures: dict[str, Cell] = {title: amount(f"figures.{key}") for title, key in known.items()}
+    figures = named(lambda key: amount(f"figures.{key}"), *known)
     if args.per_az:
-        figures |= {title: _by_duration(key) for title, key in _BY_DURATION.items()}
+        figures |= {title: partial(_by_duration, key) for title, key in _BY_DURATION.items()}
     else:
         special: dict[str, Cell] = {"Usable Quota": _usable_quota, "Backend Quota": _backend_quota}
         figures |= {title: cell for title, cell in special.items() if title in figures}
@@ -174,7 +159,6 @@ def columns_of(level: str, args: argparse.Namespace, whose: Mapping[str, Cell]) 
 
 
 def _is_other_in_backend(compared: str, row: Row) -> bool:
-    """Returns whether the backend enforces something else than it should."""
     backend, wanted = row.get("Backend Quota"), row.get(compared)
     if backend is None or wanted is None:
         return False

@@ -1,15 +1,29 @@
-"""What was used and committed over time: `limes usage report`."""
+"""Usage over time: `limes usage report`, `usage history`, `forecast list` and `subresource lifetime list`."""
 
 import argparse
-from collections.abc import Iterator
-from urllib.parse import parse_qsl, urlsplit
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
-from limes_osc.amounts import Measured, rounded
-from limes_osc.base import InScope, Listing
+from limes.core.units import Unit
+from limes_osc import base
 from limes_osc.client import Json
-from limes_osc.columns import IN_ZONE, WHOSE, Cell, Columns, Text, amount, is_some, measured
-from limes_osc.options import add_filters, add_long, filters_of, option, pairs_of, repeated, selected, time_option
-from limes_osc.times import Age, iso, short
+from limes_osc.columns import (
+    IN_ZONE,
+    WHOSE,
+    Cell,
+    Columns,
+    Text,
+    amount,
+    at,
+    exact_amount,
+    is_some,
+    measured,
+    named,
+    shown,
+)
+from limes_osc.values import Age, Amount, Measured, iso, rounded, short, unit_of
 
 
 class AmountTime(Measured[int]):
@@ -25,48 +39,43 @@ def _time(name: str) -> Cell:
     return lambda entry, _: Text(iso(entry[name]), short(entry[name]))
 
 
-class ReportUsage(InScope, Listing):
+class ReportUsage(base.InScope, base.Listing):
     """Report what was used and committed over time, in amount-seconds: of a project, a domain or the whole cloud"""
 
     nothing = "Nothing was used or committed."
     options = [
-        time_option(
+        base.time_option(
             "--from",
             dest="since",
             required=True,
             help="Beginning of an hour, a day or a month (UTC), such as 2026-11-01",
         ),
-        time_option(
+        base.time_option(
             "--until", help="The end, which is not included (default: the end of the present hour, day or month)"
         ),
-        option(
+        base.option(
             "--granularity",
             choices=("hour", "day", "month", "total"),
             default="month",
             help="One row for each, or for all of the time (default: month)",
         ),
-        time_option(
+        base.time_option(
             "--as-of",
             help="The figures as they were at this time, without later corrections; only of days that were closed by"
             " then",
         ),
-        option("--per-az", action="store_true", help="One row for each availability zone"),
-        repeated("--az", help="Only in this AZ; may be repeated; implies --per-az"),
-        *(add_filters, add_long),
+        base.option("--per-az", action="store_true", help="One row for each availability zone"),
+        base.repeated("--az", help="Only in this AZ; may be repeated; implies --per-az"),
+        *(base.add_filters, base.add_long),
     ]
     columns = Columns(
         {
             **WHOSE,
             **IN_ZONE,
-            "From": _time("from"),
-            "Until": _time("until"),
-            "Used": measured(AmountTime, "used"),
-            "Committed": measured(AmountTime, "committed"),
-            "Beyond Commitments": measured(AmountTime, "beyond_commitments"),
+            **named(_time, "from", "until"),
+            **named(partial(measured, AmountTime), "used", "committed", "beyond_commitments"),
             "Unknown": lambda entry, _: Age(entry["unknown_seconds"]) if entry["unknown_seconds"] else None,
-            "Smallest": amount("smallest", exactly=True),
-            "Largest": amount("largest", exactly=True),
-            "Last": amount("last", exactly=True),
+            **named(exact_amount, "smallest", "largest", "last"),
             "State": lambda entry, _: "open" if "open" in entry else "closed",
             "Version": "version",
         },
@@ -78,11 +87,11 @@ class ReportUsage(InScope, Listing):
     def entries(self, args: argparse.Namespace) -> Iterator[Json]:
         asked = {"from": args.since, "granularity": args.granularity, "until": args.until, "as_of": args.as_of}
         asked |= {"per_az": bool(args.per_az or args.az), "availability_zone": args.az}
-        path, query = f"{self.path(args)}/usage-reports", [*filters_of(args), *pairs_of(asked)]
-        return selected(args, self._entries(path, query))
+        path, query = f"{self.path(args)}/usage-reports", [*base.filters_of(args), *base.pairs_of(asked)]
+        return base.selected(args, self._entries(path, query))
 
     def _entries(self, path: str, query: list[tuple[str, str]]) -> Iterator[Json]:
-        """Yields the entries of all pages, and says if there are none of the first part of the time."""
+        """Of all pages. Says if there are none of the first part of the time."""
         is_first = True
         while query:
             report = self.limes.get(path, query)["usage_report"]
@@ -92,3 +101,186 @@ class ReportUsage(InScope, Listing):
             is_first = False
             yield from report["entries"]
             query = [pair for link in report["links"] for pair in parse_qsl(urlsplit(link["href"]).query)]
+
+
+_add_per_az = base.option("--per-az", action="store_true", help="Each availability zone, rather than all together")
+_IN_ZONE = {"Service": "service", "Resource": "resource", "AZ": "availability_zone"}
+
+
+class ShowUsageHistory(base.InScope, base.Listing):
+    """Show how usage, quota and commitments have grown, in a project, a domain or the whole cloud"""
+
+    nothing = "Nothing was measured in this time."
+    options = [
+        base.option("--days", type=int, help="How far to look back (default: 30; 1 for hours, 366 for months)"),
+        base.time_option("--from", dest="since", help="From this time on, such as 2026-11-01"),
+        base.time_option("--until", help="Until this time (default: now)"),
+        base.option(
+            "--granularity",
+            choices=("hour", "day", "month", "auto"),
+            default="auto",
+            help="One row for each (default: auto, which is hours for up to a day of data, else days)",
+        ),
+        *(_add_per_az, base.add_filters, base.add_long, base.add_unit),
+    ]
+    columns = Columns(
+        {**_IN_ZONE, "Date": "date", **named(amount, "used", "largest", "last", "committed", "quota", "capacity")},
+        optional={"AZ", "Quota", "Capacity"},
+        hidden={"Largest", "Last"},
+        notable={"Committed": is_some("Committed")},
+    )
+
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        asked = {"days": args.days, "from": args.since, "until": args.until, "granularity": args.granularity}
+        found = self.query(args, f"{self.path(args)}/usage-history", **asked, per_az=args.per_az)
+        points = f"{found['granularity']}s"
+        return ({**each, **point} for each in base.selected(args, found["usage_history"]) for point in each[points])
+
+
+class GrowthPerDay(Measured[float]):
+    """Amounts per day: for people to three digits."""
+
+    def human_readable(self) -> str:
+        if abs(self._value) < 10 and not self._unit.value:
+            return f"{self._value:.3g}"
+        sign = "-" if self._value < 0 else ""
+        return sign + rounded(abs(round(self._value)), self._unit)
+
+
+def _limit(each: Json, wanted: Unit | None) -> Text:
+    amount = Amount(each["amount"], unit_of(each), wanted)
+    return Text(each["limit"], f"{each['limit']}\n{amount.human_readable()}")
+
+
+class ListForecasts(base.InScope, base.Listing):
+    """List when the limits of a project, a domain or the whole cloud are exhausted, the first ones first"""
+
+    nothing = "Nothing was measured so far."
+    options = [_add_per_az, base.add_filters, base.add_long, base.add_unit]
+    columns = Columns(
+        {
+            **_IN_ZONE,
+            "Usage": amount("usage"),
+            "Growth per Day": measured(GrowthPerDay, "growth_per_day.expected"),
+            "Lowest": measured(GrowthPerDay, "growth_per_day.lowest"),
+            "Highest": measured(GrowthPerDay, "growth_per_day.highest"),
+            "Limit": _limit,
+            "Amount": amount("amount"),
+            **named(at, "at", "earliest", "latest"),
+            "Days": "days",
+            "Forecast": lambda each, _: Text(_state(each), _words(each), width=17),
+        },
+        optional={"AZ"},
+        hidden={"Lowest", "Highest", "Amount", "At", "Earliest", "Latest", "Days"},
+    )
+
+    def entries(self, args: argparse.Namespace) -> Iterator[Json]:
+        """One for each limit, with what is known of the resource."""
+        found = self.query(args, f"{self.path(args)}/forecast", per_az=args.per_az)
+        for each in base.selected(args, found["forecasts"]):
+            for limit in each["limits"]:
+                yield {**each, **limit, "now": found["sampled_at"]}
+
+
+def _state(each: Json) -> str:
+    if each.get("at", each["now"] + 1) <= each["now"] or each["usage"] >= each["amount"]:
+        return "reached"
+    if "growth_per_day" not in each:
+        return "unknown"
+    return "expected" if "at" in each else "none"
+
+
+def _words(each: Json) -> str:
+    """Returns what people read: `in 5 weeks (3 to 9)`."""
+    state, now = _state(each), each["now"]
+    if state == "reached":
+        return "reached"
+    if state == "unknown":
+        missing = each["missing_days"]
+        return f"needs {missing} more day{'s' if missing != 1 else ''} of data"
+    if state == "none":
+        earliest = each.get("earliest")
+        return "no end in sight" + (f"\n({_ahead(earliest, now)[3:]} or more)" if earliest else "")
+    expected, earliest = _ahead(each["at"], now), _ahead(each["earliest"], now)
+    if "latest" not in each:
+        return f"{expected}\n({earliest.removeprefix('in ')} or more)"
+    latest = _ahead(each["latest"], now)
+    if earliest == latest:
+        return expected
+    (first, unit), (last, other) = (text.removeprefix("in ").split() for text in (earliest, latest))
+    return f"{expected}\n({first}{'' if unit == other else f' {unit}'} to {last} {other})"
+
+
+_SIZES = (("years", 365, 730), ("months", 30.4, 61), ("weeks", 7, 14))
+"""Words, their length in days, and from how many days on they are used."""
+
+
+def _ahead(time: int, now: int) -> str:
+    """Returns how far ahead a time is, as exactly as a forecast is: `in 5 weeks`."""
+    days = max(round((time - now) / 86400), 0)
+    for word, size, least in _SIZES:
+        if days >= least:
+            return f"in {round(days / size)} {word}"
+    return f"in {days} day{'s' if days != 1 else ''}"
+
+
+_PAGE = 10_000
+"""The most that the server gives at once."""
+
+
+def _attributes(period: Json, _: Unit | None) -> Text:
+    lines = []
+    for name, value in sorted(period["attributes"].items()):
+        is_amount = isinstance(value, dict) and set(value) == {"value", "unit"}
+        lines.append(f"{name}: {value['value']} {value['unit']}" if is_amount else f"{name}: {value}")
+    return Text(period["attributes"], "\n".join(lines))
+
+
+class ListLifetimes(base.InScope, base.LimesLister):
+    """List from when to when subresources existed, with which attributes, for billing"""
+
+    nothing = "No subresources are known for this time."
+    options = [
+        base.time_option(
+            "--from", dest="from_", help="Only periods that end after this time (default: 30 days before --until)"
+        ),
+        base.time_option("--until", help="Only periods that begin before this time (default: now)"),
+        base.repeated("--az", help="Only in this availability zone"),
+        base.repeated("--id", help="Only subresources of this ID"),
+        base.option("--limit", metavar="<number>", type=int, help="At most this many periods (default: all)"),
+        *(base.add_filters, base.add_long),
+    ]
+    columns = Columns(
+        {
+            **WHOSE,
+            **IN_ZONE,
+            "ID": lambda period, _: Text(period["id"], period["name"] or period["id"], width=18),
+            "Name": lambda period, _: period["name"] or None,
+            "Attributes": _attributes,
+            **named(at, "first_seen_at", "began_at", "last_seen_at", "ended_at"),
+            "Seconds": shown(Age, "seconds"),
+        },
+        optional={"Name", "Ended At"},
+        hidden={*WHOSE, "AZ", "Name", "First Seen At", "Began At", "Last Seen At", "Ended At"},
+        unit=False,
+    )
+
+    def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
+        path, columns = self.path(parsed_args), self.columns
+        if "/projects/" not in path:
+            columns = replace(columns, hidden={title for title in columns.hidden if title != "Project Name"})
+        return self.table(parsed_args, columns, map(columns.row, self._periods(f"{path}/subresources", parsed_args)))
+
+    def _periods(self, path: str, args: argparse.Namespace) -> Iterator[Json]:
+        wanted = {"from": args.from_, "until": args.until, "availability_zone": args.az, "id": args.id}
+        left, marker = args.limit, "0"
+        while left is None or left > 0:
+            size = _PAGE if left is None else min(_PAGE, left)
+            document = self.query(args, path, **wanted, limit=size, marker=marker)
+            found = document["subresources"]
+            yield from base.selected(args, found)
+            left = None if left is None else left - len(found)
+            following = [link["href"] for link in document["subresources_links"] if link["rel"] == "next"]
+            if not following:
+                return
+            [marker] = parse_qs(urlsplit(following[0]).query)["marker"]

@@ -11,11 +11,9 @@ from typing import Any
 from pydantic import Field
 
 from limes import backends
-from limes_plugins.openstack.answers import quota_of, whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import Counted, FixedService, Snapshot, by_name, report
 
 RECORDS_PER_RECORDSET = 20
 """Designate counts single records as well. They get so much, as in the original, that they are never in the way."""
@@ -41,7 +39,7 @@ class DnsParams(ConnectionParams):
 
 
 class DnsService(FixedService):
-    """Designate's resources. The user of Limes has to be allowed to see all projects."""
+    """The user of Limes has to be allowed to see all projects."""
 
     def __init__(self, params: DnsParams, context: backends.BackendContext) -> None:
         everywhere = {"X-Auth-All-Projects": "true"}
@@ -66,7 +64,6 @@ class DnsService(FixedService):
         return report(self._resources, usage, quotas, {_ZONES: shown})
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """One request."""
         path = f"/quotas/{project.id}"
         document = {resource.key: quotas[name] for name, resource in self._resources.items()}
         document["zone_records"] = quotas["recordsets"] * RECORDS_PER_RECORDSET

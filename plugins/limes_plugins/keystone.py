@@ -11,8 +11,6 @@ _MAX_PAGES = 10_000
 
 
 class KeystoneParams(backends.Params):
-    """How Keystone is found and read."""
-
     interface: str | None = None
     region_name: str | None = None
     endpoint_override: str | None = None
@@ -32,11 +30,10 @@ class KeystoneDiscovery(backends.DiscoveryBackend):
         self._context = context
 
     def list_domains(self) -> Iterable[backends.DomainInfo]:
-        """Returns all domains."""
         return [backends.DomainInfo(item["id"], item["name"]) for item in self._pages("domains", self._filter())]
 
     def list_projects(self, domain: backends.DomainInfo) -> Iterable[backends.ProjectInfo]:
-        """Returns all projects of the domain. Projects that act as domains are none."""
+        """Projects that act as domains are none."""
         return [
             backends.ProjectInfo(item["id"], item["name"], item.get("parent_id") or domain.id, domain)
             for item in self._pages("projects", {"domain_id": domain.id, **self._filter()})

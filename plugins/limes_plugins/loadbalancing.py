@@ -13,11 +13,9 @@ from typing import Any
 from pydantic import Field
 
 from limes import backends
-from limes_plugins.openstack.answers import quota_of
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, quota_of
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import Counted, FixedService, Snapshot, by_name, report
 
 CATEGORY = "loadbalancing"
 _LISTS = {
@@ -48,8 +46,6 @@ _BILLED = ("provider", "flavor_id", "availability_zone", "vip_network_id")
 
 @dataclass(frozen=True, slots=True)
 class _Listed:
-    """What all projects have."""
-
     counts: Mapping[str, Mapping[str, int]]
     """By Octavia's name and project id; 0 for projects that have none."""
     load_balancers: Mapping[str, Sequence[Mapping[str, Any]]]
@@ -66,14 +62,10 @@ class LoadBalancingParams(ConnectionParams):
 
 
 class LoadBalancingServiceParams(LoadBalancingParams):
-    """Of a service of its own."""
-
     area: Text = "network"
 
 
 class LoadBalancingService(FixedService):
-    """Octavia's resources."""
-
     def __init__(self, params: LoadBalancingParams, context: backends.BackendContext, area: str = "network") -> None:
         self._client = ServiceClient(context, params, name="Octavia", service_type="load-balancer", major=2)
         self._page_size = params.page_size
@@ -96,10 +88,8 @@ class LoadBalancingService(FixedService):
         return report(self._resources, usage, quotas, {_LOAD_BALANCERS: load_balancers})
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """One request."""
-        path = f"/lbaas/quotas/{project.id}"
         document = {key: quotas[name] for name, key in _RESOURCES.items()}
-        self._client.put(path, {"quota": document})
+        self._client.put(f"/lbaas/quotas/{project.id}", {"quota": document})
 
     def _read(self) -> _Listed:
         counts: dict[str, Counter[str]] = {key: Counter() for key in (*_LISTS, _MEMBER)}

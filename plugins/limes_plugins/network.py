@@ -15,11 +15,9 @@ from pydantic import Field
 
 from limes import backends
 from limes_plugins.loadbalancing import LoadBalancingParams, LoadBalancingService
-from limes_plugins.openstack.answers import quota_of, whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, FixedService, by_name, report
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import Counted, FixedService, Snapshot, by_name, report
 
 
 class NetworkParams(ConnectionParams):
@@ -53,8 +51,6 @@ _FIELDS = ("id", "project_id", "name", "status")
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of objects."""
-
     resource: str
     collection: str
     """What the list is called in paths and answers."""
@@ -159,8 +155,6 @@ _BGPVPNS = _counted("bgpvpns", "bgpvpn")
 
 
 class NetworkService(FixedService):
-    """Neutron's resources, and Octavia's behind them if configured."""
-
     def __init__(self, params: NetworkParams, context: backends.BackendContext) -> None:
         self._client = ServiceClient(context, params, name="Neutron", service_type="network", major=2)
         self._page_size = params.page_size
@@ -208,7 +202,6 @@ class NetworkService(FixedService):
         return report(self._resources, usage, quotas, listed)
 
     def _read_figures(self, project_id: str) -> tuple[dict[str, int], dict[str, backends.BackendQuota]]:
-        """Returns usage and quota by Neutron's names."""
         path = f"/quotas/{project_id}/details"
         details = self._client.get(path).get("quota")
         usage: dict[str, int] = {}
@@ -228,10 +221,8 @@ class NetworkService(FixedService):
             self._octavia.set_quota(project, others)
 
     def _list(self, kind: Kind, project_id: str, counted: int) -> list[Subresource]:
-        """Returns the objects of a project; `counted` is how many Neutron has counted. Raises `BackendError`.
-
-        If there are just now more or less than that, so are those that are returned.
-        """
+        """Returns the objects of a project; `counted` is how many Neutron has counted. Raises `BackendError`. If there
+        are just now more or less than that, so are those that are returned."""
         if not counted:
             return []
         if self._max_age:

@@ -10,8 +10,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from limes import backends
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text
 from limes_plugins.openstack.reports import FixedService
 
@@ -40,8 +39,6 @@ class ObjectStoreParams(ConnectionParams):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What Swift says of one account."""
-
     bytes_used: int
     containers: int
     quota_bytes: int | None
@@ -59,11 +56,8 @@ class ObjectStoreService(FixedService):
         self._factors = params.physical_factors
         self._with_subresources = params.with_container_subresources
         self._bytes = backends.convert(1, params.unit, backends.Unit.BYTES)
-        definitions = (
-            backends.ResourceDef("capacity", params.unit),
-            backends.ResourceDef("containers", tracks_quota=False),
-        )
-        super().__init__(context, params.area, definitions)
+        containers = backends.ResourceDef("containers", tracks_quota=False)
+        super().__init__(context, params.area, (backends.ResourceDef("capacity", params.unit), containers))
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request, and more with subresources. A project without an account uses nothing, and may use nothing."""
@@ -176,12 +170,8 @@ def _whole_number(value: str, name: str) -> int:
 def _report(
     capacity: backends.AZUsage, quota: backends.BackendQuota, containers: backends.AZUsage
 ) -> backends.UsageReport:
-    return backends.UsageReport(
-        {
-            "capacity": backends.ResourceUsage({backends.ANY_AZ: capacity}, quota),
-            "containers": backends.ResourceUsage({backends.ANY_AZ: containers}),
-        }
-    )
+    own = backends.ResourceUsage({backends.ANY_AZ: capacity}, quota)
+    return backends.UsageReport({"capacity": own, "containers": backends.ResourceUsage({backends.ANY_AZ: containers})})
 
 
 plugin = backends.Plugin(

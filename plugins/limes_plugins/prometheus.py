@@ -62,10 +62,8 @@ class PrometheusCapacity(backends.CapacityBackend):
     """One request for each query."""
 
     def __init__(self, params: PrometheusParams, context: backends.BackendContext) -> None:
-        self._params = params
+        self._params, self._context = params, context
         self._url = f"{params.api.url.rstrip('/')}/api/v1/query"
-        self._context = context
-        self._timeout = context.timeout
 
     def report_capacity(self) -> backends.CapacityReport:
         """Returns the results of all queries. One without a result is an error: nothing is known then."""
@@ -78,7 +76,6 @@ class PrometheusCapacity(backends.CapacityBackend):
             )
 
     def resources(self) -> Collection[backends.Ref]:
-        """Returns those that have queries."""
         return [(service, name) for service, queries in self._params.queries.items() for name in queries]
 
     def _capacity(self, session: requests.Session, params: QueryParams) -> Mapping[str, backends.AZCapacity]:
@@ -90,7 +87,7 @@ class PrometheusCapacity(backends.CapacityBackend):
 
     def _ask(self, session: requests.Session, query: str, az_label: str | None) -> dict[str, int]:
         """Returns amounts by AZ, rounded down."""
-        answer = session.post(self._url, data={"query": query}, timeout=self._timeout)
+        answer = session.post(self._url, data={"query": query}, timeout=self._context.timeout)
         try:
             document = answer.json()
         except ValueError as error:

@@ -10,6 +10,13 @@ resources:
   files: {usage: 3}                          # tracks no quota
 projects:                                    # other values for single projects, by id or name
   alpha: {objects: {usage: 12}}
+
+And the capacitor `manual`, capacity as the operator wrote it down:
+
+values:
+  compute:
+    cores: 4800                            # in AZ `any`
+    ram: {az-one: 400000, az-two: 400000}  # by AZ
 """
 
 import contextlib
@@ -18,7 +25,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -39,12 +46,10 @@ class MemoryState:
         self._projects: dict[str, Figures] = {}
 
     def figures(self, project_id: str) -> Figures:
-        """Returns a copy of what is known."""
         with self._lock:
             return {name: dict(values) for name, values in self._projects.get(project_id, {}).items()}
 
     def write_quotas(self, project_id: str, quotas: Mapping[str, int]) -> None:
-        """Sets the quotas."""
         with self._lock:
             _merge(self._projects, project_id, quotas)
 
@@ -56,14 +61,13 @@ class FileState:
         self._path = path
 
     def figures(self, project_id: str) -> Figures:
-        """Returns what the file says."""
         figures = self._read().get(project_id, {})
         if not isinstance(figures, dict) or not all(isinstance(values, dict) for values in figures.values()):
             raise backends.BackendError(f"{self._path}: project {project_id}: expected resources with quota and usage")
         return figures
 
     def write_quotas(self, project_id: str, quotas: Mapping[str, int]) -> None:
-        """Sets the quotas, and keeps what else the file says."""
+        """Keeps what else the file says."""
         with self._locked():
             projects = self._read()
             _merge(projects, project_id, quotas)
@@ -115,8 +119,6 @@ class StaticFigures(backends.Params):
 
 
 class StaticServiceParams(backends.Params):
-    """The service."""
-
     area: str
     resources: Annotated[dict[backends.ResourceName, StaticResource], backends.NOT_EMPTY]
     projects: dict[str, dict[str, StaticFigures]] = Field(default_factory=dict)
@@ -151,7 +153,6 @@ class StaticService(backends.QuotaBackend):
         )
 
     def describe(self) -> backends.ServiceDef:
-        """Returns the configured resources."""
         return self._service
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
@@ -162,7 +163,6 @@ class StaticService(backends.QuotaBackend):
         )
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """Remembers the quotas."""
         self._state.write_quotas(project.id, quotas)
 
     def _resource(self, name: str, project: backends.ProjectInfo, state: Mapping[str, Any]) -> backends.ResourceUsage:
@@ -174,17 +174,16 @@ class StaticService(backends.QuotaBackend):
         per_az = usage if isinstance(usage, dict) else {backends.ANY_AZ: usage}
         return backends.ResourceUsage(
             {az: backends.AZUsage(amount) for az, amount in per_az.items()},
-            None if common.quota is None else self._quota(quota, name),
+            None if common.quota is None else _quota(quota, name),
         )
 
-    def _quota(self, quota: Any, name: str) -> backends.BackendQuota:
-        if quota is backends.UNLIMITED or quota == "unlimited":
-            return backends.UNLIMITED
-        if not isinstance(quota, int):
-            raise backends.BackendError(
-                f"resource {name}: the quota is {quota!r}, expected a whole number or 'unlimited'"
-            )
-        return backends.limited(quota)
+
+def _quota(quota: Any, name: str) -> backends.BackendQuota:
+    if quota is backends.UNLIMITED or quota == "unlimited":
+        return backends.UNLIMITED
+    if not isinstance(quota, int):
+        raise backends.BackendError(f"resource {name}: the quota is {quota!r}, expected a whole number or 'unlimited'")
+    return backends.limited(quota)
 
 
 class StaticProject(backends.Params):
@@ -196,22 +195,16 @@ class StaticProject(backends.Params):
 
 
 class StaticDomain(backends.Params):
-    """A domain with at least one project."""
-
     id: Text
     name: Text
     projects: Annotated[tuple[StaticProject, ...], backends.NOT_EMPTY]
 
 
 class StaticDiscoveryParams(backends.Params):
-    """The domains."""
-
     domains: Annotated[tuple[StaticDomain, ...], backends.NOT_EMPTY]
 
 
 class StaticDiscovery(backends.DiscoveryBackend):
-    """Lists what is configured."""
-
     def __init__(self, params: StaticDiscoveryParams, context: backends.BackendContext) -> None:
         ids = Counter(domain.id for domain in params.domains)
         ids.update(project.id for domain in params.domains for project in domain.projects)
@@ -229,11 +222,9 @@ class StaticDiscovery(backends.DiscoveryBackend):
         self._domains = {domain.id: domain for domain in params.domains}
 
     def list_domains(self) -> Iterable[backends.DomainInfo]:
-        """Returns the configured domains."""
         return [backends.DomainInfo(domain.id, domain.name) for domain in self._domains.values()]
 
     def list_projects(self, domain: backends.DomainInfo) -> Iterable[backends.ProjectInfo]:
-        """Returns the configured projects of the domain."""
         if domain.id not in self._domains:
             raise backends.BackendError(f"the domain {domain.id} is not configured")
         return [
@@ -246,4 +237,44 @@ plugin = backends.Plugin(
     "Services, domains and projects as written in the configuration.",
     quota=backends.Offer(StaticServiceParams, StaticService),
     discovery=backends.Offer(StaticDiscoveryParams, StaticDiscovery),
+)
+
+
+class ManualParams(backends.Params):
+    """`values`: service type -> resource -> capacity in the resource's unit, or capacity by AZ."""
+
+    values: Annotated[dict[str, dict[backends.ResourceName, backends.AmountPerAZ]], backends.NOT_EMPTY]
+
+
+class ManualCapacity(backends.CapacityBackend):
+    def __init__(self, params: ManualParams, context: backends.BackendContext) -> None:
+        known = {*context.availability_zones, backends.ANY_AZ}
+        problems = [
+            f"values.{service}.{resource}.{az}: is not one of the configured availability_zones, nor 'any'"
+            for service, resources in params.values.items()
+            for resource, per_az in resources.items()
+            for az in per_az
+            if az not in known
+        ]
+        if problems:
+            raise backends.ConfigError(problems)
+        self._values = params.values
+
+    def report_capacity(self) -> backends.CapacityReport:
+        return backends.CapacityReport(
+            {
+                service: {
+                    resource: {az: backends.AZCapacity(amount) for az, amount in per_az.items()}
+                    for resource, per_az in resources.items()
+                }
+                for service, resources in self._values.items()
+            }
+        )
+
+    def resources(self) -> Collection[backends.Ref]:
+        return [(service, name) for service, resources in self._values.items() for name in resources]
+
+
+manual = backends.Plugin(
+    "Capacity as written in the configuration.", capacity=backends.Offer(ManualParams, ManualCapacity)
 )

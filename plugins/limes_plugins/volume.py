@@ -5,18 +5,23 @@ request for quota, and now and then the lists of all projects.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, model_validator
 
 from limes import backends
-from limes_plugins.openstack.answers import quota_of, whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import FixedService, capabilities_of, resource_name, subcapacity, zones_of
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import (
+    FixedService,
+    Snapshot,
+    capabilities_of,
+    resource_name,
+    subcapacity,
+    zones_of,
+)
 
 _KEYS = {"capacity": "gigabytes", "snapshots": "snapshots", "volumes": "volumes"}
 """Cinder's names of what there is for each volume type."""
@@ -54,8 +59,6 @@ class PoolTypeParams(backends.Params):
 
 
 class CinderCapacityParams(ConnectionParams):
-    """Of a capacitor."""
-
     service: Text = "volumev2"
     """The service type whose capacity this is."""
     volume_types: Annotated[dict[Text, PoolTypeParams], backends.NOT_EMPTY]
@@ -89,8 +92,6 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What a project has."""
-
     volumes: list[Stored] = field(default_factory=list)
     snapshots: list[Stored] = field(default_factory=list)
 
@@ -110,22 +111,17 @@ class VolumeService(FixedService):
         definitions = [
             backends.ResourceDef(
                 self._name(kind, type_),
-                unit,
+                backends.Unit.GIB if kind == "capacity" else backends.Unit.COUNT,
                 category=type_,
                 az_aware=True,
                 billed_attributes=_BILLED if shown.get(kind) else (),
             )
             for type_ in self._types
-            for kind, unit in (
-                ("capacity", backends.Unit.GIB),
-                ("snapshots", backends.Unit.COUNT),
-                ("volumes", backends.Unit.COUNT),
-            )
+            for kind in _KEYS
         ]
         super().__init__(context, params.area, definitions)
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
-        """Counts what is listed."""
         by_project = self._all.get() if self._max_age else self._read({"project_id": project.id})
         listed = by_project.get(project.id) or Listed()
         path = f"/os-quota-sets/{project.id}"
@@ -156,7 +152,6 @@ class VolumeService(FixedService):
         self._client.put(f"/os-quota-sets/{project.id}", {"quota_set": document})
 
     def _read(self, only: Mapping[str, str]) -> Mapping[str, Listed]:
-        """Returns what projects have."""
         query = {"all_tenants": "1", "limit": self._page_size, **only}
         listed: dict[str, Listed] = defaultdict(Listed)
         volumes: dict[str, Stored] = {}
@@ -181,9 +176,8 @@ def _limit(limits: Any, key: str, path: str) -> backends.BackendQuota:
     return quota_of(limits[key], f"GET {path}: the quota {key}")
 
 
-def _counted(stored: Iterable[Stored], with_subresources: bool) -> backends.AZUsage:
-    shown = list(stored)
-    return backends.AZUsage(len(shown), subresources=tuple(map(_subresource, shown)) if with_subresources else ())
+def _counted(stored: Sequence[Stored], with_subresources: bool) -> backends.AZUsage:
+    return backends.AZUsage(len(stored), subresources=tuple(map(_subresource, stored)) if with_subresources else ())
 
 
 def _subresource(item: Stored) -> Mapping[str, Any]:
@@ -227,7 +221,6 @@ def _text(entry: Mapping[str, Any], key: str) -> str:
 
 
 def _by_az(stored: Sequence[Stored]) -> Mapping[str, list[Stored]]:
-    """Returns the same, by AZ."""
     stored_by_az: dict[str, list[Stored]] = defaultdict(list)
     for entry in stored:
         stored_by_az[entry.az].append(entry)
@@ -246,7 +239,6 @@ class CinderCapacity(backends.CapacityBackend):
         }
 
     def resources(self) -> Collection[backends.Ref]:
-        """Returns those of the configured types."""
         return [(self._params.service, name) for name in self._names]
 
     def report_capacity(self) -> backends.CapacityReport:
@@ -257,8 +249,10 @@ class CinderCapacity(backends.CapacityBackend):
         for name, backend in self._names.items():
             per_az: dict[str, list[dict[str, Any]]] = defaultdict(list)
             for pool in pools:
-                if capabilities_of(pool).get("volume_backend_name") == backend:
-                    shown = _subcapacity(pool, zones)
+                capabilities = capabilities_of(pool)
+                if capabilities.get("volume_backend_name") == backend:
+                    state = (capabilities.get("custom_attributes") or {}).get("cinder_state")
+                    shown = subcapacity(pool, zones, "cinder_state", state)
                     per_az[shown["az"]].append(shown)
             resources[name] = {az: self._sum(shown) for az, shown in sorted(per_az.items())}
         return backends.CapacityReport({self._params.service: resources})
@@ -270,11 +264,6 @@ class CinderCapacity(backends.CapacityBackend):
             sum(pool["usage_gib"] for pool in counted),
             tuple(pools) if self._params.with_subcapacities else (),
         )
-
-
-def _subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str]) -> dict[str, Any]:
-    attributes = capabilities_of(pool).get("custom_attributes") or {}
-    return subcapacity(pool, zones, "cinder_state", attributes.get("cinder_state"))
 
 
 plugin = backends.Plugin(

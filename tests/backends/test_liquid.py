@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limes_plugins.liquid.service import share_out
+from limes_plugins.liquid import share_out
 
 from limes.backends import (
     UNLIMITED,

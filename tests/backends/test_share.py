@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.session import Session
-from limes_plugins.share.service import KEYS
+from limes_plugins.share import KEYS
 
 from limes.backends import (
     AZCapacity,

@@ -12,8 +12,7 @@ from keystoneauth1 import exceptions as ksa_errors
 from limes.actions.push_quota import push_quota
 from limes.actions.scrape_usage import claim_scrapes
 from limes.backends import BackendError, BackendOutage, calls
-from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, is_outage
-from limes.backends.timeouts import GuardedQuotaBackend
+from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, GuardedQuotaBackend, is_outage
 from limes.collector.service_jobs import push_job, scrape_job
 from limes.errors import BackendPaused
 from limes.metrics.counters import OutcomeCounter

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import entry_points
 
 import pytest
-from limes_osc.plugin import build_option_parser
+from limes_osc.client import build_option_parser
 from markdown_it import MarkdownIt
 from pydantic import BaseModel
 

@@ -1,6 +1,6 @@
 """What commands say besides a refusal: why, and what would work."""
 
-from limes_osc.amounts import Amount, exact, rounded
+from limes_osc.values import Amount, exact, rounded
 
 from limes.core.units import MAX_AMOUNT, Unit
 from tests.osc.client import User

@@ -1,7 +1,7 @@
 """Amounts as people write and read them."""
 
 import pytest
-from limes_osc.amounts import AmountError, apply_change, exact, in_unit, parse_amount, rounded
+from limes_osc.values import AmountError, apply_change, exact, in_unit, parse_amount, rounded
 
 from limes.core.units import Unit
 

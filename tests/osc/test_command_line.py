@@ -5,8 +5,7 @@ import shlex
 from importlib.metadata import entry_points
 
 import pytest
-from limes_osc.examples import EXAMPLES
-from limes_osc.unknown import suggest_command
+from limes_osc.help import EXAMPLES, suggest_command
 
 from tests.osc.conftest import Cloud, Login
 

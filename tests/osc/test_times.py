@@ -4,7 +4,7 @@ from argparse import ArgumentTypeError
 
 import pytest
 from limes_osc.names import suggest
-from limes_osc.times import Age, Moment, distance, duration, iso_after, read_time
+from limes_osc.values import Age, Moment, distance, duration, iso_after, read_time
 
 NOW = 1767225600.0
 HOUR, DAY = 3600, 86400

@@ -1,7 +1,7 @@
 """`limes usage history` and `limes forecast list`."""
 
 import pytest
-from limes_osc.usage_history import _ahead
+from limes_osc.usage import _ahead
 
 from tests.osc.client import User
 from tests.osc.conftest import Cloud, Login

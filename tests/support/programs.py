@@ -34,7 +34,7 @@ sys.exit(int.from_bytes(code, "big") if code else 1)
 """
 _PROGRAMS = {"limes": ("limes.cli", "main"), "openstack": ("openstackclient.shell", "main")}
 _ROOT = Path(__file__).parents[2]
-_ALSO = ("limes.composition.collector", "limes.composition.api", "limes.composition.placement", "limes_osc.plugin")
+_ALSO = ("limes.composition.collector", "limes.composition.api", "limes.composition.placement", "limes_osc.client")
 
 
 def programs(folder: Path, bin_folder: Path) -> ServerProcess:

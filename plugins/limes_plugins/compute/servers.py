@@ -10,9 +10,8 @@ from typing import Any
 
 from limes.backends import UNKNOWN_AZ, BackendError
 from limes_plugins.compute.params import HypervisorTypeRule
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.client import ServiceClient, whole_number
+from limes_plugins.openstack.reports import Snapshot
 
 _PATH = "/servers/detail"
 

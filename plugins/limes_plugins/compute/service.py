@@ -11,11 +11,9 @@ from typing import Any
 from limes import backends
 from limes_plugins.compute.params import LIMIT_NAMES, ComputeParams, flavor_resource
 from limes_plugins.compute.servers import Attributes, ImageTypes, Server, Servers
-from limes_plugins.openstack.answers import quota_of, whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
-from limes_plugins.openstack.reports import FixedService, within
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import FixedService, Snapshot, within
 
 RESOURCES = ("cores", "instances", "ram", "server_groups", "server_group_members")
 

@@ -15,8 +15,7 @@ from limes_plugins.nova import hypervisors as nova
 from limes_plugins.nova.hypervisors import CORES, DISK, RAM, Hypervisor
 from limes_plugins.nova.packing import PackedFlavor, Room, pack
 from limes_plugins.nova.params import NovaParams
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.placement.uses import placement_client
 
 

@@ -7,9 +7,8 @@ from typing import Any
 from limes.backends import UNKNOWN_AZ, BackendError
 from limes_plugins.nova.packing import PackedFlavor
 from limes_plugins.nova.params import FlavorSelection, HypervisorSelection, PackedFlavorParams
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.host_aggregates import host_aggregates
+from limes_plugins.openstack.client import ServiceClient, whole_number
+from limes_plugins.openstack.reports import host_aggregates
 
 CORES, RAM, DISK = "VCPU", "MEMORY_MB", "DISK_GB"
 _RESOURCES, _TRAITS = "resources:", "trait:"

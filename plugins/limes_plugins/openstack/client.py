@@ -10,47 +10,21 @@ from urllib.parse import parse_qs, urlsplit
 import requests
 from keystoneauth1 import exceptions
 
-from limes.backends import BackendContext, BackendError, BackendOutage
-from limes_plugins.openstack import answers
-from limes_plugins.openstack.answers import MISSING
-from limes_plugins.openstack.params import ConnectionParams
-from limes_plugins.openstack.service_endpoint import ServiceEndpoint, Wanted
+from limes.backends import UNLIMITED, BackendError, BackendOutage, BackendQuota, BackendRefusal, limited
+from limes_plugins.openstack.params import ServiceEndpoint
 
 _THREADS = 8
 _MAX_PAGES = 10_000
 _OFFSET_TRIES = 5
+_MISSING = "was the project deleted, or is the path of the endpoint wrong?"
+"""What an answer 404 may come from, if the caller knows nothing better."""
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 
-class ServiceClient:
+class ServiceClient(ServiceEndpoint):
     """Speaks JSON with one service. Safe to use from many threads. Nothing is asked before the first request."""
-
-    def __init__(
-        self,
-        context: BackendContext,
-        params: ConnectionParams,
-        *,
-        name: str,
-        service_type: str,
-        major: int | None = None,
-        microversion: str | None = None,
-        at_least: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        """`name` is what the service is called in messages, `service_type` its type in Keystone's catalog.
-
-        `major` is the version of the API to look for below the catalog's endpoint; a configured endpoint has to have it
-        in its path already. `headers` are sent with each request.
-        With a `microversion` each request asks for it; where `at_least` is given too, for the newest one up to
-        `microversion` that the service knows, which must not be older than `at_least`.
-        """
-        self.name = name
-        self._context = context
-        self._service_type = service_type
-        self._headers = {"Accept": "application/json", **(headers or {})}
-        self._endpoint = ServiceEndpoint(context, params, Wanted(name, service_type, major, microversion, at_least))
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -59,7 +33,7 @@ class ServiceClient:
         path: str,
         params: Mapping[str, Any] | None = None,
         *,
-        missing: str = MISSING,
+        missing: str = _MISSING,
         microversion: str | None = None,
     ) -> dict[str, Any]:
         """Returns the document at `path`. Raises `BackendError`; `missing` is what an answer 404 may come from, and
@@ -73,24 +47,19 @@ class ServiceClient:
         return None if answer.status_code == 404 else self._read("GET", path, answer)
 
     def put(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Replaces what is at `path`, and gives the answer. Raises `BackendError`."""
         return self._document("PUT", path, json=document)
 
     def post(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Returns the answer to a document. Raises `BackendError`."""
         return self._document("POST", path, json=document)
 
     def patch(self, path: str, document: Mapping[str, Any]) -> dict[str, Any]:
-        """Changes what is at `path`, and gives the answer. Raises `BackendError`."""
         return self._document("PATCH", path, json=document)
 
     def pages(
         self, path: str, key: str, params: Mapping[str, Any] | None = None, deadline: float | None = None
     ) -> Iterator[dict[str, Any]]:
         """Yields the entries of a list, page by page: along `<key>_links` or `links.next`, whichever the service has.
-
-        Raises `BackendError` if the list is not complete, also when the deadline has passed before its last page.
-        """
+        Raises `BackendError` if the list is not complete, also when the deadline has passed before its last page."""
         query = dict(params or {})
         for _ in range(_MAX_PAGES):
             self._check(deadline)
@@ -141,32 +110,49 @@ class ServiceClient:
         raise BackendError(f"GET {path}: the list does not end")
 
     def request(self, method: str, path: str, **options: Any) -> Any:
-        """One request, whose answer may have any status but 401, 403, 406 and the server's own errors.
-
-        Raises `BackendError` for these, and if the service is not in the catalog.
-        """
+        """One request, whose answer may have any status but 401, 403, 406, 429 and the server's own errors. Raises
+        `BackendError` for these, and if the service is not in the catalog."""
         headers = {**self._headers, **options.pop("headers", {})}
         with self._understood(method, path):
-            adapter = self._endpoint.adapter()
+            adapter = self.adapter()
             answer = adapter.request(path, method, raise_exc=False, headers=headers, **options)
         if answer.status_code == 406 and adapter.default_microversion is not None:
-            raise self._endpoint.too_old(f"does not know the microversion {adapter.default_microversion}")
-        answers.check(self.name, method, path, answer)
+            raise self.too_old(f"does not know the microversion {adapter.default_microversion}")
+        status = answer.status_code
+        if status in (401, 403):
+            raise BackendRefusal(
+                f"{method} {path}: {self.name} refuses the user of Limes with {status}{_detail(answer)}"
+                " (look at the roles of this user, and at the policy of the service)"
+            )
+        if status == 429 or status >= 500:
+            raise BackendOutage(f"{method} {path}: {self.name} answered with {status}{_detail(answer)}")
         return answer
 
-    def refused(self, method: str, path: str, answer: Any, missing: str = MISSING) -> BackendError:
-        """Returns the error to raise for an answer of 4xx that the caller has no use for."""
-        return answers.refused(self.name, method, path, answer, missing)
+    def refused(self, method: str, path: str, answer: Any, missing: str = _MISSING) -> BackendError:
+        """Returns the error for an answer of 4xx that the caller has no use for. `missing` is what a 404 may come
+        from."""
+        hint = f" ({missing})" if answer.status_code == 404 else ""
+        return BackendError(f"{method} {path}: {self.name} answered with {answer.status_code}{_detail(answer)}{hint}")
 
-    def _document(self, method: str, path: str, missing: str = MISSING, **options: Any) -> dict[str, Any]:
+    def _document(self, method: str, path: str, missing: str = _MISSING, **options: Any) -> dict[str, Any]:
         return self._read(method, path, self.request(method, path, **options), missing)
 
-    def _read(self, method: str, path: str, answer: Any, missing: str = MISSING) -> dict[str, Any]:
+    def _read(self, method: str, path: str, answer: Any, missing: str = _MISSING) -> dict[str, Any]:
         if answer.status_code >= 400:
             raise self.refused(method, path, answer, missing)
         if answer.status_code in (202, 204) and not answer.content:
             return {}
-        return answers.json_object(self.name, method, path, answer)
+        try:
+            document = answer.json()
+        except ValueError as error:
+            kind = answer.headers.get("Content-Type", "").partition(";")[0].strip()
+            problem = f"{kind} and not JSON" if kind and not kind.endswith("json") else "not JSON"
+            raise BackendError(
+                f"{method} {path}: {self.name}'s answer is {problem} (is there something else behind the endpoint?)"
+            ) from error
+        if not isinstance(document, dict):
+            raise BackendError(f"{method} {path}: {self.name}'s answer is not a JSON object")
+        return document
 
     @contextlib.contextmanager
     def _understood(self, method: str, path: str) -> Iterator[None]:
@@ -174,9 +160,9 @@ class ServiceClient:
         try:
             yield
         except exceptions.CatalogException as error:
-            raise self._endpoint.no_endpoint() from error
+            raise self.no_endpoint() from error
         except exceptions.DiscoveryFailure as error:
-            raise self._endpoint.no_versions() from error
+            raise self.no_versions() from error
         except exceptions.UnknownConnectionError as error:
             if not isinstance(error.original, requests.exceptions.ChunkedEncodingError):
                 raise
@@ -185,10 +171,6 @@ class ServiceClient:
                 " (look at its log, and at proxies in between)"
             ) from error
 
-    def endpoint(self) -> str:
-        """Returns the URL that paths are appended to. Raises `BackendError` if the service is not in the catalog."""
-        return self._endpoint.url()
-
     # -- many requests -----------------------------------------------------------------------------------------------
 
     def deadline(self) -> float:
@@ -196,10 +178,8 @@ class ServiceClient:
         return time.monotonic() + self._context.time_limit
 
     def map(self, function: Callable[[T], R], items: Iterable[T], deadline: float) -> list[R]:
-        """Applies a function that makes requests to all items, several at a time.
-
-        Raises the first error, and `BackendError` when the deadline has passed.
-        """
+        """Applies a function that makes requests to all items, several at a time. Raises the first error, and
+        `BackendError` when the deadline has passed."""
 
         def timed(item: T) -> R:
             self._check(deadline)
@@ -236,3 +216,42 @@ def _next_query(document: Mapping[str, Any], key: str) -> dict[str, str | list[s
             named = parse_qs(urlsplit(href).query).items()
             return {name: values if len(values) > 1 else values[0] for name, values in named}
     return None
+
+
+def _detail(answer: Any) -> str:
+    """Returns what the service says in its error document, if it is one of the usual forms, or a plain text."""
+    try:
+        text = _message(answer.json())
+    except ValueError:
+        text = answer.text if answer.headers.get("Content-Type", "").startswith("text/plain") else ""
+    return f": {' '.join(text.split())[:300]}" if text else ""
+
+
+def _message(document: Any) -> str:
+    """`{"errors": [{"detail": ...}]}`, `{"badRequest": {"message": ...}}`, `{"NeutronError": {"message": ...}}` or
+    `{"faultstring": ...}`."""
+    if not isinstance(document, dict):
+        return ""
+    errors = document.get("errors")
+    if isinstance(errors, list) and errors and isinstance(errors[0], dict):
+        return str(errors[0].get("detail") or "")
+    for field in ("message", "faultstring"):
+        if isinstance(document.get(field), str):
+            return str(document[field])
+    inner = next((value for value in document.values() if isinstance(value, dict)), None)
+    return "" if inner is None else _message(inner)
+
+
+def whole_number(value: Any, name: str) -> int:
+    """Returns the value, if it is a whole number from 0. Raises `BackendError`."""
+    if type(value) is not int or value < 0:
+        raise BackendError(f"{name} is {value!r}, expected a whole number from 0")
+    return value
+
+
+def quota_of(value: Any, name: str) -> BackendQuota:
+    """Returns a quota as OpenStack services write it: -1 means unlimited, and so does what no resource can have that
+    much of. Raises `BackendError` for anything else that is no whole number."""
+    if value == -1 and type(value) is int:
+        return UNLIMITED
+    return limited(whole_number(value, name))

@@ -22,8 +22,6 @@ class _ConflictError(BackendError):
 
 
 class KeystoneLimits:
-    """Registered limits and project limits of one service and region."""
-
     def __init__(self, params: KeystoneLimitParams, names: Mapping[str, str], context: BackendContext) -> None:
         """`names` are the names of limits by resource, where `params` don't say otherwise."""
         self._params = params
@@ -35,7 +33,7 @@ class KeystoneLimits:
     def read(self, project_id: str) -> Mapping[str, BackendQuota]:
         """Returns the project's limits, else the defaults. Without a default the limit is 0: nothing is allowed."""
         limits = self._project_limits(project_id)
-        defaults = self._registered()
+        defaults = self._list("registered_limits", {})
         quotas: dict[str, BackendQuota] = {}
         for name, limit_name in self._names.items():
             if limit_name in limits:
@@ -49,19 +47,14 @@ class KeystoneLimits:
         wanted = {self._names[name]: quota for name, quota in quotas.items()}
         for _ in range(_TRIES - 1):
             with contextlib.suppress(_ConflictError):
-                self._register(wanted)
                 self._write(project_id, wanted)
                 return
-        self._register(wanted)
         self._write(project_id, wanted)
 
-    def _register(self, wanted: Mapping[str, int]) -> None:
-        missing = sorted(set(wanted) - set(self._registered()))
-        if missing:
-            default = self._params.default_limit
-            self._create("registered_limits", [{"resource_name": name, "default_limit": default} for name in missing])
-
     def _write(self, project_id: str, wanted: Mapping[str, int]) -> None:
+        if unknown := sorted(set(wanted) - set(self._list("registered_limits", {}))):
+            default = self._params.default_limit
+            self._create("registered_limits", [{"resource_name": name, "default_limit": default} for name in unknown])
         present = self._project_limits(project_id)
         missing = set(wanted) - set(present)
         for name, limit in present.items():
@@ -69,13 +62,8 @@ class KeystoneLimits:
                 self._send("DELETE", f"/limits/{limit['id']}")
                 missing.add(name)
         if missing:
-            self._create(
-                "limits",
-                [
-                    {"resource_name": name, "resource_limit": wanted[name], "project_id": project_id}
-                    for name in sorted(missing)
-                ],
-            )
+            limits = [{"resource_name": name, "resource_limit": wanted[name]} for name in sorted(missing)]
+            self._create("limits", [{**limit, "project_id": project_id} for limit in limits])
 
     def _change(self, limit: Mapping[str, Any], wanted: int) -> bool:
         """Returns whether the limit has the wanted value now. Keystone answers 200 and keeps the old value where the
@@ -96,14 +84,10 @@ class KeystoneLimits:
         if answer.status_code >= 400:
             raise self._client.refused(method, path, answer)
 
-    def _registered(self) -> dict[str, dict[str, Any]]:
-        return self._list("registered_limits", {})
-
     def _project_limits(self, project_id: str) -> dict[str, dict[str, Any]]:
         return self._list("limits", {"project_id": project_id})
 
     def _list(self, collection: str, query: Mapping[str, str]) -> dict[str, dict[str, Any]]:
-        """Returns limits of our service and region, by name."""
         document = self._client.get(f"/{collection}", {"service_id": self._service(), **query})
         if document.get("truncated"):
             raise BackendError(f"Keystone lists only a part of the {collection} (its list_limit is too low)")

@@ -1,11 +1,24 @@
-"""The `params` that say how a service is found, common to all plugins for OpenStack services."""
+"""Where a service is: the `params` that say it, its endpoint, the token to send, and the microversion to ask for."""
 
 import re
-from typing import Annotated, Literal
+import threading
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
 
+from keystoneauth1 import discover, exceptions, noauth, token_endpoint
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
 from pydantic import AfterValidator, Field, SecretStr, model_validator
 
-from limes.backends import Params, ResourceName
+from limes.backends import (
+    BackendContext,
+    BackendError,
+    BackendMissing,
+    BackendOutage,
+    BackendOutdated,
+    Params,
+    ResourceName,
+)
 
 Text = Annotated[str, Field(min_length=1)]
 
@@ -23,8 +36,6 @@ Expression = Annotated[str, AfterValidator(_expression)]
 
 
 class AuthParams(Params):
-    """With which token to come to the service."""
-
     type: Literal["session", "token", "none"] = "session"
     """`session`: the configured Keystone credentials. `token`: a fixed token, for labs without Keystone. `none`: no
     token at all."""
@@ -38,8 +49,6 @@ class AuthParams(Params):
 
 
 class ConnectionParams(Params):
-    """How the service is found."""
-
     auth: AuthParams = AuthParams()
     endpoint: Text | None = None
     """The service's URL, where it is not that of the Keystone catalog."""
@@ -74,3 +83,141 @@ class KeystoneLimitParams(Params):
         if self.store != "keystone_limits" and self.model_fields_set - {"store"}:
             raise ValueError("the other keys go with the store 'keystone_limits' only")
         return self
+
+
+class ServiceEndpoint:
+    """One service, as configured or as Keystone's catalog has it. Safe to use from many threads."""
+
+    def __init__(
+        self,
+        context: BackendContext,
+        params: ConnectionParams,
+        *,
+        name: str,
+        service_type: str,
+        major: int | None = None,
+        microversion: str | None = None,
+        at_least: str | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        """`name` is what the service is called in messages, `service_type` its type in Keystone's catalog.
+
+        `major` is the version of the API to look for below the catalog's endpoint; a configured endpoint has to have it
+        in its path already. `headers` are sent with each request.
+        With a `microversion` each request asks for it; where `at_least` is given too, for the newest one up to
+        `microversion` that the service knows, which must not be older than `at_least`. Nothing is asked yet.
+        """
+        self.name, self._service_type, self._major = name, service_type, major
+        self._wanted, self._at_least = microversion, at_least
+        self._headers = {"Accept": "application/json", **(headers or {})}
+        self._context, self._params = context, params
+        self._lock = threading.RLock()  # who agrees on a microversion needs the session for it
+        self._negotiated: str | None = None
+        self._own_session: Session | None = None
+
+    def adapter(self) -> Adapter:
+        """Returns the adapter for requests. Raises `BackendError` and keystoneauth's exceptions."""
+        return self._adapter(self._microversion())
+
+    def endpoint(self) -> str:
+        """Returns the URL that paths are appended to, as configured or in the catalog. Raises `BackendMissing`."""
+        configured = self._configured_url()
+        if configured is None:
+            raise self._not_in_catalog()
+        return configured
+
+    # -- what is wrong -----------------------------------------------------------------------------------------------
+
+    def too_old(self, problem: str) -> BackendOutdated:
+        return BackendOutdated(f"this {self.name} {problem} (its release is too old for the plugin)")
+
+    def no_endpoint(self) -> BackendError:
+        url = self._configured_url()
+        if url is None:
+            return self._not_in_catalog()
+        missing = f"that it has version {self._major} of its API"
+        return BackendOutage(f"{self.name} does not say at {url} {missing} {self._is_it_there()}")
+
+    def no_versions(self) -> BackendOutage:
+        return BackendOutage(f"{self.name} has no version document at {self._configured_url()} {self._is_it_there()}")
+
+    def _is_it_there(self) -> str:
+        return f"(is this the endpoint of {self.name}, and does it answer?)"
+
+    def _not_in_catalog(self) -> BackendMissing:
+        region = f", region {self._params.region_name}" if self._params.region_name else ""
+        return BackendMissing(
+            f"there is no service of type {self._service_type!r} in Keystone's catalog"
+            f" (interface {self._interface()}{region}): register its endpoint, or set another one in the params"
+        )
+
+    # -- what is there -----------------------------------------------------------------------------------------------
+
+    def _interface(self) -> str:
+        return self._params.interface or self._context.interface
+
+    def _configured_url(self) -> str | None:
+        if self._params.endpoint is not None:
+            return self._params.endpoint
+        session = self._session() or self._context.session()
+        try:
+            endpoint = session.get_endpoint(
+                service_type=self._service_type,
+                interface=self._interface(),
+                region_name=self._params.region_name,
+                skip_discovery=True,
+            )
+        except exceptions.CatalogException:
+            return None
+        return str(endpoint) if endpoint else None
+
+    def _microversion(self) -> str | None:
+        if self._at_least is None or self._wanted is None:
+            return self._wanted
+        with self._lock:
+            if self._negotiated is None:
+                self._negotiated = self._negotiate(self._at_least, _number(self._wanted))
+            return self._negotiated
+
+    def _negotiate(self, at_least: str, wanted: tuple[int, int]) -> str:
+        data = self._adapter(None).get_endpoint_data()
+        if data is None:
+            raise self.no_endpoint()
+        newest = data.max_microversion
+        if newest is None or tuple(newest) < _number(at_least):
+            known = "knows no microversions" if newest is None else f"goes up to {newest[0]}.{newest[1]}"
+            raise self.too_old(f"{known}, but at least {at_least} is needed")
+        major, minor = min(wanted, (newest[0], newest[1]))
+        return f"{major}.{minor}"
+
+    def _adapter(self, microversion: str | None) -> Adapter:
+        versions: dict[str, Any] = {}
+        if self._major is not None:
+            versions = {"min_version": (self._major, 0), "max_version": (self._major, discover.LATEST)}
+        return self._context.adapter(
+            self._service_type,
+            session=self._session(),
+            interface=self._interface(),
+            region_name=self._params.region_name,
+            endpoint_override=self._params.endpoint,
+            default_microversion=microversion,
+            **versions,
+        )
+
+    def _session(self) -> Session | None:
+        """Returns a session of our own for fixed tokens; None means the configured one."""
+        auth = self._params.auth
+        if auth.type == "session":
+            return None
+        with self._lock:
+            if self._own_session is None:
+                token = auth.token.get_secret_value() if auth.token else None
+                endpoint = self._params.endpoint
+                plugin = token_endpoint.Token(endpoint, token) if token else noauth.NoAuth(endpoint)
+                self._own_session = self._context.own_session(plugin)
+            return self._own_session
+
+
+def _number(microversion: str) -> tuple[int, int]:
+    major, minor = microversion.split(".")
+    return int(major), int(minor)

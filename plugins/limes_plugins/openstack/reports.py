@@ -1,10 +1,47 @@
-"""Parts of reports that several plugins make alike."""
+"""What several plugins do alike: lists that are kept for a moment, parts of reports, Nova's host aggregates.
 
-from collections.abc import Iterable, Mapping, Sequence
+What one request (or one list) says of all projects at once is kept, so that a round through thousands of projects costs
+requests in proportion to the pages of the list. A scrape that comes within `max_age` seconds after the list was asked
+for takes its part of it; the figures are no older than that.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from limes import backends
+from limes.backends import BackendError
+from limes_plugins.openstack.client import ServiceClient
+
+T = TypeVar("T")
+
+
+class Snapshot(Generic[T]):
+    """Safe to use from many threads: one of them loads, the others wait for what it gets."""
+
+    def __init__(self, load: Callable[[], T], max_age: float, clock: Callable[[], float] = time.monotonic) -> None:
+        """`max_age` in seconds; with 0 each call loads again."""
+        self._load = load
+        self._max_age = max_age
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._loaded: tuple[float, T] | None = None
+
+    def get(self, at_most: float | None = None) -> T:
+        """Returns what was loaded not more than `max_age` seconds ago, or `at_most` seconds if that is less. Errors of
+        `load` go to the caller, and are not kept."""
+        max_age = self._max_age if at_most is None else min(self._max_age, at_most)
+        if max_age <= 0:
+            return self._load()
+        with self._lock:
+            started = self._clock()
+            if self._loaded is None or started - self._loaded[0] > max_age:
+                self._loaded = None
+                self._loaded = (started, self._load())
+            return self._loaded[1]
+
 
 _CLOSED = ("drain", "reserved")
 """States of pools in which nothing new is put."""
@@ -21,7 +58,6 @@ class FixedService(backends.QuotaBackend):
         )
 
     def describe(self) -> backends.ServiceDef:
-        """Returns the resources, which are always the same."""
         return self._service
 
 
@@ -66,10 +102,8 @@ def report(
 
 
 def within(total: int, used: Mapping[str, int], rest_in: str = backends.UNKNOWN_AZ) -> dict[str, int]:
-    """Returns the parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`.
-
-    If they are more than the total, those in `rest_in` count last.
-    """
+    """Returns the parts, so that their sum is the total: what they don't explain is in the AZ `rest_in`. If they are
+    more than the total, those in `rest_in` count last."""
     remaining = total
     parts: dict[str, int] = {}
     for az in sorted(used, key=lambda az: (az == rest_in, az)):
@@ -86,7 +120,6 @@ def resource_name(kind: str, type_: str, *, is_first: bool) -> str:
 
 
 def zones_of(services: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """Returns the AZ of each `host@backend`."""
     return {str(service.get("host")): str(service.get("zone") or backends.UNKNOWN_AZ) for service in services}
 
 
@@ -99,10 +132,8 @@ def capabilities_of(pool: Any) -> Mapping[str, Any]:
 
 
 def subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str], state_name: str, state: Any) -> dict[str, Any]:
-    """Returns the pool as a subcapacity. It is left out of sums if it has an `exclusion_reason`.
-
-    `state` is whether new volumes or shares are put there, by the service's name for it.
-    """
+    """Returns the pool as a subcapacity. It is left out of sums if it has an `exclusion_reason`. `state` is whether new
+    volumes or shares are put there, by the service's name for it."""
     capabilities = capabilities_of(pool)
     capacity, used, reason = 0, 0, ""
     try:
@@ -119,3 +150,34 @@ def subcapacity(pool: Mapping[str, Any], zones: Mapping[str, str], state_name: s
         "usage_gib": used,
         "exclusion_reason": reason,
     }
+
+
+@dataclass(frozen=True, slots=True)
+class HostAggregate:
+    name: str
+    uuid: str
+    """Also that of the aggregate in Placement, into which Nova puts the providers of its hosts. Empty if Nova is asked
+    below microversion 2.41."""
+    az: str
+    """Empty if it makes no AZ."""
+    hosts: frozenset[str]
+
+
+def host_aggregates(client: ServiceClient) -> list[HostAggregate]:
+    """Returns all of them, by one request. Raises `BackendError`."""
+    aggregates = client.get("/os-aggregates").get("aggregates")
+    if not isinstance(aggregates, list) or not all(_has_hosts(aggregate) for aggregate in aggregates):
+        raise BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")
+    return [
+        HostAggregate(
+            str(aggregate.get("name")),
+            str(aggregate.get("uuid") or ""),
+            str(aggregate.get("availability_zone") or ""),
+            frozenset(map(str, aggregate["hosts"])),
+        )
+        for aggregate in aggregates
+    ]
+
+
+def _has_hosts(aggregate: Any) -> bool:
+    return isinstance(aggregate, dict) and isinstance(aggregate.get("hosts"), list)

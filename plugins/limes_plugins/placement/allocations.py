@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from limes.backends import BackendError
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.placement.uses import ALL_TYPES, Usages, Use, sums_of
 from limes_plugins.placement.zones import ProviderQueries
 

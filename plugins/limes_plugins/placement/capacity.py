@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.backends import AZCapacity, BackendContext, BackendError, CapacityBackend, CapacityReport, Ref
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.placement.params import CapacityParams, check_zones
 from limes_plugins.placement.uses import placement_client
 from limes_plugins.placement.zones import Provider, ProviderQueries, Zones

@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from limes import backends
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
 from limes_plugins.openstack.reports import FixedService, within
 from limes_plugins.placement.allocations import Allocations

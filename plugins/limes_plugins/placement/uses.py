@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from limes.backends import BackendContext, BackendError
-from limes_plugins.openstack.answers import whole_number
-from limes_plugins.openstack.client import ServiceClient
+from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.openstack.params import ConnectionParams
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import Snapshot
 
 MICROVERSION = "1.38"
 """The first one that knows types of consumers (Placement of the Xena release)."""

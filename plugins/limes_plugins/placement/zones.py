@@ -13,8 +13,7 @@ from typing import Any
 
 from limes.backends import ANY_AZ, UNKNOWN_AZ, BackendContext, BackendError
 from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.host_aggregates import host_aggregates
-from limes_plugins.openstack.snapshot import Snapshot
+from limes_plugins.openstack.reports import Snapshot, host_aggregates
 from limes_plugins.placement.params import PlacementParams
 
 log = logging.getLogger(__name__)

@@ -14,8 +14,7 @@ from limes.backends import (
     ServiceDef,
     UsageReport,
 )
-from limes.backends.base import CapacityBackend, DiscoveryBackend
-from limes.backends.reports import CapacityReport
+from limes.backends.base import CapacityBackend, CapacityReport, DiscoveryBackend
 from limes.core.catalog import Catalog
 from limes.db.engine import Engine
 from tests.support.limes import make_limes

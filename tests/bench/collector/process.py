@@ -3,9 +3,8 @@
 import sys
 
 from limes.actions.context import Cluster
-from limes.backends.breaker import CircuitBreaker
+from limes.backends.breaker import CircuitBreaker, GuardedQuotaBackend
 from limes.backends.loader import Backends
-from limes.backends.timeouts import GuardedQuotaBackend
 from limes.collector.runner import run_until_signal
 from limes.composition.collector import build_collector
 from limes.core.catalog import Catalog

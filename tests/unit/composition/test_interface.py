@@ -10,7 +10,7 @@ from keystoneauth1.token_endpoint import Token
 
 from limes.auth.session import CloudSession
 from limes.backends import BackendError, ProjectInfo
-from limes.backends.reports import DomainInfo
+from limes.backends.base import DomainInfo
 from limes.composition.cluster import open_backends
 from limes.settings import parse
 from tests.support.processes import free_port

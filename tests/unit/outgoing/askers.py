@@ -9,8 +9,8 @@ from keystoneauth1.token_endpoint import Token
 
 from limes.auth.session import open_session
 from limes.backends import BackendError, ProjectInfo, calls
+from limes.backends.base import DomainInfo
 from limes.backends.loader import BackendSpec, load
-from limes.backends.reports import DomainInfo
 from limes.composition.identity import build_authenticator
 from limes.errors import LimesError, StartupError, Unavailable
 from limes.outgoing import AnswerLimits, keystone_session

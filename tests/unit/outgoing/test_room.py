@@ -13,10 +13,8 @@ from typing import Any
 
 import pytest
 
-from limes.backends.base import QuotaBackend
-from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState
-from limes.backends.reports import DomainInfo, ProjectInfo
-from limes.backends.timeouts import GuardedQuotaBackend, within
+from limes.backends.base import DomainInfo, ProjectInfo, QuotaBackend
+from limes.backends.breaker import BreakerRules, CircuitBreaker, CircuitState, GuardedQuotaBackend, within
 from limes.errors import BackendOutage, BackendPaused
 from limes.outgoing import AnswerLimits, GuardedSession
 from limes.outgoing.room import ROOM, Contents, Room, Share, with_its_answers

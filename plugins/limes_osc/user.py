@@ -1,4 +1,4 @@
-"""Which mails the user gets: `limes mail list`, `limes mail unsubscribe` and `limes mail subscribe`."""
+"""Who the user is, and which mails they get: `limes identity` and `limes mail`."""
 
 import argparse
 from collections.abc import Iterable
@@ -6,12 +6,31 @@ from typing import Any, ClassVar
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import Listing
+from limes_osc.base import LimesShowOne, Listing, option
 from limes_osc.client import Json
-from limes_osc.columns import Columns
-from limes_osc.options import option
+from limes_osc.columns import Columns, Row
 
 _PATH = "/mail-settings"
+
+
+class ShowIdentity(LimesShowOne):
+    """Show who you are logged in as: user, domain or project, and roles"""
+
+    def row(self, args: argparse.Namespace) -> Row:
+        identity = self.limes.get("/identity")["identity"]
+        scope = identity["scope"] or {}
+        project = scope.get("project", {})
+        domain = project.get("domain") or scope.get("domain", {})
+        return {
+            "User ID": identity["user"]["id"],
+            "User Name": identity["user"]["name"],
+            "Domain ID": domain.get("id"),
+            "Domain Name": domain.get("name"),
+            "Project ID": project.get("id"),
+            "Project Name": project.get("name"),
+            "System": scope.get("system"),
+            "Roles": ", ".join(identity["roles"]),
+        }
 
 
 class ListMails(Listing):
@@ -20,7 +39,6 @@ class ListMails(Listing):
     columns = Columns({"Kind": "kind", "Sent": "sent", "Address": "address"}, optional={"Address"}, unit=False)
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        """Returns what is sent in the end."""
         settings = self.settings(args)["mail_settings"]
         address, kinds = settings["address"], settings["kinds"]
         is_sent = settings["sent"] and address is not None

@@ -1,7 +1,11 @@
-"""Amounts: as people type them, and as tables show them to people and programs."""
+"""Amounts and times: as people type them, and as tables show them to people and programs."""
 
+import argparse
+import math
 import re
+import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, TypeVar
 
@@ -61,11 +65,9 @@ def _example(unit: Unit) -> str:
 
 
 def apply_change(text: str, present: int, unit: Unit) -> int:
-    """Returns the new amount, from a text that may refer to the present one.
-
-    `20` or `20GiB` is the new amount, `+5` and `-5GiB` count from the present one, `+10%` and `-10%` are parts of it;
-    a part is rounded down, so that never more is changed than was asked for. Raises `AmountError`.
-    """
+    """Returns the new amount, from a text that may refer to the present one. `20` or `20GiB` is the new amount, `+5`
+    and `-5GiB` count from the present one, `+10%` and `-10%` are parts of it; a part is rounded down, so that never
+    more is changed than was asked for. Raises `AmountError`."""
     text = text.strip()
     if text[:1] not in ("+", "-"):
         return parse_amount(text, unit)
@@ -103,7 +105,6 @@ def rounded(amount: int, unit: Unit) -> str:
 
 
 def _word(amount: int) -> str | None:
-    """Returns what people see instead of amounts that are none."""
     if amount < 0:
         return "unlimited"
     return NO_LIMIT if amount >= MAX_AMOUNT else None
@@ -134,19 +135,11 @@ def unit_of(document: Mapping[str, Any]) -> Unit:
 
 
 def display_unit(unit: Unit, wanted: Unit | None) -> Unit:
-    """Returns the unit for a resource if the user asks for `wanted`: its own where that is None, or the resource
-    counted."""
+    """The unit for a resource if the user asks for `wanted`: its own where that is None, or the resource counted."""
     return wanted if wanted is not None and unit.is_measured else unit
 
 
-def shown_unit(document: Mapping[str, Any], wanted: Unit | None) -> str:
-    """Returns the same, for the column `Unit`."""
-    return display_unit(unit_of(document), wanted).value
-
-
 class Measured(FormattableColumn[T]):
-    """A value that people see with a unit."""
-
     def __init__(self, value: T, unit: Unit) -> None:
         super().__init__(value)
         self._unit = unit
@@ -160,7 +153,9 @@ class Amount(FormattableColumn[int | float]):
         super().__init__(in_unit(amount, unit, display_unit(unit, wanted)))
         self._amount, self._unit = amount, unit
         if wanted is not None:
-            self._text = _word(amount) or _fixed(self._value, display_unit(unit, wanted))
+            number, shown = self._value, display_unit(unit, wanted)
+            text = shown.render(number) if isinstance(number, int) else f"{number:.2f} {shown.value}".lstrip()
+            self._text = _word(amount) or text
         else:
             self._text = exact(amount, unit) if exactly else rounded(amount, unit)
 
@@ -174,6 +169,82 @@ class Amount(FormattableColumn[int | float]):
         return self._amount * self._unit.multiplier < other._amount * other._unit.multiplier
 
 
-def _fixed(number: int | float, unit: Unit) -> str:
-    """`number` of a unit that was asked for."""
-    return unit.render(number) if isinstance(number, int) else f"{number:.2f} {unit.value}".lstrip()
+_DAY = 86400
+_NEAR = 2 * _DAY
+"""Within this many seconds of the present, lists show how long ago or ahead a time is."""
+
+
+def iso(seconds: float) -> str:
+    """Returns a UNIX time as programs get it: `2026-01-01T00:00:00Z`."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def iso_after(seconds: float) -> str:
+    """Returns the same, not before that time."""
+    return iso(math.ceil(seconds))
+
+
+def read_time(text: str) -> int:
+    """Returns a UNIX time, or an ISO 8601 date or time (UTC, unless it says otherwise). Raises `ArgumentTypeError`."""
+    try:
+        if text.isascii() and text.isdigit():
+            seconds = int(text)
+        else:
+            moment = datetime.fromisoformat(text)
+            seconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+        iso(seconds)  # a time that is no date, such as one in milliseconds, could not be shown
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time (expected for example 2027-01-31, 2027-01-31T12:00:00Z or UNIX time in seconds)"
+        ) from None
+    return seconds
+
+
+def short(seconds: float) -> str:
+    """Returns a UNIX time to the minute, or the day if it is midnight: `2027-01-31`."""
+    text = datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    return text.removesuffix(" 00:00")
+
+
+def duration(seconds: float) -> str:
+    """Returns the two largest units: `2h 5m`."""
+    left, parts = max(0, round(seconds)), []
+    for unit, size in (("d", _DAY), ("h", 3600), ("m", 60), ("s", 1)):
+        count, left = divmod(left, size)
+        if count:
+            parts.append(f"{count}{unit}")
+    return " ".join(parts[:2]) or "0s"
+
+
+def distance(seconds: float, now: float) -> str:
+    """Returns how far away a time is: `in 2h 5m`, `3d 4h ago`."""
+    return f"in {duration(seconds - now)}" if seconds > now else f"{duration(now - seconds)} ago"
+
+
+class Moment(FormattableColumn[str]):
+    """A UNIX time. Lists show the distance of near ones (`in 2h 5m`) and the date of others; `in_full` shows both."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(iso(seconds))
+        self._seconds = seconds
+
+    def human_readable(self) -> str:
+        return self.at_glance(time.time())
+
+    def at_glance(self, now: float) -> str:
+        return distance(self._seconds, now) if abs(self._seconds - now) < _NEAR else self._value[:10]
+
+    def in_full(self, now: float | None = None) -> str:
+        """Returns what is shown of a single thing: `2026-01-01 00:00:00 UTC (in 2h 5m)`."""
+        return f"{self.to_the_second()} ({distance(self._seconds, time.time() if now is None else now)})"
+
+    def to_the_second(self) -> str:
+        """Returns what lists show with `--long`: `2026-01-01 00:00:00 UTC`."""
+        return f"{self._value[:10]} {self._value[11:19]} UTC"
+
+
+class Age(FormattableColumn[float]):
+    """A duration in seconds; for people `2h 5m`."""
+
+    def human_readable(self) -> str:
+        return duration(self._value)

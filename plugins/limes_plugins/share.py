@@ -1,21 +1,111 @@
-"""Usage and quota of a project in Manila, and the capacity of its pools, with the formulas of the original.
+"""The plugin `sharev2`, as capacitor also `manila`: Manila's shares and snapshots. docs/plugins/sharev2.md.
 
 Usage is counted from the lists, because Manila's own counts know no AZs. A scrape takes one request for each share type
-and one more, and now and then the lists of all projects.
+and one more, and now and then the lists of all projects. The formulas of capacity are those of the original.
 """
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, field_validator
 
 from limes import backends
-from limes_plugins.openstack.answers import quota_of, whole_number
-from limes_plugins.openstack.client import ServiceClient
-from limes_plugins.openstack.reports import FixedService, capabilities_of, resource_name, subcapacity, zones_of
-from limes_plugins.openstack.snapshot import Snapshot
-from limes_plugins.share.params import ManilaCapacityParams, ShareParams, ShareType, manila_client
+from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
+from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.reports import (
+    FixedService,
+    Snapshot,
+    capabilities_of,
+    resource_name,
+    subcapacity,
+    zones_of,
+)
+
+
+class MappingRule(backends.Params):
+    """Another share type for some projects."""
+
+    name_pattern: str
+    """A regular expression on the whole of `domain/project`, by names."""
+    name: str
+    """The share type in Manila. Empty: these projects must not use the type at all."""
+
+    @field_validator("name_pattern")
+    @classmethod
+    def _is_a_pattern(cls, value: str) -> str:
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise ValueError(f"is no regular expression: {error}") from None
+        return value
+
+
+class ShareType(backends.Params):
+    name: Text
+    replication_enabled: bool = False
+    """Whether quotas of replicas are set to those of shares."""
+    mapping_rules: tuple[MappingRule, ...] = ()
+    """The first one that matches counts; without any, Manila knows the type by the same name."""
+
+    def in_manila(self, project: backends.ProjectInfo) -> str:
+        """Returns what Manila calls it for this project."""
+        full_name = f"{project.domain.name}/{project.name}"
+        for rule in self.mapping_rules:
+            if re.fullmatch(rule.name_pattern, full_name):
+                return rule.name
+        return self.name
+
+    @property
+    def manila_names(self) -> frozenset[str]:
+        """All that it may be called there."""
+        return frozenset({self.name, *(rule.name for rule in self.mapping_rules)} - {""})
+
+
+def _once_each(types: tuple[ShareType, ...]) -> tuple[ShareType, ...]:
+    names = [share_type.name for share_type in types]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"the share type {twice[0]!r} is given more than once")
+    return types
+
+
+ShareTypes = Annotated[tuple[ShareType, ...], backends.NOT_EMPTY, AfterValidator(_once_each)]
+"""The resources of the first one have no suffix."""
+
+
+class ShareParams(ConnectionParams):
+    """Of a service. A configured `endpoint` ends in `/v2`."""
+
+    area: Text = "storage"
+    share_types: ShareTypes
+    max_age: backends.SecondsOrZero = Field(default=120, le=3600)
+    """For how long the lists may be used once they are read; 0 reads them anew for each project."""
+    page_size: int = Field(default=1000, ge=1)
+    with_share_subresources: bool = False
+    with_snapshot_subresources: bool = False
+
+
+class ManilaCapacityParams(ConnectionParams):
+    service: Text = "sharev2"
+    """The service type whose capacity this is."""
+    share_types: ShareTypes
+    shares_per_pool: int = Field(ge=0)
+    snapshots_per_share: int = Field(ge=0)
+    capacity_balance: float = Field(ge=0)
+    """How much larger the capacity for snapshots is than that for shares."""
+    with_subcapacities: bool = False
+
+
+def manila_client(params: ConnectionParams, context: backends.BackendContext) -> ServiceClient:
+    """Returns a client for Manila from 2.39 on, which is the first one with quotas of share types."""
+    return ServiceClient(
+        context, params, name="Manila", service_type="shared-file-system", major=2, microversion="2.65", at_least="2.39"
+    )
+
 
 KEYS = {
     "shares": "shares",
@@ -55,7 +145,6 @@ class ShareService(FixedService):
         super().__init__(context, params.area, [*definitions, backends.ResourceDef(NETWORKS)])
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
-        """Counts what is listed."""
         listed = self._lists.get().get(project.id) or Listed()
         known = {name: type_ for type_ in reversed(self._types) for name in type_.manila_names}
         resources: dict[str, backends.ResourceUsage] = {}
@@ -120,8 +209,6 @@ def _limit(limits: Any, key: str, share_type: str) -> backends.BackendQuota:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What a project has."""
-
     counts: Mapping[str, Counter[Place]] = field(default_factory=lambda: {kind: Counter() for kind in KEYS})
     """Numbers, and sizes in GiB, by resource."""
     shown: dict[tuple[str, str, str], list[Mapping[str, Any]]] = field(default_factory=lambda: defaultdict(list))
@@ -130,7 +217,6 @@ class Listed:
     """Ids of share networks."""
 
     def add(self, count: str, capacity: str, place: Place, size: int) -> None:
-        """Takes another one into account."""
         self.counts[count][place] += 1
         self.counts[capacity][place] += size
 
@@ -153,7 +239,9 @@ def read_lists(client: ServiceClient, page_size: int, shown: Collection[str]) ->
         own = listed[_text(snapshot, "project_id")]
         own.add("share_snapshots", "snapshot_capacity", place, _size(snapshot))
         if "share_snapshots" in shown:
-            own.shown["share_snapshots", *place].append(_snapshot(snapshot, place))
+            own.shown["share_snapshots", *place].append(
+                {**_stored(snapshot, place), "share_id": snapshot.get("share_id")}
+            )
     for network in client.offset_pages("/share-networks/detail", "share_networks", query):
         listed[_text(network, "project_id")].networks.append(_text(network, "id"))
     return listed
@@ -163,10 +251,6 @@ def _share(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
     own = {"share_proto": entry.get("share_proto"), "replication_type": entry.get("replication_type")}
     shown = {**_stored(entry, place), "availability_zone": place[1], **own}
     return {name: value for name, value in shown.items() if value is not None}
-
-
-def _snapshot(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
-    return {**_stored(entry, place), "share_id": entry.get("share_id")}
 
 
 def _stored(entry: Mapping[str, Any], place: Place) -> Mapping[str, Any]:
@@ -198,13 +282,11 @@ class ManilaCapacity(backends.CapacityBackend):
         self._client = manila_client(params, context)
 
     def resources(self) -> Collection[backends.Ref]:
-        """Returns those of the configured types."""
         return [(self._params.service, self._name(kind, type_)) for type_ in self._params.share_types for kind in KEYS]
 
     def report_capacity(self) -> backends.CapacityReport:
         """Returns sums over pools, which are split between shares and snapshots by `capacity_balance`."""
-        services = self._client.get("/services", {"binary": "manila-share"}).get("services") or []
-        zones = zones_of(services)
+        zones = zones_of(self._client.get("/services", {"binary": "manila-share"}).get("services") or [])
         query = {"all_tenants": "1", "limit": 1000}
         networks = len(self._client.offset_pages("/share-networks/detail", "share_networks", query))
         resources: dict[str, Mapping[str, backends.AZCapacity]] = {}
@@ -254,3 +336,10 @@ class ManilaCapacity(backends.CapacityBackend):
 
     def _name(self, kind: str, share_type: ShareType) -> str:
         return resource_name(kind, share_type.name, is_first=share_type == self._params.share_types[0])
+
+
+plugin = backends.Plugin(
+    "Shares, snapshots and share networks of Manila, by share type.",
+    quota=backends.Offer(ShareParams, ShareService),
+    capacity=backends.Offer(ManilaCapacityParams, ManilaCapacity),
+)

@@ -1,20 +1,68 @@
-"""`limes project`."""
+"""`limes cluster`, `limes domain` and `limes project`."""
 
 import argparse
 from collections.abc import Iterable
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import LimesCommand, Listing, OfProject, Table
+from limes_osc import base
 from limes_osc.client import Json
 from limes_osc.columns import Cell, Columns
-from limes_osc.growth import add_grant_option, wants_bounds
-from limes_osc.options import PAGING, add_domain_option
-from limes_osc.quota import SetQuotas, SimulateQuotas, confirm
+from limes_osc.quota import SetQuotas, SimulateQuotas, add_grant_option, confirm, wants_bounds
+from limes_osc.quota_changes import read_term
 from limes_osc.reports import REPORT, LimesReport
-from limes_osc.scope import domain_path
-from limes_osc.show import ShowReport
-from limes_osc.temporary import read_term
+
+
+class ShowReport(base.Targeted, LimesReport):
+    options = [*REPORT]
+
+    def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
+        report = self.read(parsed_args, self.path(parsed_args))[self.level]
+        for service in report["services"]:
+            if problem := service.get("scrape_problem"):
+                self.warn(problem["message"])
+        return self.report(parsed_args, self.level, [report])
+
+
+class ShowCluster(ShowReport):
+    """Show capacity, quota and usage of the whole cloud"""
+
+    level = "cluster"
+
+    def path(self, args: argparse.Namespace) -> str:
+        return "/clusters/current"
+
+
+class ListDomains(LimesReport):
+    """List quota and usage of all domains"""
+
+    options = [*REPORT, *base.PAGING]
+
+    def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
+        domains = self.read(parsed_args, "/domains", limit=parsed_args.limit, marker=parsed_args.marker)["domains"]
+        return self.report(parsed_args, "domain", domains, {"Domain ID": "report.id", "Domain Name": "report.name"})
+
+
+class ShowDomain(base.OfDomain, ShowReport):
+    """Show quota and usage of a domain"""
+
+
+class SetDomain(base.OfDomain, SetQuotas):
+    """Set quotas of a domain, or how far those of its projects may grow by themselves"""
+
+
+class SimulateDomain(base.OfDomain, SimulateQuotas):
+    """Show what setting quotas of a domain would do; the exit code is 1 if something would be refused"""
+
+
+class DiscoverDomains(base.Listing):
+    """Look for new domains in Keystone, and list those that were found"""
+
+    nothing = "No new domains."
+    columns = Columns({"Domain ID": "id"}, unit=False)
+
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        return self.limes.discover("/domains/discover", "new_domains")
 
 
 def _add_whose(parser: argparse.ArgumentParser) -> None:
@@ -26,21 +74,21 @@ def _add_whose(parser: argparse.ArgumentParser) -> None:
 class ListProjects(LimesReport):
     """List quota and usage of a domain's projects"""
 
-    options = [_add_whose, *REPORT, *PAGING]
+    options = [_add_whose, *REPORT, *base.PAGING]
 
-    def take_action(self, parsed_args: argparse.Namespace) -> Table:
+    def take_action(self, parsed_args: argparse.Namespace) -> base.Table:
         path, whose = "/projects", dict[str, Cell]()
         if parsed_args.all_domains:
             whose = {"Domain ID": "report.domain.id", "Domain Name": "report.domain.name"}
         else:
             hint = "--domain, list all projects with --all-domains"
-            path = f"{domain_path(self.scopes.domain(parsed_args.domain, hint))}/projects"
+            path = f"{self.scopes.domain_path(parsed_args.domain, hint)}/projects"
         whose |= {"Project ID": "report.id", "Project Name": "report.name"}
         projects = self.read(parsed_args, path, limit=parsed_args.limit, marker=parsed_args.marker)["projects"]
         return self.report(parsed_args, "project", projects, whose)
 
 
-class ShowProject(OfProject, ShowReport):
+class ShowProject(base.OfProject, ShowReport):
     """Show quota and usage of a project"""
 
 
@@ -56,55 +104,52 @@ def _add_bursting(parser: argparse.ArgumentParser) -> None:
         )
 
 
-class SetProject(OfProject, SetQuotas):
+class SetProject(base.OfProject, SetQuotas):
     """Set quotas of a project, or how far they may grow by themselves, or switch its bursting"""
 
     options = [add_grant_option, _add_bursting]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""
-        if parsed_args.bursting is None:
+        wanted = parsed_args.bursting
+        if wanted is None:
             super().take_action(parsed_args)
-        elif parsed_args.set or parsed_args.quota_set or wants_bounds(parsed_args) or read_term(parsed_args):
+            return
+        if parsed_args.set or parsed_args.quota_set or wants_bounds(parsed_args) or read_term(parsed_args):
             raise CommandError("quotas and bursting cannot be set in the same request")
-        else:
-            self._switch_bursting(parsed_args)
-
-    def _switch_bursting(self, args: argparse.Namespace) -> None:
-        path = self.path(args)
+        path = self.path(parsed_args)
         report, condition = self.limes.get_with_condition(path, [("service", "")])
         if "bursting" not in report["project"]:
             raise CommandError("there is no bursting in this cloud")
         words = {True: "enabled", False: "disabled"}
         present = report["project"]["bursting"]["enabled"]
-        if present == args.bursting:
+        if present == wanted:
             self.say(f"bursting: {words[present]} (unchanged)")
             return
-        self.say(f"bursting: {words[present]} -> {words[args.bursting]}")
-        confirm(args)
-        body = {"project": {"bursting": {"enabled": args.bursting}}}
+        self.say(f"bursting: {words[present]} -> {words[wanted]}")
+        confirm(parsed_args)
+        body = {"project": {"bursting": {"enabled": wanted}}}
         if pending := self.limes.request("PUT", path, (), body, condition).text.strip():
             self.warn(pending)
 
 
-class SimulateProject(OfProject, SimulateQuotas):
+class SimulateProject(base.OfProject, SimulateQuotas):
     """Show what setting quotas of a project would do; the exit code is 1 if something would be refused"""
 
 
-class SyncProject(OfProject, LimesCommand):
+class SyncProject(base.OfProject, base.LimesCommand):
     """Ask Limes to update a project's usage as soon as possible"""
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         self.limes.request("POST", f"{self.path(parsed_args)}/sync")
 
 
-class DiscoverProjects(Listing):
+class DiscoverProjects(base.Listing):
     """Look for new projects of a domain in Keystone, and list those that were found"""
 
     nothing = "No new projects."
-    options = [add_domain_option]
+    options = [base.add_domain_option]
     columns = Columns({"Project ID": "id"}, unit=False)
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        path = f"{domain_path(self.scopes.domain(args.domain))}/projects/discover"
-        return self.limes.discover(path, "new_projects")
+        return self.limes.discover(f"{self.scopes.domain_path(args.domain)}/projects/discover", "new_projects")

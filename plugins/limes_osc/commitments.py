@@ -1,22 +1,23 @@
-"""Commitments as rows, and the commands that list them, their utilisation and their changes."""
+"""Commitments as rows, and the commands that list them, their utilisation, their changes and their sums."""
 
 import abc
 import argparse
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
+from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import InProject, LimesShowOne, Listing
+from limes_osc import base
 from limes_osc.client import Json
-from limes_osc.columns import IN_ZONE, Cell, Columns, Row, Text, amount, at
-from limes_osc.options import add_filters, add_long, add_unit, option, pairs_of, repeated, time_option
+from limes_osc.columns import IN_ZONE, Cell, Columns, Row, Text, amount, at, exact_amount, is_some, named, shown
 
 OFFERS = "/public-commitments"
 """The path of what is offered to everybody."""
 
-add_id = option("id", type=int, help="ID of the commitment (its number)")
+add_id = base.option("id", type=int, help="ID of the commitment (its number)")
 
 
 def _status(commitment: Json, _: Any) -> Text:
@@ -33,13 +34,10 @@ _MORE: dict[str, Cell] = {
 _CELLS: dict[str, Cell] = {
     "ID": "id",
     **IN_ZONE,
-    "Amount": amount("amount", exactly=True),
+    "Amount": exact_amount("amount"),
     "Duration": "duration",
     "Status": _status,
-    "Confirm By": at("confirm_by"),
-    "Confirmed At": at("confirmed_at"),
-    "Expires At": at("expires_at"),
-    "Superseded At": at("superseded_at"),
+    **named(at, "confirm_by", "confirmed_at", "expires_at", "superseded_at"),
     "Transfer Status": "transfer_status",
     "Auto Renew": lambda commitment, _: commitment.get("auto_renew_error") or commitment.get("auto_renew"),
     **_MORE,
@@ -56,17 +54,15 @@ COMMITMENT = Columns(
 )
 
 
-class ListOfCommitments(Listing):
-    """Commitments, restricted by the usual filters."""
-
-    options = [add_filters, add_long, add_unit]
+class ListOfCommitments(base.Listing):
+    options = [base.add_filters, base.add_long, base.add_unit]
 
 
-class ListCommitments(InProject, ListOfCommitments):
+class ListCommitments(base.InProject, ListOfCommitments):
     """List a project's commitments"""
 
     nothing = "No commitments were found."
-    options = [option("--history", action="store_true", help="Include those that have ended")]
+    options = [base.option("--history", action="store_true", help="Include those that have ended")]
     columns = COMMITMENT
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
@@ -86,8 +82,8 @@ class ListOffers(ListOfCommitments):
         return self.found(args, OFFERS, "commitments", secret=True)
 
 
-class OneCommitment(LimesShowOne):
-    options = [add_unit]
+class OneCommitment(base.LimesShowOne):
+    options = [base.add_unit]
 
     @abc.abstractmethod
     def commitment(self, args: argparse.Namespace) -> Json:
@@ -97,7 +93,7 @@ class OneCommitment(LimesShowOne):
         return COMMITMENT.row(self.commitment(args), args.unit)
 
 
-class OneOfProject(InProject, OneCommitment):
+class OneOfProject(base.InProject, OneCommitment):
     """About one commitment of a project."""
 
     def find(self, args: argparse.Namespace, number: int) -> Json:
@@ -124,26 +120,22 @@ class ShowCommitment(OneOfProject):
         return self.find(args, args.id)
 
 
-class ListUtilisation(InProject, Listing):
+class ListUtilisation(base.InProject, base.Listing):
     """List how well commitments match usage, and the recommended amounts"""
 
     nothing = "No commitments were found, nor usage that one could commit to."
     options = [
-        add_filters,
-        option("--days", type=int, help="How many days to look back (default: 30)"),
-        option("--daily", action="store_true", help="One row for each day, instead of only the last day"),
-        *(add_long, add_unit),
+        base.add_filters,
+        base.option("--days", type=int, help="How many days to look back (default: 30)"),
+        base.option("--daily", action="store_true", help="One row for each day, instead of only the last day"),
+        *(base.add_long, base.add_unit),
     ]
     columns = Columns(
         {
             **IN_ZONE,
             "Recommended": amount("recommended_amount"),
             "Date": "date",
-            "Committed": amount("committed"),
-            "Used": amount("used"),
-            "Unused": amount("unused"),
-            "Min Used": amount("min_used"),
-            "Max Used": amount("max_used"),
+            **named(amount, "committed", "used", "unused", "min_used", "max_used"),
         },
         hidden={"Min Used", "Max Used", "Date"},
     )
@@ -152,27 +144,31 @@ class ListUtilisation(InProject, Listing):
         return replace(self.columns, hidden={"Min Used", "Max Used"}) if args.daily else self.columns
 
     def entries(self, args: argparse.Namespace) -> Iterator[Json]:
-        """Yields each resource and AZ, or each of their days."""
+        """One for each resource and AZ, or for each of their days."""
         path = f"{self.path(args)}/commitments/utilisation"
         for entry in self.found(args, path, "utilisation", days=args.days):
             for day in entry["days"] if args.daily else entry["days"][-1:]:
                 yield {**entry, **day}
 
 
-class ListEvents(Listing):
+class ListEvents(base.Listing):
     """List the changes of all commitments in order, for billing"""
 
     nothing = "No changes."
     options = [
-        option("--since", metavar="<number>", type=int, default=0, help="Only changes after the one of this number"),
-        option("--limit", metavar="<number>", type=int, help="At most this many (default: 1000)"),
-        repeated("--status", help="Only changes to this status"),
-        repeated("--az", help="Only in this availability zone"),
-        repeated("--domain-id", metavar="<id>", help="Only of this domain; may be repeated, as --status and --az"),
-        repeated("--project-id", metavar="<id>", help="Only of this project; may be repeated, as --status and --az"),
-        time_option("--changed-since", help="Only changes at this time or later"),
-        time_option("--changed-until", help="Only changes before this time"),
-        *(add_long, add_unit),
+        base.option(
+            "--since", metavar="<number>", type=int, default=0, help="Only changes after the one of this number"
+        ),
+        base.option("--limit", metavar="<number>", type=int, help="At most this many (default: 1000)"),
+        base.repeated("--status", help="Only changes to this status"),
+        base.repeated("--az", help="Only in this availability zone"),
+        base.repeated("--domain-id", metavar="<id>", help="Only of this domain; may be repeated, as --status and --az"),
+        base.repeated(
+            "--project-id", metavar="<id>", help="Only of this project; may be repeated, as --status and --az"
+        ),
+        base.time_option("--changed-since", help="Only changes at this time or later"),
+        base.time_option("--changed-until", help="Only changes before this time"),
+        *(base.add_long, base.add_unit),
     ]
     columns = Columns(
         {
@@ -182,7 +178,7 @@ class ListEvents(Listing):
             "Project ID": "project_id",
             "UUID": "uuid",
             **IN_ZONE,
-            "Amount": amount("amount", exactly=True),
+            "Amount": exact_amount("amount"),
             "Duration": "duration",
             "Status": _status,
             "Expires At": at("expires_at"),
@@ -194,15 +190,41 @@ class ListEvents(Listing):
     )
 
     def entries(self, args: argparse.Namespace) -> Iterable[Json]:
-        """Returns the changes, each with its commitment; the last number is the `--since` of the next call."""
-        query = {
-            "since": args.since,
-            "limit": args.limit,
-            "status": args.status,
-            "availability_zone": args.az,
-            "domain_id": args.domain_id,
-            "project_id": args.project_id,
-            "changed_since": args.changed_since,
-            "changed_until": args.changed_until,
-        }
-        return ({**event["commitment"], **event} for event in self.limes.get("/commitments", pairs_of(query))["events"])
+        """Each with its commitment; the last number is the `--since` of the next call."""
+        names = ("since", "limit", "status", "az", "domain_id", "project_id", "changed_since", "changed_until")
+        query = {"availability_zone" if name == "az" else name: getattr(args, name) for name in names}
+        return (
+            {**event["commitment"], **event} for event in self.limes.get("/commitments", base.pairs_of(query))["events"]
+        )
+
+
+class Share(FormattableColumn[float]):
+    """A share from 0 to 1; for people in percent."""
+
+    def human_readable(self) -> str:
+        return f"{self._value:.0%}".replace("%", " %")
+
+
+class SummarizeCommitments(base.InScope, base.Listing):
+    """List commitments in sum, by resource and availability zone: what they cover, and what of them is not used"""
+
+    nothing = "There are no commitments."
+    options = [
+        base.option("--days", type=int, help="How far Expiring looks ahead (default: 30)"),
+        *(base.add_filters, base.add_long, base.add_unit),
+    ]
+    columns = Columns(
+        {
+            **IN_ZONE,
+            **named(amount, "committed", "used", "unused", "usage"),
+            **named(partial(shown, Share), "coverage", "waste"),
+            **named(amount, "expiring", "pending", "planned"),
+            **named(str, "commitments", "projects"),
+        },
+        hidden={"Unused", "Usage", "Commitments", "Projects"},
+        optional={"Coverage", "Waste"},
+        notable={title: is_some(title) for title in ("Pending", "Planned")},
+    )
+
+    def entries(self, args: argparse.Namespace) -> Iterable[Json]:
+        return self.found(args, f"{self.path(args)}/commitment-summary", "commitment_summary", days=args.days)

@@ -1,1 +1,0 @@
-"""`limes request`."""
