@@ -11,7 +11,7 @@ commitments that wait.
 
 import contextlib
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from limes.actions import change_log
@@ -115,8 +115,7 @@ def _write_domains(limes: Limes, vanished: set[str], listed: Sequence[DomainInfo
     for domain in sorted(listed, key=lambda domain: domain.id):
         id_ = queries.upsert_domain(limes.engine, domain.id, domain.name)
         if domain.id in new:
-            queries.add_domain_quotas(limes.engine, id_, _initial_quotas(limes, domain, resources))
-            _record_constraints(limes, domain, resources)
+            _give_quotas(limes, id_, domain, resources)
     if vanished:
         queries.lock_projects(limes.engine, queries.projects_of_domains(limes.engine, vanished))
         limes.engine.after_commit(partial(_give_away, limes))
@@ -157,25 +156,14 @@ def _give_away(limes: Limes) -> None:
     mark_growing_due(limes.engine, limes.catalog, limes.now())
 
 
-def _record_constraints(limes: Limes, domain: DomainInfo, resources: Collection[Ref]) -> None:
-    """Records the quotas that constraints have given to a new domain."""
-    changes = [
-        (ref, None, constraint.apply_to(0), constraint)
-        for ref, constraint in limes.constraints.domains.get(domain.name, {}).items()
-        if ref in resources and constraint.apply_to(0)
-    ]
+def _give_quotas(limes: Limes, id_: int, domain: DomainInfo, resources: Mapping[Ref, int]) -> None:
+    """Gives a new domain its quotas: 0, or what its constraints demand, which is recorded."""
+    constraints = limes.constraints.domains.get(domain.name, {})
+    demanded = {ref: constraint.apply_to(0) for ref, constraint in constraints.items()}
+    tracked = [ref for ref in limes.catalog.refs() if limes.catalog.tracks_quota(ref) and ref in resources]
+    queries.add_domain_quotas(limes.engine, id_, {resources[ref]: demanded.get(ref, 0) for ref in tracked})
+    changes = [(ref, None, quota, constraints[ref]) for ref, quota in demanded.items() if ref in resources and quota]
     change_log.record_constrained(limes, Scope(domain.id, domain.name), changes)
-
-
-def _initial_quotas(limes: Limes, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
-    """Returns initial quotas: 0, or what the constraint of the domain demands."""
-    quotas = {}
-    for ref in limes.catalog.refs():
-        resource = limes.catalog.find(ref)
-        if resource is not None and resource.tracks_quota and ref in resources:
-            constraint = limes.constraints.for_domain(ref, domain.name)
-            quotas[resources[ref]] = constraint.apply_to(0) if constraint else 0
-    return quotas
 
 
 # -- projects ----------------------------------------------------------------------------------------------------------

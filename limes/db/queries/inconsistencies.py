@@ -10,6 +10,7 @@ from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectResource, ProjectService, Service
 from limes.db.models.kept_sums import SuspiciousResource
 from limes.db.queries import kept_sums
+from limes.db.queries.attention import PLACE, PlacedRow, placed
 from limes.db.query import Node, rows
 
 
@@ -26,10 +27,7 @@ class OvercommittedRow(NamedTuple):
 class SuspiciousRow(NamedTuple):
     """A project's resource whose usage or backend quota may contradict its quota."""
 
-    domain_uuid: str
-    domain_name: str
-    project_uuid: str
-    project_name: str
+    project: PlacedRow
     has_bursting: bool
     resource_id: int
     quota: int
@@ -38,11 +36,8 @@ class SuspiciousRow(NamedTuple):
 
 
 class ScrapeErrorRow(NamedTuple):
+    project: PlacedRow
     service_type: str
-    project_uuid: str
-    project_name: str
-    domain_uuid: str
-    domain_name: str
     checked_at: float
     message: str
 
@@ -78,11 +73,9 @@ def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[Over
 
 
 _COLUMNS = (
-    *(Domain.uuid, Domain.name, Project.uuid, Project.name, Project.has_bursting),
+    *(*PLACE, Project.has_bursting),
     *(ProjectResource.resource, ProjectResource.quota, ProjectResource.backend_quota, ProjectResource.usage),
 )
-
-
 IS_SUSPICIOUS = (ProjectResource.usage > ProjectResource.quota) | (
     ProjectResource.backend_quota != ProjectResource.quota
 )
@@ -93,12 +86,15 @@ def _select(resources: Sequence[int], *conditions: Any) -> Select:
     return ProjectResource.select(*_COLUMNS).join(Project).join(Domain).where(*is_wanted, *conditions)
 
 
-@rows(SuspiciousRow, skip_empty="resources")
+_suspicious_rows = placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources")
+
+
+@_suspicious_rows
 def _suspicious(resources: Sequence[int]) -> Node:
     return _select(resources, IS_SUSPICIOUS | Project.has_bursting)
 
 
-@rows(SuspiciousRow, skip_empty="resources")
+@_suspicious_rows
 def _kept_or_bursting(resources: Sequence[int]) -> Node:
     kept = SuspiciousResource
     same = (kept.project_id == ProjectResource.project) & (kept.resource_id == ProjectResource.resource)
@@ -115,13 +111,12 @@ def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[Suspic
     return (_kept_or_bursting if kept_sums.are_kept(engine) else _suspicious)(engine, resources)
 
 
-@rows(ScrapeErrorRow)
+@placed(ScrapeErrorRow, str, float, str)
 def scrape_errors() -> Node:
     """All failed scrapes, in the order of service type, domain name and project name."""
     row = ProjectService
-    columns = (Service.type, Project.uuid, Project.name, Domain.uuid, Domain.name, row.checked_at, row.scrape_error)
     return (
-        row.select(*columns)
+        row.select(*PLACE, Service.type, row.checked_at, row.scrape_error)
         .join_from(row, Service)
         .join_from(row, Project)
         .join(Domain)
