@@ -27,18 +27,17 @@ from limes.core.catalog import Ref
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries
 from limes.db.queries import lifetimes
+from limes.db.queries.domain_quotas import add_quotas
 from limes.db.queries.metering import note_names
-from limes.db.transactions import atomic, snapshot
+from limes.db.transactions import atomic
 from limes.errors import BackendError, NotFound
 
 log = logging.getLogger(__name__)
 
 
 def discover(limes: Limes) -> None:
-    """Follows all domains and their projects.
-
-    Raises `BackendError` if some could not be listed, after doing all others.
-    """
+    """Follows all domains and their projects. Raises `BackendError` if some could not be listed, after doing all
+    others."""
     domains, new = _merge_domains(limes)
     problems = []
     for domain in domains:
@@ -62,19 +61,15 @@ def discover_domains(limes: Limes) -> Sequence[str]:
 
 
 def discover_projects(limes: Limes, domain_uuid: str) -> Sequence[str]:
-    """Follows the projects of one domain. Returns the UUIDs of new ones.
-
-    Raises `NotFound` for a domain that is not known, and `BackendError`.
-    """
+    """Follows the projects of one domain. Returns the UUIDs of new ones. Raises `NotFound` for a domain that is not
+    known, and `BackendError`."""
     row = limes.engine.snapshot(lambda: find_domain(limes.engine, domain_uuid))
     return _merge_projects(limes, DomainInfo(row.uuid, row.name))
 
 
 def request_sync(limes: Limes, domain_uuid: str, project_uuid: str) -> None:
-    """Asks for a scrape of all services of a project. Looks for it in Keystone first if it is not known.
-
-    Raises `NotFound` and `BackendError`.
-    """
+    """Asks for a scrape of all services of a project. Looks for it in Keystone first if it is not known. Raises
+    `NotFound` and `BackendError`."""
     if not _mark_stale(limes, domain_uuid, project_uuid):
         discover_projects(limes, domain_uuid)
         if not _mark_stale(limes, domain_uuid, project_uuid):
@@ -161,7 +156,7 @@ def _give_quotas(limes: Limes, id_: int, domain: DomainInfo, resources: Mapping[
     constraints = limes.constraints.domains.get(domain.name, {})
     demanded = {ref: constraint.apply_to(0) for ref, constraint in constraints.items()}
     tracked = [ref for ref in limes.catalog.refs() if limes.catalog.tracks_quota(ref) and ref in resources]
-    queries.add_domain_quotas(limes.engine, id_, {resources[ref]: demanded.get(ref, 0) for ref in tracked})
+    add_quotas(limes.engine, [(id_, resources[ref], demanded.get(ref, 0)) for ref in tracked])
     changes = [(ref, None, quota, constraints[ref]) for ref, quota in demanded.items() if ref in resources and quota]
     change_log.record_constrained(limes, Scope(domain.id, domain.name), changes)
 
@@ -170,17 +165,11 @@ def _give_quotas(limes: Limes, id_: int, domain: DomainInfo, resources: Mapping[
 
 
 def _merge_projects(limes: Limes, domain: DomainInfo) -> list[str]:
-    known = _known_projects(limes, domain)
+    known = limes.engine.snapshot(lambda: queries.projects_of_domains(limes.engine, [domain.id]))
     listed = calls.list_projects(limes.backends.discovery, domain)
     vanished = known - {project.id for project in listed}
     delete_unconfirmed(limes, vanished)
     return _write_projects(limes, domain, vanished, listed)
-
-
-@snapshot
-def _known_projects(limes: Limes, domain: DomainInfo) -> set[str]:
-    id_ = queries.domain_ids(limes.engine).get(domain.id)
-    return set(queries.projects_of(limes.engine, id_)) if id_ is not None else set()
 
 
 @atomic

@@ -54,10 +54,8 @@ def wanted_quotas(
     catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
 ) -> dict[str, int]:
     """Returns the quota that the backend should enforce for each resource of the service that tracks quota, by name.
-
     That is what the project may use, with bursting, or what it uses already if the backend would refuse less. Resources
-    without a quota yet get 0. `ids` are the resources' ids by name.
-    """
+    without a quota yet get 0. `ids` are the resources' ids by name."""
     wanted = {}
     for name, resource in catalog.services[task.service_type].resources.items():
         if not resource.tracks_quota or name not in ids:
@@ -112,11 +110,8 @@ def finish_job(limes: Limes, name: str, claimed_until: float, pause: float, mess
 
 def run_if_due(limes: Limes, name: str, work: Callable[[Limes], object], interval: float) -> bool | None:
     """Does the job's work each `interval` seconds. Returns whether it succeeded; None if it was not due, or another
-    collector does it.
-
-    Another collector does it again if it takes longer than the lease, so running it twice at the same time must be
-    safe.
-    """
+    collector does it. Another collector does it again if it takes longer than the lease, so running it twice at the
+    same time must be safe."""
     claimed_until = claim_job(limes, name, interval)
     if claimed_until is None:
         return None

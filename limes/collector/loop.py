@@ -52,10 +52,8 @@ def counted(run: Callable[[], OutcomeT | None], count: Callable[[OutcomeT], obje
 
 class Loop:
     """Works through one job: one worker looks for tasks, and each task that it finds makes room for one more worker.
-
     Workers are daemon threads, so a backend that hangs cannot keep the process from ending. Another collector claims
-    what they leave unfinished when its lease is over.
-    """
+    what they leave unfinished when its lease is over."""
 
     def __init__(
         self,

@@ -108,10 +108,8 @@ class Collector:
             job.modify(next_run_time=datetime.now(UTC))
 
     def stop(self, grace: float = 10.0) -> bool:
-        """Begins nothing new, and waits for what has begun for `grace` seconds at most.
-
-        Returns whether all of it has ended. A collector does the rest again when its lease is over.
-        """
+        """Begins nothing new, and waits for what has begun for `grace` seconds at most. Returns whether all of it has
+        ended. A collector does the rest again when its lease is over."""
         for loop in self.loops:
             loop.stop()
         self._alarm.stop()
@@ -158,12 +156,9 @@ def run_until_signal(process: Process, grace: float = 10.0) -> None:
 
 
 def claim_sqlite_file(engine: Engine) -> None:
-    """Keeps other collectors off a SQLite file until this process ends. Does nothing on PostgreSQL.
-
-    SQLite cannot skip rows that others have claimed, so two would block each other.
-
-    Raises `StartupError` if another collector uses the file.
-    """
+    """Keeps other collectors off a SQLite file until this process ends. Does nothing on PostgreSQL. SQLite cannot skip
+    rows that others have claimed, so two would block each other. Raises `StartupError` if another collector uses the
+    file."""
     if engine.dialect != "sqlite":
         return
     path = Path(f"{engine.name}.collector-lock")
@@ -198,11 +193,9 @@ class Outcome:
 
 
 def run_once(collector: Collector, on_round: Callable[[], None] = lambda: None) -> list[Outcome]:
-    """Does what is due, and what becomes due by doing it: new projects are scraped, drift is repaired.
-
-    What fails is not tried again. `on_round` is called before each round through all jobs. The collector serves no
-    metrics meanwhile, and cannot be started afterwards.
-    """
+    """Does what is due, and what becomes due by doing it: new projects are scraped, drift is repaired. What fails is
+    not tried again. `on_round` is called before each round through all jobs. The collector serves no metrics meanwhile,
+    and cannot be started afterwards."""
     first = [loop for loop in collector.loops if loop.job.name == _FIRST]
     done: list[str] = []
     collector.listeners.append(lambda job, seconds: done.append(job))

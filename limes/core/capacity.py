@@ -16,17 +16,13 @@ def effective(raw_capacity: int, overcommit_factor: float) -> int:
 
 def effective_total(raw_capacities: Iterable[int], overcommit_factor: float) -> int:
     """Returns the total over AZs. The raw sum is what is rounded, so it can exceed the sum of the AZs' rounded values.
-
-    Source: the original (100 and 101 times 1.5 are shown as 150 and 151, in total 301).
-    """
+    Source: the original (100 and 101 times 1.5 are shown as 150 and 151, in total 301)."""
     return effective(sum(raw_capacities), overcommit_factor)
 
 
 def falls(kept: Mapping[str, int], reported: Mapping[str, int], tolerated: int) -> bool:
     """Returns whether capacity by AZ is missing where there was some, or has become less by more than so many percent.
-
-    Each AZ counts by itself: what is missing in one is not made up for by more in another one.
-    """
+    Each AZ counts by itself: what is missing in one is not made up for by more in another one."""
     least = 100 - tolerated
     return any(amount and (az not in reported or 100 * reported[az] < least * amount) for az, amount in kept.items())
 

@@ -54,11 +54,8 @@ def find_unit(name: str) -> Unit | None:
 
 
 def convert(value: int, source: str, target: Unit) -> int:
-    """Converts `value` from the unit named `source` into the unit `target`.
-
-    Raises `UnitError` for an unknown unit, for units of different kinds, where the result would not be a whole
-    number, and where it would be too large to store.
-    """
+    """Converts `value` from the unit named `source` into the unit `target`. Raises `UnitError` for an unknown unit, for
+    units of different kinds, where the result would not be a whole number, and where it would be too large to store."""
     unit = find_unit(source)
     if unit is None or unit.is_measured != target.is_measured:
         shown = source or "<count>"
@@ -78,10 +75,8 @@ _VALUE = re.compile(r"\s*([0-9]+)\s*([A-Za-z]*)\s*\Z")
 
 
 def parse_value(text: str, target: Unit) -> int:
-    """Reads a value from the configuration (`10`, `10 GiB`), in the unit `target`.
-
-    Values of measured resources need a unit; those of counted ones must have none. Raises `UnitError`.
-    """
+    """Reads a value from the configuration (`10`, `10 GiB`), in the unit `target`. Values of measured resources need a
+    unit; those of counted ones must have none. Raises `UnitError`."""
     match = _VALUE.match(text)
     if match is None:
         example = "10 GiB" if target.is_measured else "10"

@@ -63,10 +63,8 @@ def find_inconsistencies(limes: Limes, selection: Selection) -> InconsistencyRep
 
 def find_scrape_errors(limes: Limes, selection: Selection) -> list[tuple[ScrapeErrorRow, int]]:
     """Returns the first of the projects (by domain and name) in which scraping a service fails with the same message,
-    but for their own ids in it, and how many there are; in the order of service type and project id.
-
-    A service is scraped as a whole, so its errors are those of each of its resources.
-    """
+    but for their own ids in it, and how many there are; in the order of service type and project id. A service is
+    scraped as a whole, so its errors are those of each of its resources."""
     services = {service_type for service_type, _ in selection.refs}
     groups: dict[tuple[str, str], list[ScrapeErrorRow]] = {}
     for row in limes.engine.snapshot(lambda: queries.scrape_errors(limes.engine)):

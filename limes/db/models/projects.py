@@ -48,11 +48,9 @@ class Project(BaseModel):
 
 
 class ProjectService(BaseModel):
-    """What one service knows of one project: when it was asked, and whether its quota has to be written.
-
-    Invariant: `quota_desynced_at` is set in the transaction that makes the wanted quota differ from the backend's, and
-    cleared only when a write or a scrape has shown them equal for the quota of that time.
-    """
+    """What one service knows of one project: when it was asked, and whether its quota has to be written. Invariant:
+    `quota_desynced_at` is set in the transaction that makes the wanted quota differ from the backend's, and cleared
+    only when a write or a scrape has shown them equal for the quota of that time."""
 
     id = peewee.AutoField()
     project = peewee.ForeignKeyField(Project, on_delete="CASCADE", index=False)

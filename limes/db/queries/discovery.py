@@ -1,6 +1,6 @@
 """Domains and projects as a discovery finds and writes them."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Literal, NamedTuple
 
 from peewee import JOIN, Value
@@ -17,7 +17,6 @@ from limes.db.models import (
     Resource,
     Service,
 )
-from limes.db.queries.domain_quotas import add_quotas
 from limes.db.query import Insert, Node, column, distinct, keyed, mapping, rows, value, writes
 
 _LIVE = ("planned", "pending", "confirmed")
@@ -46,11 +45,6 @@ def upsert_domain(uuid: str, name: str) -> Node:
     """Adds the domain, or updates its name. Gives its id."""
     insert = Domain.insert(uuid=uuid, name=name)
     return insert.on_conflict(conflict_target=[Domain.uuid], preserve=[Domain.name]).returning(Domain.id)
-
-
-def add_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
-    """Adds quotas of a domain, given by resource id, where they are missing."""
-    add_quotas(engine, [(domain_id, *item) for item in quotas.items()])
 
 
 _upsert_projects = Insert(

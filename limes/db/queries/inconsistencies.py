@@ -104,10 +104,8 @@ def _kept_or_bursting(resources: Sequence[int]) -> Node:
 
 def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
     """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota, and all of
-    bursting projects, in no particular order.
-
-    The caller knows the usable quota of bursting projects, and judges with it.
-    """
+    bursting projects, in no particular order. The caller knows the usable quota of bursting projects, and judges with
+    it."""
     return (_kept_or_bursting if kept_sums.are_kept(engine) else _suspicious)(engine, resources)
 
 

@@ -96,10 +96,8 @@ _KINDS = (*get_type_hints(ProjectRow).values(), str, bool, float | None, float |
 
 @made(_service_row, *_KINDS, *[Any] * (_FIGURES + len(TEMPORARY_COLUMNS)), prepare=True)
 def project_services(domain_uuid: str, uuid: str) -> Node:
-    """All services and resources of one project; nothing if that domain has no such project.
-
-    A join with all services: one statement, which is its own snapshot, reads everything.
-    """
+    """All services and resources of one project; nothing if that domain has no such project. A join with all services:
+    one statement, which is its own snapshot, reads everything."""
     service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
     temporary = (TemporaryQuota.project == Project.id) & (TemporaryQuota.resource == Resource.id)

@@ -145,10 +145,8 @@ def rows_of_projects(
     query: Select, resource: Any, project: Any, resources: Resources, domain_id: int, project_ids: Sequence[int] | None
 ) -> Select:
     """A SELECT of a table's rows of these resources in these projects or, without `project_ids`, in the whole domain.
-
     PostgreSQL is led to look at the rows of each project: for a domain it would take many times as long, because it
-    reads all rows of the resource, or descends the index for each project and resource.
-    """
+    reads all rows of the resource, or descends the index for each project and resource."""
     is_one = {
         "one": resource == resources.one,  # spares PostgreSQL the sorting that a list would need
         "few": any_of(resource, resources.ids),
@@ -197,11 +195,8 @@ def scrape_states(project_id: int, service_types: Sequence[str]) -> Node:
 @mapping(str, float, skip_empty="service_types")
 def outages(service_types: Sequence[str], failures: int = 0) -> Node:
     """Since when services fail as a whole, by type: at least so many scrapes have failed, and none has succeeded
-    anywhere since.
-
-    While its circuit is open a backend is not asked about projects at all, and yet it fails for them, too. This looks
-    at all projects of these services, so call it only where something is wrong.
-    """
+    anywhere since. While its circuit is open a backend is not asked about projects at all, and yet it fails for them,
+    too. This looks at all projects of these services, so call it only where something is wrong."""
     row, every = ProjectService, ProjectService.alias("every")
     latest = (
         Service.select(Service.id, Service.type, fn.MAX(every.scraped_at).alias("scraped_at"))
