@@ -24,8 +24,8 @@ from limes.actions.context import Limes
 from limes.actions.growth.early_sample import sample_capacity
 from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityReport, Demand, ResourceDemand, calls
-from limes.core.capacity import falls
 from limes.core.catalog import Ref
+from limes.core.units import falls
 from limes.db.queries import catalog as queries
 from limes.db.queries import kept_sums, tasks
 from limes.db.queries.autogrow import mark_due

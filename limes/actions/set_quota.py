@@ -31,12 +31,11 @@ from limes.actions.quota_changes import (
     without_quota,
 )
 from limes.core import hierarchy
-from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
 from limes.core.permissions import Permissions
 from limes.core.temporary_quota import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
-from limes.core.units import UnitError
+from limes.core.units import UnitError, beyond_capacity, effective
 from limes.db.queries import domain_quotas, project_quotas
 from limes.db.queries.catalog import lock_resources, raw_capacities, resource_ids
 from limes.db.queries.project_quotas import lock_project

@@ -11,7 +11,7 @@ from limes.actions.reports.cluster import AZBreakdown, read_commitments
 from limes.core.catalog import Page, Ref, Selection
 from limes.core.temporary_quota import TemporaryQuota
 from limes.db.engine import Engine
-from limes.db.queries import project_figures as queries
+from limes.db.queries import project_sums as queries
 from limes.db.queries import projects, temporary_quotas
 from limes.db.queries.autogrow_quotas import autogrow_bounds
 from limes.db.queries.catalog import all_ids

@@ -4,11 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from limes.core.capacity import effective, effective_total
 from limes.core.commitments.duration import DurationError, parse_duration
 from limes.core.permissions import LowPrivLimit, parse_lowpriv_limit
 from limes.core.quota import burst_usage, usable_quota
-from limes.core.units import Unit, UnitError
+from limes.core.units import Unit, UnitError, effective, effective_total
 
 
 @pytest.mark.parametrize(
