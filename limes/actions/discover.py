@@ -181,7 +181,7 @@ def _write_projects(limes: Limes, domain: DomainInfo, vanished: set[str], listed
     changed = [
         (project.id, project.name, project.parent_id)
         for project in sorted(listed, key=lambda project: project.id)
-        if project.id not in before or before[project.id][2:] != (project.name, project.parent_id)
+        if project.id not in before or before[project.id] != (project.name, project.parent_id)
     ]
     queries.upsert_projects(limes.engine, domain_id, changed)
     if changed:

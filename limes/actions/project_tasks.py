@@ -4,34 +4,22 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 from limes.actions.context import Limes
 from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
 from limes.core.catalog import Catalog, Ref
 from limes.core.quota import usable_quota
 from limes.db.queries import tasks
-from limes.db.queries.scrapes import Figures
+from limes.db.queries.project_quotas import ProjectResourceRow
+from limes.db.queries.scrapes import Figures, ResourceRow
 from limes.db.queries.tasks import ProjectTask
 from limes.errors import LimesError
 
 log = logging.getLogger(__name__)
 
 
-class HasQuota(Protocol):
-    """A stored row of a project's resource."""
-
-    @property
-    def quota(self) -> int | None:
-        """The project's quota; None where the resource tracks none."""
-
-    @property
-    def backend_quota(self) -> int | None:
-        """What the backend enforces (stored form); None where the resource tracks no quota."""
-
-    @property
-    def usage(self) -> int:
-        """Over all AZs."""
+HasQuota = ResourceRow | ProjectResourceRow
+"""A stored row of a project's resource."""
 
 
 def project_info(task: ProjectTask) -> ProjectInfo:

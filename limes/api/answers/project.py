@@ -233,7 +233,7 @@ class ProjectRenderer:
                 age_seconds=age,
             )
             if problem is not None:
-                shown.scrape_problem = ScrapeProblem(since=int(problem.since), message=problem.message)
+                shown.scrape_problem = ScrapeProblem(since=int(problem[0]), message=problem[1])
             services.append(shown)
         multiplier = context.catalog.burst_multiplier
         bursting = Bursting(enabled=bool(project.has_bursting), multiplier=multiplier) if multiplier else None

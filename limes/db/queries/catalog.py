@@ -12,7 +12,7 @@ from limes.core.catalog import Ref
 from limes.db.compiled import any_of, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource, Service
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
+from limes.db.query import Insert, Node, column, first_value, mapping, nested, rows, tuples, writes, writes_for
 
 # -- what there is -----------------------------------------------------------------------------------------------------
 
@@ -150,15 +150,6 @@ class AZCapacityRow(NamedTuple):
     subcapacities: str
 
 
-class KeptCapacity(NamedTuple):
-    """Raw capacity of a resource in one AZ, and when an answer was first seen that has much less."""
-
-    resource_id: int
-    az: str
-    raw_capacity: int
-    drop_seen_at: float | None
-
-
 @column(int, skip_empty="resources")
 def lock_resources(resources: Sequence[int]) -> Node:
     """Until the transaction ends, nobody else decides on cluster-wide sums of these resources. Others may go on adding
@@ -175,12 +166,13 @@ def capacities(resources: Sequence[int]) -> Node:
     return query.where(any_of(row.resource, resources))
 
 
-@rows(KeptCapacity, skip_empty="resources")
+@nested(int, str, int, skip_empty="resources")
 def kept_capacity(resources: Sequence[int]) -> Node:
-    """What a new answer is compared with. Lock the resources first."""
+    """Raw capacity by resource and AZ that a new answer is compared with: unless the last one had much less already.
+    Lock the resources first."""
     row = AZResource
-    query = row.select(row.resource, row.az, row.raw_capacity, Resource.capacity_drop_seen_at).join(Resource)
-    return query.where(any_of(row.resource, resources))
+    query = row.select(row.resource, row.az, row.raw_capacity).join(Resource)
+    return query.where(any_of(row.resource, resources), Resource.capacity_drop_seen_at.is_null())
 
 
 @mapping(int, int)

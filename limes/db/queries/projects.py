@@ -163,22 +163,14 @@ def failing_since(row: Any) -> Case:
 FAILING_SINCE = failing_since(ProjectService)
 
 
-class ProjectScrapeRow(NamedTuple):
-    """When a project's service was scraped, and since when that fails, if it does."""
-
-    project_id: int
-    service_id: int
-    scraped_at: float | None
-    failing_since: float | None
-
-
 ScrapeRange = tuple[float | None, float | None]
 """When the oldest and the newest figures come from; None where nothing was scraped."""
 
 
-@rows(ProjectScrapeRow, skip_empty="services")
+@mapping(tuple[int, int], tuple[float | None, float | None], skip_empty="services")
 def project_scrapes(services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """The scrapes of these services in these projects or, without `project_ids`, in the whole domain."""
+    """When these services were scraped, and since when that fails, if it does, by the ids of project and service: in
+    these projects or, without `project_ids`, in the whole domain."""
     row = ProjectService
     query = row.select(row.project, row.service, row.scraped_at, FAILING_SINCE)
     return query.where(any_of(row.service, services), in_projects(row.project, project_ids, domain_id))
