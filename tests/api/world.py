@@ -21,7 +21,7 @@ from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.app import create_app
 from limes.api.collaborators import ApiCollaborators
-from limes.api.handlers import project as project_handlers
+from limes.api.handlers import reports as report_handlers
 from limes.api.policy import RULES
 from limes.audit.initiator import of_job
 from limes.auth.context import Identity
@@ -132,7 +132,7 @@ class Discovery:
             world.synced.append((domain_uuid, project_uuid))
 
 
-project_handlers.discovery = Discovery()
+report_handlers.discovery = Discovery()
 
 
 class Addresses:
