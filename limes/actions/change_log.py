@@ -164,9 +164,8 @@ def record_deletion(limes: Limes, *, projects: Collection[str] = (), domains: Co
     """Records that these projects and domains, by UUID, are about to be deleted with their quotas."""
     by_scope: dict[Scope, list[QuotaStep]] = defaultdict(list)
     for row in quotas_of_vanished(limes.engine, projects, domains):
-        scope = Scope(row.domain_uuid, row.domain_name, row.project_uuid, row.project_name)
-        ref = (row.service_type, row.resource_name)
-        by_scope[scope].append(QuotaStep(ref, limes.catalog.unit_of(ref), row.quota, None, Reason.VANISHED))
+        ref = row[4:6]
+        by_scope[Scope(*row[:4])].append(QuotaStep(ref, limes.catalog.unit_of(ref), row[6], None, Reason.VANISHED))
     for scope, steps in by_scope.items():
         _record_steps(limes, scope, steps)
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from limes.actions.context import Limes
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az, distribute
 from limes.core.autogrow_advice import AutogrowBounds, describe_allocation, find_bounds
-from limes.core.capacity import effective
 from limes.core.catalog import AutogrowRule, Catalog, Ref
-from limes.core.units import Unit
+from limes.core.units import Unit, effective
 from limes.db.engine import Engine
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.autogrow_figures import Figures, ProjectQuotaRow, raw_capacity_by_az, read_figures

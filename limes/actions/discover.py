@@ -11,7 +11,7 @@ commitments that wait.
 
 import contextlib
 import logging
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from limes.actions import change_log
@@ -28,17 +28,16 @@ from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import discovery as queries
 from limes.db.queries import lifetimes
 from limes.db.queries.metering import note_names
-from limes.db.transactions import atomic, snapshot
+from limes.db.queries.quotas import add_quotas
+from limes.db.transactions import atomic
 from limes.errors import BackendError, NotFound
 
 log = logging.getLogger(__name__)
 
 
 def discover(limes: Limes) -> None:
-    """Follows all domains and their projects.
-
-    Raises `BackendError` if some could not be listed, after doing all others.
-    """
+    """Follows all domains and their projects. Raises `BackendError` if some could not be listed, after doing all
+    others."""
     domains, new = _merge_domains(limes)
     problems = []
     for domain in domains:
@@ -62,19 +61,15 @@ def discover_domains(limes: Limes) -> Sequence[str]:
 
 
 def discover_projects(limes: Limes, domain_uuid: str) -> Sequence[str]:
-    """Follows the projects of one domain. Returns the UUIDs of new ones.
-
-    Raises `NotFound` for a domain that is not known, and `BackendError`.
-    """
+    """Follows the projects of one domain. Returns the UUIDs of new ones. Raises `NotFound` for a domain that is not
+    known, and `BackendError`."""
     row = limes.engine.snapshot(lambda: find_domain(limes.engine, domain_uuid))
     return _merge_projects(limes, DomainInfo(row.uuid, row.name))
 
 
 def request_sync(limes: Limes, domain_uuid: str, project_uuid: str) -> None:
-    """Asks for a scrape of all services of a project. Looks for it in Keystone first if it is not known.
-
-    Raises `NotFound` and `BackendError`.
-    """
+    """Asks for a scrape of all services of a project. Looks for it in Keystone first if it is not known. Raises
+    `NotFound` and `BackendError`."""
     if not _mark_stale(limes, domain_uuid, project_uuid):
         discover_projects(limes, domain_uuid)
         if not _mark_stale(limes, domain_uuid, project_uuid):
@@ -115,8 +110,7 @@ def _write_domains(limes: Limes, vanished: set[str], listed: Sequence[DomainInfo
     for domain in sorted(listed, key=lambda domain: domain.id):
         id_ = queries.upsert_domain(limes.engine, domain.id, domain.name)
         if domain.id in new:
-            queries.add_domain_quotas(limes.engine, id_, _initial_quotas(limes, domain, resources))
-            _record_constraints(limes, domain, resources)
+            _give_quotas(limes, id_, domain, resources)
     if vanished:
         queries.lock_projects(limes.engine, queries.projects_of_domains(limes.engine, vanished))
         limes.engine.after_commit(partial(_give_away, limes))
@@ -157,42 +151,25 @@ def _give_away(limes: Limes) -> None:
     mark_growing_due(limes.engine, limes.catalog, limes.now())
 
 
-def _record_constraints(limes: Limes, domain: DomainInfo, resources: Collection[Ref]) -> None:
-    """Records the quotas that constraints have given to a new domain."""
-    changes = [
-        (ref, None, constraint.apply_to(0), constraint)
-        for ref, constraint in limes.constraints.domains.get(domain.name, {}).items()
-        if ref in resources and constraint.apply_to(0)
-    ]
+def _give_quotas(limes: Limes, id_: int, domain: DomainInfo, resources: Mapping[Ref, int]) -> None:
+    """Gives a new domain its quotas: 0, or what its constraints demand, which is recorded."""
+    constraints = limes.constraints.domains.get(domain.name, {})
+    demanded = {ref: constraint.apply_to(0) for ref, constraint in constraints.items()}
+    tracked = [ref for ref in limes.catalog.refs() if limes.catalog.tracks_quota(ref) and ref in resources]
+    add_quotas(limes.engine, [(id_, resources[ref], demanded.get(ref, 0)) for ref in tracked])
+    changes = [(ref, None, quota, constraints[ref]) for ref, quota in demanded.items() if ref in resources and quota]
     change_log.record_constrained(limes, Scope(domain.id, domain.name), changes)
-
-
-def _initial_quotas(limes: Limes, domain: DomainInfo, resources: dict[tuple[str, str], int]) -> dict[int, int]:
-    """Returns initial quotas: 0, or what the constraint of the domain demands."""
-    quotas = {}
-    for ref in limes.catalog.refs():
-        resource = limes.catalog.find(ref)
-        if resource is not None and resource.tracks_quota and ref in resources:
-            constraint = limes.constraints.for_domain(ref, domain.name)
-            quotas[resources[ref]] = constraint.apply_to(0) if constraint else 0
-    return quotas
 
 
 # -- projects ----------------------------------------------------------------------------------------------------------
 
 
 def _merge_projects(limes: Limes, domain: DomainInfo) -> list[str]:
-    known = _known_projects(limes, domain)
+    known = limes.engine.snapshot(lambda: queries.projects_of_domains(limes.engine, [domain.id]))
     listed = calls.list_projects(limes.backends.discovery, domain)
     vanished = known - {project.id for project in listed}
     delete_unconfirmed(limes, vanished)
     return _write_projects(limes, domain, vanished, listed)
-
-
-@snapshot
-def _known_projects(limes: Limes, domain: DomainInfo) -> set[str]:
-    id_ = queries.domain_ids(limes.engine).get(domain.id)
-    return set(queries.projects_of(limes.engine, id_)) if id_ is not None else set()
 
 
 @atomic
@@ -204,7 +181,7 @@ def _write_projects(limes: Limes, domain: DomainInfo, vanished: set[str], listed
     changed = [
         (project.id, project.name, project.parent_id)
         for project in sorted(listed, key=lambda project: project.id)
-        if project.id not in before or before[project.id][2:] != (project.name, project.parent_id)
+        if project.id not in before or before[project.id] != (project.name, project.parent_id)
     ]
     queries.upsert_projects(limes.engine, domain_id, changed)
     if changed:

@@ -4,34 +4,22 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
 
 from limes.actions.context import Limes
 from limes.backends import DomainInfo, ProjectInfo, ResourceUsage
 from limes.core.catalog import Catalog, Ref
 from limes.core.quota import usable_quota
 from limes.db.queries import tasks
-from limes.db.queries.scrapes import Figures
+from limes.db.queries.quotas import ProjectResourceRow
+from limes.db.queries.scrapes import Figures, ResourceRow
 from limes.db.queries.tasks import ProjectTask
 from limes.errors import LimesError
 
 log = logging.getLogger(__name__)
 
 
-class HasQuota(Protocol):
-    """A stored row of a project's resource."""
-
-    @property
-    def quota(self) -> int | None:
-        """The project's quota; None where the resource tracks none."""
-
-    @property
-    def backend_quota(self) -> int | None:
-        """What the backend enforces (stored form); None where the resource tracks no quota."""
-
-    @property
-    def usage(self) -> int:
-        """Over all AZs."""
+HasQuota = ResourceRow | ProjectResourceRow
+"""A stored row of a project's resource."""
 
 
 def project_info(task: ProjectTask) -> ProjectInfo:
@@ -54,10 +42,8 @@ def wanted_quotas(
     catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
 ) -> dict[str, int]:
     """Returns the quota that the backend should enforce for each resource of the service that tracks quota, by name.
-
     That is what the project may use, with bursting, or what it uses already if the backend would refuse less. Resources
-    without a quota yet get 0. `ids` are the resources' ids by name.
-    """
+    without a quota yet get 0. `ids` are the resources' ids by name."""
     wanted = {}
     for name, resource in catalog.services[task.service_type].resources.items():
         if not resource.tracks_quota or name not in ids:
@@ -112,11 +98,8 @@ def finish_job(limes: Limes, name: str, claimed_until: float, pause: float, mess
 
 def run_if_due(limes: Limes, name: str, work: Callable[[Limes], object], interval: float) -> bool | None:
     """Does the job's work each `interval` seconds. Returns whether it succeeded; None if it was not due, or another
-    collector does it.
-
-    Another collector does it again if it takes longer than the lease, so running it twice at the same time must be
-    safe.
-    """
+    collector does it. Another collector does it again if it takes longer than the lease, so running it twice at the
+    same time must be safe."""
     claimed_until = claim_job(limes, name, interval)
     if claimed_until is None:
         return None

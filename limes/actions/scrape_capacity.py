@@ -24,8 +24,8 @@ from limes.actions.context import Limes
 from limes.actions.growth.sample import sample_capacity
 from limes.actions.project_tasks import never
 from limes.backends import AZDemand, BackendError, CapacityReport, Demand, ResourceDemand, calls
-from limes.core.capacity import falls
 from limes.core.catalog import Ref
+from limes.core.units import falls
 from limes.db.queries import catalog as queries
 from limes.db.queries import kept_sums, tasks
 from limes.db.queries.autogrow import mark_due
@@ -36,7 +36,6 @@ from limes.db.transactions import atomic, snapshot
 log = logging.getLogger(__name__)
 
 _ALL = Among("project", None)
-_PENDING = "pending"
 
 
 class CapacityOutcome(NamedTuple):
@@ -104,9 +103,8 @@ def _record(limes: Limes, task: CapacitorTask, report: CapacityReport, duration:
     queries.drop_capacity(limes.engine, decided - set(rows))
     sample_capacity(limes, [id_ for id_, azs in believed.items() if any(az.raw_capacity for az in azs)], now)
     mark_due(limes.engine, decided, now, lock=False)
-    queries.record_scrape(
-        limes.engine, task.id, now, now + limes.jitter.spread(limes.settings.collector.capacity_interval), duration
-    )
+    next_at = now + limes.jitter.spread(limes.settings.collector.capacity_interval)
+    queries.record_scrape(limes.engine, task.id, now, next_at, duration)
     settle_locked(limes, decided)
 
 
@@ -118,17 +116,14 @@ def _doubtful(
     refs: Mapping[int, Ref],
 ) -> set[int]:
     """Returns the resources of which the answer has much less than is kept, and the last answer had not."""
-    kept: dict[int, dict[str, int]] = defaultdict(dict)
-    for each in queries.kept_capacity(limes.engine, sorted(concerned)):
-        if each.drop_seen_at is None:
-            kept[each.resource_id][each.az] = each.raw_capacity
     doubtful = set()
-    for id_, by_az in kept.items():
+    for id_, by_az in queries.kept_capacity(limes.engine, sorted(concerned)).items():
         reported = {row.az: row.raw_capacity for row in rows.get(id_, ())}
         if falls(by_az, reported, limes.settings.collector.capacity_drop_percent):
             doubtful.add(id_)
             text = "capacitor %s: capacity of %s is %s instead of %s: kept until its next answer"
-            values = (task.name, "/".join(refs[id_]), _in_words(reported), _in_words(by_az))
+            new, old = (", ".join(f"{n} in {az}" for az, n in sorted(each.items())) for each in (reported, by_az))
+            values = (task.name, "/".join(refs[id_]), new or "nothing", old)
             limes.engine.after_commit(partial(log.warning, text, *values))
     return doubtful
 
@@ -138,10 +133,6 @@ def _holds_claim(limes: Limes, task: CapacitorTask) -> bool:
         return True
     log.warning("scrape of capacitor %s: lease lost", task.name)
     return False
-
-
-def _in_words(by_az: Mapping[str, int]) -> str:
-    return ", ".join(f"{amount} in {az}" for az, amount in sorted(by_az.items())) or "nothing"
 
 
 @snapshot
@@ -158,7 +149,7 @@ def read_demand(limes: Limes, wanted: Collection[Ref]) -> Demand:
     for (_, resource, az), amount in kept_sums.unused_commitments(engine, list(refs), now, "cluster", _ALL).items():
         per_az[resource][az] = replace(per_az[resource].get(az, AZDemand()), unused_commitments=int(amount))
     for sums in kept_sums.committed_sums(engine, list(refs), now, "cluster", _ALL):
-        if sums.status == _PENDING:
+        if sums.status == "pending":
             known = per_az[sums.resource_id].get(sums.az, AZDemand())
             pending = known.pending_commitments + int(sums.amount)
             per_az[sums.resource_id][sums.az] = replace(known, pending_commitments=pending)

@@ -108,13 +108,9 @@ def _record(
     limes: Limes, claimed: ScrapeTask, report: UsageReport, duration: float, begun: float, listeners: Sequence[Listener]
 ) -> Collection[int] | None:
     """Writes the outcome. Returns the resources (ids) of which less is used now; None, with nothing written, if the
-    claim is lost or the project is gone.
-
-    Marks the service if its backend quota is not the wanted one, and takes the mark away if it is.
-
-    The project is locked first, then its resources, then its service. New rows refer to the project: otherwise this
-    would wait for a discovery that deletes it, and which waits for these rows.
-    """
+    claim is lost or the project is gone. Marks the service if its backend quota is not the wanted one, and takes the
+    mark away if it is. The project is locked first, then its resources, then its service. New rows refer to the
+    project: otherwise this would wait for a discovery that deletes it, and which waits for these rows."""
     task, ids = claimed.project, claimed.resource_ids
     if queries.keep_project(limes.engine, task.project_id) is None:
         return None

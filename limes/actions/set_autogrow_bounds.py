@@ -25,8 +25,7 @@ from limes.core.history import QuotaStep, What
 from limes.core.units import UnitError
 from limes.db.queries.autogrow import AutogrowBoundsRow, autogrow_bounds, mark_due, write_autogrow_bounds
 from limes.db.queries.catalog import lock_resources, resource_ids
-from limes.db.queries.project_figures import project_azs
-from limes.db.queries.project_sums import Among, committed_sums
+from limes.db.queries.project_sums import Among, committed_sums, project_azs
 from limes.db.queries.projects import ProjectRow, projects_of_domain, these
 from limes.db.queries.quotas import lock_project
 from limes.db.transactions import atomic

@@ -21,12 +21,11 @@ from limes.actions.lookup import Place, Target, find, ids_of, not_ready
 from limes.actions.push_quota import repair_backends
 from limes.actions.quota_changes import ChangedQuota, EndingQuota, IfMatch, QuotaChange, QuotaOutcome, QuotaUpdate
 from limes.core import hierarchy
-from limes.core.capacity import beyond_capacity, effective
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
 from limes.core.quota import Permissions
 from limes.core.temporary_quota import ALWAYS, Plan, TemporaryQuota, Term, Wish, check_term, plan
-from limes.core.units import UnitError
+from limes.core.units import UnitError, beyond_capacity, effective
 from limes.db.queries import quotas as quota_queries
 from limes.db.queries.catalog import lock_resources, raw_capacities, resource_ids
 from limes.db.queries.projects import DomainRow, ProjectRow

@@ -30,15 +30,14 @@ log = logging.getLogger(__name__)
 
 @atomic
 def sync_catalog(limes: Limes, *, prune: bool = False) -> None:
-    """Adds missing rows. With `prune`, deletes capacitors that are not configured any more, and services whose
-    grace period is over.
-
-    A service with live commitments is kept until they have ended, with a warning: somebody pays for them.
-    """
+    """Adds missing rows. With `prune`, deletes capacitors that are not configured any more, and services whose grace
+    period is over. A service with live commitments is kept until they have ended, with a warning: somebody pays for
+    them."""
     engine, now, capacitors = limes.engine, limes.now(), list(limes.backends.capacity)
-    queries.add_services(engine, limes.catalog.services)
-    queries.add_resources(engine, limes.catalog.refs())
-    queries.add_capacitors(engine, capacitors, now)
+    queries.add_services(engine, [(type_,) for type_ in limes.catalog.services])
+    services = queries.service_ids(engine)
+    queries.add_resources(engine, [(services[type_], name, True) for type_, name in limes.catalog.refs()])
+    queries.add_capacitors(engine, [(name, now, "") for name in capacitors])  # due at once
     hidden = queries.show_only(engine, set(limes.catalog.refs()))
     # the usage of a service that has left the configuration is unknown from now on, but not over
     gone = [id_ for id_, service in hidden.items() if service in limes.catalog.services]
@@ -46,6 +45,7 @@ def sync_catalog(limes: Limes, *, prune: bool = False) -> None:
     if prune:
         _prune_services(limes, now)
         queries.delete_other_capacitors(engine, capacitors)
+        queries.delete_unreported(engine)
     discovery.add_project_services(engine, now)
 
 

@@ -167,7 +167,7 @@ class Call(web.Call[ApiCollaborators]):
         per_az = "per-az" in (parameters.PREVIEW.of(self.req) or "")
         detail = parameters.DETAIL.of(self.req)
         stale_after = self.limes.settings.collector.stale_after
-        return RenderContext(self.catalog, self.limes.clock, detail=detail, per_az=per_az, stale_after=stale_after)
+        return RenderContext(self.catalog, self.limes.now(), detail=detail, per_az=per_az, stale_after=stale_after)
 
     def refuse_unknown_parameters(self) -> None:
         """Raises `BadRequest` with the list of what is known. For answers that are wrong if a filter has no effect."""

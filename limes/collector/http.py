@@ -34,10 +34,8 @@ _HEAD_SECONDS, _PATIENCE, _ANSWER_SECONDS = 10.0, 60.0, 300.0
 
 
 class _Server(ThreadingMixIn, WSGIServer):
-    """Has a limited number of connections, and no patience with those that say nothing or take nothing.
-
-    When all are taken a new one takes the place of the one that has waited for longest for its client.
-    """
+    """Has a limited number of connections, and no patience with those that say nothing or take nothing. When all are
+    taken a new one takes the place of the one that has waited for longest for its client."""
 
     daemon_threads = True
     request_queue_size = 128

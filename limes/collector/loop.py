@@ -52,10 +52,8 @@ def counted(run: Callable[[], OutcomeT | None], count: Callable[[OutcomeT], obje
 
 class Loop:
     """Works through one job: one worker looks for tasks, and each task that it finds makes room for one more worker.
-
     Workers are daemon threads, so a backend that hangs cannot keep the process from ending. Another collector claims
-    what they leave unfinished when its lease is over.
-    """
+    what they leave unfinished when its lease is over."""
 
     def __init__(
         self,
@@ -65,11 +63,8 @@ class Loop:
     ) -> None:
         """After each task, `done` gets the job's name and the task's duration in seconds. `may_work` is
         asked before each."""
-        self.job = job
-        self._may_work = may_work
-        self._done = done
-        self._stopping = threading.Event()
-        self._abandoned = threading.Event()
+        self.job, self._done, self._may_work = job, done, may_work
+        self._stopping, self._abandoned = threading.Event(), threading.Event()
         self._lock = threading.Lock()
         self._workers: set[threading.Thread] = set()
         self._idle = threading.Condition(self._lock)
@@ -104,17 +99,14 @@ class Loop:
             self._workers.add(worker)
         worker.start()
 
-    def _step(self) -> bool:
-        started = time.monotonic()
-        has_worked = self.job.step()
-        if has_worked:
-            self._done(self.job.name, time.monotonic() - started)
-        return has_worked
-
     def _work(self) -> None:
         request_id.set(f"job-{self.job.name}")
         try:
-            while not self._stopping.is_set() and self._may_work() and self._step():
+            while not self._stopping.is_set() and self._may_work():
+                started = time.monotonic()
+                if not self.job.step():
+                    break
+                self._done(self.job.name, time.monotonic() - started)
                 self._start_worker()
         except LimesError as error:
             log.error("%s: %s", self.job.name, error)
@@ -139,11 +131,8 @@ class ClockWatch:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """Compares at most once in `every` seconds. Up to `tolerance` seconds of difference do not count."""
-        self._engine = engine
-        self._tolerance = tolerance
-        self._every = every
-        self._wall = wall
-        self._monotonic = monotonic
+        self._engine, self._tolerance, self._every = engine, tolerance, every
+        self._wall, self._monotonic = wall, monotonic
         self._lock = threading.Lock()
         self._compared_at = float("-inf")
         self._offset = wall() - monotonic()
@@ -176,26 +165,12 @@ class ClockWatch:
         self._agrees = agrees
 
 
-class JumpAlarm:
-    """Calls `on_jump` when this machine's clock has jumped. Runs a thread between `start()` and `stop()`."""
-
-    def __init__(self, on_jump: Callable[[], None], every: float) -> None:
-        """Checks the clock each `every` seconds."""
-        self._on_jump = on_jump
-        self._every = every
-        self._stopped = threading.Event()
-
-    def start(self) -> None:
-        threading.Thread(target=self._run, name="clock", daemon=True).start()
-
-    def stop(self) -> None:
-        self._stopped.set()
-
-    def _run(self) -> None:
-        offset = time.time() - time.monotonic()
-        while not self._stopped.wait(self._every):
-            now = time.time() - time.monotonic()
-            if abs(now - offset) > 1:
-                log.warning("this machine's clock has jumped by %+.0f s", now - offset)
-                self._on_jump()
-            offset = now
+def watch_for_jumps(on_jump: Callable[[], None], every: float, stopped: threading.Event) -> None:
+    """Calls `on_jump` when this machine's clock has jumped, which it checks each `every` seconds until stopped."""
+    offset = time.time() - time.monotonic()
+    while not stopped.wait(every):
+        now = time.time() - time.monotonic()
+        if abs(now - offset) > 1:
+            log.warning("this machine's clock has jumped by %+.0f s", now - offset)
+            on_jump()
+        offset = now

@@ -4,6 +4,7 @@ import fcntl
 import logging
 import signal
 import socket
+import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent import futures
@@ -19,7 +20,7 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.registry import Collector as MetricsSource
 
 from limes.collector.http import MetricsEndpoint, operational_server
-from limes.collector.loop import Job, JumpAlarm, Loop
+from limes.collector.loop import Job, Loop, watch_for_jumps
 from limes.db.engine import Engine
 from limes.errors import LimesError, StartupError
 from limes.metrics.shared import SharedFigures
@@ -61,12 +62,10 @@ class Collector:
             self.registry.register(source)
         self.listeners = [done]
         """Each gets the job's name and the task's duration in seconds after each task."""
-        self._figures = figures
-        self._listen = listen
-        self._poll_interval = poll_interval
+        self._figures, self._listen, self._poll_interval = figures, listen, poll_interval
         self._running = ExitStack()
         self._scheduler: BackgroundScheduler | None = None
-        self._alarm = JumpAlarm(self._poll_now, poll_interval)
+        self._stopped = threading.Event()
         self.port = 0
         """The port on which it serves, after `start()`."""
 
@@ -100,7 +99,8 @@ class Collector:
             )
         self._scheduler.start()
         # the scheduler goes by the time of day: after a jump back it would sleep until that time comes again
-        self._alarm.start()
+        watch = (self._poll_now, self._poll_interval, self._stopped)
+        threading.Thread(target=watch_for_jumps, args=watch, name="clock", daemon=True).start()
         log.info("collector started with %d jobs, serving on port %d", len(self.loops), self.port)
 
     def _poll_now(self) -> None:
@@ -108,13 +108,11 @@ class Collector:
             job.modify(next_run_time=datetime.now(UTC))
 
     def stop(self, grace: float = 10.0) -> bool:
-        """Begins nothing new, and waits for what has begun for `grace` seconds at most.
-
-        Returns whether all of it has ended. A collector does the rest again when its lease is over.
-        """
+        """Begins nothing new, and waits for what has begun for `grace` seconds at most. Returns whether all of it has
+        ended. A collector does the rest again when its lease is over."""
         for loop in self.loops:
             loop.stop()
-        self._alarm.stop()
+        self._stopped.set()
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
         deadline = time.monotonic() + grace
@@ -158,12 +156,9 @@ def run_until_signal(process: Process, grace: float = 10.0) -> None:
 
 
 def claim_sqlite_file(engine: Engine) -> None:
-    """Keeps other collectors off a SQLite file until this process ends. Does nothing on PostgreSQL.
-
-    SQLite cannot skip rows that others have claimed, so two would block each other.
-
-    Raises `StartupError` if another collector uses the file.
-    """
+    """Keeps other collectors off a SQLite file until this process ends. Does nothing on PostgreSQL. SQLite cannot skip
+    rows that others have claimed, so two would block each other. Raises `StartupError` if another collector uses the
+    file."""
     if engine.dialect != "sqlite":
         return
     path = Path(f"{engine.name}.collector-lock")
@@ -198,11 +193,9 @@ class Outcome:
 
 
 def run_once(collector: Collector, on_round: Callable[[], None] = lambda: None) -> list[Outcome]:
-    """Does what is due, and what becomes due by doing it: new projects are scraped, drift is repaired.
-
-    What fails is not tried again. `on_round` is called before each round through all jobs. The collector serves no
-    metrics meanwhile, and cannot be started afterwards.
-    """
+    """Does what is due, and what becomes due by doing it: new projects are scraped, drift is repaired. What fails is
+    not tried again. `on_round` is called before each round through all jobs. The collector serves no metrics meanwhile,
+    and cannot be started afterwards."""
     first = [loop for loop in collector.loops if loop.job.name == _FIRST]
     done: list[str] = []
     collector.listeners.append(lambda job, seconds: done.append(job))

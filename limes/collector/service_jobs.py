@@ -40,12 +40,8 @@ class ClaimQueue(Generic[T]):
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         """`claim` claims up to the given number of tasks. The claims last for `lease` seconds."""
-        self._claim = claim
-        self._give_back = give_back
-        self._workers = workers
-        self._largest = largest
-        self._lease = lease
-        self._monotonic = monotonic
+        self._claim, self._give_back, self._monotonic = claim, give_back, monotonic
+        self._workers, self._largest, self._lease = workers, largest, lease
         self._lock = threading.Lock()
         self._waiting: deque[T] = deque()
         self._claimed_at = 0.0

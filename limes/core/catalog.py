@@ -93,19 +93,19 @@ class BehaviorRule(Section):
         for key, item in value.items():
             if not isinstance(item, str | int | float | bool | date):
                 raise ValueError(f"annotation {key!r}: expected a scalar")
-        return {str(key): _as_text(item) for key, item in value.items()}
+        return {str(key): cls._text(item) for key, item in value.items()}
+
+    @staticmethod
+    def _text(scalar: str | float | bool | date) -> str:
+        if isinstance(scalar, bool):
+            return "true" if scalar else "false"
+        return scalar.isoformat() if isinstance(scalar, date) else str(scalar)
 
     @model_validator(mode="after")
     def _scaling_is_whole(self) -> "BehaviorRule":
         if (self.scales_with is None) != (self.scaling_factor == 0):
             raise ValueError("scales_with and scaling_factor must be given together")
         return self
-
-
-def _as_text(scalar: str | float | bool | date) -> str:
-    if isinstance(scalar, bool):
-        return "true" if scalar else "false"
-    return scalar.isoformat() if isinstance(scalar, date) else str(scalar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,13 +182,12 @@ class Catalog:
         self.burst_multiplier = burst_multiplier
         """The multiplier of bursting projects; 0 where the cluster has no bursting."""
         refs = self.refs()
-        self._distribution_by_ref = {
+        self._distributions = {
             ref: rule
             for rule in reversed(distributions)  # so that the first match wins
             for ref in refs
             if rule.resource.fullmatch("/".join(ref))
         }
-        self._distribution_of = {ref: self._find_distribution(ref) for ref in refs}
         self._rules = {ref: [rule for rule in behaviors if rule.resource.fullmatch("/".join(ref))] for ref in refs}
         self._everywhere = {
             ref: self._merge(rules) for ref, rules in self._rules.items() if not any(rule.scope for rule in rules)
@@ -227,10 +226,7 @@ class Catalog:
 
     def distribution(self, ref: Ref) -> DistributionRule:
         """Returns how quota of this resource is distributed."""
-        return self._distribution_of.get(ref) or self._find_distribution(ref)
-
-    def _find_distribution(self, ref: Ref) -> DistributionRule:
-        return self._distribution_by_ref.get(ref, _DEFAULT_DISTRIBUTION)
+        return self._distributions.get(ref, _DEFAULT_DISTRIBUTION)
 
     def autogrow(self, ref: Ref) -> AutogrowRule | None:
         """Returns how quota of this resource grows by itself; None if people set it."""

@@ -5,33 +5,23 @@ know that.
 """
 
 import re
-from dataclasses import dataclass
 
 from limes.core.calendar import render_time
 from limes.core.catalog import Ref
 
 
-@dataclass(frozen=True, slots=True)
-class ScrapeProblem:
-    """What is wrong with the figures of one service of one project, and since when (seconds since the epoch)."""
-
-    since: float
-    message: str
-
-
 def find_problem(
     service_type: str, scraped_at: float | None, failing_since: float | None, *, is_stale: bool
-) -> ScrapeProblem | None:
-    """Returns None where all is well. `is_stale` tells whether the figures are older than they should be."""
-    if failing_since is not None and scraped_at is None:
-        consequence = "there are no figures, and no quota can be set, until a scrape succeeds"
-        return ScrapeProblem(failing_since, f"{_failing(service_type, failing_since)}; {consequence}")
-    if failing_since is not None and scraped_at is not None:
-        text = f"{_failing(service_type, failing_since)}; these figures are from {render_time(scraped_at)}"
-        return ScrapeProblem(failing_since, text)
+) -> tuple[float, str] | None:
+    """Returns since when (seconds since the epoch) something is wrong with the figures of one service of one project,
+    and what; None where all is well. `is_stale` tells whether the figures are older than they should be."""
+    if failing_since is not None:
+        failing = _failing(service_type, failing_since)
+        if scraped_at is not None:
+            return failing_since, f"{failing}; these figures are from {render_time(scraped_at)}"
+        return failing_since, f"{failing}; there are no figures, and no quota can be set, until a scrape succeeds"
     if scraped_at is not None and is_stale:
-        text = f"service {service_type} was last scraped at {render_time(scraped_at)}: Limes is late"
-        return ScrapeProblem(scraped_at, text)
+        return scraped_at, f"service {service_type} was last scraped at {render_time(scraped_at)}: Limes is late"
     return None
 
 

@@ -233,7 +233,9 @@ def collected(key: type[K], value: type[V]) -> Callable[[Build[P]], Query[P, dic
     return _read(_tuples, lambda found: dict(_grouped((key_of(row), value_of(row)) for row in found)), columns, {})
 
 
-def nested(key: type[K], inner: type[L], value: type[V]) -> Callable[[Build[P]], Query[P, dict[K, dict[L, V]]]]:
+def nested(
+    key: type[K], inner: type[L], value: type[V], **options: Unpack[Options]
+) -> Callable[[Build[P]], Query[P, dict[K, dict[L, V]]]]:
     """As `mapping`, by one key and then another; nothing for a key that no row has."""
     key_of, inner_of, value_of = _parts_of(key, inner, value)
 
@@ -243,7 +245,7 @@ def nested(key: type[K], inner: type[L], value: type[V]) -> Callable[[Build[P]],
             by_key[key_of(row)][inner_of(row)] = value_of(row)
         return by_key
 
-    return _read(_tuples, make, columns_of(key, inner, value), {})
+    return _read(_tuples, make, columns_of(key, inner, value), options)
 
 
 def distinct(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, set[T]]]:

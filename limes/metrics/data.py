@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import IO
 
-from limes.core.capacity import effective, effective_total
 from limes.core.catalog import Catalog, Ref
 from limes.core.constraints import NO_OVERRIDES, QuotaOverrides
+from limes.core.units import effective, effective_total
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import collector_state as queries

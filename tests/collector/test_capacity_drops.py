@@ -8,8 +8,8 @@ import pytest
 from limes.actions.reports.alerts import find_alerts
 from limes.actions.reports.attention import Where
 from limes.backends import AZCapacity, BackendError
-from limes.core.capacity import falls
 from limes.core.catalog import select
+from limes.core.units import falls
 from tests.collector.growing import az_quotas, make_used, provide, set_due
 from tests.collector.lab import FakeCapacitor, Lab
 from tests.support.statements import count_statements

@@ -9,7 +9,7 @@ from limes.actions.discover import request_sync
 from limes.actions.project_tasks import run_if_due
 from limes.actions.push_quota import push_quota
 from limes.actions.scrape_usage import claim_scrapes
-from limes.collector.loop import ClockWatch, Job, JumpAlarm, Loop
+from limes.collector.loop import ClockWatch, Job, Loop, watch_for_jumps
 from limes.db.engine import Engine
 from tests.collector.lab import Lab
 
@@ -129,9 +129,9 @@ def test_a_jump_wakes_the_scheduler(monkeypatch: pytest.MonkeyPatch) -> None:
 
     clock, heard = Time(), threading.Event()
     monkeypatch.setattr(module, "time", clock)
-    alarm = JumpAlarm(heard.set, every=0.01)
-    alarm.start()
+    stopped = threading.Event()
+    threading.Thread(target=watch_for_jumps, args=(heard.set, 0.01, stopped)).start()
     assert not heard.wait(0.1)
     clock.ahead = -3600
     assert heard.wait(10)
-    alarm.stop()
+    stopped.set()

@@ -14,11 +14,10 @@ from functools import partial
 from limes.actions.context import Limes
 from limes.actions.project_tasks import Scrape
 from limes.core.calendar import DAY, HOUR, day_of, month_of, next_month, render_time
-from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, Ref
 from limes.core.commitments.commitment import Status
 from limes.core.forecast import LOOK_BACK, MIN_DAYS, trend_of
-from limes.core.units import MAX_STORED
+from limes.core.units import MAX_STORED, effective, effective_total
 from limes.db.queries import growth_history, kept_sums
 from limes.db.queries import growth_samples as queries
 from limes.db.queries.catalog import capacities, resource_ids

@@ -96,11 +96,8 @@ class ClusterReport:
 
 @snapshot
 def report_cluster(limes: Limes, selection: Selection, *, per_az_at: float | None = None) -> ClusterReport:
-    """Reads one state of the database, in six queries.
-
-    With `per_az_at`, the breakdown by AZ is reported, with the commitments of that time (in seconds since the
-    epoch). That takes at most three more.
-    """
+    """Reads one state of the database, in six queries. With `per_az_at`, the breakdown by AZ is reported, with the
+    commitments of that time (in seconds since the epoch). That takes at most three more."""
     engine = limes.engine
     types, refs, growing = _selected(limes, selection)
     resources = list(refs)

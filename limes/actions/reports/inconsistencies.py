@@ -36,17 +36,6 @@ class InconsistencyReport:
     mismatched: list[ProjectInconsistency] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class ScrapeErrorGroup:
-    """Projects in which scraping a service fails with the same message, but for their own ids in it.
-
-    `first` is the first by domain and name.
-    """
-
-    first: ScrapeErrorRow
-    affected_projects: int
-
-
 @snapshot
 def find_inconsistencies(limes: Limes, selection: Selection) -> InconsistencyReport:
     """Returns quotas that contradict themselves, usage, or the backends. Three queries."""
@@ -59,7 +48,7 @@ def find_inconsistencies(limes: Limes, selection: Selection) -> InconsistencyRep
         report.overcommitted.append((refs[domain.resource_id], domain))
     for project in queries.suspicious_projects(limes.engine, list(refs)):
         ref = refs[project.resource_id]
-        behavior = limes.catalog.behavior(ref, f"{project.domain_name}/{project.project_name}")
+        behavior = limes.catalog.behavior(ref, f"{project.project.domain_name}/{project.project.name}")
         usable = usable_quota(project.quota, behavior.burst_multiplier if project.has_bursting else 0)
         inconsistency = ProjectInconsistency(ref, project, usable)
         if project.usage > usable:
@@ -68,23 +57,22 @@ def find_inconsistencies(limes: Limes, selection: Selection) -> InconsistencyRep
             report.mismatched.append(inconsistency)
     report.overcommitted.sort(key=lambda item: (item[1].domain_name, item[0]))
     for projects in (report.overspent, report.mismatched):
-        projects.sort(key=lambda item: (item.row.domain_name, item.row.project_name, item.ref))
+        projects.sort(key=lambda item: (item.row.project.domain_name, item.row.project.name, item.ref))
     return report
 
 
-def find_scrape_errors(limes: Limes, selection: Selection) -> list[ScrapeErrorGroup]:
-    """Returns one group for each service type and message, in the order of service type and project id.
-
-    A service is scraped as a whole, so its errors are those of each of its resources.
-    """
+def find_scrape_errors(limes: Limes, selection: Selection) -> list[tuple[ScrapeErrorRow, int]]:
+    """Returns the first of the projects (by domain and name) in which scraping a service fails with the same message,
+    but for their own ids in it, and how many there are; in the order of service type and project id. A service is
+    scraped as a whole, so its errors are those of each of its resources."""
     services = {service_type for service_type, _ in selection.refs}
     groups: dict[tuple[str, str], list[ScrapeErrorRow]] = {}
     for row in limes.engine.snapshot(lambda: queries.scrape_errors(limes.engine)):
         if row.service_type in services:
-            key = (row.service_type, without_project(row.message, row.project_uuid))
+            key = (row.service_type, without_project(row.message, row.project.uuid))
             groups.setdefault(key, []).append(row)
-    ordered = sorted(groups.values(), key=lambda rows: (rows[0].service_type, rows[0].project_uuid))
-    return [ScrapeErrorGroup(rows[0], len(rows)) for rows in ordered]
+    ordered = sorted(groups.values(), key=lambda rows: (rows[0].service_type, rows[0].project.uuid))
+    return [(rows[0], len(rows)) for rows in ordered]
 
 
 class Reason(enum.StrEnum):

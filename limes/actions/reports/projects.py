@@ -11,7 +11,7 @@ from limes.actions.reports.cluster import AZBreakdown, read_commitments
 from limes.core.catalog import Page, Ref, Selection
 from limes.core.temporary_quota import TemporaryQuota
 from limes.db.engine import Engine
-from limes.db.queries import project_figures as queries
+from limes.db.queries import project_sums as queries
 from limes.db.queries import projects, temporary_quotas
 from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.catalog import all_ids
@@ -160,11 +160,11 @@ def _read(
     refs = {ids[ref]: ref for ref in details.selection.refs if ref in ids}
     growing = {id_: ref for id_, ref in refs.items() if limes.catalog.autogrow(ref)}
     reports = {project.id: ProjectReport(project) for project in rows}
-    for scrape in projects.project_scrapes(engine, list(types), *whose):
-        report, type_ = reports[scrape.project_id], types[scrape.service_id]
-        report.scraped_at[type_] = scrape.scraped_at
-        if scrape.failing_since is not None:
-            report.failing_since[type_] = scrape.failing_since
+    scrapes = projects.project_scrapes(engine, list(types), *whose)
+    for (project_id, service_id), (scraped_at, failing_since) in scrapes.items():
+        reports[project_id].scraped_at[types[service_id]] = scraped_at
+        if failing_since is not None:
+            reports[project_id].failing_since[types[service_id]] = failing_since
     for row in queries.project_resources(engine, these(refs), *whose):
         reports[row.project_id].resources[refs[row.resource_id]] = row
     # one query in a table of few rows

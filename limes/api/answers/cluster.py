@@ -6,13 +6,14 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 
 from limes.actions.reports.cluster import ClusterReport
-from limes.actions.reports.inconsistencies import InconsistencyReport, ProjectInconsistency, ScrapeErrorGroup
-from limes.api.answers.common import Named, PlacedNamed, unit_of
+from limes.actions.reports.inconsistencies import InconsistencyReport, ProjectInconsistency
+from limes.api.answers.common import Named, PlacedNamed, place, unit_of
 from limes.api.answers.per_az import ClusterPerAZ, capacity_fields, cluster_azs
 from limes.api.answers.resources import Age, CommitmentConfig, RenderContext, ResourceHead, ServiceFigures, json_lists
-from limes.core.capacity import effective_total
 from limes.core.catalog import ANY_AZ, Catalog, Ref, ResourceDef
 from limes.core.commitments.request import committable_azs
+from limes.core.units import effective_total
+from limes.db.queries.inconsistencies import ScrapeErrorRow
 from limes.validation.shape import Amount, Shape, Time, Unit
 
 Committable = Annotated[dict[str, Amount], Field(description="What nobody has claimed yet, by AZ; shown with `per_az`")]
@@ -36,10 +37,7 @@ class ClusterResource(ResourceHead):
     raw_capacity: Amount | None = None
     per_availability_zone: list[ClusterAZ] | None = None
     subcapacities: list[Any] | None = None
-    committable: (
-        Annotated[dict[str, Amount], Field(description="What nobody has claimed yet, by AZ; shown with `per_az`")]
-        | None
-    ) = None
+    committable: Committable | None = None
     per_az: dict[str, ClusterPerAZ] | None = None
     domains_quota: Amount | None = None
     burst_usage: Amount | None = None
@@ -150,15 +148,9 @@ class _ProjectQuota(Shape):
     @classmethod
     def of(cls, catalog: Catalog, item: ProjectInconsistency, **compared: int) -> Self:
         """`quota` is the usable quota, which is what usage and backends are compared with."""
-        row = item.row
-        return cls(
-            project=PlacedNamed(row.project_uuid, row.project_name, Named(row.domain_uuid, row.domain_name)),
-            service=item.ref[0],
-            resource=item.ref[1],
-            unit=unit_of(catalog, item.ref),
-            quota=item.usable_quota,
-            **compared,
-        )
+        (service, resource), unit = item.ref, unit_of(catalog, item.ref)
+        project, quota = place(item.row.project), item.usable_quota
+        return cls(project=project, service=service, resource=resource, unit=unit, quota=quota, **compared)
 
 
 class OverspentQuota(_ProjectQuota):
@@ -226,18 +218,16 @@ class ScrapeErrorsAnswer(Shape):
     scrape_errors: list[ScrapeError]
 
 
-def render_scrape_errors(groups: list[ScrapeErrorGroup]) -> ScrapeErrorsAnswer:
+def render_scrape_errors(groups: list[tuple[ScrapeErrorRow, int]]) -> ScrapeErrorsAnswer:
     """`affected_projects` is shown only where it is above 1."""
-    errors = []
-    for group in groups:
-        row = group.first
-        errors.append(
-            ScrapeError(
-                project=PlacedNamed(row.project_uuid, row.project_name, Named(row.domain_uuid, row.domain_name)),
-                service_type=row.service_type,
-                checked_at=int(row.checked_at),
-                message=row.message,
-                affected_projects=group.affected_projects if group.affected_projects > 1 else None,
-            )
+    errors = [
+        ScrapeError(
+            project=place(row.project),
+            service_type=row.service_type,
+            checked_at=int(row.checked_at),
+            message=row.message,
+            affected_projects=count if count > 1 else None,
         )
+        for row, count in groups
+    ]
     return ScrapeErrorsAnswer(scrape_errors=errors)

@@ -11,10 +11,10 @@ from pydantic import Field
 from limes.actions.reports.cluster import AZFigures
 from limes.api.answers.common import ByDuration
 from limes.api.answers.resources import json_lists
-from limes.core.capacity import effective
 from limes.core.catalog import ANY_AZ, Catalog
+from limes.core.units import effective
 from limes.db.queries.catalog import AZCapacityRow
-from limes.db.queries.project_figures import ProjectAZRow
+from limes.db.queries.project_sums import ProjectAZRow
 from limes.validation.shape import Amount, Shape
 from limes.web.encoding import MAX_SHOWN
 

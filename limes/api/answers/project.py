@@ -2,6 +2,7 @@
 
 from typing import Annotated, Any, Literal, NamedTuple
 
+from msgspec import structs
 from pydantic import Field
 
 from limes.actions.reports.cluster import DomainReport
@@ -9,7 +10,7 @@ from limes.actions.reports.projects import ProjectReport
 from limes.api.answers.common import Id, Link, Named, TemporaryQuota, render_temporary
 from limes.api.answers.per_az import DomainPerAZ, ProjectPerAZ, domain_azs, project_azs
 from limes.api.answers.resources import Age, RenderContext, ResourceHints, ServiceFigures, json_lists
-from limes.core.catalog import Behavior, Ref, ResourceDef, Selection
+from limes.core.catalog import Behavior, Ref, ResourceDef, Selection, ServiceDef
 from limes.core.quota import burst_usage, is_forbidden, usable_quota
 from limes.core.scrape_problem import find_problem
 from limes.db.queries.quotas import ProjectResourceRow
@@ -86,6 +87,12 @@ def _domain_resource(context: RenderContext, report: DomainReport, ref: Ref, res
     return shown
 
 
+Granted = Annotated[
+    int, Field(ge=0, description="What was granted of quota that grows by itself, even if less is used")
+]
+OnlyNeeded = Annotated[Literal[True], Field(description="Quota is what usage and commitments need")]
+
+
 class Bursting(Shape):
     """Whether the project may exceed its quota for a while."""
 
@@ -104,13 +111,8 @@ class ProjectResource(ResourceHints):
     temporary_quota: TemporaryQuota | None = None
     physical_usage: Amount | None = None
     max_quota: Annotated[int, Field(ge=0, description="How far quota may grow by itself")] | None = None
-    min_quota: (
-        Annotated[int, Field(ge=0, description="What was granted of quota that grows by itself, even if less is used")]
-        | None
-    ) = None
-    forbid_autogrowth: (
-        Annotated[Literal[True], Field(description="Quota is what usage and commitments need")] | None
-    ) = None
+    min_quota: Granted | None = None
+    forbid_autogrowth: OnlyNeeded | None = None
     per_az: dict[str, ProjectPerAZ] | None = None
     subresources: list[Any] | None = None
 
@@ -201,15 +203,15 @@ class ProjectRenderer:
 
     def __init__(self, context: RenderContext, selection: Selection) -> None:
         self._context = context
-        self._services = [
-            (service, [self._column((service.type, resource.name), resource) for resource in resources])
-            for service, resources in selection.services.values()
-        ]
-
-    def _column(self, ref: Ref, resource: ResourceDef) -> _Column:
-        behavior = self._context.catalog.behavior_everywhere(ref)
-        head = self._context.head(ProjectResource, ref, resource, behavior) if behavior else None
-        return _Column(ref, resource, behavior, head, self._context.catalog.autogrow(ref) is not None)
+        self._services: list[tuple[ServiceDef, list[_Column]]] = []
+        for service, resources in selection.services.values():
+            columns = []
+            for resource in resources:
+                ref = (service.type, resource.name)
+                behavior = context.catalog.behavior_everywhere(ref)
+                head = context.head(ProjectResource, ref, resource, behavior) if behavior else None
+                columns.append(_Column(ref, resource, behavior, head, context.catalog.autogrow(ref) is not None))
+            self._services.append((service, columns))
 
     def render(self, report: ProjectReport) -> Project:
         context, project, rows = self._context, report.project, report.resources
@@ -231,22 +233,15 @@ class ProjectRenderer:
                 age_seconds=age,
             )
             if problem is not None:
-                shown.scrape_problem = ScrapeProblem(since=int(problem.since), message=problem.message)
+                shown.scrape_problem = ScrapeProblem(since=int(problem[0]), message=problem[1])
             services.append(shown)
         multiplier = context.catalog.burst_multiplier
         bursting = Bursting(enabled=bool(project.has_bursting), multiplier=multiplier) if multiplier else None
         return Project(project.uuid, project.name, parent_id=project.parent_uuid, services=services, bursting=bursting)
 
     def render_with_domain(self, report: ProjectReport) -> PlacedProject:
-        project = self.render(report)
-        return PlacedProject(
-            domain=Named(report.project.domain_uuid, report.project.domain_name),
-            id=project.id,
-            name=project.name,
-            parent_id=project.parent_id,
-            services=project.services,
-            bursting=project.bursting,
-        )
+        domain = Named(report.project.domain_uuid, report.project.domain_name)
+        return PlacedProject(domain=domain, **structs.asdict(self.render(report)))
 
     def _resource(self, report: ProjectReport, column: _Column, row: ProjectResourceRow) -> ProjectResource:
         """Renders the backend quota only where it is not the usable one; burst usage only above zero."""

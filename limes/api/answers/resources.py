@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, Self, TypeVar
 
 import orjson
@@ -11,7 +12,6 @@ from limes.api.answers.common import unit_of
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, Selection, ServiceDef
 from limes.core.commitments.request import committable_azs
 from limes.core.quota import QuotaSet
-from limes.system import Clock
 from limes.validation.shape import Amount, Shape, Time, Unit
 
 Age = Annotated[int, Field(ge=0, description="Age of the oldest figures")]
@@ -70,27 +70,19 @@ class ResourceHints(ResourceHead):
 Hinted = TypeVar("Hinted", bound=ResourceHints)
 
 
+@dataclass(slots=True)
 class RenderContext:
     """What rendering needs besides the figures. There is one for each request."""
 
-    def __init__(
-        self,
-        catalog: Catalog,
-        clock: Clock,
-        *,
-        detail: bool = False,
-        per_az: bool = False,
-        stale_after: float = math.inf,
-    ) -> None:
-        self.catalog = catalog
-        self.now = clock.now().timestamp()
-        self.detail = detail
-        """Whether subresources and subcapacities are shown (`?detail`)."""
-        self.per_az = per_az
-        """Whether the breakdown `per_az` is shown."""
-        self.stale_after = stale_after
-        """Seconds after which figures are marked as stale."""
-        self._heads: dict[tuple[Ref, int], Any] = {}
+    catalog: Catalog
+    now: float
+    detail: bool = False
+    """Whether subresources and subcapacities are shown (`?detail`)."""
+    per_az: bool = False
+    """Whether the breakdown `per_az` is shown."""
+    stale_after: float = math.inf
+    """Seconds after which figures are marked as stale."""
+    _heads: dict[tuple[Ref, int], Any] = field(default_factory=dict)
 
     @property
     def with_azs(self) -> bool:

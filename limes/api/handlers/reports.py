@@ -3,16 +3,7 @@
 from collections.abc import Generator
 
 from limes.actions import discover as discovery
-from limes.actions.reports.cluster import report_cluster, report_domain, report_domains
-from limes.actions.reports.inconsistencies import find_inconsistencies, find_scrape_errors
-from limes.actions.reports.projects import (
-    ProjectDetails,
-    ProjectReport,
-    report_page_of_projects,
-    report_project,
-    report_projects_of_domain,
-    stream_projects,
-)
+from limes.actions.reports import cluster, inconsistencies, projects
 from limes.api.answers import project as answers
 from limes.api.answers.cluster import render_cluster, render_inconsistencies, render_scrape_errors
 from limes.api.answers.common import Id
@@ -34,7 +25,7 @@ def show(call: Call) -> Answer:
         return sees_all or call.allows("cluster:show_subcapacity", service=ref[0], resource=ref[1])
 
     context = call.render_context()
-    report = report_cluster(call.limes, call.selection(), per_az_at=context.commitments_at)
+    report = cluster.report_cluster(call.limes, call.selection(), per_az_at=context.commitments_at)
     return Answer(document=render_cluster(context, report, may_see_subcapacities))
 
 
@@ -45,13 +36,13 @@ def list_resources(call: Call) -> Answer:
 
 def list_inconsistencies(call: Call) -> Answer:
     """Lists quotas that contradict themselves, usage, or the backends."""
-    report = find_inconsistencies(call.limes, call.selection())
+    report = inconsistencies.find_inconsistencies(call.limes, call.selection())
     return Answer(document=render_inconsistencies(call.catalog, report))
 
 
 def list_scrape_errors(call: Call) -> Answer:
     """Lists scrapes that fail, grouped by service type and message."""
-    groups = find_scrape_errors(call.limes, call.selection())
+    groups = inconsistencies.find_scrape_errors(call.limes, call.selection())
     return Answer(document=render_scrape_errors(groups))
 
 
@@ -62,7 +53,7 @@ _PROJECTS_A_PART = 20
 def list_domains(call: Call) -> Answer:
     """Lists all domains, or a page of them."""
     page, context = call.page(), call.render_context()
-    reports = report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
+    reports = cluster.report_domains(call.limes, call.selection(), page, per_az_at=context.commitments_at)
     links = call.next_page(page, [report.domain.uuid for report in reports])
     domains = [answers.render_domain(context, report) for report in reports]
     return Answer(document=answers.DomainsAnswer(domains=domains, domains_links=links))
@@ -71,7 +62,9 @@ def list_domains(call: Call) -> Answer:
 def show_domain(call: Call) -> Answer:
     """Shows a domain."""
     context = call.render_context()
-    report = report_domain(call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at)
+    report = cluster.report_domain(
+        call.limes, call.params["domain_id"], call.selection(), per_az_at=context.commitments_at
+    )
     render = answers.render_domain
     return answer_tagged(call.req, report.tag, lambda: answers.DomainAnswer(domain=render(context, report)))
 
@@ -85,7 +78,9 @@ def discover_domains(call: Call) -> Answer:
 def list_of_domain(call: Call) -> Answer:
     """Lists the projects of a domain, or a page of them."""
     context, selection, page = call.render_context(), call.selection(), call.page()
-    reports = report_projects_of_domain(call.limes, call.params["domain_id"], _details(context, selection), page)
+    reports = projects.report_projects_of_domain(
+        call.limes, call.params["domain_id"], _details(context, selection), page
+    )
     renderer = answers.ProjectRenderer(context, selection)
     parts = dump_items(renderer.render(report) for report in reports)
     links = call.next_page(page, [report.project.uuid for report in reports])
@@ -98,18 +93,18 @@ def list_all(call: Call) -> Answer:
     context, selection, page = call.render_context(), call.selection(), call.page()
     renderer, details = answers.ProjectRenderer(context, selection), _details(context, selection)
     if page is None:
-        return Answer(stream=BodyStream(_parts(renderer, stream_projects(call.limes, details))))
-    reports = report_page_of_projects(call.limes, details, page)
+        return Answer(stream=BodyStream(_parts(renderer, projects.stream_projects(call.limes, details))))
+    reports = projects.report_page_of_projects(call.limes, details, page)
     documents = [renderer.render_with_domain(report) for report in reports]
     links = call.next_page(page, [report.project.uuid for report in reports])
     return Answer(document=answers.AllProjectsAnswer(projects=documents, projects_links=links))
 
 
-def _details(context: RenderContext, selection: Selection) -> ProjectDetails:
-    return ProjectDetails(selection, context.with_azs, context.commitments_at, context.stale_before)
+def _details(context: RenderContext, selection: Selection) -> projects.ProjectDetails:
+    return projects.ProjectDetails(selection, context.with_azs, context.commitments_at, context.stale_before)
 
 
-def _parts(renderer: answers.ProjectRenderer, reports: Generator[ProjectReport]) -> Generator[bytes]:
+def _parts(renderer: answers.ProjectRenderer, reports: Generator[projects.ProjectReport]) -> Generator[bytes]:
     try:
         lines = [b'{"projects":[']
         separator = b"\n"
@@ -127,7 +122,7 @@ def _parts(renderer: answers.ProjectRenderer, reports: Generator[ProjectReport])
 def show_project(call: Call) -> Answer:
     """Shows a project."""
     context, selection = call.render_context(), call.selection()
-    report = report_project(
+    report = projects.report_project(
         call.limes, call.params["domain_id"], call.params["project_id"], _details(context, selection)
     )
     renderer = answers.ProjectRenderer(context, selection)

@@ -9,9 +9,9 @@ usage, exceed the whole effective capacity: what it takes is never sold (docs/ad
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from limes.core.capacity import effective, effective_total
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Behavior
 from limes.core.commitments.commitment import Commitment
+from limes.core.units import effective, effective_total
 
 Share = tuple[str, int]
 """A project's part of a resource in one AZ: the AZ, and the project's id."""

@@ -20,8 +20,8 @@ class NumericField(Field):
     field_type = "NUMERIC"
 
 
-class ProjectSum(BaseModel):
-    """Figures of a domain's projects for one resource: in one AZ, or in all of them (`az` is empty)."""
+class _Sum(BaseModel):
+    """About a domain's projects, for one resource in one AZ."""
 
     number = BigAutoField()
     is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
@@ -29,6 +29,14 @@ class ProjectSum(BaseModel):
     domain_id = IntegerField()
     resource_id = IntegerField()
     az = TextField()
+
+    class Meta:
+        indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
+
+
+class ProjectSum(_Sum):
+    """Figures: in one AZ, or in all of them (`az` is empty)."""
+
     projects = BigIntegerField()
     """How many of them there are."""
     quota = NumericField()
@@ -47,18 +55,11 @@ class ProjectSum(BaseModel):
 
     class Meta:
         table_name = "project_sums"
-        indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
 
 
-class CommitmentSum(BaseModel):
-    """Live commitments of a domain's projects, those that have ended and are not settled yet among them."""
+class CommitmentSum(_Sum):
+    """Live commitments, those that have ended and are not settled yet among them."""
 
-    number = BigAutoField()
-    is_change = BooleanField(constraints=[SQL("DEFAULT TRUE")])
-    """Whether it is a difference that is not part of a sum over all domains yet."""
-    domain_id = IntegerField()
-    resource_id = IntegerField()
-    az = TextField()
     status = TextField()
     duration = TextField()
     amount = NumericField()
@@ -67,7 +68,6 @@ class CommitmentSum(BaseModel):
 
     class Meta:
         table_name = "commitment_sums"
-        indexes = ((("resource_id", "az"), False), (("domain_id",), False), (("is_change",), False))
 
 
 class SuspiciousResource(BaseModel):

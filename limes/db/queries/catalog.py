@@ -3,7 +3,7 @@
 A service that has left the configuration is marked as vanished, restored when it returns, and deleted in the end.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from peewee import JOIN, fn
@@ -12,7 +12,7 @@ from limes.core.catalog import Ref
 from limes.db.compiled import any_of, lock, lock_but_not_key
 from limes.db.engine import Engine
 from limes.db.models import AZResource, Capacitor, Resource, Service
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
+from limes.db.query import Insert, Node, column, first_value, mapping, nested, rows, tuples, writes, writes_for
 
 # -- what there is -----------------------------------------------------------------------------------------------------
 
@@ -66,33 +66,13 @@ def all_ids(engine: Engine) -> tuple[dict[int, str], dict[Ref, int]]:
 
 # -- following the configuration ---------------------------------------------------------------------------------------
 
-_add_services = Insert(tuple[str], Service, Service.type, key=1, keep=True)
-_add_resources = Insert(
+add_services = Insert(tuple[str], Service, Service.type, key=1, keep=True)
+"""Adds the services that are missing; likewise the others."""
+add_resources = Insert(
     tuple[int, str, bool], Resource, Resource.service, Resource.name, Resource.is_known, key=2, keep=True
 )
-_add_capacitors = Insert(
-    tuple[str, float, str],
-    Capacitor,
-    *(Capacitor.name, Capacitor.next_scrape_at, Capacitor.scrape_error),
-    key=1,
-    keep=True,
-)
-
-
-def add_services(engine: Engine, types: Iterable[str]) -> None:
-    """Adds the services that are missing."""
-    _add_services(engine, [(type_,) for type_ in types])
-
-
-def add_resources(engine: Engine, refs: Iterable[Ref]) -> None:
-    """Adds the resources that are missing, of services that are there."""
-    services = service_ids(engine)
-    _add_resources(engine, [(services[service_type], name, True) for service_type, name in refs])
-
-
-def add_capacitors(engine: Engine, names: Iterable[str], now: float) -> None:
-    """Adds the capacitors that are missing. They are due at once."""
-    _add_capacitors(engine, [(name, now, "") for name in names])
+_DUE = (Capacitor.name, Capacitor.next_scrape_at, Capacitor.scrape_error)
+add_capacitors = Insert(tuple[str, float, str], Capacitor, *_DUE, key=1, keep=True)
 
 
 @writes
@@ -112,20 +92,16 @@ def show_only(engine: Engine, refs: Collection[Ref]) -> dict[int, str]:
 
 
 @writes
-def _delete_other_capacitors(names: Collection[str]) -> Node:
+def delete_other_capacitors(names: Collection[str]) -> Node:
+    """Deletes all capacitors but these."""
     return Capacitor.delete().where(~any_of(Capacitor.name, names))
 
 
 @writes
-def _delete_unreported() -> Node:
+def delete_unreported() -> Node:
+    """Deletes the capacity that no capacitor reports any more."""
     unreported = Resource.select(Resource.id).where(Resource.capacitor.is_null())
     return AZResource.delete().where(AZResource.resource.in_(unreported))
-
-
-def delete_other_capacitors(engine: Engine, names: Collection[str]) -> None:
-    """Deletes all capacitors but these, and the capacity that no capacitor reports any more."""
-    _delete_other_capacitors(engine, names)
-    _delete_unreported(engine)
 
 
 # -- vanished services -------------------------------------------------------------------------------------------------
@@ -174,22 +150,11 @@ class AZCapacityRow(NamedTuple):
     subcapacities: str
 
 
-class KeptCapacity(NamedTuple):
-    """Raw capacity of a resource in one AZ, and when an answer was first seen that has much less."""
-
-    resource_id: int
-    az: str
-    raw_capacity: int
-    drop_seen_at: float | None
-
-
 @column(int, skip_empty="resources")
 def lock_resources(resources: Sequence[int]) -> Node:
-    """Until the transaction ends, nobody else decides on cluster-wide sums of these resources.
-
-    Others may go on adding rows that refer to them. A scrape does so, and also when it changes a row twice: while it
-    has locked rows that a computation of quota waits for, which has locked the resource.
-    """
+    """Until the transaction ends, nobody else decides on cluster-wide sums of these resources. Others may go on adding
+    rows that refer to them. A scrape does so, and also when it changes a row twice: while it has locked rows that a
+    computation of quota waits for, which has locked the resource."""
     return lock_but_not_key(Resource.select(Resource.id).where(any_of(Resource.id, resources)).order_by(Resource.id))
 
 
@@ -201,12 +166,13 @@ def capacities(resources: Sequence[int]) -> Node:
     return query.where(any_of(row.resource, resources))
 
 
-@rows(KeptCapacity, skip_empty="resources")
+@nested(int, str, int, skip_empty="resources")
 def kept_capacity(resources: Sequence[int]) -> Node:
-    """What a new answer is compared with. Lock the resources first."""
+    """Raw capacity by resource and AZ that a new answer is compared with: unless the last one had much less already.
+    Lock the resources first."""
     row = AZResource
-    query = row.select(row.resource, row.az, row.raw_capacity, Resource.capacity_drop_seen_at).join(Resource)
-    return query.where(any_of(row.resource, resources))
+    query = row.select(row.resource, row.az, row.raw_capacity).join(Resource)
+    return query.where(any_of(row.resource, resources), Resource.capacity_drop_seen_at.is_null())
 
 
 @mapping(int, int)

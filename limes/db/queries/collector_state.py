@@ -4,7 +4,7 @@ figures behind the data metrics, of which those about projects are streamed.
 To be called in one transaction, so that all see the same state.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from typing import Literal, NamedTuple
 
 import peewee
@@ -146,22 +146,14 @@ def _audit() -> Node:
 
 def read(engine: Engine, now: float, stale_before: float) -> WorkState:
     """Reads everything in five queries, whatever the number of projects. To be called in a snapshot."""
-    jobs = _jobs(engine)
-    return WorkState(
-        _services(engine, now, stale_before),
-        capacitor_scrapes(engine),
-        [job for job in jobs if not job.name.startswith(JOB_PREFIX)],
-        list(_distributions(engine, jobs)),
-        _audit(engine),
-    )
-
-
-def _distributions(engine: Engine, jobs: Iterable[JobState]) -> Iterator[DistributionState]:
-    outcomes = {job.name: job for job in jobs}
+    services, capacitors, jobs = _services(engine, now, stale_before), capacitor_scrapes(engine), _jobs(engine)
+    outcomes = {job.name: (job.ran_at, job.error) for job in jobs}
+    distributions = []
     for row in computed_resources(engine):
-        last = outcomes.get(f"{JOB_PREFIX}{row.service_type}/{row.name}")
-        ran_at, error = (last.ran_at, last.error) if last else (None, "")
-        yield DistributionState(row.service_type, row.name, ran_at, row.due_at, error)
+        ran_at, error = outcomes.get(f"{JOB_PREFIX}{row.service_type}/{row.name}", (None, ""))
+        distributions.append(DistributionState(row.service_type, row.name, ran_at, row.due_at, error))
+    others = [job for job in jobs if not job.name.startswith(JOB_PREFIX)]
+    return WorkState(services, capacitors, others, distributions, _audit(engine))
 
 
 @rows(ProjectScrape)

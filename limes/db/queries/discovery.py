@@ -1,7 +1,7 @@
 """Domains and projects as a discovery finds and writes them."""
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Any, Literal
 
 from peewee import JOIN, Value
 
@@ -17,17 +17,9 @@ from limes.db.models import (
     Resource,
     Service,
 )
-from limes.db.queries.quotas import add_quotas
-from limes.db.query import Insert, Node, column, distinct, keyed, mapping, rows, value, writes
+from limes.db.query import Insert, Node, column, distinct, mapping, tuples, value, writes
 
 _LIVE = ("planned", "pending", "confirmed")
-
-
-class KnownProject(NamedTuple):
-    id: int
-    uuid: str
-    name: str
-    parent_uuid: str
 
 
 @mapping(str, int)
@@ -35,10 +27,10 @@ def domain_ids() -> Node:
     return Domain.select(Domain.uuid, Domain.id)
 
 
-@keyed(str, "uuid", KnownProject)
+@mapping(str, tuple[str, str])
 def projects_of(domain_id: int) -> Node:
-    query = Project.select(Project.id, Project.uuid, Project.name, Project.parent_uuid)
-    return query.where(Project.domain == domain_id)
+    """Names and parents' UUIDs by UUID."""
+    return Project.select(Project.uuid, Project.name, Project.parent_uuid).where(Project.domain == domain_id)
 
 
 @value(int)
@@ -46,11 +38,6 @@ def upsert_domain(uuid: str, name: str) -> Node:
     """Adds the domain, or updates its name. Gives its id."""
     insert = Domain.insert(uuid=uuid, name=name)
     return insert.on_conflict(conflict_target=[Domain.uuid], preserve=[Domain.name]).returning(Domain.id)
-
-
-def add_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int]) -> None:
-    """Adds quotas of a domain, given by resource id, where they are missing."""
-    add_quotas(engine, [(domain_id, *item) for item in quotas.items()])
 
 
 _upsert_projects = Insert(
@@ -111,19 +98,12 @@ def committed_domains(uuids: Collection[str]) -> Node:
     return query.where(any_of(Commitment.status, _LIVE), any_of(Domain.uuid, uuids))
 
 
-class VanishedQuota(NamedTuple):
-    """A quota above 0 that is about to be deleted. Domain quotas have no project."""
-
-    domain_uuid: str
-    domain_name: str
-    project_uuid: str
-    project_name: str
-    service_type: str
-    resource_name: str
-    quota: int
+VanishedQuota = tuple[str, str, str, str, str, str, int]
+"""Ids and names of the domain and of the project, which domain quotas do not have; service type and resource; and a
+quota above 0 that is about to be deleted."""
 
 
-@rows(VanishedQuota, skip_empty="uuids")
+@tuples(tuple[str, str, str, str, str, str, int], skip_empty="uuids")
 def _quotas_of_projects(of: Literal["project", "domain"], uuids: Collection[str]) -> Node:
     place = (Domain.uuid, Domain.name, Project.uuid, Project.name)
     return (
@@ -136,7 +116,7 @@ def _quotas_of_projects(of: Literal["project", "domain"], uuids: Collection[str]
     )
 
 
-@rows(VanishedQuota, skip_empty="domains")
+@tuples(tuple[str, str, str, str, str, str, int], skip_empty="domains")
 def _quotas_of_domains(domains: Collection[str]) -> Node:
     return (
         DomainResource.select(

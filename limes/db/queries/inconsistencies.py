@@ -1,15 +1,16 @@
 """Quotas that contradict each other or the backends, and scrapes that fail. All queries are set-based."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from peewee import JOIN, fn
 
-from limes.db.compiled import Select, any_of
+from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, DomainResource, Project, ProjectResource, ProjectService, Service
 from limes.db.models.kept_sums import SuspiciousResource
 from limes.db.queries import kept_sums
+from limes.db.queries.attention import PLACE, PlacedRow, placed
 from limes.db.query import Node, rows
 
 
@@ -26,10 +27,7 @@ class OvercommittedRow(NamedTuple):
 class SuspiciousRow(NamedTuple):
     """A project's resource whose usage or backend quota may contradict its quota."""
 
-    domain_uuid: str
-    domain_name: str
-    project_uuid: str
-    project_name: str
+    project: PlacedRow
     has_bursting: bool
     resource_id: int
     quota: int
@@ -38,16 +36,20 @@ class SuspiciousRow(NamedTuple):
 
 
 class ScrapeErrorRow(NamedTuple):
+    project: PlacedRow
     service_type: str
-    project_uuid: str
-    project_name: str
-    domain_uuid: str
-    domain_name: str
     checked_at: float
     message: str
 
 
-def _overcommitted(sums: Any) -> Select:
+@rows(OvercommittedRow, skip_empty="resources")
+def _overcommitted(resources: Sequence[int], are_kept: bool) -> Node:
+    row = ProjectResource
+    if are_kept:
+        sums = kept_sums.select_quotas(resources)
+    else:
+        query = row.select(Project.domain, row.resource, fn.SUM(row.quota).alias("quota")).join(Project)
+        sums = query.where(any_of(row.resource, resources)).group_by(Project.domain, row.resource).alias("sums")
     same = (DomainResource.domain == sums.c.domain_id) & (DomainResource.resource == sums.c.resource_id)
     quota = fn.COALESCE(DomainResource.quota, 0)
     return (
@@ -59,28 +61,9 @@ def _overcommitted(sums: Any) -> Select:
     )
 
 
-@rows(OvercommittedRow, skip_empty="resources")
-def _kept(resources: Sequence[int]) -> Node:
-    return _overcommitted(kept_sums.select_quotas(resources))
-
-
-@rows(OvercommittedRow, skip_empty="resources")
-def _computed(resources: Sequence[int]) -> Node:
-    row = ProjectResource
-    query = row.select(Project.domain, row.resource, fn.SUM(row.quota).alias("quota")).join(Project)
-    sums = query.where(any_of(row.resource, resources)).group_by(Project.domain, row.resource).alias("sums")
-    return _overcommitted(sums)
-
-
 def overcommitted_domains(engine: Engine, resources: Sequence[int]) -> list[OvercommittedRow]:
     """Returns domains whose projects have more quota than the domain, in the order of domain names."""
-    return (_kept if kept_sums.are_kept(engine) else _computed)(engine, resources)
-
-
-_COLUMNS = (
-    *(Domain.uuid, Domain.name, Project.uuid, Project.name, Project.has_bursting),
-    *(ProjectResource.resource, ProjectResource.quota, ProjectResource.backend_quota, ProjectResource.usage),
-)
+    return _overcommitted(engine, resources, kept_sums.are_kept(engine))
 
 
 IS_SUSPICIOUS = (ProjectResource.usage > ProjectResource.quota) | (
@@ -88,40 +71,32 @@ IS_SUSPICIOUS = (ProjectResource.usage > ProjectResource.quota) | (
 )
 
 
-def _select(resources: Sequence[int], *conditions: Any) -> Select:
-    is_wanted = (any_of(ProjectResource.resource, resources), ProjectResource.quota.is_null(False))
-    return ProjectResource.select(*_COLUMNS).join(Project).join(Domain).where(*is_wanted, *conditions)
-
-
-@rows(SuspiciousRow, skip_empty="resources")
-def _suspicious(resources: Sequence[int]) -> Node:
-    return _select(resources, IS_SUSPICIOUS | Project.has_bursting)
-
-
-@rows(SuspiciousRow, skip_empty="resources")
-def _kept_or_bursting(resources: Sequence[int]) -> Node:
-    kept = SuspiciousResource
-    same = (kept.project_id == ProjectResource.project) & (kept.resource_id == ProjectResource.resource)
-    bursting = any_of(ProjectResource.project, Project.select(Project.id).where(Project.has_bursting))
-    return _select(resources).join_from(ProjectResource, kept, on=same).union(_select(resources, bursting))
+@placed(SuspiciousRow, bool, int, int, int | None, int, skip_empty="resources")
+def _suspicious(resources: Sequence[int], are_kept: bool) -> Node:
+    row, kept = ProjectResource, SuspiciousResource
+    figures = (row.resource, row.quota, row.backend_quota, row.usage)
+    query = row.select(*PLACE, Project.has_bursting, *figures).join(Project).join(Domain)
+    query = query.where(any_of(row.resource, resources), row.quota.is_null(False))
+    if not are_kept:
+        return query.where(IS_SUSPICIOUS | Project.has_bursting)
+    same = (kept.project_id == row.project) & (kept.resource_id == row.resource)
+    bursting = any_of(row.project, Project.select(Project.id).where(Project.has_bursting))
+    return query.join_from(row, kept, on=same).union(query.where(bursting))
 
 
 def suspicious_projects(engine: Engine, resources: Sequence[int]) -> list[SuspiciousRow]:
     """Returns resources of projects whose usage is above the quota, or whose backend quota is not the quota, and all of
-    bursting projects, in no particular order.
-
-    The caller knows the usable quota of bursting projects, and judges with it.
-    """
-    return (_kept_or_bursting if kept_sums.are_kept(engine) else _suspicious)(engine, resources)
+    bursting projects, in no particular order. The caller knows the usable quota of bursting projects, and judges with
+    it."""
+    return _suspicious(engine, resources, kept_sums.are_kept(engine))
 
 
-@rows(ScrapeErrorRow)
+@placed(ScrapeErrorRow, str, float, str)
 def scrape_errors() -> Node:
     """All failed scrapes, in the order of service type, domain name and project name."""
     row = ProjectService
-    columns = (Service.type, Project.uuid, Project.name, Domain.uuid, Domain.name, row.checked_at, row.scrape_error)
     return (
-        row.select(*columns)
+        row.select(*PLACE, Service.type, row.checked_at, row.scrape_error)
         .join_from(row, Service)
         .join_from(row, Project)
         .join(Domain)

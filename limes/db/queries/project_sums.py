@@ -1,19 +1,135 @@
-"""Sums of quota, usage and commitments over the projects of a domain or of the cluster, by resource and by AZ.
+"""Quota, usage and commitments as reports show them: of single projects, and summed up over those of a domain or of the
+cluster; by resource, and by AZ.
 
 A `key` is the id of the project or domain that a sum is about, and 0 for the cluster.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_type_hints
 
 import peewee
 from peewee import JOIN, Case, Value, fn
 
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ
 from limes.core.commitments.commitment import Status
+from limes.core.temporary_quota import TemporaryQuota as Temporary
 from limes.db.compiled import Select, any_of
-from limes.db.models import Commitment, Project, ProjectAZQuota, ProjectAZResource, ProjectResource, Resource, Service
-from limes.db.query import Node, mapping, rows
+from limes.db.models import (
+    Commitment,
+    Domain,
+    Project,
+    ProjectAZQuota,
+    ProjectAZResource,
+    ProjectResource,
+    ProjectService,
+    Resource,
+    Service,
+    TemporaryQuota,
+)
+from limes.db.queries.projects import FAILING_SINCE, PROJECT_COLUMNS, ProjectRow, Resources, rows_of_projects
+from limes.db.queries.quotas import ProjectResourceRow
+from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, temporary_of
+from limes.db.query import Node, Query, R, made, mapping, rows
+
+
+class ProjectAZRow(NamedTuple):
+    """Usage of one project and resource in one AZ."""
+
+    project_id: int
+    resource_id: int
+    az: str
+    usage: int
+    physical_usage: int | None
+    subresources: str
+
+
+class ProjectServiceRow(NamedTuple):
+    """One service of a project, with one of its resources if it has any."""
+
+    project: ProjectRow
+    service_type: str
+    has_service: bool
+    """Whether the project has a row for the service yet."""
+    scraped_at: float | None
+    failing_since: float | None
+    resource_name: str | None
+    resource: ProjectResourceRow | None
+    temporary: Temporary | None
+
+
+_COLUMNS = tuple(getattr(ProjectResource, name) for name in ProjectResourceRow._fields)
+
+
+def _of_projects(kind: type[R], model: Any) -> Query[[Resources, int, Sequence[int] | None], list[R]]:
+    @rows(kind, skip_empty="resources")
+    def select(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+        query = model.select(*(getattr(model, name) for name in kind._fields))
+        return rows_of_projects(query, model.resource_id, model.project_id, resources, domain_id, project_ids)
+
+    return select
+
+
+# of these projects, or of all projects of a domain, in no particular order
+project_resources = _of_projects(ProjectResourceRow, ProjectResource)
+project_azs = _of_projects(ProjectAZRow, ProjectAZResource)
+
+
+@mapping(tuple[int, int, str], int, skip_empty="resources")
+def project_az_quotas(resources: Resources, domain_id: int, project_ids: Sequence[int] | None) -> Node:
+    """Quota by project, resource and AZ, where it grows by itself."""
+    row = ProjectAZQuota
+    query = row.select(row.project_id, row.resource_id, row.az, row.quota)
+    return rows_of_projects(query, row.resource_id, row.project_id, resources, domain_id, project_ids)
+
+
+_WIDTH, _FIGURES = len(PROJECT_COLUMNS), len(_COLUMNS)
+
+
+def _service_row(*row: Any) -> ProjectServiceRow:
+    service_type, has_service, scraped_at, failing_since, resource_name, *figures = row[_WIDTH:]
+    resource, temporary = figures[:_FIGURES], figures[_FIGURES:]
+    return ProjectServiceRow(
+        ProjectRow._make(row[:_WIDTH]),
+        service_type,
+        bool(has_service),
+        scraped_at,
+        failing_since,
+        resource_name,
+        None if resource[0] is None else ProjectResourceRow._make(resource),
+        None if temporary[0] is None else temporary_of(*temporary),
+    )
+
+
+_KINDS = (*get_type_hints(ProjectRow).values(), str, bool, float | None, float | None, str | None)
+
+
+@made(_service_row, *_KINDS, *[Any] * (_FIGURES + len(TEMPORARY_COLUMNS)), prepare=True)
+def project_services(domain_uuid: str, uuid: str) -> Node:
+    """All services and resources of one project; nothing if that domain has no such project. A join with all services:
+    one statement, which is its own snapshot, reads everything."""
+    service = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
+    resource = (ProjectResource.project == Project.id) & (ProjectResource.resource == Resource.id)
+    temporary = (TemporaryQuota.project == Project.id) & (TemporaryQuota.resource == Resource.id)
+    return (
+        Project.select(
+            *PROJECT_COLUMNS,
+            Service.type,
+            ProjectService.project.is_null(False),
+            ProjectService.scraped_at,
+            FAILING_SINCE,
+            Resource.name,
+            *_COLUMNS,
+            *TEMPORARY_COLUMNS,
+        )
+        .join(Domain)
+        .join(Service, JOIN.CROSS)
+        .join(ProjectService, JOIN.LEFT_OUTER, on=service)
+        .join(Resource, JOIN.LEFT_OUTER, on=Resource.service == Service.id)
+        .join(ProjectResource, JOIN.LEFT_OUTER, on=resource)
+        .join(TemporaryQuota, JOIN.LEFT_OUTER, on=temporary)
+        .where(Project.uuid == uuid, Domain.uuid == domain_uuid)
+    )
+
 
 Level = Literal["project", "domain", "cluster"]
 
@@ -85,10 +201,14 @@ def _where(query: Select, among: Among, *conditions: Any) -> Select:
     return query.where(*conditions, *is_asked_for)
 
 
-def _join_projects(query: Select, project: Any, by: Level, among: Among) -> Select:
-    """Joins the projects where they are needed. Sums of the whole cluster read hundreds of thousands of rows, and do
-    not ask whose they are."""
-    return query if by == "cluster" and among.ids is None else query.join(Project, on=Project.id == project)
+def _summed(
+    query: Select, row: Any, resources: Sequence[int], by: Level, among: Among, *columns: peewee.Node
+) -> Select:
+    """Sums up rows of these resources. Joins the projects where they are needed: sums of the whole cluster read
+    hundreds of thousands of rows, and do not ask whose they are."""
+    if by != "cluster" or among.ids is not None:
+        query = query.join(Project, on=Project.id == row.project_id)
+    return _group(_where(query, among, any_of(row.resource_id, resources)), by, row.resource_id, *columns)
 
 
 # -- by resource -------------------------------------------------------------------------------------------------------
@@ -110,8 +230,7 @@ def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
         fn.SUM(limited),
         fn.MIN(row.backend_quota) < 0,
     )
-    query = _join_projects(query, row.project, by, among)
-    return _group(_where(query, among, any_of(row.resource, resources)), by, row.resource)
+    return _summed(query, row, resources, by, among)
 
 
 # -- usage by AZ -------------------------------------------------------------------------------------------------------
@@ -136,8 +255,7 @@ def az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
         fn.SUM(fn.COALESCE(_USAGE.physical_usage, _USAGE.usage)),
         fn.MAX(_USAGE.physical_usage).is_null(False),
     )
-    query = _join_projects(query, _USAGE.project_id, by, among)
-    return _group(_where(query, among, any_of(_USAGE.resource_id, resources)), by, _USAGE.resource_id, _USAGE.az)
+    return _summed(query, _USAGE, resources, by, among, _USAGE.az)
 
 
 @mapping(tuple[int, int, str], int)
@@ -145,8 +263,7 @@ def az_quota_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     """Quota over projects by key, resource id and AZ. It is only known by AZ where it grows by itself."""
     row = ProjectAZQuota
     query = row.select(_KEYS[by], row.resource_id, row.az, fn.SUM(row.quota))
-    query = _join_projects(query, row.project_id, by, among)
-    return _group(_where(query, among, any_of(row.resource_id, resources)), by, row.resource_id, row.az)
+    return _summed(query, row, resources, by, among, row.az)
 
 
 @mapping(tuple[str, str], tuple[int, int])

@@ -145,10 +145,8 @@ def rows_of_projects(
     query: Select, resource: Any, project: Any, resources: Resources, domain_id: int, project_ids: Sequence[int] | None
 ) -> Select:
     """A SELECT of a table's rows of these resources in these projects or, without `project_ids`, in the whole domain.
-
     PostgreSQL is led to look at the rows of each project: for a domain it would take many times as long, because it
-    reads all rows of the resource, or descends the index for each project and resource.
-    """
+    reads all rows of the resource, or descends the index for each project and resource."""
     is_one = {
         "one": resource == resources.one,  # spares PostgreSQL the sorting that a list would need
         "few": any_of(resource, resources.ids),
@@ -165,22 +163,14 @@ def failing_since(row: Any) -> Case:
 FAILING_SINCE = failing_since(ProjectService)
 
 
-class ProjectScrapeRow(NamedTuple):
-    """When a project's service was scraped, and since when that fails, if it does."""
-
-    project_id: int
-    service_id: int
-    scraped_at: float | None
-    failing_since: float | None
-
-
 ScrapeRange = tuple[float | None, float | None]
 """When the oldest and the newest figures come from; None where nothing was scraped."""
 
 
-@rows(ProjectScrapeRow, skip_empty="services")
+@mapping(tuple[int, int], tuple[float | None, float | None], skip_empty="services")
 def project_scrapes(services: Sequence[int], domain_id: int, project_ids: Sequence[int] | None) -> Node:
-    """The scrapes of these services in these projects or, without `project_ids`, in the whole domain."""
+    """When these services were scraped, and since when that fails, if it does, by the ids of project and service: in
+    these projects or, without `project_ids`, in the whole domain."""
     row = ProjectService
     query = row.select(row.project, row.service, row.scraped_at, FAILING_SINCE)
     return query.where(any_of(row.service, services), in_projects(row.project, project_ids, domain_id))
@@ -197,11 +187,8 @@ def scrape_states(project_id: int, service_types: Sequence[str]) -> Node:
 @mapping(str, float, skip_empty="service_types")
 def outages(service_types: Sequence[str], failures: int = 0) -> Node:
     """Since when services fail as a whole, by type: at least so many scrapes have failed, and none has succeeded
-    anywhere since.
-
-    While its circuit is open a backend is not asked about projects at all, and yet it fails for them, too. This looks
-    at all projects of these services, so call it only where something is wrong.
-    """
+    anywhere since. While its circuit is open a backend is not asked about projects at all, and yet it fails for them,
+    too. This looks at all projects of these services, so call it only where something is wrong."""
     row, every = ProjectService, ProjectService.alias("every")
     latest = (
         Service.select(Service.id, Service.type, fn.MAX(every.scraped_at).alias("scraped_at"))

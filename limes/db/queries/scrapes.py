@@ -107,11 +107,9 @@ def record_success(
     id_: int, lease: float, outcome: Outcome, seen_mark: float | None, scrape_state: str | None = None
 ) -> Node:
     """Records that a scrape has succeeded, and ends its claim. None if the claim is lost: then nothing is written.
-
     `seen_mark` is the desync mark at the time of the claim. It is cleared if the backend is in sync now. A mark that
     was set after the claim stays: the report may be older than the change behind it. A `scrape_state` of None changes
-    nothing.
-    """
+    nothing."""
     row = ProjectService
     changes: dict[Any, Any] = {}
     if outcome.mark_at is not None:
@@ -193,10 +191,8 @@ def _delete_azs(project_id: int, keys: Collection[str]) -> Node:
 
 
 def write_figures(engine: Engine, project_id: int, stored: Figures, present: Figures) -> None:
-    """Writes the figures in `present` where they differ from `stored`, with three statements at most.
-
-    `stored` must have all figures of these resources, and be locked.
-    """
+    """Writes the figures in `present` where they differ from `stored`, with three statements at most. `stored` must
+    have all figures of these resources, and be locked."""
     resources = [row for row in present.resources.items() if row not in stored.resources.items()]
     _write_resources(engine, [(project_id, resource, *row) for resource, row in sorted(resources)])
     gone = [key for key in stored.azs if key[0] in present.resources and key not in present.azs]

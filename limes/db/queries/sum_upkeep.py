@@ -93,9 +93,8 @@ def _by_key(found: Any, width: int) -> dict[tuple[Any, ...], tuple[Any, ...]]:
 
 def fold_sums(engine: Engine) -> None:
     """Replaces the rows of each sum by one, or by none if they add up to nothing, and does so for all domains together.
-
-    One statement writes what it deletes, so whatever others do at the same time, what the rows add up to never changes.
-    """
+    One statement writes what it deletes, so whatever others do at the same time, what the rows add up to never
+    changes."""
     for text in _FOLDS:
         engine.atomic(partial(engine.execute, text))
 

@@ -145,10 +145,8 @@ def claim_scrapes(
     engine: Engine, service_type: str, now: float, lease: float, never: float, limit: int
 ) -> list[ProjectTask]:
     """Up to `limit` projects: first those whose scrape was requested, then those that are due, each longest due first.
-
     A scrape that is requested while one is running comes after it: a user who asks again and again would otherwise take
-    each scrape's lease away, and none would ever be recorded.
-    """
+    each scrape's lease away, and none would ever be recorded."""
     tasks = _scrapes(engine, "asked for", service_type, now, never, limit)
     if len(tasks) < limit:
         tasks += _scrapes(engine, "due", service_type, now, never, limit - len(tasks))

@@ -4,10 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from limes.core.capacity import effective, effective_total
 from limes.core.commitments.commitment import DurationError, parse_duration
 from limes.core.quota import LowPrivLimit, burst_usage, parse_lowpriv_limit, usable_quota
-from limes.core.units import Unit, UnitError
+from limes.core.units import Unit, UnitError, effective, effective_total
 
 
 @pytest.mark.parametrize(
