@@ -12,8 +12,7 @@ from typing import Any
 from limes import backends
 from limes_plugins.compute.params import flavor_resource
 from limes_plugins.nova import hypervisors as nova
-from limes_plugins.nova.hypervisors import CORES, DISK, RAM, Hypervisor
-from limes_plugins.nova.packing import PackedFlavor, Room, pack
+from limes_plugins.nova.hypervisors import CORES, DISK, RAM, Hypervisor, PackedFlavor, Room, pack
 from limes_plugins.nova.params import NovaParams
 from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient

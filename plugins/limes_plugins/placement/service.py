@@ -15,9 +15,8 @@ from limes_plugins.openstack.answers import whole_number
 from limes_plugins.openstack.client import ServiceClient
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
 from limes_plugins.openstack.reports import FixedService, within
-from limes_plugins.placement.allocations import Allocations
 from limes_plugins.placement.params import ServiceParams, check_zones
-from limes_plugins.placement.uses import UsageGroups, Usages, Use, placement_client, read_usages
+from limes_plugins.placement.uses import Allocations, UsageGroups, Usages, Use, placement_client, read_usages
 from limes_plugins.placement.zones import KnownProviders, Provider, Zones
 
 _NO_EXTENSION = "only Limes's own Placement has the quota extension: use it, or quota.store: keystone_limits"
