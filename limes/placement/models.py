@@ -69,11 +69,6 @@ class Provider(BaseModel):
         table_name = "placement_providers"
 
 
-Provider.add_index(Provider.changed, name="placement_providers_changed")
-Provider.add_index(Provider.root, name="placement_providers_root")
-Provider.add_index(Provider.parent, name="placement_providers_parent")
-
-
 class ProviderTombstone(BaseModel):
     """Records for a day that a provider was deleted."""
 
@@ -83,9 +78,6 @@ class ProviderTombstone(BaseModel):
 
     class Meta:
         table_name = "placement_provider_tombstones"
-
-
-ProviderTombstone.add_index(ProviderTombstone.changed, name="placement_provider_tombstones_changed")
 
 
 class Inventory(BaseModel):
@@ -107,9 +99,6 @@ class Inventory(BaseModel):
         constraints = [Check("reserved <= total")]
 
 
-Inventory.add_index(Inventory.resource_class, name="placement_inventories_class")
-
-
 class ProviderTrait(BaseModel):
     """A trait that a provider has."""
 
@@ -121,9 +110,6 @@ class ProviderTrait(BaseModel):
         primary_key = CompositeKey("provider", "trait")
 
 
-ProviderTrait.add_index(ProviderTrait.trait, name="placement_provider_traits_trait")
-
-
 class ProviderAggregate(BaseModel):
     """An aggregate that a provider is a member of. Aggregates are nothing but their UUIDs."""
 
@@ -133,9 +119,6 @@ class ProviderAggregate(BaseModel):
     class Meta:
         table_name = "placement_provider_aggregates"
         primary_key = CompositeKey("provider", "aggregate_uuid")
-
-
-ProviderAggregate.add_index(ProviderAggregate.aggregate_uuid, name="placement_provider_aggregates_aggregate")
 
 
 class Consumer(BaseModel):
@@ -153,9 +136,6 @@ class Consumer(BaseModel):
         table_name = "placement_consumers"
 
 
-Consumer.add_index(Consumer.project_id, Consumer.user_id, name="placement_consumers_project")
-
-
 class Allocation(BaseModel):
     """What a consumer has of a provider's inventory."""
 
@@ -170,11 +150,6 @@ class Allocation(BaseModel):
         primary_key = CompositeKey("consumer", "provider", "resource_class")
 
 
-Allocation.add_index(
-    Allocation.provider, Allocation.resource_class, Allocation.used, name="placement_allocations_provider"
-)
-
-
 class ProjectQuota(BaseModel):
     """How much of a class the consumers of a project may have together; null for no limit."""
 
@@ -187,8 +162,18 @@ class ProjectQuota(BaseModel):
         primary_key = CompositeKey("project_id", "resource_class")
 
 
+Provider.add_index(Provider.changed, name="placement_providers_changed")
+Provider.add_index(Provider.root, name="placement_providers_root")
+Provider.add_index(Provider.parent, name="placement_providers_parent")
+ProviderTombstone.add_index(ProviderTombstone.changed, name="placement_provider_tombstones_changed")
+Inventory.add_index(Inventory.resource_class, name="placement_inventories_class")
+ProviderTrait.add_index(ProviderTrait.trait, name="placement_provider_traits_trait")
+ProviderAggregate.add_index(ProviderAggregate.aggregate_uuid, name="placement_provider_aggregates_aggregate")
+Consumer.add_index(Consumer.project_id, Consumer.user_id, name="placement_consumers_project")
+Allocation.add_index(
+    Allocation.provider, Allocation.resource_class, Allocation.used, name="placement_allocations_provider"
+)
 ProjectQuota.add_index(ProjectQuota.resource_class, name="placement_project_quotas_class")
-
 
 MODELS: tuple[type[BaseModel], ...] = (
     ResourceClass,

@@ -13,31 +13,18 @@ from peewee import JOIN, Case
 from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, exists, first, first_value, rows, value, writes
+from limes.db.query import Insert, Node, column, exists, first, first_value, rows, tuples, value, writes
 from limes.placement import models
 from limes.placement.errors import ConcurrentUpdate, Missing
 from limes.placement.models import Allocation
 from limes.placement.models import ProviderAggregate as Member
 from limes.placement.objects import change
+from limes.placement.search.model import Provider
 
 _TRIES = 20
 STALE = "Resource provider's generation already changed. Please update the generation and try again."
 _LARGEST_GENERATION = 2**63 - 1
 """The largest number that a database can compare with."""
-
-
-class Provider(NamedTuple):
-    """A provider as clients see it. `updated` is in seconds since the epoch."""
-
-    id: int
-    uuid: str
-    name: str
-    generation: int
-    updated: float
-    root_id: int
-    root_uuid: str
-    parent_id: int | None
-    parent_uuid: str | None
 
 
 class LockedProvider(NamedTuple):
@@ -55,24 +42,15 @@ class LockedProvider(NamedTuple):
             raise ConcurrentUpdate(message)
 
 
-class Identity(NamedTuple):
-    """What a request about a provider asks first."""
-
-    id: int
-    generation: int
-
-
-# -- reading -----------------------------------------------------------------------------------------------------------
-
 _Provider = models.Provider
 
 
-@rows(Provider, prepare=True)
+@tuples(tuple[int, str, str, int, int | None, int, float, str, str | None], prepare=True)
 def _of_uuid(uuid: str) -> Node:
     root, parent = _Provider.alias(), _Provider.alias()
     query = _Provider.select(
-        *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.generation, _Provider.updated),
-        *(_Provider.root, root.uuid, _Provider.parent, parent.uuid),
+        *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.root, _Provider.parent),
+        *(_Provider.generation, _Provider.updated, root.uuid, parent.uuid),
     )
     query = query.join(root, on=root.id == _Provider.root)
     query = query.join(parent, JOIN.LEFT_OUTER, on=parent.id == _Provider.parent)
@@ -80,28 +58,32 @@ def _of_uuid(uuid: str) -> Node:
 
 
 def get(engine: Engine, uuid: str) -> Provider:
-    """The provider of that UUID. Raises `Missing`."""
-    providers = _of_uuid(engine, uuid)
-    if not providers:
-        raise Missing(f"No resource provider with uuid {uuid} found")
-    return providers[0]
+    """The provider of that UUID, without what belongs to it. Raises `Missing`."""
+    for id_, _, name, root_id, parent_id, generation, updated, root_uuid, parent_uuid in _of_uuid(engine, uuid):
+        provider = Provider(id_, uuid, name, root_id, parent_id, generation, updated_at=updated)
+        provider.root_uuid, provider.parent_uuid = root_uuid, parent_uuid
+        return provider
+    raise _missing(uuid)
 
 
-@first(Identity)
+def _missing(uuid: str) -> Missing:
+    return Missing(f"No resource provider with uuid {uuid} found")
+
+
+@tuples(tuple[int, int])
 def _identity(uuid: str) -> Node:
     return _Provider.select(_Provider.id, _Provider.generation).where(_Provider.uuid == uuid)
 
 
-def identify(engine: Engine, uuid: str) -> Identity:
+def identify(engine: Engine, uuid: str) -> tuple[int, int]:
     """The id and the generation of the provider of that UUID. Raises `Missing`.
 
     To be asked before the provider's state is read. If that changes in between, the generation is stale, and a write
     that rests on what was read is refused.
     """
-    identity = _identity(engine, uuid)
-    if identity is None:
-        raise Missing(f"No resource provider with uuid {uuid} found")
-    return identity
+    for identity in _identity(engine, uuid):
+        return identity
+    raise _missing(uuid)
 
 
 @first_value(str)
@@ -126,7 +108,7 @@ def lock(engine: Engine, uuid: str) -> LockedProvider:
     """The provider's row, locked until the transaction ends. Raises `Missing`."""
     provider = find_and_lock(engine, uuid)
     if provider is None:
-        raise Missing(f"No resource provider with uuid {uuid} found")
+        raise _missing(uuid)
     return provider
 
 

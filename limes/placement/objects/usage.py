@@ -97,7 +97,7 @@ def of_project_by_type(
 
 Group = dict[str, Any]
 
-_UNKNOWN = "unknown"
+UNKNOWN = "unknown"
 
 
 class GroupBy(StrEnum):
@@ -171,7 +171,7 @@ def stream_groups(engine: Engine, filter_: Filter) -> Iterator[Group]:
         project_id, consumer_type, *values = head
         yield {
             "project_id": project_id,
-            "consumer_type": _UNKNOWN if consumer_type is None else consumer_type,
+            "consumer_type": UNKNOWN if consumer_type is None else consumer_type,
             **dict(zip(keys, values, strict=True)),
             "resources": {classes[row.class_id]: int(row.amount) for row in of_group},
         }
