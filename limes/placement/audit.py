@@ -117,7 +117,6 @@ def _orphans(engine: Engine, gone: list[str]) -> Iterator[Orphan]:
 
 
 def find_excesses(engine: Engine) -> tuple[Excess, ...]:
-    """Returns all inventories of which more is used than there is, by the name of the provider."""
     used = (
         Allocation.select(
             Allocation.provider.alias("provider_id"),

@@ -20,7 +20,7 @@ from limes.placement.errors import ConcurrentUpdate, InvalidBody
 from limes.placement.index import ProviderIndex
 from limes.placement.json_schema import Schema, oversize
 from limes.placement.search.memory import AnswerMemory
-from limes.placement.search.values import last_values, parse_pairs
+from limes.placement.search.values import parse_pairs
 from limes.settings.placement import PlacementSettings
 from limes.system import Clock, IdSource
 from limes.web import call as web
@@ -102,7 +102,6 @@ class Call(web.Call[PlacementCollaborators]):
         raise ConcurrentUpdate("Others keep changing what this is about; try again.")
 
     def latest(self, items: Iterable[Any]) -> float:
-        """Returns when the newest of the items was `updated`; now if there are none."""
         return max((item.updated for item in items), default=self.now)
 
     def authorize(self, project_id: str | None = None) -> None:
@@ -129,7 +128,7 @@ class Call(web.Call[PlacementCollaborators]):
 
     def parameters(self) -> dict[str, str]:
         """Returns the query string's parameters. Where one is repeated, the last one counts."""
-        return last_values(parse_pairs(self.req.query_string))
+        return dict(parse_pairs(self.req.query_string))
 
     def query(self, schema: Schema) -> dict[str, str]:
         """Returns the query string's parameters, valid by the schema. Raises `InvalidBody`."""

@@ -87,7 +87,6 @@ class Mark:
     """Differs from that of other tables, such as those of a restored database."""
 
     def may_follow(self, other: "Mark") -> bool:
-        """Returns whether this mark can come after `other`, in the same database."""
         return self.identity == other.identity and self.next >= other.next
 
 
@@ -218,12 +217,10 @@ class _State:
     """Monotonic seconds: when the database was last asked."""
 
     def is_followed_by(self, changes: Changes, now: float) -> bool:
-        """Returns whether `changes` has all that is new, so that not everything has to be read again."""
         fresh = now - self.polled_at < TOMBSTONE_SECONDS / 2
         return self.mark is not BEGINNING and fresh and changes.mark.may_follow(self.mark)
 
     def has_all(self, changes: Changes) -> bool:
-        """Returns whether there is nothing new in `changes`."""
         return (
             all(self.has(key, changed) for key, changed in changes.providers.items())
             and all(self.name_stamps.get(name) == changed for name, changed in changes.vocabularies.items())
@@ -231,7 +228,6 @@ class _State:
         )
 
     def has(self, provider_id: int, stamp: int) -> bool:
-        """Returns whether this state has the provider as it became with the stamp."""
         provider = self.cloud.by_id.get(provider_id)
         return provider is not None and provider.stamp == stamp
 

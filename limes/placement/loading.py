@@ -79,7 +79,6 @@ class Names:
 
 
 def load_names(engine: Engine) -> Names:
-    """Returns all resource classes and traits, in the order of their ids."""
     return Names(
         dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name).order_by(ResourceClass.id))),
         dict(engine.tuples(Trait.select(Trait.id, Trait.name).order_by(Trait.id))),

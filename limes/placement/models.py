@@ -81,8 +81,6 @@ class ProviderTombstone(BaseModel):
 
 
 class Inventory(BaseModel):
-    """What a provider has of a resource class."""
-
     provider = ForeignKeyField(Provider, on_delete="CASCADE", index=False)
     resource_class = ForeignKeyField(ResourceClass, column_name="class_id", index=False)
     total = BigIntegerField(constraints=[Check("total > 0")])
@@ -100,8 +98,6 @@ class Inventory(BaseModel):
 
 
 class ProviderTrait(BaseModel):
-    """A trait that a provider has."""
-
     provider = ForeignKeyField(Provider, on_delete="CASCADE", index=False)
     trait = ForeignKeyField(Trait, index=False)
 
@@ -137,8 +133,6 @@ class Consumer(BaseModel):
 
 
 class Allocation(BaseModel):
-    """What a consumer has of a provider's inventory."""
-
     consumer = ForeignKeyField(Consumer, index=False)
     provider = ForeignKeyField(Provider, index=False)
     resource_class = ForeignKeyField(ResourceClass, column_name="class_id", index=False)

@@ -19,7 +19,7 @@ from limes.placement.objects.usage import UNKNOWN
 from limes.placement.search.candidates import SearchResult, search
 from limes.placement.search.render import AT_ONCE, render
 from limes.placement.search.request import Bounds, parse
-from limes.placement.search.values import invalid, last_values, normal_uuid, parse_pairs
+from limes.placement.search.values import invalid, normal_uuid, parse_pairs
 from limes.settings.placement import PlacementBounds
 from limes.web.call import BodyStream
 
@@ -170,7 +170,7 @@ def bounds_of(settings: PlacementBounds) -> Bounds:
 def list_candidates(call: Call) -> Answer:
     """The ways to satisfy a request for resources, and the state of the trees that they are in."""
     pairs = parse_pairs(call.req.query_string)
-    problem = schemas.candidates_problem(call.version, last_values(pairs))
+    problem = schemas.candidates_problem(call.version, dict(pairs))
     if problem is not None:
         raise invalid(problem)
     settings = call.deps.settings

@@ -14,7 +14,7 @@ from limes.placement.objects import resource_provider as providers
 from limes.placement.objects.resource_provider import LockedProvider
 from limes.placement.search.model import Provider
 from limes.placement.search.provider_list import matching_providers, parse_providers
-from limes.placement.search.values import aggregate_name, invalid, last_values, normal_uuid, parse_pairs
+from limes.placement.search.values import aggregate_name, invalid, normal_uuid, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
 _PLACES = Provider(0, "@uuid@", "", 0)
@@ -41,7 +41,7 @@ def document_of(provider: Provider, version: int, prefix: str) -> dict[str, Any]
 def list_providers(call: Call) -> Answer:
     """The providers that match the query."""
     pairs = parse_pairs(call.req.query_string)
-    problem = schemas.providers_query(call.version).problem(last_values(pairs))
+    problem = schemas.providers_query(call.version).problem(dict(pairs))
     if problem is not None:
         raise invalid(problem)
     cloud = call.deps.index.current()

@@ -116,7 +116,6 @@ class Claim:
     """By provider UUID and class name: amounts above 0. If empty, the consumer loses everything."""
 
     def amounts(self) -> Iterator[tuple[str, str, int]]:
-        """Yields provider UUID, class name and amount of each allocation."""
         for uuid, resources in self.resources.items():
             for class_name, amount in resources.items():
                 yield uuid, class_name, amount

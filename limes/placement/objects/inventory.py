@@ -32,7 +32,6 @@ class Inventory(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        """How much may be allocated."""
         return int((self.total - self.reserved) * self.allocation_ratio)
 
 
@@ -132,7 +131,6 @@ def put(engine: Engine, provider_id: int, inventories: Mapping[int, Inventory], 
 
 @distinct(int)
 def class_ids_of(provider_id: int) -> Node:
-    """The ids of the classes of which a provider has inventory."""
     return _Inventory.select(_Inventory.resource_class).where(_Inventory.provider == provider_id)
 
 

@@ -78,7 +78,6 @@ def _wait_for_writers(engine: Engine) -> None:
 
 @writes
 def delete(project_id: str) -> Node:
-    """Removes all limits of a project."""
     return ProjectQuota.delete().where(ProjectQuota.project_id == project_id)
 
 

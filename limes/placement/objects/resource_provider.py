@@ -28,8 +28,6 @@ _LARGEST_GENERATION = 2**63 - 1
 
 
 class LockedProvider(NamedTuple):
-    """The row of a provider that this transaction has locked."""
-
     id: int
     uuid: str
     generation: int
@@ -95,7 +93,6 @@ def find_holder(name: str, uuid: str = "") -> Node:
 
 @exists
 def has_allocations(provider_id: int) -> Node:
-    """Whether any consumer has allocations against the provider."""
     return Allocation.select(Allocation.provider).where(Allocation.provider == provider_id).limit(1)
 
 
@@ -114,7 +111,6 @@ def lock(engine: Engine, uuid: str) -> LockedProvider:
 
 @first(LockedProvider)
 def find_and_lock(uuid: str) -> Node:
-    """The provider's row, locked until the transaction ends, or None."""
     return lock_rows(_Provider.select(*_LOCKED).where(_Provider.uuid == uuid))
 
 
@@ -206,7 +202,6 @@ def move(
 
 
 def subtree_ids(provider_id: int, tree: Collection[LockedProvider]) -> list[int]:
-    """The ids of a provider and of all below it."""
     children: dict[int | None, list[int]] = {}
     for provider in tree:
         children.setdefault(provider.parent_id, []).append(provider.id)
@@ -250,7 +245,6 @@ def touch(provider_id: int, now: float) -> Node:
 
 @column(str, prepare=True)
 def aggregates_of(provider_id: int) -> Node:
-    """The UUIDs of a provider's aggregates, in order."""
     return Member.select(Member.aggregate_uuid).where(Member.provider == provider_id).order_by(Member.aggregate_uuid)
 
 
@@ -263,6 +257,5 @@ _join = Insert(tuple[int, str], Member, Member.provider, Member.aggregate_uuid)
 
 
 def replace_aggregates(engine: Engine, provider_id: int, uuids: Sequence[str]) -> None:
-    """Makes these the aggregates of a locked provider."""
     _leave_aggregates(engine, provider_id)
     _join(engine, [(provider_id, uuid) for uuid in uuids])

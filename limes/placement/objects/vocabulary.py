@@ -114,7 +114,6 @@ def delete(engine: Engine, kind: Kind, name: str) -> None:
 
 @rows(Name, prepare=True)
 def all_classes() -> Node:
-    """All resource classes by id."""
     return _all("resource_classes").order_by(ResourceClass.id)
 
 
@@ -202,7 +201,6 @@ def ensure_trait(engine: Engine, name: str, now: float) -> tuple[bool, Name]:
 
 @rows(Name, prepare=True)
 def traits_of(provider_id: int) -> Node:
-    """The traits of a provider by id."""
     query = _all("traits").join(ProviderTrait, on=ProviderTrait.trait == Trait.id)
     return query.where(ProviderTrait.provider == provider_id).order_by(Trait.id)
 

@@ -132,7 +132,6 @@ class Backtracking:
         self._idle = 0
 
     def run(self) -> Iterator[Assignment | None]:
-        """Yields the assignments, and None after every `PAUSE_AFTER` steps that led to none."""
         if self._subtrees is None:
             return self._search_from(0, None)
         state = self._subtrees.initial_choices()

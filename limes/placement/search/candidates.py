@@ -101,8 +101,6 @@ def _collect(
 
 
 class _Search:
-    """The search of one request through all trees."""
-
     def __init__(self, test: RequestTest, memory: QueryMemory | None, deadline: Deadline) -> None:
         self._test = test
         self._memory = memory
@@ -142,7 +140,6 @@ class _Search:
             waiting = still
 
     def _unshared(self, tree: Tree) -> Iterator[Assignment | None]:
-        """Yields the candidates of a tree with which no provider is shared."""
         candidates: list[Assignment] = []
         if tree.single is not None:
             if self._test.fits_alone(tree.single):

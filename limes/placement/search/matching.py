@@ -16,8 +16,6 @@ from limes.placement.search.values import Traits
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What one provider has to give."""
-
     suffix: str
     resources: Mapping[str, int]
 

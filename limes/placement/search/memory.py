@@ -40,7 +40,6 @@ class QueryMemory:
         self._all = all_
 
     def keep(self, tree: Tree, candidates: Sequence[Assignment]) -> None:
-        """Remembers all candidates of `tree`, in place of those of an earlier tree with the same root."""
         with self._all.lock:
             self._forget(tree.root.id)
             if self._is_full() or not self._all.has_room(self, _size(candidates)):
@@ -50,7 +49,6 @@ class QueryMemory:
             self._add(_size(candidates))
 
     def forget(self, tree: Tree) -> None:
-        """Forgets what an earlier tree with the same root gave."""
         with self._all.lock:
             self._forget(tree.root.id)
 

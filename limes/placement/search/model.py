@@ -6,6 +6,7 @@ of threads can search one while another thread makes the next.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from limes.placement.search.pieces import IdMap, TextMap
 
@@ -19,11 +20,8 @@ class Inventory:
 
     def __init__(self, capacity: int, used: int, min_unit: int, max_unit: int, step_size: int) -> None:
         """`capacity` is `int((total - reserved) * allocation_ratio)`; `used` is the sum of all allocations."""
-        self.capacity = capacity
-        self.used = used
-        self.min_unit = min_unit
-        self.max_unit = max_unit
-        self.step_size = step_size
+        self.capacity, self.used = capacity, used
+        self.min_unit, self.max_unit, self.step_size = min_unit, max_unit, step_size
         self.limit = min(max_unit, capacity - used)
         """The most that one consumer can get here, over all groups of its request."""
 
@@ -188,7 +186,7 @@ class Cloud:
             [provider.uuid for key, provider in leaving.items() if key not in placed],
         )
         cloud.by_class = _regrouped(self.by_class, before, trees, _classes_of)
-        cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, _aggregates_of)
+        cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, attrgetter("aggregates"))
         cloud.ceilings = self._raised_ceilings(fresh.values())
         cloud._sharing_trees, cloud.sharing = self._sharing_trees, self.sharing
         sharing = {root_id: tree for root_id, tree in trees.items() if tree.sharing}
@@ -214,12 +212,10 @@ class Cloud:
         return {aggregate: tuple(providers) for aggregate, providers in sharing.items()}
 
     def tree_of(self, uuid: str) -> Tree | None:
-        """Returns the tree of the provider with this UUID, or None if there is no such provider."""
         provider = self.provider_of(uuid)
         return self.trees.get(provider.root_id) if provider else None
 
     def provider_of(self, uuid: str) -> Provider | None:
-        """Returns the provider with this UUID, or None if there is none."""
         key = self.ids.get(uuid)
         return None if key is None else self.by_id.get(key)
 
@@ -239,10 +235,6 @@ class Cloud:
 
 def _classes_of(tree: Tree) -> set[str]:
     return {name for provider in tree.providers for name in provider.inventories}
-
-
-def _aggregates_of(tree: Tree) -> frozenset[str]:
-    return tree.aggregates
 
 
 def _regrouped(

@@ -56,7 +56,6 @@ def _uuid(pairs: Pairs, key: str) -> str | None:
 
 
 def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider]:
-    """Returns the providers that match the request, in the order of their ids."""
     test = GroupTest(request.group, cloud)
     if test.impossible:
         return []
@@ -87,7 +86,6 @@ def _possible(request: ProvidersRequest, cloud: Cloud, test: GroupTest) -> Itera
 
 
 def _with_members(cloud: Cloud, aggregates: Collection[str]) -> Iterable[Tree]:
-    """Returns the trees with a member of one of the aggregates, each once."""
     groups = [cloud.by_aggregate[uuid] for uuid in aggregates if uuid in cloud.by_aggregate]
     return {tree.root.id: tree for trees in groups for tree in trees.values()}.values()
 

@@ -13,7 +13,7 @@ import orjson
 from limes.placement.search.candidates import SearchResult
 from limes.placement.search.matching import Assignment, Slot
 from limes.placement.search.memory import QueryMemory
-from limes.placement.search.model import Cloud, Provider, Tree
+from limes.placement.search.model import Cloud, Provider
 
 DICT_SINCE = 12
 TRAITS_SINCE = 17
@@ -62,8 +62,12 @@ def _summaries(result: SearchResult, cloud: Cloud, minor: int) -> bytes:
             trees = {provider.root_id for candidate in result.candidates for provider in candidate}
         else:  # a candidate is in one tree
             trees = {candidate[0].root_id for candidate in result.candidates}
-        in_order = map(cloud.trees.__getitem__, sorted(trees))
-        return b",".join([tree.summaries or _tree_summaries(tree) for tree in in_order])
+        summaries = []
+        for tree in map(cloud.trees.__getitem__, sorted(trees)):
+            if tree.summaries is None:
+                tree.summaries = _join(tree.providers, TREES_SINCE, None)
+            summaries.append(tree.summaries)
+        return b",".join(summaries)
     involved = {provider.id: provider for candidate in result.candidates for provider in candidate}
     classes = None if minor >= ALL_CLASSES_SINCE else {name for slot in result.slots for name in slot.resources}
     return _join((involved[key] for key in sorted(involved)), minor, classes)
@@ -82,7 +86,6 @@ class RequestWriter:
         self._templates: dict[tuple[int, ...], tuple[str, tuple[int, ...]]] = {}
 
     def write(self, candidate: Assignment) -> str:
-        """One allocation request as JSON."""
         # for each slot, the first slot that the same provider serves
         pattern = tuple(map(candidate.index, candidate))
         known = self._templates.get(pattern)
@@ -120,12 +123,6 @@ class RequestWriter:
 def _json(value: object) -> str:
     """JSON as a part of a `%` template."""
     return dump(value).decode().replace("%", "%%")
-
-
-def _tree_summaries(tree: Tree) -> bytes:
-    """Returns the summaries of all providers of a tree, from 1.29: the inside of a JSON object. The tree keeps them."""
-    tree.summaries = _join(tree.providers, TREES_SINCE, None)
-    return tree.summaries
 
 
 def _join(providers: Iterable[Provider], minor: int, classes: Collection[str] | None) -> bytes:

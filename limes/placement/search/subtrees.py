@@ -17,8 +17,6 @@ Fits = Callable[[int, Provider], bool]
 
 @dataclass(slots=True)
 class Choices:
-    """What is still possible at one point of the search."""
-
     domains: list[int]
     """For each slot the providers that it can take; a single one once it has taken it."""
     tops: list[int]
@@ -69,7 +67,6 @@ class Subtrees:
         return state if self._refine(state, set(range(len(self._sets))), {}) else None
 
     def providers_for(self, slot: int, state: Choices) -> Sequence[Provider]:
-        """Returns the providers that a tied slot can still take, in the order of its options."""
         domain = state.domains[slot]
         if not domain & (domain - 1):
             return (self._providers[domain],)

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from uuid import UUID
 
 from limes.errors import BadRequest
+from limes.placement.errors import UNDEFINED
 
 MAX_PARAMETERS = 1000
 
@@ -31,17 +32,10 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
         raise invalid(str(error)) from None
 
 
-def last_values(pairs: Pairs) -> dict[str, str]:
-    """Returns each key with its last value, which is what the schemas are applied to."""
-    return dict(pairs)
-
-
 def values_of(pairs: Pairs, key: str) -> list[str]:
-    """Returns all values of one key, in the order in which they were written."""
     return [value for name, value in pairs if name == key]
 
 
-UNDEFINED = "placement.undefined_code"
 BAD_VALUE = "placement.query.bad_value"
 MISSING_VALUE = "placement.query.missing_value"
 DUPLICATE_KEY = "placement.query.duplicate_key"
@@ -80,11 +74,9 @@ class Traits:
 
     @property
     def any_of(self) -> tuple[frozenset[str], ...]:
-        """The sets with alternatives."""
         return tuple(names for names in self.required if len(names) > 1)
 
     def conflicts(self) -> list[str]:
-        """Returns the traits, sorted, of required sets that are forbidden as a whole."""
         return sorted({name for names in self.required if names <= self.forbidden for name in names})
 
     def names(self) -> Iterable[str]:
@@ -199,14 +191,13 @@ def _aggregate_names(text: str, whole: str) -> frozenset[str]:
         )
     else:
         values = [text]
-    return frozenset(_aggregate_of(value) for value in values)
-
-
-def _aggregate_of(value: str) -> str:
-    name = aggregate_name(value)
-    if name is None:
-        raise invalid(f"Expected 'member_of' parameter to contain valid UUID(s). Got: {value}")
-    return name
+    names = set()
+    for value in values:
+        name = aggregate_name(value)
+        if name is None:
+            raise invalid(f"Expected 'member_of' parameter to contain valid UUID(s). Got: {value}")
+        names.add(name)
+    return frozenset(names)
 
 
 def aggregate_name(text: str) -> str | None:

@@ -126,7 +126,6 @@ class LocalApi:
 
 
 def quoted(name: str) -> str:
-    """Returns a name for use in a path or query."""
     return quote(name, safe="")
 
 
@@ -191,13 +190,11 @@ class Journal:
         self._file.flush()
 
     def remove(self) -> None:
-        """Deletes the file, since nothing is left to do."""
         self.close()
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Closes the file, which stays."""
         if self._file is not None:
             self._file.close()
             self._file = None

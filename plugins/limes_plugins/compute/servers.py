@@ -97,7 +97,6 @@ def _parse(entry: Mapping[str, Any], describe: Describe) -> Server:
 
 
 def az_of(entry: Mapping[str, Any]) -> str:
-    """Returns the AZ of a server; one without a host is in none."""
     return entry.get("OS-EXT-AZ:availability_zone") or UNKNOWN_AZ
 
 
@@ -134,7 +133,6 @@ class ImageTypes:
             self._ask_again_at = time.monotonic() + _PAUSE
 
     def is_known(self, image_id: str) -> bool:
-        """Returns whether Glance has answered for this image."""
         with self._lock:
             return image_id in self._known
 
@@ -147,7 +145,6 @@ class Attributes:
         self._images = images
 
     def __call__(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns the attributes of a server as Nova lists it."""
         flavor = entry["flavor"]
         optional = {"os_type": self._os_type(entry.get("image")), "hypervisor": self._hypervisor(flavor)}
         return {

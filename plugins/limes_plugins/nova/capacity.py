@@ -53,7 +53,6 @@ class NovaCapacity(backends.CapacityBackend):
         return self.report_capacity_for(backends.NO_DEMAND)
 
     def report_capacity_for(self, demand: backends.Demand) -> backends.CapacityReport:
-        """Returns sums over hypervisors, by AZ."""
         deadline = self._nova.deadline()
         hypervisors = nova.matching(self._nova, self._params.hypervisor_selection, deadline)
         flavors = nova.all_flavors(self._nova, deadline)
@@ -138,7 +137,6 @@ class NovaCapacity(backends.CapacityBackend):
     def _pack(
         self, az: str, stocks: Sequence[_Stock], flavors: Sequence[PackedFlavor], demand: backends.Demand
     ) -> Mapping[str, int]:
-        """Returns how many servers of each of these flavors there can be in an AZ."""
         cores, _, ram = self._names
         pooled = {CORES: self._demand(demand, cores), RAM: self._demand(demand, ram)}
         wanted = {flavor.name: _demand_in(az, self._demand(demand, flavor_resource(flavor.name))) for flavor in flavors}

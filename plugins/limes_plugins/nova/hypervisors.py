@@ -35,27 +35,22 @@ class PackedFlavor:
     forbidden_traits: Set[str] = frozenset()
 
     def may_be_on(self, traits: Set[str]) -> bool:
-        """Returns whether servers of this flavor may be on a hypervisor with these traits."""
         return self.required_traits <= traits and not self.forbidden_traits & traits
 
 
 class Room:
-    """What is free on one hypervisor."""
-
     def __init__(self, free: Mapping[str, int], traits: Iterable[str] = ()) -> None:
         """`free` by resource class. Without disks of its own its servers boot from volumes."""
         self.free = dict(free)
         self._traits = frozenset(traits)
 
     def fits(self, flavor: PackedFlavor) -> int:
-        """Returns how many more servers of that flavor fit."""
         needs = [(class_, need) for class_, need in flavor.needs.items() if class_ != DISK or DISK in self.free]
         if not needs or not flavor.may_be_on(self._traits):
             return 0
         return min(self.free.get(class_, 0) // need for class_, need in needs)
 
     def take(self, flavor: PackedFlavor, count: int) -> None:
-        """Places `count` servers of the flavor."""
         for class_, need in flavor.needs.items():
             if class_ in self.free:
                 self.free[class_] -= need * count
@@ -210,7 +205,6 @@ def _spare(rooms: Sequence[Room], flavor: PackedFlavor, others: Mapping[str, int
 
 
 def _place(rooms: Sequence[Room], flavor: PackedFlavor, count: int) -> int:
-    """Places up to `count`, where the fewest fit first. Returns how many."""
     placed = 0
     for fitting, room in sorted(((room.fits(flavor), room) for room in rooms), key=lambda pair: pair[0]):
         taken = min(fitting, count - placed)

@@ -144,8 +144,6 @@ def _subresource(use: Use, provider: Provider | None, az: str, amount: int, unit
 
 
 class PlacementService(FixedService):
-    """Resources that are resource classes."""
-
     def __init__(self, params: ServiceParams, context: backends.BackendContext) -> None:
         check_zones(params, context)
         client = placement_client(params, context)
@@ -173,6 +171,5 @@ class PlacementService(FixedService):
         )
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """Writes all quotas into the configured store."""
         if self._store is not None:
             self._store.write(project.id, quotas)

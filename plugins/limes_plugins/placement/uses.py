@@ -36,7 +36,6 @@ _GROUPS = "usage_groups"
 
 
 def placement_client(params: ConnectionParams, context: BackendContext) -> ServiceClient:
-    """Returns a client for the configured Placement."""
     return ServiceClient(context, params, name="Placement", service_type="placement", microversion=MICROVERSION)
 
 
@@ -164,7 +163,6 @@ class _Book:
                 self.of_provider[use.provider].add(uuid)
 
     def uses(self, project_id: str) -> list[Use]:
-        """Returns what the project's consumers use, as far as it is known."""
         return [use for uuid in self.of_project.get(project_id, ()) for use in self.consumers[uuid].uses]
 
 

@@ -27,8 +27,6 @@ _YOUNG = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A resource provider."""
-
     uuid: str
     name: str
     root_uuid: str
@@ -44,7 +42,6 @@ class ProviderQueries:
         self._deadline = deadline
 
     def providers(self) -> list[dict[str, Any]]:
-        """As Placement lists them."""
         return self._list({})
 
     def in_aggregates(self, uuids: Iterable[str]) -> set[str]:
@@ -90,7 +87,6 @@ class Zones:
         )
 
     def providers(self, queries: ProviderQueries) -> dict[str, Provider]:
-        """Returns all providers by UUID, each with its AZ. Raises `BackendError`."""
         listed = queries.providers()
         members = self._members(queries, listed)
         return {
@@ -101,7 +97,6 @@ class Zones:
         }
 
     def _az(self, item: Mapping[str, Any], members: Mapping[str, Collection[str]]) -> str:
-        """Returns the provider's own AZ, else that of its root."""
         if not self.known:
             return ANY_AZ
         for uuid in (item["uuid"], item["root_provider_uuid"]):
@@ -114,7 +109,6 @@ class Zones:
         return UNKNOWN_AZ
 
     def _members(self, queries: ProviderQueries, listed: list[dict[str, Any]]) -> dict[str, set[str]]:
-        """For each AZ the UUIDs of the providers that are in it themselves."""
         members = {az: queries.with_traits(zone.traits) for az, zone in self._zones.items()}
         for az, zone in self._zones.items():
             if zone.name_pattern is not None:
@@ -136,8 +130,6 @@ class Zones:
 
 
 class KnownProviders:
-    """All providers with their AZs, as they were a moment ago. Safe to use from many threads."""
-
     def __init__(self, client: ServiceClient, zones: Zones, max_age: float) -> None:
         self._snapshot = Snapshot(lambda: zones.providers(ProviderQueries(client, client.deadline())), max_age)
 
