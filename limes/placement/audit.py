@@ -64,11 +64,8 @@ class Findings:
 
 
 def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Findings:
-    """Checks everything and changes nothing.
-
-    `incomplete_project_id` is the stand-in for the project of consumers that were written below microversion 1.8: it
-    never existed, so it cannot be gone. Raises what `find_gone` raises.
-    """
+    """Checks everything and changes nothing. `incomplete_project_id` is the stand-in for the project of consumers that
+    were written below microversion 1.8: it never existed, so it cannot be gone. Raises what `find_gone` raises."""
     projects = engine.column(Consumer.select(Consumer.project_id).distinct().order_by(Consumer.project_id))
     asked = [project_id for project_id in projects if project_id != incomplete_project_id]
     gone = sorted(set(find_gone(asked)) & set(asked)) if asked else []

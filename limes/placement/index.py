@@ -75,11 +75,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a poll saw: all transactions with stamps below `next`, except those in `open`.
-
-    On PostgreSQL `next` follows the newest stamp that was seen. Larger numbers, even if already given out, are asked
-    for again, since PostgreSQL may give them out a second time after a crash.
-    """
+    """How far a poll saw: all transactions with stamps below `next`, except those in `open`. On PostgreSQL `next`
+    follows the newest stamp that was seen. Larger numbers, even if already given out, are asked for again, since
+    PostgreSQL may give them out a second time after a crash."""
 
     next: int
     open: tuple[int, ...] = ()
@@ -244,10 +242,8 @@ class ProviderIndex:
         self._pid = os.getpid()
 
     def heir(self, engine: Engine) -> "ProviderIndex":
-        """Returns an index with connections of its own that begins with what this one has read last.
-
-        For a process that was forked from the one that has read it: they share the memory of what does not change.
-        """
+        """Returns an index with connections of its own that begins with what this one has read last. For a process that
+        was forked from the one that has read it: they share the memory of what does not change."""
         heir = ProviderIndex(engine, self._clock)
         heir._state = self._state
         return heir

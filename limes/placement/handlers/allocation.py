@@ -124,11 +124,9 @@ def _consumer_uuid(call: Call) -> str:
 
 
 def _resources(body: Any) -> dict[str, dict[str, int]]:
-    """Amounts by provider and class, from the older list or from the object that came with 1.12.
-
-    If the list has a provider twice, the last entry counts, as clients know it. Raises `InvalidValue` if a
-    provider is named in two notations.
-    """
+    """Amounts by provider and class, from the older list or from the object that came with 1.12. If the list has a
+    provider twice, the last entry counts, as clients know it. Raises `InvalidValue` if a provider is named in two
+    notations."""
     if isinstance(body, list):
         by_provider = {entry["resource_provider"]["uuid"]: entry["resources"] for entry in body}
     else:
@@ -195,10 +193,8 @@ def list_candidates(call: Call) -> Answer:
 
 
 def _reason(call: Call, result: SearchResult) -> str:
-    """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then.
-
-    An empty answer would claim that there is no room, which is not known.
-    """
+    """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then. An empty answer
+    would claim that there is no room, which is not known."""
     bounds = call.deps.settings.bounds
     bound = f"placement.bounds.max_candidates is {bounds.max_candidates}"
     if not result.in_time:

@@ -81,11 +81,8 @@ _WRITE = compiled_insert(
 
 def write_consumers(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, Consumer]:
     """Makes or updates consumers and leaves them locked. Returns them by UUID. New ones have generation 1, others count
-    up.
-
-    This is one statement, in order of UUID: so two writers of the same consumers wait for each other, and never both
-    take a consumer for new.
-    """
+    up. This is one statement, in order of UUID: so two writers of the same consumers wait for each other, and never
+    both take a consumer for new."""
     rows = [(*owner, 1, now) for owner in sorted(owners, key=lambda owner: owner.uuid)]
     return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}
 

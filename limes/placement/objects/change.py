@@ -83,11 +83,8 @@ def stamp_vocabulary(name: str) -> Node:
 
 @atomic
 def repair_stamps(engine: Engine) -> None:
-    """Lowers stamps that are above the present one, as in a database restored on another PostgreSQL server.
-
-    That server would not reach them for a long time, so the index would read these rows again and again.
-    To be called at start.
-    """
+    """Lowers stamps that are above the present one, as in a database restored on another PostgreSQL server. That server
+    would not reach them for a long time, so the index would read these rows again and again. To be called at start."""
     if engine.dialect == "postgresql":
         for model in (Provider, ProviderTombstone, Vocabulary):
             engine.write(model.update(changed=STAMP).where(model.changed > STAMP))

@@ -51,11 +51,9 @@ class Stock:
             raise self._refusal(provider_uuid, "would violate inventory constraints")
 
     def check_capacity(self, released: int, requested: int, provider_uuid: str) -> None:
-        """Raises `CapacityExceeded` if all consumers together would have more than the capacity afterwards.
-
-        `released` is what the consumers of this write give back of `used`, `requested` what they ask for. A write that
-        does not raise the use is never refused: where inventory was lowered below use, it makes nothing worse.
-        """
+        """Raises `CapacityExceeded` if all consumers together would have more than the capacity afterwards. `released`
+        is what the consumers of this write give back of `used`, `requested` what they ask for. A write that does not
+        raise the use is never refused: where inventory was lowered below use, it makes nothing worse."""
         if requested > released and self.used - released + requested > self.inventory.capacity:
             raise self._refusal(provider_uuid, "would exceed the capacity")
 

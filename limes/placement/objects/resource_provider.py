@@ -74,11 +74,8 @@ def _identity(uuid: str) -> Node:
 
 
 def identify(engine: Engine, uuid: str) -> tuple[int, int]:
-    """The id and the generation of the provider of that UUID. Raises `Missing`.
-
-    To be asked before the provider's state is read. If that changes in between, the generation is stale, and a write
-    that rests on what was read is refused.
-    """
+    """The id and the generation of the provider of that UUID. Raises `Missing`. To be asked before the provider's state
+    is read. If that changes in between, the generation is stale, and a write that rests on what was read is refused."""
     for identity in _identity(engine, uuid):
         return identity
     raise _missing(uuid)
@@ -122,10 +119,8 @@ def _count_up_if(uuid: str, generation: int, now: float) -> Node:
 
 def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedProvider:
     """Locks the provider's row and counts up its generation in one statement. For what changes its state in any case.
-    The result has the new generation.
-
-    Raises `Missing`, and `ConcurrentUpdate` if the client saw another generation than the `sent` one.
-    """
+    The result has the new generation. Raises `Missing`, and `ConcurrentUpdate` if the client saw another generation
+    than the `sent` one."""
     if abs(sent) <= _LARGEST_GENERATION:
         change.take_stamp(engine)
         provider = _count_up_if(engine, uuid, sent, now)

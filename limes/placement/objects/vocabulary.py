@@ -124,10 +124,8 @@ def _class_ids(names: Collection[str], kept: bool) -> Node:
 
 
 def class_ids(engine: Engine, names: Collection[str], *, kept: bool = False) -> dict[str, int]:
-    """The ids of those names that exist. If `kept`, none is deleted or renamed until the transaction ends.
-
-    Raises `InvalidValue` if there are too many names.
-    """
+    """The ids of those names that exist. If `kept`, none is deleted or renamed until the transaction ends. Raises
+    `InvalidValue` if there are too many names."""
     if len(names) > _MOST_NAMES:
         raise InvalidValue(f"One request may name at most {_MOST_NAMES} resource classes.")
     return _class_ids(engine, names, kept)
@@ -184,10 +182,8 @@ def select_traits(
 
 
 def ensure_trait(engine: Engine, name: str, now: float) -> tuple[bool, Name]:
-    """Makes sure that there is a trait of that name. Returns whether it is new, and the trait.
-
-    Raises `ConcurrentUpdate` if others keep creating and deleting it.
-    """
+    """Makes sure that there is a trait of that name. Returns whether it is new, and the trait. Raises
+    `ConcurrentUpdate` if others keep creating and deleting it."""
     for _ in range(_TRIES):
         trait = create(engine, "traits", name, now)
         if trait is not None:
@@ -256,11 +252,9 @@ def prepare(engine: Engine, clock: Clock) -> None:
 
 @atomic
 def _add_standard_names(engine: Engine, now: float) -> None:
-    """Adds the standard resource classes and traits of the installed libraries that the database lacks.
-
-    A class has the library's number as its id; traits are numbered in the order in which they were added, in the
-    library's alphabetical order, below custom traits. Names that a newer library has dropped stay.
-    """
+    """Adds the standard resource classes and traits of the installed libraries that the database lacks. A class has the
+    library's number as its id; traits are numbered in the order in which they were added, in the library's alphabetical
+    order, below custom traits. Names that a newer library has dropped stay."""
     classes = os_resource_classes.STANDARDS
     known = set(class_ids(engine, classes))
     if missing := [(id_, name, now) for id_, name in enumerate(classes) if name not in known]:

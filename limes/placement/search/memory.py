@@ -97,10 +97,8 @@ def _size(candidates: Sequence[Assignment]) -> int:
 
 
 class AnswerMemory:
-    """The memories of the `MOST_QUERIES` most recent queries: about `most` bytes together, however many run at once.
-
-    A single query may fill it all, but for a quarter that is reserved for JSON.
-    """
+    """The memories of the `MOST_QUERIES` most recent queries: about `most` bytes together, however many run at once. A
+    single query may fill it all, but for a quarter that is reserved for JSON."""
 
     def __init__(self, most: int = DEFAULT_BYTES) -> None:
         self.most = most

@@ -163,10 +163,8 @@ class Cloud:
         traits: Mapping[str, object] | None = None,
         classes: Mapping[str, object] | None = None,
     ) -> "Cloud":
-        """Returns the same cloud with new or changed providers, and without those with the ids `gone`.
-
-        This takes as long as there are changes, however large the cloud is.
-        """
+        """Returns the same cloud with new or changed providers, and without those with the ids `gone`. This takes as
+        long as there are changes, however large the cloud is."""
         cloud = Cloud(self.traits if traits is None else traits, self.classes if classes is None else classes)
         fresh = {provider.id: provider for provider in changed}
         leaving = {key: known for key in {*fresh, *gone} if (known := self.by_id.get(key)) is not None}
@@ -187,21 +185,16 @@ class Cloud:
         )
         cloud.by_class = _regrouped(self.by_class, before, trees, _classes_of)
         cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, attrgetter("aggregates"))
-        cloud.ceilings = self._raised_ceilings(fresh.values())
+        cloud.ceilings = self.ceilings.copy()
+        for provider in fresh.values():
+            for name, inventory in provider.inventories.items():
+                cloud.ceilings[name] = max(inventory.limit, cloud.ceilings.get(name, 0))
         cloud._sharing_trees, cloud.sharing = self._sharing_trees, self.sharing
         sharing = {root_id: tree for root_id, tree in trees.items() if tree.sharing}
         if sharing or any(root_id in self._sharing_trees for root_id in roots):
             cloud._sharing_trees = self._sharing_trees.replace(sharing, roots)
             cloud.sharing = cloud._sharing_by_aggregate()
         return cloud
-
-    def _raised_ceilings(self, providers: Iterable[Provider]) -> dict[str, int]:
-        ceilings = self.ceilings.copy()
-        for provider in providers:
-            for name, inventory in provider.inventories.items():
-                if inventory.limit > ceilings.get(name, 0):
-                    ceilings[name] = inventory.limit
-        return ceilings
 
     def _sharing_by_aggregate(self) -> Mapping[str, tuple[Provider, ...]]:
         sharing: dict[str, list[Provider]] = {}

@@ -30,8 +30,7 @@ def parse_providers(
     """Reads the parameters under microversion 1.`minor`, after the schema has been applied. Raises `QueryError`."""
     # this order decides which error is reported
     aggregates = values.parse_aggregates(values_of(pairs, "member_of"), minor)
-    required = values_of(pairs, "required")
-    asked_traits = values.parse_traits(required if minor >= values.ANY_TRAITS_SINCE else required[-1:], minor)
+    asked_traits = values.parse_traits(values_of(pairs, "required"), minor)
     resources = [values.parse_resources(text) for text in values_of(pairs, "resources")]
     group = Group(
         resources=resources[-1] if resources else {},

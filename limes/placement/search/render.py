@@ -29,10 +29,8 @@ AT_ONCE = 1000
 def render(
     result: SearchResult, cloud: Cloud, minor: int, memory: QueryMemory | None = None
 ) -> Generator[bytes, None, None]:
-    """Yields the body under microversion 1.`minor`, in parts of `AT_ONCE` candidates.
-
-    So the text of a large answer is never in memory as a whole. `memory` is the one that the search used, if any.
-    """
+    """Yields the body under microversion 1.`minor`, in parts of `AT_ONCE` candidates. So the text of a large answer is
+    never in memory as a whole. `memory` is the one that the search used, if any."""
     writer = RequestWriter(result.slots, minor)
     yield b'{"allocation_requests":['
     for start in range(0, len(result.candidates), AT_ONCE):
@@ -74,11 +72,8 @@ def _summaries(result: SearchResult, cloud: Cloud, minor: int) -> bytes:
 
 
 class RequestWriter:
-    """Writes single allocation requests.
-
-    Candidates in which the same slots share a provider differ only in UUIDs. So there is one template for each such
-    pattern, with `%s` for the UUIDs.
-    """
+    """Writes single allocation requests. Candidates in which the same slots share a provider differ only in UUIDs. So
+    there is one template for each such pattern, with `%s` for the UUIDs."""
 
     def __init__(self, slots: tuple[Slot, ...], minor: int) -> None:
         self._slots = slots
@@ -147,11 +142,9 @@ def _summary(provider: Provider, minor: int, classes: Collection[str] | None) ->
 
 
 def dump(document: Any) -> bytes:
-    """Returns a document as JSON, with whole numbers of any size.
-
-    orjson writes no integer above 64 bits. A capacity can be larger: 2^31 units with an `allocation_ratio` of 3.4e38.
-    The standard library writes those documents. It takes ten times as long, and they are rare.
-    """
+    """Returns a document as JSON, with whole numbers of any size. orjson writes no integer above 64 bits. A capacity
+    can be larger: 2^31 units with an `allocation_ratio` of 3.4e38. The standard library writes those documents. It
+    takes ten times as long, and they are rare."""
     try:
         return orjson.dumps(document)
     except orjson.JSONEncodeError:

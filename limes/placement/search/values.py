@@ -19,10 +19,8 @@ Pairs = Sequence[tuple[str, str]]
 
 
 def parse_pairs(query_string: str) -> list[tuple[str, str]]:
-    """Decodes `a=1&b=2` (`;` separates as well). A key without value has the empty string.
-
-    Raises `QueryError` when it is not UTF-8 or has more than `MAX_PARAMETERS` parameters.
-    """
+    """Decodes `a=1&b=2` (`;` separates as well). A key without value has the empty string. Raises `QueryError` when it
+    is not UTF-8 or has more than `MAX_PARAMETERS` parameters."""
     text = query_string.replace(";", "&")
     if text.count("&") >= MAX_PARAMETERS:
         raise QueryError(f"The query string has too many parameters: at most {MAX_PARAMETERS} are accepted.")
@@ -128,7 +126,7 @@ def parse_traits(texts: Sequence[str], minor: int) -> Traits:
     """Returns the values of `required` (or `root_required`) at microversion 1.`minor`; all of `texts` must hold."""
     required: list[frozenset[str]] = []
     forbidden: set[str] = set()
-    for text in texts:
+    for text in texts if minor >= ANY_TRAITS_SINCE else texts[-1:]:
         if text.startswith("in:"):
             required.append(_any_of(text, minor))
             continue
@@ -201,11 +199,9 @@ def _aggregate_names(text: str, whole: str) -> frozenset[str]:
 
 
 def aggregate_name(text: str) -> str | None:
-    """Returns what an aggregate is known by, or None if `text` is no UUID.
-
-    As in OpenStack Placement, it is the text that the client wrote: a UUID with and without dashes are two aggregates.
-    Forms longer than a UUID (in braces, as a URN) do not fit in the database, and stand for the usual form.
-    """
+    """Returns what an aggregate is known by, or None if `text` is no UUID. As in OpenStack Placement, it is the text
+    that the client wrote: a UUID with and without dashes are two aggregates. Forms longer than a UUID (in braces, as a
+    URN) do not fit in the database, and stand for the usual form."""
     usual = normal_uuid(text)
     return text if usual is not None and len(text) <= len(usual) else usual
 

@@ -146,10 +146,8 @@ class Journal:
     """A source whose answers are kept. Safe to use from many threads."""
 
     def __init__(self, api: ReadableApi, source: str, path: Path | None, clock: Clock, *, fresh: bool = False) -> None:
-        """Opens the file at `path` or makes it. Answers in it count only if they came from this `source`.
-
-        With `fresh` none count. Without a path nothing is kept. Raises `OSError` if the file cannot be written.
-        """
+        """Opens the file at `path` or makes it. Answers in it count only if they came from this `source`. With `fresh`
+        none count. Without a path nothing is kept. Raises `OSError` if the file cannot be written."""
         self.version = api.version
         self.kept = 0
         """How many answers the file had."""

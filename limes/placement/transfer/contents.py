@@ -58,10 +58,8 @@ class Contents:
 
     @property
     def project_usages(self) -> Mapping[str, Mapping[str, int]]:
-        """By project and class name: what its consumers have together.
-
-        Counted from allocations, since OpenStack Placement on PostgreSQL fails when asked for usages from 1.38 on.
-        """
+        """By project and class name: what its consumers have together. Counted from allocations, since OpenStack
+        Placement on PostgreSQL fails when asked for usages from 1.38 on."""
         usages: dict[str, dict[str, int]] = {}
         for consumer in self.consumers.values():
             project = usages.setdefault(consumer.project_id, {})

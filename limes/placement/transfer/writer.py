@@ -147,11 +147,8 @@ _BATCH = 50
 
 
 class ConsumerWriter:
-    """Writes the consumers that differ, in batches.
-
-    A consumer may not fit until another one has moved away. So refused ones are tried again as long as some of them
-    succeed; and at last all together, since two may change places.
-    """
+    """Writes the consumers that differ, in batches. A consumer may not fit until another one has moved away. So refused
+    ones are tried again as long as some of them succeed; and at last all together, since two may change places."""
 
     def __init__(self, api: LocalApi, theirs: Contents, ours: Contents, progress: Progress, *, prune: bool) -> None:
         self._api, self._theirs, self._ours = api, theirs, ours

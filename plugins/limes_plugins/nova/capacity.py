@@ -146,7 +146,12 @@ class NovaCapacity(backends.CapacityBackend):
             - sum(wanted[each.name].total * each.needs.get(class_, 0) for each in flavors)
             for class_, pool in pooled.items()
         }
-        rooms = [Room(_effective(stock.capacity, pooled), stock.traits) for stock in stocks]
+        # with cores and RAM overcommitted as Limes is configured to
+        factors = {class_: pool.overcommit_factor or 1 for class_, pool in pooled.items()}
+        rooms = [
+            Room({name: int(amount * factors.get(name, 1)) for name, amount in stock.capacity.items()}, stock.traits)
+            for stock in stocks
+        ]
         return pack(rooms, flavors, wanted, others)
 
     def _demand(self, demand: backends.Demand, resource: str) -> backends.ResourceDemand:
@@ -182,9 +187,3 @@ def _subcapacity(stock: _Stock, capacity: int, usage: int | None) -> Mapping[str
 
 def _demand_in(az: str, demand: backends.ResourceDemand) -> backends.AZDemand:
     return demand.per_az.get(az, backends.AZDemand())
-
-
-def _effective(capacity: Mapping[str, int], pooled: Mapping[str, backends.ResourceDemand]) -> dict[str, int]:
-    """With cores and RAM overcommitted as Limes is configured to."""
-    factors = {class_: demand.overcommit_factor or 1 for class_, demand in pooled.items()}
-    return {class_: int(amount * factors.get(class_, 1)) for class_, amount in capacity.items()}

@@ -73,10 +73,7 @@ class Hypervisor:
 
 def matching(client: ServiceClient, selection: HypervisorSelection, deadline: float) -> list[Hypervisor]:
     """Returns the hypervisors in matching aggregates, by name: a request for aggregates, one for each page of
-    hypervisors.
-
-    Raises `BackendError`, also if one is in two matching aggregates.
-    """
+    hypervisors. Raises `BackendError`, also if one is in two matching aggregates."""
     aggregates = host_aggregates(client)
     azs = {host: aggregate.az for aggregate in aggregates if aggregate.az for host in aggregate.hosts}
     chosen = [aggregate for aggregate in aggregates if selection.has_name(aggregate.name)]
@@ -160,9 +157,7 @@ def pack(
     rooms: Sequence[Room], flavors: Sequence[PackedFlavor], demand: Mapping[str, AZDemand], others: Mapping[str, int]
 ) -> dict[str, int]:
     """Returns how many servers of each flavor there can be, by name: those that run and those for which there is room.
-
-    `demand` is by flavor; `others` is what other servers demand, by resource class. Fills the rooms.
-    """
+    `demand` is by flavor; `others` is what other servers demand, by resource class. Fills the rooms."""
     largest_first = sorted(flavors, key=lambda flavor: (-_share(flavor, rooms), flavor.name))
     nothing = AZDemand()
     running = {flavor.name: demand.get(flavor.name, nothing).usage for flavor in flavors}

@@ -93,10 +93,8 @@ class UsageGroups:
         """Whether this Placement has the extension, by its version document. Raises `BackendError`."""
 
     def of(self, project_id: str, *, by_consumer: bool) -> list[Use]:
-        """By one request, so all figures are of the same moment. Raises `BackendError`.
-
-        Of all classes: to name one that does not exist yet would be refused, while its usage is 0.
-        """
+        """By one request, so all figures are of the same moment. Raises `BackendError`. Of all classes: to name one
+        that does not exist yet would be refused, while its usage is 0."""
         query = {"group_by": "consumer" if by_consumer else "resource_provider", "project_id": project_id}
         groups = self._client.get("/usage_groups", query).get(_GROUPS)
         if not isinstance(groups, list):
@@ -170,27 +168,20 @@ class _Budget:
     """How many requests may still be made, and until when."""
 
     def __init__(self, client: ServiceClient, requests: int, deadline: float) -> None:
-        self._client = client
-        self._left = requests
-        self._deadline = deadline
+        self._client, self.left, self._deadline = client, requests, deadline
 
     @property
     def has_left(self) -> bool:
         """Whether anything more may be asked."""
-        return self._left > 0 and time.monotonic() < self._deadline
-
-    @property
-    def half(self) -> int:
-        """Half of the requests that are left, but at least one."""
-        return max(1, self._left // 2)
+        return self.left > 0 and time.monotonic() < self._deadline
 
     def map(self, function: Callable[[T], R], items: Collection[T]) -> list[tuple[T, R]]:
         """Applies a function that makes one request to as many of the items as may be, the first ones first."""
         ordered, done = list(items), list[tuple[T, R]]()
         while ordered and self.has_left:
-            count = min(_AT_ONCE, self._left)
+            count = min(_AT_ONCE, self.left)
             batch, ordered = ordered[:count], ordered[count:]
-            self._left -= len(batch)
+            self.left -= len(batch)
             done += zip(batch, self._client.map(function, batch, self._client.deadline()), strict=True)
         return done
 
@@ -200,9 +191,7 @@ class Allocations:
 
     def __init__(self, client: ServiceClient, *, requests: int, max_age: float) -> None:
         """`requests` are made for one call at most, beside those for the list of providers."""
-        self._client = client
-        self._requests = requests
-        self._max_age = max_age
+        self._client, self._requests, self._max_age = client, requests, max_age
         self._lock = threading.Lock()
         self._book = _Book()
         self._read_at: float | None = None
@@ -237,7 +226,7 @@ class Allocations:
         wanted = list(dict.fromkeys(wanted))
         whole = True
         while wanted and budget.has_left:
-            count = min(_AT_ONCE, budget.half)  # the rest is for their consumers
+            count = min(_AT_ONCE, max(1, budget.left // 2))  # the rest is for their consumers
             batch, wanted = wanted[:count], wanted[count:]
             read = budget.map(self._read_provider, batch)
             whole = self._read_consumers(budget, dict(read)) and len(read) == len(batch) and whole

@@ -114,19 +114,17 @@ class Zones:
             if zone.name_pattern is not None:
                 pattern = re.compile(zone.name_pattern)
                 members[az] |= {item["uuid"] for item in listed if pattern.search(item["name"])}
-        for az, aggregates in self._aggregates().items():
-            members.setdefault(az, set()).update(queries.in_aggregates(aggregates))
-        return members
-
-    def _aggregates(self) -> Mapping[str, set[str]]:
-        """Returns the aggregates of each AZ, by UUID: those configured, and Nova's, which have their UUID from Nova."""
-        by_az: dict[str, set[str]] = defaultdict(set)
+        # those configured, and Nova's, which have their UUID from Nova
+        aggregates: dict[str, set[str]] = defaultdict(set)
         for az, zone in self._zones.items():
-            by_az[az].update(zone.aggregates)
+            aggregates[az].update(zone.aggregates)
         for aggregate in host_aggregates(self._nova) if self._nova else ():
             if aggregate.az and aggregate.uuid:
-                by_az[aggregate.az].add(aggregate.uuid)
-        return {az: uuids for az, uuids in by_az.items() if uuids}
+                aggregates[aggregate.az].add(aggregate.uuid)
+        for az, uuids in aggregates.items():
+            if uuids:
+                members.setdefault(az, set()).update(queries.in_aggregates(uuids))
+        return members
 
 
 class KnownProviders:
