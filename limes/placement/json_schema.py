@@ -40,17 +40,15 @@ class Schema:
         if self._validator.is_valid(instance):
             return None
         error = best_match(islice(self._validator.iter_errors(instance), _MOST_ERRORS))
-        return "invalid" if error is None else _describe(error)
-
-
-def _describe(error: jsonschema.ValidationError) -> str:
-    """Returns the library's wording in one line, short even if the instance is large."""
-    where = _path(list(error.relative_schema_path)[:-1])
-    return (
-        f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
-        f"     {_shortened.repr(error.schema)}  On instance{_path(error.relative_path)}:"
-        f"     {_shortened.repr(error.instance)}"
-    )
+        if error is None:
+            return "invalid"
+        where = _path(list(error.relative_schema_path)[:-1])
+        # the library's wording in one line, short even if the instance is large
+        return (
+            f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
+            f"     {_shortened.repr(error.schema)}  On instance{_path(error.relative_path)}:"
+            f"     {_shortened.repr(error.instance)}"
+        )
 
 
 def _path(steps: Iterable[str | int]) -> str:

@@ -42,14 +42,7 @@ class Ownership(NamedTuple):
 
 
 _Consumer = models.Consumer
-_OF_CONSUMER = (
-    _Consumer.id,
-    _Consumer.uuid,
-    _Consumer.generation,
-    _Consumer.project_id,
-    _Consumer.user_id,
-    _Consumer.consumer_type,
-)
+_OF_CONSUMER = tuple(getattr(_Consumer, name) for name in Consumer._fields)
 
 
 @keyed(str, "uuid", Consumer)

@@ -153,7 +153,11 @@ class _AllocationWrite:
     def check(self) -> None:
         """Raises `ConcurrentUpdate` for a stale generation, or else `InvalidValue` for an unknown provider."""
         for claim in self._claims:
-            _check_generation(claim, self._consumers[claim.owner.uuid].generation)
+            written = self._consumers[claim.owner.uuid].generation
+            expected = None if written == 1 else written - 1
+            if claim.generation not in (ANY_GENERATION, expected):
+                shown = "null" if expected is None else expected
+                raise ConcurrentUpdate(f"consumer generation conflict - expected {shown} but got {claim.generation}")
         for claim in self._claims:
             for uuid in claim.resources:
                 if uuid not in self._providers:
@@ -235,13 +239,6 @@ def _no_inventory(classes: Iterable[str], providers: Iterable[str]) -> CapacityE
     return CapacityExceeded(
         f"Inventory for '{', '.join(classes)}' on resource provider '{', '.join(providers)}' invalid."
     )
-
-
-def _check_generation(claim: Claim, written: int) -> None:
-    expected = None if written == 1 else written - 1
-    if claim.generation not in (ANY_GENERATION, expected):
-        shown = "null" if expected is None else expected
-        raise ConcurrentUpdate(f"consumer generation conflict - expected {shown} but got {claim.generation}")
 
 
 @mapping(str, int)

@@ -65,15 +65,7 @@ class Stock:
 
 
 _Inventory = models.Inventory
-_VALUES = (
-    _Inventory.total,
-    _Inventory.reserved,
-    _Inventory.min_unit,
-    _Inventory.max_unit,
-    _Inventory.step_size,
-    _Inventory.allocation_ratio,
-    _Inventory.updated,
-)
+_VALUES = tuple(getattr(_Inventory, name) for name in Inventory._fields)
 USED = Allocation.select(fn.COALESCE(fn.SUM(Allocation.used), 0)).where(
     Allocation.provider == _Inventory.provider, Allocation.resource_class == _Inventory.resource_class
 )

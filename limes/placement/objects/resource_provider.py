@@ -93,8 +93,6 @@ def has_allocations(provider_id: int) -> Node:
     return Allocation.select(Allocation.provider).where(Allocation.provider == provider_id).limit(1)
 
 
-# -- locking -----------------------------------------------------------------------------------------------------------
-
 _LOCKED = (_Provider.id, _Provider.uuid, _Provider.generation, _Provider.root, _Provider.parent)
 
 
@@ -148,9 +146,6 @@ def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
         if locked.issuperset(provider.id for provider in tree):
             return {provider.uuid: provider for provider in tree}
     raise ConcurrentUpdate("The provider tree keeps changing; try again.")
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 @first_value(int)

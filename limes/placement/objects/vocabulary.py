@@ -16,7 +16,7 @@ from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, distinct, exists, first, mapping, rows, writes, writes_for
 from limes.db.transactions import atomic
-from limes.placement.errors import ClassUnknown, ConcurrentUpdate, Duplicate, InUse, InvalidValue, Missing
+from limes.placement.errors import ClassUnknown, ConcurrentUpdate, InvalidValue, Missing, NameConflict
 from limes.placement.models import Inventory, Named, Provider, ProviderTrait, ResourceClass, Trait
 from limes.placement.objects import change
 from limes.system import Clock
@@ -98,13 +98,13 @@ def _delete(kind: Kind, id_: int) -> Node:
 
 
 def delete(engine: Engine, kind: Kind, name: str) -> None:
-    """Deletes a custom name. Raises `Missing`, `InvalidValue` for a standard one, or `InUse`."""
+    """Deletes a custom name. Raises `Missing`, `InvalidValue` for a standard one, or `NameConflict`."""
     get(engine, kind, name)
     if not name.startswith("CUSTOM_"):
         raise InvalidValue(_STANDARD[kind].format(name))
     id_ = get(engine, kind, name, locked=True).id
     if _is_in_use(engine, kind, id_):
-        raise InUse(_IN_USE[kind].format(name))
+        raise NameConflict(_IN_USE[kind].format(name))
     _delete(engine, kind, id_)
     change.stamp_vocabulary(engine, kind)
 
@@ -152,12 +152,12 @@ def _stamp_providers_with(class_id: int) -> Node:
 
 
 def rename_class(engine: Engine, name: str, new_name: str, now: float) -> None:
-    """Renames a custom class. Raises `Missing` or `Duplicate`. The providers that have it count as changed."""
+    """Renames a custom class. Raises `Missing` or `NameConflict`. The providers that have it count as changed."""
     class_id = get(engine, "resource_classes", name, locked=True).id
     if name == new_name:
         return
     if class_ids(engine, [new_name]):
-        raise Duplicate(f"Resource class already exists: {new_name}")
+        raise NameConflict(f"Resource class already exists: {new_name}")
     _rename(engine, class_id, new_name, now)
     change.stamp_vocabulary(engine, "resource_classes")
     _stamp_providers_with(engine, class_id)

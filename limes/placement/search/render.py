@@ -5,7 +5,7 @@ with it. Allocation requests are filled into a few templates, at a quarter of th
 """
 
 import json
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from typing import Any
 
 import orjson
@@ -31,23 +31,23 @@ def render(
 ) -> Generator[bytes, None, None]:
     """Yields the body under microversion 1.`minor`, in parts of `AT_ONCE` candidates. So the text of a large answer is
     never in memory as a whole. `memory` is the one that the search used, if any."""
-    writer = RequestWriter(result.slots, minor)
+    write = request_writer(result.slots, minor)
     yield b'{"allocation_requests":['
     for start in range(0, len(result.candidates), AT_ONCE):
         some = result.candidates[start : start + AT_ONCE]
-        requests = ",".join(_texts(some, writer, memory)).encode()
+        requests = ",".join(_texts(some, write, memory)).encode()
         yield b"," + requests if start else requests
     yield b'],"provider_summaries":{' + _summaries(result, cloud, minor) + b"}}"
 
 
-def _texts(candidates: list[Assignment], writer: "RequestWriter", memory: QueryMemory | None) -> list[str]:
+def _texts(candidates: list[Assignment], write: Callable[[Assignment], str], memory: QueryMemory | None) -> list[str]:
     known = {} if memory is None else memory.texts
     texts: list[str] = []
     new: dict[Assignment, str] = {}
     for candidate in candidates:
         text = known.get(candidate)
         if text is None:
-            text = new[candidate] = writer.write(candidate)
+            text = new[candidate] = write(candidate)
         texts.append(text)
     if memory is not None:
         memory.keep_texts(new)
@@ -71,48 +71,50 @@ def _summaries(result: SearchResult, cloud: Cloud, minor: int) -> bytes:
     return _join((involved[key] for key in sorted(involved)), minor, classes)
 
 
-class RequestWriter:
-    """Writes single allocation requests. Candidates in which the same slots share a provider differ only in UUIDs. So
-    there is one template for each such pattern, with `%s` for the UUIDs."""
+def request_writer(slots: tuple[Slot, ...], minor: int) -> Callable[[Assignment], str]:
+    """Returns a function that writes an allocation request as JSON.
 
-    def __init__(self, slots: tuple[Slot, ...], minor: int) -> None:
-        self._slots = slots
-        self._minor = minor
-        self._templates: dict[tuple[int, ...], tuple[str, tuple[int, ...]]] = {}
+    Candidates in which the same slots share a provider differ only in UUIDs. So there is one template for each such
+    pattern, with `%s` for the UUIDs.
+    """
+    templates: dict[tuple[int, ...], tuple[str, tuple[int, ...]]] = {}
 
-    def write(self, candidate: Assignment) -> str:
+    def write(candidate: Assignment) -> str:
         # for each slot, the first slot that the same provider serves
         pattern = tuple(map(candidate.index, candidate))
-        known = self._templates.get(pattern)
+        known = templates.get(pattern)
         if known is None:
-            known = self._templates[pattern] = self._template(pattern)
+            known = templates[pattern] = _template(slots, minor, pattern)
         template, places = known
         return template % tuple([candidate[place].uuid for place in places])
 
-    def _template(self, pattern: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
-        """Returns the text, and for each `%s` in it the slot whose provider's UUID belongs there."""
-        amounts: dict[int, dict[str, int]] = {}
-        mappings: dict[str, list[int]] = {}
-        for slot, first in zip(self._slots, pattern, strict=True):
-            if slot.resources:
-                given = amounts.setdefault(first, {})
-                for name, amount in slot.resources.items():
-                    given[name] = given.get(name, 0) + amount
-            mapped = mappings.setdefault(slot.suffix, [])
-            if first not in mapped:
-                mapped.append(first)
-        places = list(amounts)
-        resources = [_json(given) for given in amounts.values()]
-        if self._minor < DICT_SINCE:
-            parts = [f'{{"resource_provider":{{"uuid":"%s"}},"resources":{given}}}' for given in resources]
-            return f'{{"allocations":[{",".join(parts)}]}}', tuple(places)
-        parts = [f'"%s":{{"resources":{given}}}' for given in resources]
-        text = f'{{"allocations":{{{",".join(parts)}}}'
-        if self._minor >= MAPPINGS_SINCE:
-            lists = [_json(suffix) + ":[" + ",".join(['"%s"'] * len(at)) + "]" for suffix, at in mappings.items()]
-            text += f',"mappings":{{{",".join(lists)}}}'
-            places += [place for at in mappings.values() for place in at]
-        return text + "}", tuple(places)
+    return write
+
+
+def _template(slots: tuple[Slot, ...], minor: int, pattern: tuple[int, ...]) -> tuple[str, tuple[int, ...]]:
+    """Returns the text, and for each `%s` in it the slot whose provider's UUID belongs there."""
+    amounts: dict[int, dict[str, int]] = {}
+    mappings: dict[str, list[int]] = {}
+    for slot, first in zip(slots, pattern, strict=True):
+        if slot.resources:
+            given = amounts.setdefault(first, {})
+            for name, amount in slot.resources.items():
+                given[name] = given.get(name, 0) + amount
+        mapped = mappings.setdefault(slot.suffix, [])
+        if first not in mapped:
+            mapped.append(first)
+    places = list(amounts)
+    resources = [_json(given) for given in amounts.values()]
+    if minor < DICT_SINCE:
+        parts = [f'{{"resource_provider":{{"uuid":"%s"}},"resources":{given}}}' for given in resources]
+        return f'{{"allocations":[{",".join(parts)}]}}', tuple(places)
+    parts = [f'"%s":{{"resources":{given}}}' for given in resources]
+    text = f'{{"allocations":{{{",".join(parts)}}}'
+    if minor >= MAPPINGS_SINCE:
+        lists = [_json(suffix) + ":[" + ",".join(['"%s"'] * len(at)) + "]" for suffix, at in mappings.items()]
+        text += f',"mappings":{{{",".join(lists)}}}'
+        places += [place for at in mappings.values() for place in at]
+    return text + "}", tuple(places)
 
 
 def _json(value: object) -> str:

@@ -130,14 +130,9 @@ def _read_consumer(api: ReadableApi, uuid: str) -> ConsumerState | None:
     if document is None or not document["allocations"]:
         return None
     kind = document["consumer_type"] if api.version >= TYPED else "unknown"
-    return ConsumerState(
-        uuid=uuid,
-        project_id=document["project_id"],
-        user_id=document["user_id"],
-        consumer_type=None if kind == "unknown" else kind,
-        resources={provider: allocation["resources"] for provider, allocation in document["allocations"].items()},
-        generation=document["consumer_generation"],
-    )
+    owner = (document["project_id"], document["user_id"], None if kind == "unknown" else kind)
+    resources = {provider: allocation["resources"] for provider, allocation in document["allocations"].items()}
+    return ConsumerState(uuid, *owner, resources, document["consumer_generation"])
 
 
 CUSTOM = "CUSTOM_"

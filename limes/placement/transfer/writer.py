@@ -45,6 +45,15 @@ class Writer:
         if self._prune:
             self._delete_extras()
 
+    def _delete_extras(self) -> None:
+        for uuid in reversed(list(self._ours.providers)):
+            if uuid not in self._theirs.providers:
+                self._attempt(f"provider {uuid}", self._api.send, "DELETE", f"/resource_providers/{uuid}")
+        for path, theirs, ours in self._vocabularies():
+            for name in sorted(ours - theirs):
+                if name.startswith(CUSTOM):
+                    self._attempt(name, self._api.send, "DELETE", f"/{path}/{quoted(name)}")
+
     def _attempt(self, subject: str, write: Callable[..., Any], *arguments: Any) -> None:
         try:
             write(*arguments)
@@ -106,15 +115,6 @@ class Writer:
             name: with_room_for(values, self._amounts.get((provider.uuid, name), ()))
             for name, values in provider.inventories.items()
         }
-
-    def _delete_extras(self) -> None:
-        for uuid in reversed(list(self._ours.providers)):
-            if uuid not in self._theirs.providers:
-                self._attempt(f"provider {uuid}", self._api.send, "DELETE", f"/resource_providers/{uuid}")
-        for path, theirs, ours in self._vocabularies():
-            for name in sorted(ours - theirs):
-                if name.startswith(CUSTOM):
-                    self._attempt(name, self._api.send, "DELETE", f"/{path}/{quoted(name)}")
 
 
 def with_room_for(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any]:

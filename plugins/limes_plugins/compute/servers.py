@@ -139,7 +139,9 @@ class Attributes:
 
     def __call__(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
         flavor = entry["flavor"]
-        optional = {"os_type": self._os_type(entry.get("image")), "hypervisor": self._hypervisor(flavor)}
+        optional = {"os_type": self._os_type(entry.get("image")), "hypervisor": None}
+        if self._rules:
+            optional["hypervisor"] = next((rule.type for rule in self._rules if rule.matches(flavor)), _UNKNOWN)
         return {
             "id": entry.get("id"),
             "name": entry.get("name"),
@@ -169,11 +171,6 @@ class Attributes:
         if not isinstance(image, dict) or "properties" in image or not isinstance(image.get("id"), str):
             return True
         return self._images.is_known(image["id"])
-
-    def _hypervisor(self, flavor: Mapping[str, Any]) -> str | None:
-        if not self._rules:
-            return None
-        return next((rule.type for rule in self._rules if rule.matches(flavor)), _UNKNOWN)
 
 
 def _os_type(properties: Any) -> str | None:

@@ -99,20 +99,20 @@ class UsageGroups:
         groups = self._client.get("/usage_groups", query).get(_GROUPS)
         if not isinstance(groups, list):
             raise BackendError("GET /usage_groups: expected a list 'usage_groups'")
-        return [_use(group, by_consumer) for group in groups]
+        names = ("consumer_type", "resource_provider_uuid", *(("consumer_uuid",) if by_consumer else ()))
+        uses = []
+        for group in groups:
+            if not isinstance(group, dict) or not all(isinstance(group.get(name), str) for name in names):
+                raise BackendError(f"GET /usage_groups: expected {', '.join(names)} in each group, got {group!r:.200}")
+            type_, provider = group["consumer_type"], group["resource_provider_uuid"]
+            amounts = _amounts(group.get("resources"), f"GET /usage_groups: provider {provider}")
+            uses.append(Use(type_, provider, amounts, group.get("consumer_uuid", "")))
+        return uses
 
     def _read_version(self) -> bool:
         versions = (self._client.find("/") or {}).get("versions")
         announced = versions[0].get("extensions") if isinstance(versions, list) and versions else None
         return isinstance(announced, list) and _GROUPS in announced
-
-
-def _use(group: Any, by_consumer: bool) -> Use:
-    names = ("consumer_type", "resource_provider_uuid", *(("consumer_uuid",) if by_consumer else ()))
-    if not isinstance(group, dict) or not all(isinstance(group.get(name), str) for name in names):
-        raise BackendError(f"GET /usage_groups: expected {', '.join(names)} in each group, got {group!r:.200}")
-    amounts = _amounts(group.get("resources"), f"GET /usage_groups: provider {group['resource_provider_uuid']}")
-    return Use(group["consumer_type"], group["resource_provider_uuid"], amounts, group.get("consumer_uuid", ""))
 
 
 T = TypeVar("T")
@@ -270,15 +270,12 @@ class Allocations:
         if not isinstance(document.get("project_id"), str):
             raise BackendError(f"GET {path}: expected a project_id")
         type_ = str(document.get("consumer_type") or "unknown")
-        uses = tuple(_uses(uuid, type_, allocations, path))
-        return _Consumer(_generation_of(document, path), document["project_id"], uses)
-
-
-def _uses(consumer: str, type_: str, allocations: Mapping[str, Any], path: str) -> Iterable[Use]:
-    for provider, entry in allocations.items():
-        resources = _object(_object(entry, path).get("resources"), path)
-        amounts = {class_: whole_number(amount, f"GET {path}: {class_}") for class_, amount in resources.items()}
-        yield Use(type_, provider, amounts, consumer)
+        uses = []
+        for provider, entry in allocations.items():
+            resources = _object(_object(entry, path).get("resources"), path)
+            amounts = {class_: whole_number(amount, f"GET {path}: {class_}") for class_, amount in resources.items()}
+            uses.append(Use(type_, provider, amounts, uuid))
+        return _Consumer(_generation_of(document, path), document["project_id"], tuple(uses))
 
 
 def _generation_of(document: Mapping[str, Any], path: str) -> int:
