@@ -71,8 +71,6 @@ class CorsMiddleware:
 
 
 class MicroversionMiddleware:
-    """Negotiates the microversion, which each answer names."""
-
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
         resp.append_header("vary", microversion.HEADER)
         version = microversion.negotiate(req.get_header(microversion.HEADER))
@@ -81,8 +79,6 @@ class MicroversionMiddleware:
 
 
 class HeadersMiddleware:
-    """Refuses requests that no operation can use."""
-
     def __init__(self, bounds: PlacementBounds) -> None:
         self._bounds = bounds
 

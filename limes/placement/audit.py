@@ -64,15 +64,16 @@ class Findings:
 
 
 def audit(engine: Engine, find_gone: FindGone, incomplete_project_id: str) -> Findings:
-    """Checks everything and changes nothing.
-
-    `incomplete_project_id` is the stand-in for the project of consumers that were written below microversion 1.8: it
-    never existed, so it cannot be gone. Raises what `find_gone` raises.
-    """
+    """Checks everything and changes nothing. `incomplete_project_id` is the stand-in for the project of consumers that
+    were written below microversion 1.8: it never existed, so it cannot be gone. Raises what `find_gone` raises."""
     projects = engine.column(Consumer.select(Consumer.project_id).distinct().order_by(Consumer.project_id))
     asked = [project_id for project_id in projects if project_id != incomplete_project_id]
     gone = sorted(set(find_gone(asked)) & set(asked)) if asked else []
-    return engine.snapshot(lambda: Findings(tuple(_orphans(engine, gone)), find_excesses(engine), _idle(engine)))
+    has_any = fn.EXISTS(Allocation.select(Allocation.consumer).where(Allocation.consumer == Consumer.id))
+    idle = Consumer.select(Consumer.uuid).where(~has_any).order_by(Consumer.uuid)
+    return engine.snapshot(
+        lambda: Findings(tuple(_orphans(engine, gone)), find_excesses(engine), tuple(engine.column(idle)))
+    )
 
 
 @atomic
@@ -113,7 +114,6 @@ def _orphans(engine: Engine, gone: list[str]) -> Iterator[Orphan]:
 
 
 def find_excesses(engine: Engine) -> tuple[Excess, ...]:
-    """Returns all inventories of which more is used than there is, by the name of the provider."""
     used = (
         Allocation.select(
             Allocation.provider.alias("provider_id"),
@@ -141,8 +141,3 @@ def find_excesses(engine: Engine) -> tuple[Excess, ...]:
         if amount > capacity:
             excesses.append(Excess(uuid, name, class_name, int(amount), capacity))
     return tuple(excesses)
-
-
-def _idle(engine: Engine) -> tuple[str, ...]:
-    has_any = fn.EXISTS(Allocation.select(Allocation.consumer).where(Allocation.consumer == Consumer.id))
-    return tuple(engine.column(Consumer.select(Consumer.uuid).where(~has_any).order_by(Consumer.uuid)))

@@ -20,7 +20,7 @@ from limes.placement.errors import ConcurrentUpdate, InvalidBody
 from limes.placement.index import ProviderIndex
 from limes.placement.json_schema import Schema, oversize
 from limes.placement.search.memory import AnswerMemory
-from limes.placement.search.values import last_values, parse_pairs
+from limes.placement.search.values import parse_pairs
 from limes.settings.placement import PlacementSettings
 from limes.system import Clock, IdSource
 from limes.web import call as web
@@ -35,11 +35,8 @@ class PlacementPolicy(Policy):
     """The rules in force, which `limes.placement.routes` has."""
 
     def check(self, rule: str, identity: Identity, project_id: str | None = None) -> None:
-        """Raises `Forbidden` unless `identity` passes the rule.
-
-        `project_id` is the project that is asked about, which is nobody's where it is empty; None for operations that
-        are about no project, where it is the identity's own.
-        """
+        """Raises `Forbidden` unless `identity` passes the rule. `project_id` is the project that is asked about, which
+        is nobody's where it is empty; None for operations that are about no project, where it is the identity's own."""
         target = {"project_id": identity.project_id if project_id is None else project_id}
         if identity.system_scope or identity.domain_id or not self.allows(rule, identity, target):
             raise Forbidden(f"Policy does not allow {rule} to be performed.")
@@ -89,11 +86,9 @@ class Call(web.Call[PlacementCollaborators]):
         return root if prefix and root.endswith(prefix) else root + prefix
 
     def transaction(self, work: Callable[[], T]) -> T:
-        """Runs `work` in a transaction, as `Engine.atomic` does, and again if it violates a constraint.
-
-        `work` looks before it writes, so a violation means that another request was faster. The next run sees what that
-        request wrote. Raises `ConcurrentUpdate` if others are faster each time.
-        """
+        """Runs `work` in a transaction, as `Engine.atomic` does, and again if it violates a constraint. `work` looks
+        before it writes, so a violation means that another request was faster. The next run sees what that request
+        wrote. Raises `ConcurrentUpdate` if others are faster each time."""
         for _ in range(_TRIES):
             try:
                 return self.engine.atomic(work)
@@ -102,7 +97,6 @@ class Call(web.Call[PlacementCollaborators]):
         raise ConcurrentUpdate("Others keep changing what this is about; try again.")
 
     def latest(self, items: Iterable[Any]) -> float:
-        """Returns when the newest of the items was `updated`; now if there are none."""
         return max((item.updated for item in items), default=self.now)
 
     def authorize(self, project_id: str | None = None) -> None:
@@ -129,7 +123,7 @@ class Call(web.Call[PlacementCollaborators]):
 
     def parameters(self) -> dict[str, str]:
         """Returns the query string's parameters. Where one is repeated, the last one counts."""
-        return last_values(parse_pairs(self.req.query_string))
+        return dict(parse_pairs(self.req.query_string))
 
     def query(self, schema: Schema) -> dict[str, str]:
         """Returns the query string's parameters, valid by the schema. Raises `InvalidBody`."""

@@ -57,12 +57,8 @@ def prefixed(kind: type[errors.LimesError], text: str) -> Iterator[None]:
         raise kind(f"{text} {error}") from None
 
 
-class InUse(PlacementError, errors.Conflict):
-    """A class or trait cannot go because something uses it, or does not fit what is used."""
-
-
-class Duplicate(PlacementError, errors.Conflict):
-    """It exists already."""
+class NameConflict(PlacementError, errors.Conflict):
+    """A class or trait cannot come because it exists already, or cannot go because something uses it."""
 
 
 class DuplicateName(PlacementError, errors.Conflict):

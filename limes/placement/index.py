@@ -75,11 +75,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How far a poll saw: all transactions with stamps below `next`, except those in `open`.
-
-    On PostgreSQL `next` follows the newest stamp that was seen. Larger numbers, even if already given out, are asked
-    for again, since PostgreSQL may give them out a second time after a crash.
-    """
+    """How far a poll saw: all transactions with stamps below `next`, except those in `open`. On PostgreSQL `next`
+    follows the newest stamp that was seen. Larger numbers, even if already given out, are asked for again, since
+    PostgreSQL may give them out a second time after a crash."""
 
     next: int
     open: tuple[int, ...] = ()
@@ -87,7 +85,6 @@ class Mark:
     """Differs from that of other tables, such as those of a restored database."""
 
     def may_follow(self, other: "Mark") -> bool:
-        """Returns whether this mark can come after `other`, in the same database."""
         return self.identity == other.identity and self.next >= other.next
 
 
@@ -218,12 +215,10 @@ class _State:
     """Monotonic seconds: when the database was last asked."""
 
     def is_followed_by(self, changes: Changes, now: float) -> bool:
-        """Returns whether `changes` has all that is new, so that not everything has to be read again."""
         fresh = now - self.polled_at < TOMBSTONE_SECONDS / 2
         return self.mark is not BEGINNING and fresh and changes.mark.may_follow(self.mark)
 
     def has_all(self, changes: Changes) -> bool:
-        """Returns whether there is nothing new in `changes`."""
         return (
             all(self.has(key, changed) for key, changed in changes.providers.items())
             and all(self.name_stamps.get(name) == changed for name, changed in changes.vocabularies.items())
@@ -231,7 +226,6 @@ class _State:
         )
 
     def has(self, provider_id: int, stamp: int) -> bool:
-        """Returns whether this state has the provider as it became with the stamp."""
         provider = self.cloud.by_id.get(provider_id)
         return provider is not None and provider.stamp == stamp
 
@@ -248,10 +242,8 @@ class ProviderIndex:
         self._pid = os.getpid()
 
     def heir(self, engine: Engine) -> "ProviderIndex":
-        """Returns an index with connections of its own that begins with what this one has read last.
-
-        For a process that was forked from the one that has read it: they share the memory of what does not change.
-        """
+        """Returns an index with connections of its own that begins with what this one has read last. For a process that
+        was forked from the one that has read it: they share the memory of what does not change."""
         heir = ProviderIndex(engine, self._clock)
         heir._state = self._state
         return heir

@@ -31,29 +31,24 @@ def _is_uuid(value: object) -> bool:
 
 
 class Schema:
-    """A compiled JSON schema."""
-
     def __init__(self, document: dict[str, Any]) -> None:
         jsonschema.Draft202012Validator.check_schema(document)
         self.document = document
         self._validator = jsonschema.Draft202012Validator(document, format_checker=_formats)
 
     def problem(self, instance: Any) -> str | None:
-        """Returns what is wrong with the document, in one line, or None."""
         if self._validator.is_valid(instance):
             return None
         error = best_match(islice(self._validator.iter_errors(instance), _MOST_ERRORS))
-        return "invalid" if error is None else _describe(error)
-
-
-def _describe(error: jsonschema.ValidationError) -> str:
-    """Returns the library's wording in one line, short even if the instance is large."""
-    where = _path(list(error.relative_schema_path)[:-1])
-    return (
-        f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
-        f"     {_shortened.repr(error.schema)}  On instance{_path(error.relative_path)}:"
-        f"     {_shortened.repr(error.instance)}"
-    )
+        if error is None:
+            return "invalid"
+        where = _path(list(error.relative_schema_path)[:-1])
+        # the library's wording in one line, short even if the instance is large
+        return (
+            f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
+            f"     {_shortened.repr(error.schema)}  On instance{_path(error.relative_path)}:"
+            f"     {_shortened.repr(error.instance)}"
+        )
 
 
 def _path(steps: Iterable[str | int]) -> str:
@@ -90,7 +85,6 @@ MAX_INT = 2147483647
 
 
 def object_of(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
-    """Returns the schema of an object that has these properties and no others."""
     document: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         document["required"] = required

@@ -22,11 +22,9 @@ def text(version: int) -> str:
 
 @lru_cache(maxsize=256)  # refusals are not cached
 def negotiate(header: str | None) -> int:
-    """Returns the version that the header's last entry for `placement` asks for; 1.0 where there is none.
-
-    The header may name several services, separated by commas. `latest` means the newest. Raises `InvalidBody` for
-    what is no version, and `UnacceptableVersion` for one that this server does not speak.
-    """
+    """Returns the version that the header's last entry for `placement` asks for; 1.0 where there is none. The header
+    may name several services, separated by commas. `latest` means the newest. Raises `InvalidBody` for what is no
+    version, and `UnacceptableVersion` for one that this server does not speak."""
     wanted = None
     for entry in (header or "").split(","):
         words = entry.split(maxsplit=1)

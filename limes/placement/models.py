@@ -69,11 +69,6 @@ class Provider(BaseModel):
         table_name = "placement_providers"
 
 
-Provider.add_index(Provider.changed, name="placement_providers_changed")
-Provider.add_index(Provider.root, name="placement_providers_root")
-Provider.add_index(Provider.parent, name="placement_providers_parent")
-
-
 class ProviderTombstone(BaseModel):
     """Records for a day that a provider was deleted."""
 
@@ -85,12 +80,7 @@ class ProviderTombstone(BaseModel):
         table_name = "placement_provider_tombstones"
 
 
-ProviderTombstone.add_index(ProviderTombstone.changed, name="placement_provider_tombstones_changed")
-
-
 class Inventory(BaseModel):
-    """What a provider has of a resource class."""
-
     provider = ForeignKeyField(Provider, on_delete="CASCADE", index=False)
     resource_class = ForeignKeyField(ResourceClass, column_name="class_id", index=False)
     total = BigIntegerField(constraints=[Check("total > 0")])
@@ -107,21 +97,13 @@ class Inventory(BaseModel):
         constraints = [Check("reserved <= total")]
 
 
-Inventory.add_index(Inventory.resource_class, name="placement_inventories_class")
-
-
 class ProviderTrait(BaseModel):
-    """A trait that a provider has."""
-
     provider = ForeignKeyField(Provider, on_delete="CASCADE", index=False)
     trait = ForeignKeyField(Trait, index=False)
 
     class Meta:
         table_name = "placement_provider_traits"
         primary_key = CompositeKey("provider", "trait")
-
-
-ProviderTrait.add_index(ProviderTrait.trait, name="placement_provider_traits_trait")
 
 
 class ProviderAggregate(BaseModel):
@@ -133,9 +115,6 @@ class ProviderAggregate(BaseModel):
     class Meta:
         table_name = "placement_provider_aggregates"
         primary_key = CompositeKey("provider", "aggregate_uuid")
-
-
-ProviderAggregate.add_index(ProviderAggregate.aggregate_uuid, name="placement_provider_aggregates_aggregate")
 
 
 class Consumer(BaseModel):
@@ -153,12 +132,7 @@ class Consumer(BaseModel):
         table_name = "placement_consumers"
 
 
-Consumer.add_index(Consumer.project_id, Consumer.user_id, name="placement_consumers_project")
-
-
 class Allocation(BaseModel):
-    """What a consumer has of a provider's inventory."""
-
     consumer = ForeignKeyField(Consumer, index=False)
     provider = ForeignKeyField(Provider, index=False)
     resource_class = ForeignKeyField(ResourceClass, column_name="class_id", index=False)
@@ -168,11 +142,6 @@ class Allocation(BaseModel):
     class Meta:
         table_name = "placement_allocations"
         primary_key = CompositeKey("consumer", "provider", "resource_class")
-
-
-Allocation.add_index(
-    Allocation.provider, Allocation.resource_class, Allocation.used, name="placement_allocations_provider"
-)
 
 
 class ProjectQuota(BaseModel):
@@ -187,8 +156,18 @@ class ProjectQuota(BaseModel):
         primary_key = CompositeKey("project_id", "resource_class")
 
 
+Provider.add_index(Provider.changed, name="placement_providers_changed")
+Provider.add_index(Provider.root, name="placement_providers_root")
+Provider.add_index(Provider.parent, name="placement_providers_parent")
+ProviderTombstone.add_index(ProviderTombstone.changed, name="placement_provider_tombstones_changed")
+Inventory.add_index(Inventory.resource_class, name="placement_inventories_class")
+ProviderTrait.add_index(ProviderTrait.trait, name="placement_provider_traits_trait")
+ProviderAggregate.add_index(ProviderAggregate.aggregate_uuid, name="placement_provider_aggregates_aggregate")
+Consumer.add_index(Consumer.project_id, Consumer.user_id, name="placement_consumers_project")
+Allocation.add_index(
+    Allocation.provider, Allocation.resource_class, Allocation.used, name="placement_allocations_provider"
+)
 ProjectQuota.add_index(ProjectQuota.resource_class, name="placement_project_quotas_class")
-
 
 MODELS: tuple[type[BaseModel], ...] = (
     ResourceClass,

@@ -43,13 +43,10 @@ class Operation(web.Operation):
 
 
 class PlacementApi(web.Api[Operation, Call]):
-    """Microversions, media types, and the headers of answers."""
-
     def __init__(self, deps: PlacementCollaborators) -> None:
         self._deps = deps
 
     def responder(self, operation: Operation, siblings: Mapping[str, Operation]) -> web.Responder:
-        """Refuses with 404 or 405 below the operation's first microversion."""
         respond = super().responder(operation, siblings)
         if not operation.since:
             return respond
@@ -157,8 +154,6 @@ _WORDS = {
 
 
 class PlacementErrors(PlainErrors):
-    """Answers everything that is raised, in the form that the client accepts."""
-
     statuses: ClassVar[Mapping[type[errors.LimesError], int]] = {
         own.UnacceptableVersion: 406,
         errors.BadRequest: 400,

@@ -171,7 +171,6 @@ def rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
 
 
 def documented_rules(enforce_new_defaults: bool) -> tuple[Rule, ...]:
-    """Returns the policy rules, each with the requests that it guards."""
     return document_rules(rules(enforce_new_defaults), ROUTES)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limes_plugins.nova.packing import PackedFlavor, Room, pack
+from limes_plugins.nova.hypervisors import PackedFlavor, Room, pack
 
 from limes.backends import AZDemand
 

@@ -13,17 +13,15 @@ from limes.placement.errors import CapacityExceeded, ClassUnknown, InvalidValue,
 from limes.placement.handlers import inventory
 from limes.placement.objects import allocation as allocations
 from limes.placement.objects import allocation_write
-from limes.placement.objects.allocation import ANY_GENERATION, Allocation, Claim, Ownership
+from limes.placement.objects.allocation import ANY_GENERATION, Claim, Ownership
 from limes.placement.objects.allocation_write import Shape
-from limes.placement.objects.inventory import Inventory
+from limes.placement.objects.usage import UNKNOWN
 from limes.placement.search.candidates import SearchResult, search
 from limes.placement.search.render import AT_ONCE, render
 from limes.placement.search.request import Bounds, parse
-from limes.placement.search.values import invalid, last_values, normal_uuid, parse_pairs
+from limes.placement.search.values import invalid, normal_uuid, parse_pairs
 from limes.settings.placement import PlacementBounds
 from limes.web.call import BodyStream
-
-UNKNOWN_TYPE = "unknown"
 
 
 def _parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
@@ -58,14 +56,18 @@ def _checked_uuid(value: str) -> str:
 def show(call: Call) -> Answer:
     """GET /allocations/{consumer_uuid}. A consumer that does not exist has no allocations."""
     consumer, held = allocations.of_consumer(call.engine.primary, _consumer_uuid(call))
-    document: dict[str, Any] = {"allocations": _by_provider(held)}
+    by_provider: dict[str, dict[str, Any]] = {}
+    for allocation in held:
+        new = {"resources": {}, "generation": allocation.provider_generation}
+        by_provider.setdefault(allocation.provider_uuid, new)["resources"][allocation.class_name] = allocation.used
+    document: dict[str, Any] = {"allocations": by_provider}
     if consumer is not None:
         if call.version >= 12:
             document |= {"project_id": consumer.project_id, "user_id": consumer.user_id}
         if call.version >= 28:
             document["consumer_generation"] = consumer.generation
         if call.version >= 38:
-            document["consumer_type"] = consumer.consumer_type or UNKNOWN_TYPE
+            document["consumer_type"] = consumer.consumer_type or UNKNOWN
     return Answer(document=document, last_modified=call.latest(held))
 
 
@@ -122,11 +124,9 @@ def _consumer_uuid(call: Call) -> str:
 
 
 def _resources(body: Any) -> dict[str, dict[str, int]]:
-    """Amounts by provider and class, from the older list or from the object that came with 1.12.
-
-    If the list has a provider twice, the last entry counts, as clients know it. Raises `InvalidValue` if a
-    provider is named in two notations.
-    """
+    """Amounts by provider and class, from the older list or from the object that came with 1.12. If the list has a
+    provider twice, the last entry counts, as clients know it. Raises `InvalidValue` if a provider is named in two
+    notations."""
     if isinstance(body, list):
         by_provider = {entry["resource_provider"]["uuid"]: entry["resources"] for entry in body}
     else:
@@ -140,31 +140,18 @@ def _resources(body: Any) -> dict[str, dict[str, int]]:
     return amounts
 
 
-def _by_provider(held: list[Allocation]) -> dict[str, Any]:
-    providers: dict[str, dict[str, Any]] = {}
-    for allocation in held:
-        entry = providers.setdefault(
-            allocation.provider_uuid, {"resources": {}, "generation": allocation.provider_generation}
-        )
-        entry["resources"][allocation.class_name] = allocation.used
-    return providers
-
-
 def reshape(call: Call) -> Answer:
     """POST /reshaper, from 1.30."""
     body = call.body(schemas.post_reshape(call.version))
     shapes = {
         normal_uuid(uuid) or uuid: Shape(
-            shape["resource_provider_generation"], partial(_inventories, shape["inventories"], call.version, uuid)
+            shape["resource_provider_generation"],
+            partial(inventory.parse_all, shape["inventories"], call.version, uuid),
         )
         for uuid, shape in body["inventories"].items()
     }
     _write(call, _parse_claims(call, body["allocations"]), "malformed reshaper data:", shapes)
     return Answer(status=204)
-
-
-def _inventories(body: Mapping[str, Any], version: int, uuid: str) -> dict[str, Inventory]:
-    return {name: inventory.parse(values, version, name, uuid) for name, values in body.items()}
 
 
 log = logging.getLogger(__name__)
@@ -181,7 +168,7 @@ def bounds_of(settings: PlacementBounds) -> Bounds:
 def list_candidates(call: Call) -> Answer:
     """The ways to satisfy a request for resources, and the state of the trees that they are in."""
     pairs = parse_pairs(call.req.query_string)
-    problem = schemas.candidates_problem(call.version, last_values(pairs))
+    problem = schemas.candidates_problem(call.version, dict(pairs))
     if problem is not None:
         raise invalid(problem)
     settings = call.deps.settings
@@ -206,10 +193,8 @@ def list_candidates(call: Call) -> Answer:
 
 
 def _reason(call: Call, result: SearchResult) -> str:
-    """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then.
-
-    An empty answer would claim that there is no room, which is not known.
-    """
+    """Says why a search was stopped, and logs it. Raises `Unavailable` if it had found nothing by then. An empty answer
+    would claim that there is no room, which is not known."""
     bounds = call.deps.settings.bounds
     bound = f"placement.bounds.max_candidates is {bounds.max_candidates}"
     if not result.in_time:

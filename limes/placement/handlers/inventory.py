@@ -1,12 +1,13 @@
 """What a provider has of each resource class."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from limes.errors import LimesError
 from limes.placement import schemas
 from limes.placement.call import Answer, Call
-from limes.placement.errors import ConcurrentUpdate, InvalidValue, InventoryInUse, Missing, prefixed
+from limes.placement.errors import ClassUnknown, ConcurrentUpdate, InvalidValue, InventoryInUse, Missing, prefixed
 from limes.placement.objects import inventory as inventories
 from limes.placement.objects import resource_provider, vocabulary
 from limes.placement.objects.inventory import Inventory
@@ -32,8 +33,12 @@ def parse(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> 
     return inventory
 
 
-def document_of(inventory: Inventory) -> dict[str, Any]:
-    """An inventory as clients see it."""
+def parse_all(body: Mapping[str, Any], version: int, uuid: str) -> dict[str, Inventory]:
+    """As `parse`, by class name."""
+    return {name: parse(values, version, name, uuid) for name, values in body.items()}
+
+
+def _document_of(inventory: Inventory) -> dict[str, Any]:
     document = inventory._asdict()
     del document["updated"]
     return document
@@ -73,8 +78,7 @@ def create(call: Call) -> Answer:
 
     generation, inventory = _change(call, None, write)
     location = f"/resource_providers/{uuid}/inventories/{class_name}"
-    document = document_of(inventory) | {"resource_provider_generation": generation}
-    return Answer(status=201, document=document, location=location, last_modified=call.now)
+    return replace(_answer(inventory, generation, call.now), status=201, location=location)
 
 
 def update(call: Call) -> Answer:
@@ -84,7 +88,8 @@ def update(call: Call) -> Answer:
     body = call.body(schemas.PUT_INVENTORY)
 
     def write(provider: LockedProvider) -> Inventory:
-        inventory = _parse_update(body, call.version, class_name, uuid)
+        with prefixed(InvalidValue, f"Unable to update inventory for resource provider {uuid}:"):
+            inventory = parse(body, call.version, class_name, uuid)
         class_id = vocabulary.get(call.engine, "resource_classes", class_name).id
         if class_id not in inventories.class_ids_of(call.engine, provider.id):
             raise InvalidValue(
@@ -108,16 +113,10 @@ def replace_all(call: Call) -> Answer:
         raise
 
     def write(provider: LockedProvider) -> dict[str, Inventory]:
-        by_class = {
-            name: _parse_update(values, call.version, name, uuid) for name, values in body["inventories"].items()
-        }
-        ids = vocabulary.class_ids(call.engine, by_class, kept=True)
-        unknown = [name for name in by_class if name not in ids]
-        if unknown:
-            raise InvalidValue(
-                f"Unknown resource class in inventory for resource provider {uuid}:"
-                f" No such resource class {unknown[0]}."
-            )
+        with prefixed(InvalidValue, f"Unable to update inventory for resource provider {uuid}:"):
+            by_class = parse_all(body["inventories"], call.version, uuid)
+        with prefixed(ClassUnknown, f"Unknown resource class in inventory for resource provider {uuid}:"):
+            ids = vocabulary.check_classes(call.engine, by_class)
         gone = inventories.class_ids_of(call.engine, provider.id) - set(ids.values())
         with prefixed(InventoryInUse, "update conflict:"):
             inventories.remove(call.engine, provider.id, uuid, gone)
@@ -159,11 +158,6 @@ def delete_all(call: Call) -> Answer:
     return Answer(status=204)
 
 
-def _parse_update(body: Mapping[str, Any], version: int, class_name: str, uuid: str) -> Inventory:
-    with prefixed(InvalidValue, f"Unable to update inventory for resource provider {uuid}:"):
-        return parse(body, version, class_name, uuid)
-
-
 def _change(call: Call, generation: int | None, write: Callable[[LockedProvider], T]) -> tuple[int, T]:
     """Locks the provider, checks the client's generation, writes, and returns the new generation."""
 
@@ -180,12 +174,12 @@ def _change(call: Call, generation: int | None, write: Callable[[LockedProvider]
 
 
 def _answer(inventory: Inventory, generation: int, updated: float) -> Answer:
-    document = document_of(inventory) | {"resource_provider_generation": generation}
+    document = _document_of(inventory) | {"resource_provider_generation": generation}
     return Answer(document=document, last_modified=updated)
 
 
 def _document_of_all(by_class: Mapping[str, Inventory], generation: int) -> dict[str, Any]:
     return {
         "resource_provider_generation": generation,
-        "inventories": {name: document_of(inventory) for name, inventory in by_class.items()},
+        "inventories": {name: _document_of(inventory) for name, inventory in by_class.items()},
     }

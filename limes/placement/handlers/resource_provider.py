@@ -11,17 +11,17 @@ from limes.placement.call import Answer, Call, transactional
 from limes.placement.errors import CannotDeleteParent, DuplicateName, InvalidValue, Missing, ProviderInUse
 from limes.placement.handlers.allocation import bounds_of
 from limes.placement.objects import resource_provider as providers
-from limes.placement.objects.resource_provider import LockedProvider, Provider
-from limes.placement.search.model import Provider as IndexedProvider
+from limes.placement.objects.resource_provider import LockedProvider
+from limes.placement.search.model import Provider
 from limes.placement.search.provider_list import matching_providers, parse_providers
-from limes.placement.search.values import aggregate_name, invalid, last_values, normal_uuid, parse_pairs
+from limes.placement.search.values import aggregate_name, invalid, normal_uuid, parse_pairs
 
 _LINKS = (("self", 0), ("inventories", 0), ("usages", 0), ("aggregates", 1), ("traits", 6), ("allocations", 11))
-_PLACES = Provider(0, "@uuid@", "", 0, 0.0, 0, "", None, None)
+_PLACES = Provider(0, "@uuid@", "", 0)
 """A provider whose document has a mark where its UUID belongs."""
 
 
-def document_of(provider: Provider | IndexedProvider, version: int, prefix: str) -> dict[str, Any]:
+def document_of(provider: Provider, version: int, prefix: str) -> dict[str, Any]:
     """A provider as clients see it: links came with later microversions, and from 1.14 the tree shows."""
     url = f"{prefix}/resource_providers/{provider.uuid}"
     document: dict[str, Any] = {
@@ -41,7 +41,7 @@ def document_of(provider: Provider | IndexedProvider, version: int, prefix: str)
 def list_providers(call: Call) -> Answer:
     """The providers that match the query."""
     pairs = parse_pairs(call.req.query_string)
-    problem = schemas.providers_query(call.version).problem(last_values(pairs))
+    problem = schemas.providers_query(call.version).problem(dict(pairs))
     if problem is not None:
         raise invalid(problem)
     cloud = call.deps.index.current()
@@ -52,7 +52,7 @@ def list_providers(call: Call) -> Answer:
     return Answer(data=render_providers(matching, call.version, call.prefix), last_modified=updated)
 
 
-def render_providers(providers: Sequence[IndexedProvider], version: int, prefix: str) -> bytes:
+def render_providers(providers: Sequence[Provider], version: int, prefix: str) -> bytes:
     """The body, equal to that of `document_of` for each. Only what differs is written into each document, which takes a
     tenth of the time of making them one by one: so there is no need to keep them."""
     # in pieces between which the provider's UUID belongs
@@ -69,7 +69,7 @@ def render_providers(providers: Sequence[IndexedProvider], version: int, prefix:
     return b'{"resource_providers":[%b]}' % b",".join(parts)
 
 
-def _family(provider: IndexedProvider) -> str:
+def _family(provider: Provider) -> str:
     parent, root = provider.parent_uuid, provider.root_uuid
     if parent is None:
         return f',"parent_provider_uuid":null,"root_provider_uuid":"{root}"'
@@ -104,16 +104,18 @@ def create(call: Call) -> Answer:
             kind, taken = ("uuid", uuid) if providers.find_holder(call.engine, name, uuid) == uuid else ("name", name)
             raise DuplicateName(f"Conflicting resource provider {kind}: {taken} already exists.")
         if parent is None:
-            return Provider(new_id, uuid, name, 0, call.now, new_id, uuid, None, None)
+            return Provider(new_id, uuid, name, new_id, updated_at=call.now, root_uuid=uuid)
         root = next(provider for provider in tree.values() if provider.id == parent.root_id)
-        return Provider(new_id, uuid, name, 0, call.now, root.id, root.uuid, parent.id, parent.uuid)
+        new = Provider(new_id, uuid, name, root.id, parent.id, updated_at=call.now)
+        new.root_uuid, new.parent_uuid = root.uuid, parent.uuid
+        return new
 
     provider = call.transaction(work)
     location = f"/resource_providers/{provider.uuid}"
     if call.version < 20:
         return Answer(status=201, location=location)
     document = document_of(provider, call.version, call.prefix)
-    return Answer(document=document, location=location, last_modified=provider.updated)
+    return Answer(document=document, location=location, last_modified=provider.updated_at)
 
 
 def update(call: Call) -> Answer:
@@ -204,7 +206,7 @@ def _move(call: Call, provider: LockedProvider, new_parent_uuid: str | None, tre
 
 
 def _answer(call: Call, provider: Provider) -> Answer:
-    return Answer(document=document_of(provider, call.version, call.prefix), last_modified=provider.updated)
+    return Answer(document=document_of(provider, call.version, call.prefix), last_modified=provider.updated_at)
 
 
 def _parent_uuid(body: Mapping[str, Any]) -> str | None:

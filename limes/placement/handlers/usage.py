@@ -2,6 +2,7 @@
 a project may use of a class, over all providers."""
 
 import dataclasses
+from collections import Counter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -15,8 +16,6 @@ from limes.placement.objects import usage as usages
 from limes.placement.objects import vocabulary
 from limes.placement.objects.usage import Filter, GroupBy
 from limes.placement.search.values import invalid, parse_aggregates
-
-_UNKNOWN = "unknown"
 
 
 def show_of_provider(call: Call) -> Answer:
@@ -42,18 +41,16 @@ def show_of_project(call: Call) -> Answer:
 def _by_type(call: Call, wanted_type: str | None, project_id: str, user_id: str | None) -> dict[str, Any]:
     used, counts = usages.of_project_by_type(call.engine.primary, project_id, user_id)
     if wanted_type == "all":
-        total: dict[str, int] = {}
+        total: Counter[str] = Counter()
         for amounts in used.values():
-            for name, amount in amounts.items():
-                total[name] = total.get(name, 0) + amount
-        return {"all": total | {"consumer_count": sum(counts.values())}} if counts else {}
-    by_type = {
-        _UNKNOWN if consumer_type is None else consumer_type: used.get(consumer_type, {}) | {"consumer_count": count}
-        for consumer_type, count in counts.items()
-    }
-    return (
-        by_type if wanted_type is None else {name: amounts for name, amounts in by_type.items() if name == wanted_type}
-    )
+            total.update(amounts)
+        return {"all": {**total, "consumer_count": sum(counts.values())}} if counts else {}
+    by_type = {}
+    for consumer_type, count in counts.items():
+        name = usages.UNKNOWN if consumer_type is None else consumer_type
+        if wanted_type in (None, name):
+            by_type[name] = used.get(consumer_type, {}) | {"consumer_count": count}
+    return by_type
 
 
 def list_groups(call: Call) -> Answer:
@@ -71,7 +68,11 @@ def list_groups(call: Call) -> Answer:
         return _render(call, page), page.up_to
 
     rendered, last = call.engine.snapshot(read)
-    links = b"" if last is None else b',"usage_groups_links":' + orjson.dumps(_next(call, query, last))
+    links = b""
+    if last is not None:
+        following = urlencode({**query, "marker": last}, safe=",:")
+        next_page = {"rel": "next", "href": f"{call.prefix}/usage_groups?{following}"}
+        links = b',"usage_groups_links":' + orjson.dumps([next_page])
     return Answer(data=b'{"usage_groups":[%b]%b}' % (b",".join(rendered), links), last_modified=call.now)
 
 
@@ -110,27 +111,20 @@ def _render(call: Call, filter_: Filter) -> list[bytes]:
     return rendered
 
 
-def _next(call: Call, query: dict[str, str], last: str) -> list[dict[str, str]]:
-    following = urlencode({**query, "marker": last}, safe=",:")
-    return [{"rel": "next", "href": f"{call.prefix}/usage_groups?{following}"}]
-
-
 def show_quotas(call: Call) -> Answer:
     """GET /quotas/{project_id}: the limits, and what is used of each class that is limited or used."""
-    project_id = _project(call)
-    return _answer_quotas(call, project_id)
+    return _answer_quotas(call, _project(call))
 
 
 def replace_quotas(call: Call) -> Answer:
     """PUT /quotas/{project_id}: these limits and no others. A limit may be below what is used."""
     project_id = _project(call)
-    body = call.body(schemas.PUT_QUOTAS)
-    limits = {name: quota["limit"] for name, quota in body["quotas"].items()}
+    limits = {name: quota["limit"] for name, quota in call.body(schemas.PUT_QUOTAS)["quotas"].items()}
 
     def work() -> None:
         ids = vocabulary.check_classes(call.engine, list(limits))
-        limits_by_class = {ids[name]: None if limit is None else int(limit) for name, limit in limits.items()}
-        quotas.replace(call.engine, project_id, limits_by_class)
+        by_class = {ids[name]: None if limit is None else int(limit) for name, limit in limits.items()}
+        quotas.replace(call.engine, project_id, by_class)
 
     call.transaction(work)
     return _answer_quotas(call, project_id)

@@ -4,7 +4,7 @@ from typing import Any
 
 from limes.placement import schemas
 from limes.placement.call import Answer, Call, transactional
-from limes.placement.errors import Duplicate, InUse, InvalidBody, InvalidValue, Missing, prefixed, provider_missing
+from limes.placement.errors import InvalidBody, InvalidValue, Missing, NameConflict, prefixed, provider_missing
 from limes.placement.objects import resource_provider, vocabulary
 from limes.placement.objects.vocabulary import Name
 
@@ -12,8 +12,6 @@ _BAD_TRAIT = (
     "The trait is invalid. A valid trait must be no longer than 255 characters, start with the prefix"
     ' "CUSTOM_" and use following characters: "A"-"Z", "0"-"9" and "_"'
 )
-
-# -- resource classes --------------------------------------------------------------------------------------------------
 
 
 def list_classes(call: Call) -> Answer:
@@ -33,7 +31,7 @@ def create_class(call: Call) -> Answer:
     """POST /resource_classes."""
     name = call.body(schemas.CLASS)["name"]
     if not _create_class(call, name):
-        raise Duplicate(f"Conflicting resource class already exists: {name}")
+        raise NameConflict(f"Conflicting resource class already exists: {name}")
     return Answer(status=201, location=f"/resource_classes/{name}")
 
 
@@ -51,7 +49,10 @@ def put_class(call: Call) -> Answer:
 @transactional
 def delete_class(call: Call) -> Answer:
     """DELETE /resource_classes/{name}."""
-    with prefixed(InvalidValue, "Error in delete resource class:"), prefixed(InUse, "Error in delete resource class:"):
+    with (
+        prefixed(InvalidValue, "Error in delete resource class:"),
+        prefixed(NameConflict, "Error in delete resource class:"),
+    ):
         vocabulary.delete(call.engine, "resource_classes", call.params["name"])
     return Answer(status=204)
 
@@ -73,9 +74,6 @@ def _rename_class(call: Call, name: str, new_name: str) -> Answer:
 
 def _class_document(name: str, prefix: str) -> dict[str, Any]:
     return {"name": name, "links": [{"rel": "self", "href": f"{prefix}/resource_classes/{name}"}]}
-
-
-# -- traits ------------------------------------------------------------------------------------------------------------
 
 
 def list_traits(call: Call) -> Answer:

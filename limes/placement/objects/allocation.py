@@ -42,14 +42,7 @@ class Ownership(NamedTuple):
 
 
 _Consumer = models.Consumer
-_OF_CONSUMER = (
-    _Consumer.id,
-    _Consumer.uuid,
-    _Consumer.generation,
-    _Consumer.project_id,
-    _Consumer.user_id,
-    _Consumer.consumer_type,
-)
+_OF_CONSUMER = tuple(getattr(_Consumer, name) for name in Consumer._fields)
 
 
 @keyed(str, "uuid", Consumer)
@@ -81,11 +74,8 @@ _WRITE = compiled_insert(
 
 def write_consumers(engine: Engine, owners: Sequence[Ownership], now: float) -> dict[str, Consumer]:
     """Makes or updates consumers and leaves them locked. Returns them by UUID. New ones have generation 1, others count
-    up.
-
-    This is one statement, in order of UUID: so two writers of the same consumers wait for each other, and never both
-    take a consumer for new.
-    """
+    up. This is one statement, in order of UUID: so two writers of the same consumers wait for each other, and never
+    both take a consumer for new."""
     rows = [(*owner, 1, now) for owner in sorted(owners, key=lambda owner: owner.uuid)]
     return {consumer.uuid: consumer for consumer in engine.all(_WRITE, Consumer, rows=rows)}
 
@@ -116,7 +106,6 @@ class Claim:
     """By provider UUID and class name: amounts above 0. If empty, the consumer loses everything."""
 
     def amounts(self) -> Iterator[tuple[str, str, int]]:
-        """Yields provider UUID, class name and amount of each allocation."""
         for uuid, resources in self.resources.items():
             for class_name, amount in resources.items():
                 yield uuid, class_name, amount

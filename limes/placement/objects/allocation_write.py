@@ -126,9 +126,7 @@ class _AllocationWrite:
     """One write in three steps, between which inventory is checked and changed."""
 
     def __init__(self, engine: Engine, claims: Sequence[Claim], now: float) -> None:
-        self._engine = engine
-        self._claims = claims
-        self._now = now
+        self._engine, self._claims, self._now = engine, claims, now
         self._limits: quota.Limits = {}
         self._before: dict[str, Consumer] = {}
         self._consumers: dict[str, Consumer] = {}
@@ -137,10 +135,8 @@ class _AllocationWrite:
         self._providers: dict[str, int] = {}
 
     def lock(self, also: Collection[str] = ()) -> dict[str, int]:
-        """Locks all that the write concerns, and the existing providers among the UUIDs `also`.
-
-        Returns the locked providers' ids by UUID. Raises `InvalidValue` if there are too many.
-        """
+        """Locks all that the write concerns, and the existing providers among the UUIDs `also`. Returns the locked
+        providers' ids by UUID. Raises `InvalidValue` if there are too many."""
         engine, claims = self._engine, self._claims
         if claims:
             self._limits = quota.lock(engine, {claim.owner.project_id for claim in claims})
@@ -157,7 +153,11 @@ class _AllocationWrite:
     def check(self) -> None:
         """Raises `ConcurrentUpdate` for a stale generation, or else `InvalidValue` for an unknown provider."""
         for claim in self._claims:
-            _check_generation(claim, self._consumers[claim.owner.uuid].generation)
+            written = self._consumers[claim.owner.uuid].generation
+            expected = None if written == 1 else written - 1
+            if claim.generation not in (ANY_GENERATION, expected):
+                shown = "null" if expected is None else expected
+                raise ConcurrentUpdate(f"consumer generation conflict - expected {shown} but got {claim.generation}")
         for claim in self._claims:
             for uuid in claim.resources:
                 if uuid not in self._providers:
@@ -202,9 +202,8 @@ class _AllocationWrite:
         return rows
 
     def _check_inventory(self, stocks: Mapping[int, Mapping[str, Stock]]) -> None:
-        """Raises `ClassUnknown` for a class that does not exist, or `CapacityExceeded` for a provider without
-        inventory of any class that the write names.
-        """
+        """Raises `ClassUnknown` for a class that does not exist, or `CapacityExceeded` for a provider without inventory
+        of any class that the write names."""
         named = dict.fromkeys(name for claim in self._claims for _, name, _ in claim.amounts())
         useful = {uuid for uuid in self._named() if not named.keys().isdisjoint(stocks[self._providers[uuid]])}
         if useful == self._named() and all(name in classes for classes in stocks.values() for name in named):
@@ -240,13 +239,6 @@ def _no_inventory(classes: Iterable[str], providers: Iterable[str]) -> CapacityE
     return CapacityExceeded(
         f"Inventory for '{', '.join(classes)}' on resource provider '{', '.join(providers)}' invalid."
     )
-
-
-def _check_generation(claim: Claim, written: int) -> None:
-    expected = None if written == 1 else written - 1
-    if claim.generation not in (ANY_GENERATION, expected):
-        shown = "null" if expected is None else expected
-        raise ConcurrentUpdate(f"consumer generation conflict - expected {shown} but got {claim.generation}")
 
 
 @mapping(str, int)

@@ -17,6 +17,7 @@ from peewee import fn
 from limes.db.compiled import Compiled
 from limes.db.engine import Engine
 from limes.db.query import Build, Node, P, Query, Values, writes
+from limes.db.transactions import atomic
 from limes.placement.models import ChangeCounter, Provider, ProviderTombstone, Vocabulary
 
 TOMBSTONE_SECONDS = 86_400.0
@@ -80,17 +81,10 @@ def stamp_vocabulary(name: str) -> Node:
     return Vocabulary.update(changed=STAMP).where(Vocabulary.name == name)
 
 
+@atomic
 def repair_stamps(engine: Engine) -> None:
-    """Lowers stamps that are above the present one, as in a database restored on another PostgreSQL server.
-
-    That server would not reach them for a long time, so the index would read these rows again and again.
-    To be called at start.
-    """
-    if engine.dialect != "postgresql":
-        return
-
-    def work() -> None:
+    """Lowers stamps that are above the present one, as in a database restored on another PostgreSQL server. That server
+    would not reach them for a long time, so the index would read these rows again and again. To be called at start."""
+    if engine.dialect == "postgresql":
         for model in (Provider, ProviderTombstone, Vocabulary):
             engine.write(model.update(changed=STAMP).where(model.changed > STAMP))
-
-    engine.atomic(work)

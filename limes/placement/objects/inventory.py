@@ -32,7 +32,6 @@ class Inventory(NamedTuple):
 
     @property
     def capacity(self) -> int:
-        """How much may be allocated."""
         return int((self.total - self.reserved) * self.allocation_ratio)
 
 
@@ -52,11 +51,9 @@ class Stock:
             raise self._refusal(provider_uuid, "would violate inventory constraints")
 
     def check_capacity(self, released: int, requested: int, provider_uuid: str) -> None:
-        """Raises `CapacityExceeded` if all consumers together would have more than the capacity afterwards.
-
-        `released` is what the consumers of this write give back of `used`, `requested` what they ask for. A write that
-        does not raise the use is never refused: where inventory was lowered below use, it makes nothing worse.
-        """
+        """Raises `CapacityExceeded` if all consumers together would have more than the capacity afterwards. `released`
+        is what the consumers of this write give back of `used`, `requested` what they ask for. A write that does not
+        raise the use is never refused: where inventory was lowered below use, it makes nothing worse."""
         if requested > released and self.used - released + requested > self.inventory.capacity:
             raise self._refusal(provider_uuid, "would exceed the capacity")
 
@@ -68,15 +65,7 @@ class Stock:
 
 
 _Inventory = models.Inventory
-_VALUES = (
-    _Inventory.total,
-    _Inventory.reserved,
-    _Inventory.min_unit,
-    _Inventory.max_unit,
-    _Inventory.step_size,
-    _Inventory.allocation_ratio,
-    _Inventory.updated,
-)
+_VALUES = tuple(getattr(_Inventory, name) for name in Inventory._fields)
 USED = Allocation.select(fn.COALESCE(fn.SUM(Allocation.used), 0)).where(
     Allocation.provider == _Inventory.provider, Allocation.resource_class == _Inventory.resource_class
 )
@@ -132,7 +121,6 @@ def put(engine: Engine, provider_id: int, inventories: Mapping[int, Inventory], 
 
 @distinct(int)
 def class_ids_of(provider_id: int) -> Node:
-    """The ids of the classes of which a provider has inventory."""
     return _Inventory.select(_Inventory.resource_class).where(_Inventory.provider == provider_id)
 
 

@@ -55,11 +55,9 @@ _put = Insert(
 
 
 def replace(engine: Engine, project_id: str, limits: Mapping[int, int | None]) -> None:
-    """Makes these, by class id, the limits of a project.
-
-    A limit that stays is changed in its row and not put into a new one. A writer of allocations that waits for the row
-    sees the change; if the row were deleted, it would see no limit at all.
-    """
+    """Makes these, by class id, the limits of a project. A limit that stays is changed in its row and not put into a
+    new one. A writer of allocations that waits for the row sees the change; if the row were deleted, it would see no
+    limit at all."""
     if not limits.keys() <= _class_ids(engine, project_id, locked=False):
         _wait_for_writers(engine)
     present = _class_ids(engine, project_id, locked=True)
@@ -78,7 +76,6 @@ def _wait_for_writers(engine: Engine) -> None:
 
 @writes
 def delete(project_id: str) -> Node:
-    """Removes all limits of a project."""
     return ProjectQuota.delete().where(ProjectQuota.project_id == project_id)
 
 
@@ -108,10 +105,8 @@ def _used(project_ids: Collection[str]) -> Node:
 
 
 def check(engine: Engine, limits: Limits, raised: Mapping[tuple[str, str], int]) -> None:
-    """Raises `QuotaExceeded` if this transaction has raised a project's use of a class above its limit.
-
-    `raised` has the difference by project id and class name. To be called after the allocations are written.
-    """
+    """Raises `QuotaExceeded` if this transaction has raised a project's use of a class above its limit. `raised` has
+    the difference by project id and class name. To be called after the allocations are written."""
     concerned = {key: limit for key, limit in limits.items() if raised.get(key, 0) > 0}
     if not concerned:
         return

@@ -13,12 +13,13 @@ from peewee import JOIN, Case
 from limes.db.compiled import any_of
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, exists, first, first_value, rows, value, writes
+from limes.db.query import Insert, Node, column, exists, first, first_value, rows, tuples, value, writes
 from limes.placement import models
 from limes.placement.errors import ConcurrentUpdate, Missing
 from limes.placement.models import Allocation
 from limes.placement.models import ProviderAggregate as Member
 from limes.placement.objects import change
+from limes.placement.search.model import Provider
 
 _TRIES = 20
 STALE = "Resource provider's generation already changed. Please update the generation and try again."
@@ -26,23 +27,7 @@ _LARGEST_GENERATION = 2**63 - 1
 """The largest number that a database can compare with."""
 
 
-class Provider(NamedTuple):
-    """A provider as clients see it. `updated` is in seconds since the epoch."""
-
-    id: int
-    uuid: str
-    name: str
-    generation: int
-    updated: float
-    root_id: int
-    root_uuid: str
-    parent_id: int | None
-    parent_uuid: str | None
-
-
 class LockedProvider(NamedTuple):
-    """The row of a provider that this transaction has locked."""
-
     id: int
     uuid: str
     generation: int
@@ -55,24 +40,15 @@ class LockedProvider(NamedTuple):
             raise ConcurrentUpdate(message)
 
 
-class Identity(NamedTuple):
-    """What a request about a provider asks first."""
-
-    id: int
-    generation: int
-
-
-# -- reading -----------------------------------------------------------------------------------------------------------
-
 _Provider = models.Provider
 
 
-@rows(Provider, prepare=True)
+@tuples(tuple[int, str, str, int, int | None, int, float, str, str | None], prepare=True)
 def _of_uuid(uuid: str) -> Node:
     root, parent = _Provider.alias(), _Provider.alias()
     query = _Provider.select(
-        *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.generation, _Provider.updated),
-        *(_Provider.root, root.uuid, _Provider.parent, parent.uuid),
+        *(_Provider.id, _Provider.uuid, _Provider.name, _Provider.root, _Provider.parent),
+        *(_Provider.generation, _Provider.updated, root.uuid, parent.uuid),
     )
     query = query.join(root, on=root.id == _Provider.root)
     query = query.join(parent, JOIN.LEFT_OUTER, on=parent.id == _Provider.parent)
@@ -80,28 +56,29 @@ def _of_uuid(uuid: str) -> Node:
 
 
 def get(engine: Engine, uuid: str) -> Provider:
-    """The provider of that UUID. Raises `Missing`."""
-    providers = _of_uuid(engine, uuid)
-    if not providers:
-        raise Missing(f"No resource provider with uuid {uuid} found")
-    return providers[0]
+    """The provider of that UUID, without what belongs to it. Raises `Missing`."""
+    for id_, _, name, root_id, parent_id, generation, updated, root_uuid, parent_uuid in _of_uuid(engine, uuid):
+        provider = Provider(id_, uuid, name, root_id, parent_id, generation, updated_at=updated)
+        provider.root_uuid, provider.parent_uuid = root_uuid, parent_uuid
+        return provider
+    raise _missing(uuid)
 
 
-@first(Identity)
+def _missing(uuid: str) -> Missing:
+    return Missing(f"No resource provider with uuid {uuid} found")
+
+
+@tuples(tuple[int, int])
 def _identity(uuid: str) -> Node:
     return _Provider.select(_Provider.id, _Provider.generation).where(_Provider.uuid == uuid)
 
 
-def identify(engine: Engine, uuid: str) -> Identity:
-    """The id and the generation of the provider of that UUID. Raises `Missing`.
-
-    To be asked before the provider's state is read. If that changes in between, the generation is stale, and a write
-    that rests on what was read is refused.
-    """
-    identity = _identity(engine, uuid)
-    if identity is None:
-        raise Missing(f"No resource provider with uuid {uuid} found")
-    return identity
+def identify(engine: Engine, uuid: str) -> tuple[int, int]:
+    """The id and the generation of the provider of that UUID. Raises `Missing`. To be asked before the provider's state
+    is read. If that changes in between, the generation is stale, and a write that rests on what was read is refused."""
+    for identity in _identity(engine, uuid):
+        return identity
+    raise _missing(uuid)
 
 
 @first_value(str)
@@ -113,11 +90,8 @@ def find_holder(name: str, uuid: str = "") -> Node:
 
 @exists
 def has_allocations(provider_id: int) -> Node:
-    """Whether any consumer has allocations against the provider."""
     return Allocation.select(Allocation.provider).where(Allocation.provider == provider_id).limit(1)
 
-
-# -- locking -----------------------------------------------------------------------------------------------------------
 
 _LOCKED = (_Provider.id, _Provider.uuid, _Provider.generation, _Provider.root, _Provider.parent)
 
@@ -126,13 +100,12 @@ def lock(engine: Engine, uuid: str) -> LockedProvider:
     """The provider's row, locked until the transaction ends. Raises `Missing`."""
     provider = find_and_lock(engine, uuid)
     if provider is None:
-        raise Missing(f"No resource provider with uuid {uuid} found")
+        raise _missing(uuid)
     return provider
 
 
 @first(LockedProvider)
 def find_and_lock(uuid: str) -> Node:
-    """The provider's row, locked until the transaction ends, or None."""
     return lock_rows(_Provider.select(*_LOCKED).where(_Provider.uuid == uuid))
 
 
@@ -144,10 +117,8 @@ def _count_up_if(uuid: str, generation: int, now: float) -> Node:
 
 def lock_for_change(engine: Engine, uuid: str, sent: int, now: float) -> LockedProvider:
     """Locks the provider's row and counts up its generation in one statement. For what changes its state in any case.
-    The result has the new generation.
-
-    Raises `Missing`, and `ConcurrentUpdate` if the client saw another generation than the `sent` one.
-    """
+    The result has the new generation. Raises `Missing`, and `ConcurrentUpdate` if the client saw another generation
+    than the `sent` one."""
     if abs(sent) <= _LARGEST_GENERATION:
         change.take_stamp(engine)
         provider = _count_up_if(engine, uuid, sent, now)
@@ -175,9 +146,6 @@ def lock_trees(engine: Engine, *uuids: str) -> dict[str, LockedProvider]:
         if locked.issuperset(provider.id for provider in tree):
             return {provider.uuid: provider for provider in tree}
     raise ConcurrentUpdate("The provider tree keeps changing; try again.")
-
-
-# -- writing -----------------------------------------------------------------------------------------------------------
 
 
 @first_value(int)
@@ -224,7 +192,6 @@ def move(
 
 
 def subtree_ids(provider_id: int, tree: Collection[LockedProvider]) -> list[int]:
-    """The ids of a provider and of all below it."""
     children: dict[int | None, list[int]] = {}
     for provider in tree:
         children.setdefault(provider.parent_id, []).append(provider.id)
@@ -268,7 +235,6 @@ def touch(provider_id: int, now: float) -> Node:
 
 @column(str, prepare=True)
 def aggregates_of(provider_id: int) -> Node:
-    """The UUIDs of a provider's aggregates, in order."""
     return Member.select(Member.aggregate_uuid).where(Member.provider == provider_id).order_by(Member.aggregate_uuid)
 
 
@@ -281,6 +247,5 @@ _join = Insert(tuple[int, str], Member, Member.provider, Member.aggregate_uuid)
 
 
 def replace_aggregates(engine: Engine, provider_id: int, uuids: Sequence[str]) -> None:
-    """Makes these the aggregates of a locked provider."""
     _leave_aggregates(engine, provider_id)
     _join(engine, [(provider_id, uuid) for uuid in uuids])

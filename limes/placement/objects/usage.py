@@ -5,7 +5,6 @@ One statement counts all groups, so an answer of any size costs the same number 
 which they are rendered, and are never all in memory.
 """
 
-from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -97,7 +96,7 @@ def of_project_by_type(
 
 Group = dict[str, Any]
 
-_UNKNOWN = "unknown"
+UNKNOWN = "unknown"
 
 
 class GroupBy(StrEnum):
@@ -131,10 +130,6 @@ _KEYS = {
     },
 }
 """What identifies a group beside project and consumer type: names, and the columns they come from."""
-_ROWS: dict[GroupBy, Any] = {
-    group_by: namedtuple("_Usage", ["project_id", "consumer_type", *keys, "class_id", "amount"])
-    for group_by, keys in _KEYS.items()
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +160,15 @@ def stream_groups(engine: Engine, filter_: Filter) -> Iterator[Group]:
     """Yields the groups, in order of projects. To be taken within a snapshot."""
     keys = _KEYS[filter_.group_by]
     classes: dict[int, str] = dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name)))
-    rows = engine.stream(_grouped(filter_), _ROWS[filter_.group_by])
+    rows: Iterator[Any] = engine.stream(_grouped(filter_), tuple)
     width = 2 + len(keys)
     for head, of_group in groupby(rows, key=itemgetter(slice(width))):
         project_id, consumer_type, *values = head
         yield {
             "project_id": project_id,
-            "consumer_type": _UNKNOWN if consumer_type is None else consumer_type,
+            "consumer_type": UNKNOWN if consumer_type is None else consumer_type,
             **dict(zip(keys, values, strict=True)),
-            "resources": {classes[row.class_id]: int(row.amount) for row in of_group},
+            "resources": {classes[class_id]: int(amount) for *_, class_id, amount in of_group},
         }
 
 
@@ -201,10 +196,6 @@ def _grouped(filter_: Filter) -> peewee.Select:
             query = query.where(condition)
     if filter_.class_ids:
         query = query.where(any_of(Allocation.resource_class, filter_.class_ids))
-    return _of_members(query, filter_)
-
-
-def _of_members(query: peewee.Select, filter_: Filter) -> peewee.Select:
     by_aggregate = filter_.group_by is GroupBy.AGGREGATE
     if not by_aggregate and not filter_.aggregates:
         return query

@@ -16,7 +16,7 @@ from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.query import Insert, Node, distinct, exists, first, mapping, rows, writes, writes_for
 from limes.db.transactions import atomic
-from limes.placement.errors import ClassUnknown, ConcurrentUpdate, Duplicate, InUse, InvalidValue, Missing
+from limes.placement.errors import ClassUnknown, ConcurrentUpdate, InvalidValue, Missing, NameConflict
 from limes.placement.models import Inventory, Named, Provider, ProviderTrait, ResourceClass, Trait
 from limes.placement.objects import change
 from limes.system import Clock
@@ -98,13 +98,13 @@ def _delete(kind: Kind, id_: int) -> Node:
 
 
 def delete(engine: Engine, kind: Kind, name: str) -> None:
-    """Deletes a custom name. Raises `Missing`, `InvalidValue` for a standard one, or `InUse`."""
+    """Deletes a custom name. Raises `Missing`, `InvalidValue` for a standard one, or `NameConflict`."""
     get(engine, kind, name)
     if not name.startswith("CUSTOM_"):
         raise InvalidValue(_STANDARD[kind].format(name))
     id_ = get(engine, kind, name, locked=True).id
     if _is_in_use(engine, kind, id_):
-        raise InUse(_IN_USE[kind].format(name))
+        raise NameConflict(_IN_USE[kind].format(name))
     _delete(engine, kind, id_)
     change.stamp_vocabulary(engine, kind)
 
@@ -114,7 +114,6 @@ def delete(engine: Engine, kind: Kind, name: str) -> None:
 
 @rows(Name, prepare=True)
 def all_classes() -> Node:
-    """All resource classes by id."""
     return _all("resource_classes").order_by(ResourceClass.id)
 
 
@@ -125,10 +124,8 @@ def _class_ids(names: Collection[str], kept: bool) -> Node:
 
 
 def class_ids(engine: Engine, names: Collection[str], *, kept: bool = False) -> dict[str, int]:
-    """The ids of those names that exist. If `kept`, none is deleted or renamed until the transaction ends.
-
-    Raises `InvalidValue` if there are too many names.
-    """
+    """The ids of those names that exist. If `kept`, none is deleted or renamed until the transaction ends. Raises
+    `InvalidValue` if there are too many names."""
     if len(names) > _MOST_NAMES:
         raise InvalidValue(f"One request may name at most {_MOST_NAMES} resource classes.")
     return _class_ids(engine, names, kept)
@@ -155,12 +152,12 @@ def _stamp_providers_with(class_id: int) -> Node:
 
 
 def rename_class(engine: Engine, name: str, new_name: str, now: float) -> None:
-    """Renames a custom class. Raises `Missing` or `Duplicate`. The providers that have it count as changed."""
+    """Renames a custom class. Raises `Missing` or `NameConflict`. The providers that have it count as changed."""
     class_id = get(engine, "resource_classes", name, locked=True).id
     if name == new_name:
         return
     if class_ids(engine, [new_name]):
-        raise Duplicate(f"Resource class already exists: {new_name}")
+        raise NameConflict(f"Resource class already exists: {new_name}")
     _rename(engine, class_id, new_name, now)
     change.stamp_vocabulary(engine, "resource_classes")
     _stamp_providers_with(engine, class_id)
@@ -185,10 +182,8 @@ def select_traits(
 
 
 def ensure_trait(engine: Engine, name: str, now: float) -> tuple[bool, Name]:
-    """Makes sure that there is a trait of that name. Returns whether it is new, and the trait.
-
-    Raises `ConcurrentUpdate` if others keep creating and deleting it.
-    """
+    """Makes sure that there is a trait of that name. Returns whether it is new, and the trait. Raises
+    `ConcurrentUpdate` if others keep creating and deleting it."""
     for _ in range(_TRIES):
         trait = create(engine, "traits", name, now)
         if trait is not None:
@@ -202,7 +197,6 @@ def ensure_trait(engine: Engine, name: str, now: float) -> tuple[bool, Name]:
 
 @rows(Name, prepare=True)
 def traits_of(provider_id: int) -> Node:
-    """The traits of a provider by id."""
     query = _all("traits").join(ProviderTrait, on=ProviderTrait.trait == Trait.id)
     return query.where(ProviderTrait.provider == provider_id).order_by(Trait.id)
 
@@ -258,11 +252,9 @@ def prepare(engine: Engine, clock: Clock) -> None:
 
 @atomic
 def _add_standard_names(engine: Engine, now: float) -> None:
-    """Adds the standard resource classes and traits of the installed libraries that the database lacks.
-
-    A class has the library's number as its id; traits are numbered in the order in which they were added, in the
-    library's alphabetical order, below custom traits. Names that a newer library has dropped stay.
-    """
+    """Adds the standard resource classes and traits of the installed libraries that the database lacks. A class has the
+    library's number as its id; traits are numbered in the order in which they were added, in the library's alphabetical
+    order, below custom traits. Names that a newer library has dropped stay."""
     classes = os_resource_classes.STANDARDS
     known = set(class_ids(engine, classes))
     if missing := [(id_, name, now) for id_, name in enumerate(classes) if name not in known]:

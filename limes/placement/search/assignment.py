@@ -76,15 +76,12 @@ def _has_plenty(rules: Rules, options: Options) -> bool:
     return True
 
 
-def _limits(rules: Rules, options: Options, name: str) -> dict[int, int]:
-    """Returns, by provider id, how much of a resource class each provider that may be asked for it has."""
-    return {provider.id: provider.inventories[name].limit for slot in rules.takers[name] for provider in options[slot]}
-
-
 def _has_room(rules: Rules, options: Options) -> bool:
     """Returns whether the possible providers together have enough: five free devices cannot serve six groups of one."""
-    if any(total > sum(_limits(rules, options, name).values()) for name, total in rules.totals.items()):
-        return False
+    for name, total in rules.totals.items():
+        limits = {p.id: p.inventories[name].limit for slot in rules.takers[name] for p in options[slot]}
+        if total > sum(limits.values()):
+            return False
     if rules.isolate:
         return _can_isolate([providers for providers, own in zip(options, rules.suffixed, strict=True) if own])
     return True
@@ -115,10 +112,7 @@ class Backtracking:
 
     def __init__(self, rules: Rules, options: Options, wanted: TraitTest | None, *, crowded: bool) -> None:
         """`crowded` says whether a provider can run out of something; `wanted` is as in `Rules.accepts`."""
-        self._rules = rules
-        self._options = options
-        self._wanted = wanted
-        self._crowded = crowded
+        self._rules, self._options, self._wanted, self._crowded = rules, options, wanted, crowded
         self._subtrees = Subtrees(rules, options, crowded=crowded) if rules.subtrees else None
         # the slots with the fewest options first, so that dead ends show near the top
         self._order = (
@@ -132,7 +126,6 @@ class Backtracking:
         self._idle = 0
 
     def run(self) -> Iterator[Assignment | None]:
-        """Yields the assignments, and None after every `PAUSE_AFTER` steps that led to none."""
         if self._subtrees is None:
             return self._search_from(0, None)
         state = self._subtrees.initial_choices()
@@ -147,12 +140,15 @@ class Backtracking:
             return
         slot = self._order[depth]
         options = self._options[slot]
-        if state is not None and self._subtrees is not None and self._subtrees.tied[slot]:
-            options = self._subtrees.providers_for(slot, state)
+        subtrees = self._subtrees
+        if state is not None and subtrees is not None and subtrees.tied[slot]:
+            options = subtrees.providers_for(slot, state)
+        after = None
         for provider in options:
             if self._may_take(slot, provider):
                 self._take(slot, provider)
-                after = self._choices_after(state, slot, provider)
+                if state is not None and subtrees is not None:
+                    after = subtrees.choices_after(state, slot, provider, self._may_take, self._taken)
                 if after is not None or state is None:
                     yield from self._search_from(depth + 1, after)
                 self._release(slot, provider)
@@ -160,11 +156,6 @@ class Backtracking:
             if self._idle >= PAUSE_AFTER:
                 self._idle = 0
                 yield None
-
-    def _choices_after(self, state: Choices | None, slot: int, provider: Provider) -> Choices | None:
-        if state is None or self._subtrees is None:
-            return None
-        return self._subtrees.choices_after(state, slot, provider, self._may_take, self._taken)
 
     def _may_take(self, slot: int, provider: Provider) -> bool:
         rules = self._rules

@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from limes.placement.search.assignment import PAUSE_AFTER, assignments
-from limes.placement.search.matching import Assignment, Deadline, DeadlinePassed, RequestTest, Rules, Slot
+from limes.placement.search.matching import Assignment, DeadlinePassed, RequestTest, Rules, Slot
 from limes.placement.search.memory import QueryMemory
 from limes.placement.search.model import Cloud, Provider, Tree
 from limes.placement.search.request import CandidatesRequest
@@ -56,11 +56,15 @@ def search(
     bound = min(max_candidates, max_candidates * _AMOUNTS_PER_CANDIDATE // max(amounts, 1))
     most = min(request.limit or bound, bound)
     candidates: list[Assignment] = []
-    deadline = Deadline(time_is_over)
-    in_order = _Search(test, memory, deadline).take_turns(shuffle)
+
+    def check_time() -> None:
+        if time_is_over():
+            raise DeadlinePassed
+
+    in_order = _Search(test, memory, check_time).take_turns(shuffle)
     in_time = True
     try:
-        complete = _collect(in_order, candidates, most, max_candidates, bool(cloud.sharing), deadline)
+        complete = _collect(in_order, candidates, most, max_candidates, bool(cloud.sharing), check_time)
     except DeadlinePassed:
         complete = in_time = False
     if shuffle is not None:
@@ -74,14 +78,14 @@ def _collect(
     most: int,
     max_candidates: int,
     sharing: bool,
-    deadline: Deadline,
+    check_time: Callable[[], None],
 ) -> bool:
     """Takes up to `most` candidates, each once, and returns whether these were all. Raises `DeadlinePassed`."""
     seen: set[tuple[int, ...]] = set()
     idle_left = max_candidates * _STEPS_PER_CANDIDATE // PAUSE_AFTER
     for assignment in in_order:
         if assignment is None:
-            deadline.check()
+            check_time()
             idle_left -= 1
             if idle_left <= 0:
                 return False
@@ -96,18 +100,14 @@ def _collect(
         if len(candidates) >= most:
             return False
         if not len(candidates) % _CHECKED_EVERY:
-            deadline.check()
+            check_time()
     return True
 
 
 class _Search:
-    """The search of one request through all trees."""
-
-    def __init__(self, test: RequestTest, memory: QueryMemory | None, deadline: Deadline) -> None:
-        self._test = test
-        self._memory = memory
-        self._deadline = deadline
-        self._rules = Rules(test, deadline)
+    def __init__(self, test: RequestTest, memory: QueryMemory | None, check_time: Callable[[], None]) -> None:
+        self._test, self._memory, self._check_time = test, memory, check_time
+        self._rules = Rules(test, check_time)
         self._width = len(test.slots)
 
     def take_turns(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
@@ -121,7 +121,7 @@ class _Search:
         waiting: list[Iterator[Assignment | None]] = []
         for number, tree in enumerate(trees):
             if not number % _CHECKED_EVERY:
-                self._deadline.check()
+                self._check_time()
             if cloud.sharing and (shared := cloud.shared_with(tree)):
                 assignments = self._with_shared(tree, shared)
             elif (kept := known.get(tree.root.id)) is not None and kept[0]() is tree:
@@ -142,7 +142,6 @@ class _Search:
             waiting = still
 
     def _unshared(self, tree: Tree) -> Iterator[Assignment | None]:
-        """Yields the candidates of a tree with which no provider is shared."""
         candidates: list[Assignment] = []
         if tree.single is not None:
             if self._test.fits_alone(tree.single):

@@ -16,8 +16,6 @@ from limes.placement.search.values import Traits
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What one provider has to give."""
-
     suffix: str
     resources: Mapping[str, int]
 
@@ -39,9 +37,7 @@ class TraitTest:
     __slots__ = ("all_of", "any_of", "forbidden", "wanted")
 
     def __init__(self, traits: Traits) -> None:
-        self.all_of = traits.all_of
-        self.any_of = traits.any_of
-        self.forbidden = traits.forbidden
+        self.all_of, self.any_of, self.forbidden = traits.all_of, traits.any_of, traits.forbidden
         self.wanted = bool(traits.required)
 
     def has_required(self, names: frozenset[str]) -> bool:
@@ -81,11 +77,8 @@ class GroupTest:
         )
 
     def accepts_in(self, provider: Provider, root: Provider) -> bool:
-        """Returns the same for the unsuffixed group, for a provider in the tree of `root`.
-
-        Required traits may come from another provider of the candidate, and the aggregates of the root count for its
-        whole tree.
-        """
+        """Returns the same for the unsuffixed group, for a provider in the tree of `root`. Required traits may come
+        from another provider of the candidate, and the aggregates of the root count for its whole tree."""
         return (
             self.traits.allows(provider.traits.set)
             and (self.in_tree is None or provider.root_id == self.in_tree)
@@ -128,10 +121,8 @@ class RequestTest:
         return self._smallest_group().values()
 
     def _smallest_group(self) -> IdMap[Tree]:
-        """Returns the fewest trees of which it is known that no other has candidates.
-
-        Where a provider is shared, other trees may use it as well: then these are all.
-        """
+        """Returns the fewest trees of which it is known that no other has candidates. Where a provider is shared, other
+        trees may use it as well: then these are all."""
         cloud = self.cloud
         smallest = cloud.trees
         if cloud.sharing:
@@ -199,26 +190,13 @@ class DeadlinePassed(Exception):
     """Ends a search from within. Only `limes.placement.search.candidates` sees it."""
 
 
-class Deadline:
-    """When one search has to end. There is no clock here: whoever starts the search says whether its time is over."""
-
-    __slots__ = ("_passed",)
-
-    def __init__(self, passed: Callable[[], bool] = lambda: False) -> None:
-        self._passed = passed
-
-    def check(self) -> None:
-        """Raises `DeadlinePassed` if it is time to stop."""
-        if self._passed():
-            raise DeadlinePassed
-
-
 class Rules:
     """The rules of one request that are about more than one slot."""
 
-    def __init__(self, test: RequestTest, deadline: Deadline) -> None:
+    def __init__(self, test: RequestTest, check_time: Callable[[], None]) -> None:
+        """`check_time` raises `DeadlinePassed` when it is time to stop."""
         slots = test.slots
-        self.deadline = deadline
+        self.check_time = check_time
         self.suffixed = [bool(slot.suffix) for slot in slots]
         self.isolate = test.isolate
         self.subtrees = [
@@ -249,10 +227,8 @@ class Rules:
         self.flat = not test.request.nested
 
     def accepts(self, chosen: Sequence[Provider], wanted: TraitTest | None) -> bool:
-        """Returns whether a whole assignment keeps all rules. No provider may be asked for more than it has.
-
-        `wanted` is `traits`, or None if the assignment is known to have them.
-        """
+        """Returns whether a whole assignment keeps all rules. No provider may be asked for more than it has. `wanted`
+        is `traits`, or None if the assignment is known to have them."""
         if wanted is not None:
             names = frozenset[str]().union(*[chosen[slot].traits.set for slot in self.unsuffixed])
             if not wanted.has_required(names):

@@ -40,7 +40,6 @@ class QueryMemory:
         self._all = all_
 
     def keep(self, tree: Tree, candidates: Sequence[Assignment]) -> None:
-        """Remembers all candidates of `tree`, in place of those of an earlier tree with the same root."""
         with self._all.lock:
             self._forget(tree.root.id)
             if self._is_full() or not self._all.has_room(self, _size(candidates)):
@@ -50,7 +49,6 @@ class QueryMemory:
             self._add(_size(candidates))
 
     def forget(self, tree: Tree) -> None:
-        """Forgets what an earlier tree with the same root gave."""
         with self._all.lock:
             self._forget(tree.root.id)
 
@@ -99,10 +97,8 @@ def _size(candidates: Sequence[Assignment]) -> int:
 
 
 class AnswerMemory:
-    """The memories of the `MOST_QUERIES` most recent queries: about `most` bytes together, however many run at once.
-
-    A single query may fill it all, but for a quarter that is reserved for JSON.
-    """
+    """The memories of the `MOST_QUERIES` most recent queries: about `most` bytes together, however many run at once. A
+    single query may fill it all, but for a quarter that is reserved for JSON."""
 
     def __init__(self, most: int = DEFAULT_BYTES) -> None:
         self.most = most

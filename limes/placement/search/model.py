@@ -6,6 +6,7 @@ of threads can search one while another thread makes the next.
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 
 from limes.placement.search.pieces import IdMap, TextMap
 
@@ -19,11 +20,8 @@ class Inventory:
 
     def __init__(self, capacity: int, used: int, min_unit: int, max_unit: int, step_size: int) -> None:
         """`capacity` is `int((total - reserved) * allocation_ratio)`; `used` is the sum of all allocations."""
-        self.capacity = capacity
-        self.used = used
-        self.min_unit = min_unit
-        self.max_unit = max_unit
-        self.step_size = step_size
+        self.capacity, self.used = capacity, used
+        self.min_unit, self.max_unit, self.step_size = min_unit, max_unit, step_size
         self.limit = min(max_unit, capacity - used)
         """The most that one consumer can get here, over all groups of its request."""
 
@@ -165,10 +163,8 @@ class Cloud:
         traits: Mapping[str, object] | None = None,
         classes: Mapping[str, object] | None = None,
     ) -> "Cloud":
-        """Returns the same cloud with new or changed providers, and without those with the ids `gone`.
-
-        This takes as long as there are changes, however large the cloud is.
-        """
+        """Returns the same cloud with new or changed providers, and without those with the ids `gone`. This takes as
+        long as there are changes, however large the cloud is."""
         cloud = Cloud(self.traits if traits is None else traits, self.classes if classes is None else classes)
         fresh = {provider.id: provider for provider in changed}
         leaving = {key: known for key in {*fresh, *gone} if (known := self.by_id.get(key)) is not None}
@@ -188,22 +184,17 @@ class Cloud:
             [provider.uuid for key, provider in leaving.items() if key not in placed],
         )
         cloud.by_class = _regrouped(self.by_class, before, trees, _classes_of)
-        cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, _aggregates_of)
-        cloud.ceilings = self._raised_ceilings(fresh.values())
+        cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, attrgetter("aggregates"))
+        cloud.ceilings = self.ceilings.copy()
+        for provider in fresh.values():
+            for name, inventory in provider.inventories.items():
+                cloud.ceilings[name] = max(inventory.limit, cloud.ceilings.get(name, 0))
         cloud._sharing_trees, cloud.sharing = self._sharing_trees, self.sharing
         sharing = {root_id: tree for root_id, tree in trees.items() if tree.sharing}
         if sharing or any(root_id in self._sharing_trees for root_id in roots):
             cloud._sharing_trees = self._sharing_trees.replace(sharing, roots)
             cloud.sharing = cloud._sharing_by_aggregate()
         return cloud
-
-    def _raised_ceilings(self, providers: Iterable[Provider]) -> dict[str, int]:
-        ceilings = self.ceilings.copy()
-        for provider in providers:
-            for name, inventory in provider.inventories.items():
-                if inventory.limit > ceilings.get(name, 0):
-                    ceilings[name] = inventory.limit
-        return ceilings
 
     def _sharing_by_aggregate(self) -> Mapping[str, tuple[Provider, ...]]:
         sharing: dict[str, list[Provider]] = {}
@@ -214,12 +205,10 @@ class Cloud:
         return {aggregate: tuple(providers) for aggregate, providers in sharing.items()}
 
     def tree_of(self, uuid: str) -> Tree | None:
-        """Returns the tree of the provider with this UUID, or None if there is no such provider."""
         provider = self.provider_of(uuid)
         return self.trees.get(provider.root_id) if provider else None
 
     def provider_of(self, uuid: str) -> Provider | None:
-        """Returns the provider with this UUID, or None if there is none."""
         key = self.ids.get(uuid)
         return None if key is None else self.by_id.get(key)
 
@@ -239,10 +228,6 @@ class Cloud:
 
 def _classes_of(tree: Tree) -> set[str]:
     return {name for provider in tree.providers for name in provider.inventories}
-
-
-def _aggregates_of(tree: Tree) -> frozenset[str]:
-    return tree.aggregates
 
 
 def _regrouped(

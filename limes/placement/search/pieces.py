@@ -20,13 +20,11 @@ class _PieceMap(Generic[K, V]):
     __slots__ = ("_pieces", "_size")
 
     def __init__(self) -> None:
-        """An empty map."""
         self._pieces: dict[int, dict[K, V]] = {}
         self._size = 0
 
     @staticmethod
     def _number_of(key: K) -> int:
-        """Returns the number of the piece that a key belongs to."""
         raise NotImplementedError
 
     def _put_in_order(self, touched: Iterable[int]) -> None:
@@ -45,7 +43,6 @@ class _PieceMap(Generic[K, V]):
         return chain.from_iterable(self._pieces.values())
 
     def get(self, key: K) -> V | None:
-        """Returns the value of a key, or None if there is none."""
         piece = self._pieces.get(self._number_of(key))
         return None if piece is None else piece.get(key)
 

@@ -30,8 +30,7 @@ def parse_providers(
     """Reads the parameters under microversion 1.`minor`, after the schema has been applied. Raises `QueryError`."""
     # this order decides which error is reported
     aggregates = values.parse_aggregates(values_of(pairs, "member_of"), minor)
-    required = values_of(pairs, "required")
-    asked_traits = values.parse_traits(required if minor >= values.ANY_TRAITS_SINCE else required[-1:], minor)
+    asked_traits = values.parse_traits(values_of(pairs, "required"), minor)
     resources = [values.parse_resources(text) for text in values_of(pairs, "resources")]
     group = Group(
         resources=resources[-1] if resources else {},
@@ -56,7 +55,6 @@ def _uuid(pairs: Pairs, key: str) -> str | None:
 
 
 def matching_providers(request: ProvidersRequest, cloud: Cloud) -> list[Provider]:
-    """Returns the providers that match the request, in the order of their ids."""
     test = GroupTest(request.group, cloud)
     if test.impossible:
         return []
@@ -87,7 +85,6 @@ def _possible(request: ProvidersRequest, cloud: Cloud, test: GroupTest) -> Itera
 
 
 def _with_members(cloud: Cloud, aggregates: Collection[str]) -> Iterable[Tree]:
-    """Returns the trees with a member of one of the aggregates, each once."""
     groups = [cloud.by_aggregate[uuid] for uuid in aggregates if uuid in cloud.by_aggregate]
     return {tree.root.id: tree for trees in groups for tree in trees.values()}.values()
 

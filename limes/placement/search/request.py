@@ -108,22 +108,16 @@ def _groups(pairs: Pairs, minor: int) -> list[Group]:
         matched = _KEY.match(key)
         if matched:
             texts.setdefault(matched[2] or "", {}).setdefault(matched[1], []).append(value)
-    groups = [_group(suffix, of_group, minor) for suffix, of_group in texts.items()]
+    groups = []
+    for suffix, of_group in texts.items():
+        # of a repeated parameter all values have to be well-formed, and the last counts
+        resources = [values.parse_resources(text) for text in of_group.get("resources", ())]
+        trees = [values.parse_in_tree(text) for text in of_group.get("in_tree", ())]
+        traits = values.parse_traits(of_group.get("required", []), minor)
+        aggregates = values.parse_aggregates(of_group.get("member_of", []), minor)
+        in_tree = trees[-1] if trees else None
+        groups.append(Group(suffix, resources[-1] if resources else {}, traits, aggregates, in_tree))
     return sorted(groups, key=lambda group: group.suffix != "")
-
-
-def _group(suffix: str, texts: Mapping[str, list[str]], minor: int) -> Group:
-    # of a repeated parameter all values have to be well-formed, and the last counts
-    resources = [values.parse_resources(text) for text in texts.get("resources", ())]
-    trees = [values.parse_in_tree(text) for text in texts.get("in_tree", ())]
-    traits = texts.get("required", [])
-    return Group(
-        suffix,
-        resources[-1] if resources else {},
-        values.parse_traits(traits if minor >= values.ANY_TRAITS_SINCE else traits[-1:], minor),
-        values.parse_aggregates(texts.get("member_of", []), minor),
-        trees[-1] if trees else None,
-    )
 
 
 def _root_traits(pairs: Pairs, minor: int) -> values.Traits:

@@ -17,8 +17,6 @@ Fits = Callable[[int, Provider], bool]
 
 @dataclass(slots=True)
 class Choices:
-    """What is still possible at one point of the search."""
-
     domains: list[int]
     """For each slot the providers that it can take; a single one once it has taken it."""
     tops: list[int]
@@ -31,9 +29,7 @@ class Subtrees:
     """The sets of one request in one tree."""
 
     def __init__(self, rules: Rules, options: Options, *, crowded: bool) -> None:
-        self._rules = rules
-        self._crowded = crowded
-        self._sets = rules.subtrees
+        self._rules, self._crowded, self._sets = rules, crowded, rules.subtrees
         self._sets_of = [[n for n, slots in enumerate(self._sets) if slot in slots] for slot in range(len(options))]
         self.tied = [bool(sets) for sets in self._sets_of]
         """For each slot whether it is in a set."""
@@ -69,7 +65,6 @@ class Subtrees:
         return state if self._refine(state, set(range(len(self._sets))), {}) else None
 
     def providers_for(self, slot: int, state: Choices) -> Sequence[Provider]:
-        """Returns the providers that a tied slot can still take, in the order of its options."""
         domain = state.domains[slot]
         if not domain & (domain - 1):
             return (self._providers[domain],)
@@ -99,7 +94,7 @@ class Subtrees:
         return after if self._refine(after, changed, taken) else None
 
     def _roomy_tops(self, slots: Sequence[int], domains: Sequence[int]) -> int:
-        self._rules.deadline.check()
+        self._rules.check_time()
         return sum(bit for bit in self._providers if self._has_room(slots, bit, domains))
 
     def _has_room(self, slots: Sequence[int], top: int, domains: Sequence[int]) -> bool:
@@ -126,7 +121,7 @@ class Subtrees:
         if not pending:
             return True
         while pending:
-            self._rules.deadline.check()
+            self._rules.check_time()
             number = pending.pop()
             slots, domains = self._sets[number], state.domains
             tops, covered = self._possible(slots, state.tops[number], domains)
@@ -166,10 +161,8 @@ class Subtrees:
         return possible, covered
 
     def _tops_have_room(self, state: Choices, taken: dict[tuple[int, str], int]) -> bool:
-        """Returns whether each provider that is the only top left for several sets can serve one slot of each.
-
-        Only sets without a common slot count, and only those that have no slot there yet.
-        """
+        """Returns whether each provider that is the only top left for several sets can serve one slot of each. Only
+        sets without a common slot count, and only those that have no slot there yet."""
         waiting: dict[int, list[list[int]]] = {}
         for slots, top in zip(self._sets, state.tops, strict=True):
             if top & (top - 1) or any(state.domains[slot] == top and state.filled >> slot & 1 for slot in slots):
@@ -187,11 +180,9 @@ class Subtrees:
     def _can_serve(
         self, top: int, sets: Sequence[Sequence[int]], domains: Sequence[int], taken: dict[tuple[int, str], int]
     ) -> bool:
-        """Returns whether the provider may have enough for one slot of each set.
-
-        Each slot takes a share of what is left of each class. All shares of one class come to 1 at most, so those of
-        the slots with the smallest ones come to the number of classes at most.
-        """
+        """Returns whether the provider may have enough for one slot of each set. Each slot takes a share of what is
+        left of each class. All shares of one class come to 1 at most, so those of the slots with the smallest ones come
+        to the number of classes at most."""
         provider = self._providers[top]
         classes: set[str] = set()
         total = 0.0

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 from uuid import UUID
 
 from limes.errors import BadRequest
+from limes.placement.errors import UNDEFINED
 
 MAX_PARAMETERS = 1000
 
@@ -18,10 +19,8 @@ Pairs = Sequence[tuple[str, str]]
 
 
 def parse_pairs(query_string: str) -> list[tuple[str, str]]:
-    """Decodes `a=1&b=2` (`;` separates as well). A key without value has the empty string.
-
-    Raises `QueryError` when it is not UTF-8 or has more than `MAX_PARAMETERS` parameters.
-    """
+    """Decodes `a=1&b=2` (`;` separates as well). A key without value has the empty string. Raises `QueryError` when it
+    is not UTF-8 or has more than `MAX_PARAMETERS` parameters."""
     text = query_string.replace(";", "&")
     if text.count("&") >= MAX_PARAMETERS:
         raise QueryError(f"The query string has too many parameters: at most {MAX_PARAMETERS} are accepted.")
@@ -31,17 +30,10 @@ def parse_pairs(query_string: str) -> list[tuple[str, str]]:
         raise invalid(str(error)) from None
 
 
-def last_values(pairs: Pairs) -> dict[str, str]:
-    """Returns each key with its last value, which is what the schemas are applied to."""
-    return dict(pairs)
-
-
 def values_of(pairs: Pairs, key: str) -> list[str]:
-    """Returns all values of one key, in the order in which they were written."""
     return [value for name, value in pairs if name == key]
 
 
-UNDEFINED = "placement.undefined_code"
 BAD_VALUE = "placement.query.bad_value"
 MISSING_VALUE = "placement.query.missing_value"
 DUPLICATE_KEY = "placement.query.duplicate_key"
@@ -80,11 +72,9 @@ class Traits:
 
     @property
     def any_of(self) -> tuple[frozenset[str], ...]:
-        """The sets with alternatives."""
         return tuple(names for names in self.required if len(names) > 1)
 
     def conflicts(self) -> list[str]:
-        """Returns the traits, sorted, of required sets that are forbidden as a whole."""
         return sorted({name for names in self.required if names <= self.forbidden for name in names})
 
     def names(self) -> Iterable[str]:
@@ -136,7 +126,7 @@ def parse_traits(texts: Sequence[str], minor: int) -> Traits:
     """Returns the values of `required` (or `root_required`) at microversion 1.`minor`; all of `texts` must hold."""
     required: list[frozenset[str]] = []
     forbidden: set[str] = set()
-    for text in texts:
+    for text in texts if minor >= ANY_TRAITS_SINCE else texts[-1:]:
         if text.startswith("in:"):
             required.append(_any_of(text, minor))
             continue
@@ -199,22 +189,19 @@ def _aggregate_names(text: str, whole: str) -> frozenset[str]:
         )
     else:
         values = [text]
-    return frozenset(_aggregate_of(value) for value in values)
-
-
-def _aggregate_of(value: str) -> str:
-    name = aggregate_name(value)
-    if name is None:
-        raise invalid(f"Expected 'member_of' parameter to contain valid UUID(s). Got: {value}")
-    return name
+    names = set()
+    for value in values:
+        name = aggregate_name(value)
+        if name is None:
+            raise invalid(f"Expected 'member_of' parameter to contain valid UUID(s). Got: {value}")
+        names.add(name)
+    return frozenset(names)
 
 
 def aggregate_name(text: str) -> str | None:
-    """Returns what an aggregate is known by, or None if `text` is no UUID.
-
-    As in OpenStack Placement, it is the text that the client wrote: a UUID with and without dashes are two aggregates.
-    Forms longer than a UUID (in braces, as a URN) do not fit in the database, and stand for the usual form.
-    """
+    """Returns what an aggregate is known by, or None if `text` is no UUID. As in OpenStack Placement, it is the text
+    that the client wrote: a UUID with and without dashes are two aggregates. Forms longer than a UUID (in braces, as a
+    URN) do not fit in the database, and stand for the usual form."""
     usual = normal_uuid(text)
     return text if usual is not None and len(text) <= len(usual) else usual
 

@@ -126,7 +126,6 @@ class LocalApi:
 
 
 def quoted(name: str) -> str:
-    """Returns a name for use in a path or query."""
     return quote(name, safe="")
 
 
@@ -147,10 +146,8 @@ class Journal:
     """A source whose answers are kept. Safe to use from many threads."""
 
     def __init__(self, api: ReadableApi, source: str, path: Path | None, clock: Clock, *, fresh: bool = False) -> None:
-        """Opens the file at `path` or makes it. Answers in it count only if they came from this `source`.
-
-        With `fresh` none count. Without a path nothing is kept. Raises `OSError` if the file cannot be written.
-        """
+        """Opens the file at `path` or makes it. Answers in it count only if they came from this `source`. With `fresh`
+        none count. Without a path nothing is kept. Raises `OSError` if the file cannot be written."""
         self.version = api.version
         self.kept = 0
         """How many answers the file had."""
@@ -191,13 +188,11 @@ class Journal:
         self._file.flush()
 
     def remove(self) -> None:
-        """Deletes the file, since nothing is left to do."""
         self.close()
         if self._path is not None:
             self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Closes the file, which stays."""
         if self._file is not None:
             self._file.close()
             self._file = None

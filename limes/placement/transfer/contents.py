@@ -16,8 +16,6 @@ _THREADS = 4
 
 
 class Progress(Protocol):
-    """Shows the progress of a long task."""
-
     def __call__(self, label: str, items: Iterable[T], total: int) -> Iterable[T]:
         """Yields the items, `total` of them, and counts those that were taken."""
         ...
@@ -39,8 +37,6 @@ class ProviderState:
 
 @dataclass(frozen=True, slots=True)
 class ConsumerState:
-    """A consumer with its allocations."""
-
     uuid: str
     project_id: str
     user_id: str
@@ -62,10 +58,8 @@ class Contents:
 
     @property
     def project_usages(self) -> Mapping[str, Mapping[str, int]]:
-        """By project and class name: what its consumers have together.
-
-        Counted from allocations, since OpenStack Placement on PostgreSQL fails when asked for usages from 1.38 on.
-        """
+        """By project and class name: what its consumers have together. Counted from allocations, since OpenStack
+        Placement on PostgreSQL fails when asked for usages from 1.38 on."""
         usages: dict[str, dict[str, int]] = {}
         for consumer in self.consumers.values():
             project = usages.setdefault(consumer.project_id, {})
@@ -100,7 +94,6 @@ def _read_list(api: ReadableApi, name: str) -> list[Any]:
 
 
 def parents_first(listed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Returns the providers of a list, each after its parent."""
     children: dict[str | None, list[Mapping[str, Any]]] = {}
     known = {provider["uuid"] for provider in listed}
     for provider in listed:
@@ -113,7 +106,6 @@ def parents_first(listed: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
 
 
 def _read_each(read_item: Callable[[S], T], items: Sequence[S], label: str, progress: Progress) -> Iterator[T]:
-    """Yields what `read_item` returns for each item, in order, several at a time."""
     with ThreadPoolExecutor(_THREADS) as pool:
         yield from progress(label, pool.map(read_item, items), len(items))
 
@@ -134,19 +126,13 @@ def _read_provider(api: ReadableApi, listed: Mapping[str, Any]) -> tuple[Provide
 
 
 def _read_consumer(api: ReadableApi, uuid: str) -> ConsumerState | None:
-    """Returns a consumer; None if it is gone by now."""
     document = api.get(f"/allocations/{uuid}")
     if document is None or not document["allocations"]:
         return None
     kind = document["consumer_type"] if api.version >= TYPED else "unknown"
-    return ConsumerState(
-        uuid=uuid,
-        project_id=document["project_id"],
-        user_id=document["user_id"],
-        consumer_type=None if kind == "unknown" else kind,
-        resources={provider: allocation["resources"] for provider, allocation in document["allocations"].items()},
-        generation=document["consumer_generation"],
-    )
+    owner = (document["project_id"], document["user_id"], None if kind == "unknown" else kind)
+    resources = {provider: allocation["resources"] for provider, allocation in document["allocations"].items()}
+    return ConsumerState(uuid, *owner, resources, document["consumer_generation"])
 
 
 CUSTOM = "CUSTOM_"
@@ -174,10 +160,7 @@ def _differences_between(kind: str, theirs: Mapping[str, Any], ours: Mapping[str
             yield f"{kind} {uuid}: only {'here' if there is None else 'there'}"
             continue
         for part in fields(there):
-            left, right = (_sorted(getattr(state, part.name)) for state in (there, here))
+            values = [getattr(state, part.name) for state in (there, here)]
+            left, right = [sorted(value) if isinstance(value, frozenset) else value for value in values]
             if part.compare and left != right:
                 yield f"{kind} {uuid}: {part.name}: {left} there, {right} here"
-
-
-def _sorted(value: Any) -> Any:
-    return sorted(value) if isinstance(value, frozenset) else value

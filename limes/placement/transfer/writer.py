@@ -21,20 +21,18 @@ class Writer:
     def __init__(self, api: LocalApi, theirs: Contents, ours: Contents, progress: Progress, *, prune: bool) -> None:
         """`ours` is what our side holds at the start. With `prune`, what only we have is deleted; else it stays."""
         self.problems: list[str] = []
-        self._api = api
-        self._theirs = theirs
-        self._ours = ours
-        self._progress = progress
-        self._prune = prune
+        self._api, self._theirs, self._ours = api, theirs, ours
+        self._progress, self._prune = progress, prune
         self._names = {provider.name: provider.uuid for provider in ours.providers.values()}
-        self._inventories: dict[str, Inventories] = {
-            uuid: provider.inventories for uuid, provider in ours.providers.items()
-        }
+        self._inventories = {uuid: provider.inventories for uuid, provider in ours.providers.items()}
         self._amounts = _amounts_to_come(theirs, ours)
 
     def run(self) -> None:
         """Writes everything. Raises `BackendError` if the database fails; then run it again."""
-        self._write_names()
+        for path, theirs, ours in self._vocabularies():
+            for name in sorted(theirs - ours):
+                if name.startswith(CUSTOM):
+                    self._attempt(name, self._api.send, "PUT", f"/{path}/{quoted(name)}")
         count = len(self._theirs.providers)
         for provider in self._progress("writing providers", self._theirs.providers.values(), count):
             self._attempt(f"provider {provider.uuid}", self._write_provider, provider)
@@ -47,23 +45,24 @@ class Writer:
         if self._prune:
             self._delete_extras()
 
+    def _delete_extras(self) -> None:
+        for uuid in reversed(list(self._ours.providers)):
+            if uuid not in self._theirs.providers:
+                self._attempt(f"provider {uuid}", self._api.send, "DELETE", f"/resource_providers/{uuid}")
+        for path, theirs, ours in self._vocabularies():
+            for name in sorted(ours - theirs):
+                if name.startswith(CUSTOM):
+                    self._attempt(name, self._api.send, "DELETE", f"/{path}/{quoted(name)}")
+
     def _attempt(self, subject: str, write: Callable[..., Any], *arguments: Any) -> None:
         try:
             write(*arguments)
         except Refused as error:
             self.problems.append(f"{subject}: {error}")
 
-    def _write_names(self) -> None:
-        for path, theirs, ours in self._vocabularies():
-            for name in sorted(theirs - ours):
-                if name.startswith(CUSTOM):
-                    self._attempt(name, self._api.send, "PUT", f"/{path}/{quoted(name)}")
-
     def _vocabularies(self) -> Iterator[tuple[str, frozenset[str], frozenset[str]]]:
         yield "resource_classes", self._theirs.classes, self._ours.classes
         yield "traits", self._theirs.traits, self._ours.traits
-
-    # -- providers ---------------------------------------------------------------------------------------------------
 
     def _write_provider(self, provider: ProviderState) -> None:
         present = self._ours.providers.get(provider.uuid)
@@ -108,23 +107,14 @@ class Writer:
 
     def _inventories_with_room(self, provider: ProviderState, present: ProviderState | None) -> Inventories:
         """Returns the provider's future inventories, with room for what will be used, and those in use here."""
-        in_use = {name for name, used in present.usages.items() if used} if present else set()
-        kept = (
-            {name: present.inventories[name] for name in in_use if name not in provider.inventories} if present else {}
-        )
+        kept = {}
+        if present:
+            in_use = {name for name, used in present.usages.items() if used}
+            kept = {name: present.inventories[name] for name in in_use if name not in provider.inventories}
         return kept | {
             name: with_room_for(values, self._amounts.get((provider.uuid, name), ()))
             for name, values in provider.inventories.items()
         }
-
-    def _delete_extras(self) -> None:
-        for uuid in reversed(list(self._ours.providers)):
-            if uuid not in self._theirs.providers:
-                self._attempt(f"provider {uuid}", self._api.send, "DELETE", f"/resource_providers/{uuid}")
-        for path, theirs, ours in self._vocabularies():
-            for name in sorted(ours - theirs):
-                if name.startswith(CUSTOM):
-                    self._attempt(name, self._api.send, "DELETE", f"/{path}/{quoted(name)}")
 
 
 def with_room_for(values: Mapping[str, Any], amounts: Sequence[int]) -> Mapping[str, Any]:
@@ -157,18 +147,12 @@ _BATCH = 50
 
 
 class ConsumerWriter:
-    """Writes the consumers that differ, in batches.
-
-    A consumer may not fit until another one has moved away. So refused ones are tried again as long as some of them
-    succeed; and at last all together, since two may change places.
-    """
+    """Writes the consumers that differ, in batches. A consumer may not fit until another one has moved away. So refused
+    ones are tried again as long as some of them succeed; and at last all together, since two may change places."""
 
     def __init__(self, api: LocalApi, theirs: Contents, ours: Contents, progress: Progress, *, prune: bool) -> None:
-        self._api = api
-        self._theirs = theirs
-        self._ours = ours
-        self._progress = progress
-        self._prune = prune
+        self._api, self._theirs, self._ours = api, theirs, ours
+        self._progress, self._prune = progress, prune
         self._deleted: set[str] = set()
 
     def run(self) -> list[str]:
@@ -176,18 +160,14 @@ class ConsumerWriter:
         if self._prune:
             for uuid in self._ours.consumers.keys() - self._theirs.consumers.keys():
                 self._delete(uuid)
-        changed = [
-            consumer for uuid, consumer in self._theirs.consumers.items() if self._ours.consumers.get(uuid) != consumer
-        ]
+        known = self._ours.consumers
+        changed = [consumer for uuid, consumer in self._theirs.consumers.items() if known.get(uuid) != consumer]
         for consumer in changed:
-            present = self._ours.consumers.get(consumer.uuid)
+            present = known.get(consumer.uuid)
             if present is not None and present.consumer_type is not None and consumer.consumer_type is None:
                 self._delete(consumer.uuid)  # a type cannot be taken away by a write
-        refused: list[ConsumerState] = []
-        for consumer, written in self._progress("writing consumers", self._write_all(changed), len(changed)):
-            if not written:
-                refused.append(consumer)
-        return self._retry(refused)
+        tried = self._progress("writing consumers", self._write_all(changed), len(changed))
+        return self._retry([consumer for consumer, written in tried if not written])
 
     def _write_all(self, changed: Sequence[ConsumerState]) -> Iterator[tuple[ConsumerState, bool]]:
         """Tries all, batch by batch. Yields each consumer with whether it was written."""

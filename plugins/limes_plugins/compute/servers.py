@@ -45,9 +45,7 @@ class Servers:
     def __init__(
         self, client: ServiceClient, *, together: bool, max_age: float, page_size: int, describe: Describe | None
     ) -> None:
-        self._client = client
-        self._together = together
-        self._page_size = page_size
+        self._client, self._together, self._page_size = client, together, page_size
         self._describe = describe or _nothing
         self._all = Snapshot(self._list_all, max_age)
 
@@ -96,7 +94,6 @@ def _parse(entry: Mapping[str, Any], describe: Describe) -> Server:
 
 
 def az_of(entry: Mapping[str, Any]) -> str:
-    """Returns the AZ of a server; one without a host is in none."""
     return entry.get("OS-EXT-AZ:availability_zone") or UNKNOWN_AZ
 
 
@@ -105,11 +102,9 @@ def _nothing(entry: Mapping[str, Any]) -> None:
 
 
 class ImageTypes:
-    """The operating systems of images, asked of Glance once for each image. Safe to use from many threads.
-
-    For Novas before microversion 2.98, which do not tell the properties of an image. Where Glance does not answer, the
-    operating system is not known, and everything else is reported nevertheless.
-    """
+    """The operating systems of images, asked of Glance once for each image. Safe to use from many threads. For Novas
+    before microversion 2.98, which do not tell the properties of an image. Where Glance does not answer, the operating
+    system is not known, and everything else is reported nevertheless."""
 
     def __init__(self, client: ServiceClient) -> None:
         self._client = client
@@ -121,19 +116,15 @@ class ImageTypes:
         """Returns the operating system of an image; None if it is not known."""
         with self._lock:
             if image_id not in self._known and time.monotonic() >= self._ask_again_at:
-                self._ask(image_id)
+                try:
+                    # the properties are beside the other fields; without an image (it was deleted) there is no document
+                    self._known[image_id] = _os_type(self._client.find(f"/v2/images/{image_id}"))
+                except BackendError as error:
+                    log.warning("the operating systems of servers are not known for now: %s", error)
+                    self._ask_again_at = time.monotonic() + _PAUSE
             return self._known.get(image_id)
 
-    def _ask(self, image_id: str) -> None:
-        try:
-            # the document has the properties beside the other fields; without an image (it was deleted) there is none
-            self._known[image_id] = _os_type(self._client.find(f"/v2/images/{image_id}"))
-        except BackendError as error:
-            log.warning("the operating systems of servers are not known for now: %s", error)
-            self._ask_again_at = time.monotonic() + _PAUSE
-
     def is_known(self, image_id: str) -> bool:
-        """Returns whether Glance has answered for this image."""
         with self._lock:
             return image_id in self._known
 
@@ -146,9 +137,10 @@ class Attributes:
         self._images = images
 
     def __call__(self, entry: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Returns the attributes of a server as Nova lists it."""
         flavor = entry["flavor"]
-        optional = {"os_type": self._os_type(entry.get("image")), "hypervisor": self._hypervisor(flavor)}
+        optional = {"os_type": self._os_type(entry.get("image")), "hypervisor": None}
+        if self._rules:
+            optional["hypervisor"] = next((rule.type for rule in self._rules if rule.matches(flavor)), _UNKNOWN)
         return {
             "id": entry.get("id"),
             "name": entry.get("name"),
@@ -178,11 +170,6 @@ class Attributes:
         if not isinstance(image, dict) or "properties" in image or not isinstance(image.get("id"), str):
             return True
         return self._images.is_known(image["id"])
-
-    def _hypervisor(self, flavor: Mapping[str, Any]) -> str | None:
-        if not self._rules:
-            return None
-        return next((rule.type for rule in self._rules if rule.matches(flavor)), _UNKNOWN)
 
 
 def _os_type(properties: Any) -> str | None:

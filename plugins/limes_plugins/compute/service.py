@@ -51,7 +51,12 @@ def _resources_of(params: ComputeParams) -> list[_ByServer]:
     resources = [*_BASE, *(_of_flavor(name, params) for name in params.flavors)]
     if params.bigvm_min_memory is not None:
         resources += [_of_size(base, big, params.bigvm_min_memory) for base in _BASE for big in (False, True)]
-    return [_billed(resource) for resource in resources] if params.with_subresources else resources
+    if not params.with_subresources:
+        return resources
+    return [
+        replace(one, definition=replace(one.definition, billed_attributes=_BILLED)) if one.lists_servers else one
+        for one in resources
+    ]
 
 
 def _of_flavor(name: str, params: ComputeParams) -> _ByServer:
@@ -80,18 +85,9 @@ def _of_size(base: _ByServer, big: bool, limit: int) -> _ByServer:
     return _ByServer(definition, lambda server: base.uses(server) if (server.ram >= limit) is big else 0)
 
 
-def _billed(resource: _ByServer) -> _ByServer:
-    if not resource.lists_servers:
-        return resource
-    return replace(resource, definition=replace(resource.definition, billed_attributes=_BILLED))
-
-
 def _per_az(resource: _ByServer, servers: Iterable[Server], total: int | None) -> dict[str, backends.AZUsage]:
-    """Returns usage by AZ.
-
-    If Nova has a `total`, this is the sum: what the servers don't explain is in `unknown`, and if they use more than
-    Nova counts (such as shelved ones, with unified limits), those that are nowhere count last.
-    """
+    """Returns usage by AZ. If Nova has a `total`, this is the sum: what the servers don't explain is in `unknown`, and
+    if they use more than Nova counts (such as shelved ones, with unified limits), those that are nowhere count last."""
     used: dict[str, int] = defaultdict(int)
     attributes: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for server in servers:

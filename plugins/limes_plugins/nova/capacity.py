@@ -12,8 +12,7 @@ from typing import Any
 from limes import backends
 from limes_plugins.compute.params import flavor_resource
 from limes_plugins.nova import hypervisors as nova
-from limes_plugins.nova.hypervisors import CORES, DISK, RAM, Hypervisor
-from limes_plugins.nova.packing import PackedFlavor, Room, pack
+from limes_plugins.nova.hypervisors import CORES, DISK, RAM, Hypervisor, PackedFlavor, Room, pack
 from limes_plugins.nova.params import NovaParams
 from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.placement.uses import placement_client
@@ -53,7 +52,6 @@ class NovaCapacity(backends.CapacityBackend):
         return self.report_capacity_for(backends.NO_DEMAND)
 
     def report_capacity_for(self, demand: backends.Demand) -> backends.CapacityReport:
-        """Returns sums over hypervisors, by AZ."""
         deadline = self._nova.deadline()
         hypervisors = nova.matching(self._nova, self._params.hypervisor_selection, deadline)
         flavors = nova.all_flavors(self._nova, deadline)
@@ -138,7 +136,6 @@ class NovaCapacity(backends.CapacityBackend):
     def _pack(
         self, az: str, stocks: Sequence[_Stock], flavors: Sequence[PackedFlavor], demand: backends.Demand
     ) -> Mapping[str, int]:
-        """Returns how many servers of each of these flavors there can be in an AZ."""
         cores, _, ram = self._names
         pooled = {CORES: self._demand(demand, cores), RAM: self._demand(demand, ram)}
         wanted = {flavor.name: _demand_in(az, self._demand(demand, flavor_resource(flavor.name))) for flavor in flavors}
@@ -148,7 +145,12 @@ class NovaCapacity(backends.CapacityBackend):
             - sum(wanted[each.name].total * each.needs.get(class_, 0) for each in flavors)
             for class_, pool in pooled.items()
         }
-        rooms = [Room(_effective(stock.capacity, pooled), stock.traits) for stock in stocks]
+        # with cores and RAM overcommitted as Limes is configured to
+        factors = {class_: pool.overcommit_factor or 1 for class_, pool in pooled.items()}
+        rooms = [
+            Room({name: int(amount * factors.get(name, 1)) for name, amount in stock.capacity.items()}, stock.traits)
+            for stock in stocks
+        ]
         return pack(rooms, flavors, wanted, others)
 
     def _demand(self, demand: backends.Demand, resource: str) -> backends.ResourceDemand:
@@ -184,9 +186,3 @@ def _subcapacity(stock: _Stock, capacity: int, usage: int | None) -> Mapping[str
 
 def _demand_in(az: str, demand: backends.ResourceDemand) -> backends.AZDemand:
     return demand.per_az.get(az, backends.AZDemand())
-
-
-def _effective(capacity: Mapping[str, int], pooled: Mapping[str, backends.ResourceDemand]) -> dict[str, int]:
-    """With cores and RAM overcommitted as Limes is configured to."""
-    factors = {class_: demand.overcommit_factor or 1 for class_, demand in pooled.items()}
-    return {class_: int(amount * factors.get(class_, 1)) for class_, amount in capacity.items()}

@@ -1,11 +1,17 @@
-"""What Nova knows of its hypervisors (their aggregates and AZs) and flavors (what a server takes from its host)."""
+"""What Nova knows of its hypervisors (aggregates, AZs) and flavors (what a server takes from its host), and how many
+servers of some flavors fit, all at the same time.
 
-from collections.abc import Mapping, Sequence
+What is demanded is placed first: what runs, then what is committed to, then what waits to be confirmed; of each, the
+largest flavors first, on the hypervisors where the fewest fit. The rest of the room is shared out in proportion to the
+demand, except what other servers on the same hypervisors demand.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from limes.backends import UNKNOWN_AZ, BackendError
-from limes_plugins.nova.packing import PackedFlavor
+from limes.backends import UNKNOWN_AZ, AZDemand, BackendError
 from limes_plugins.nova.params import FlavorSelection, HypervisorSelection, PackedFlavorParams
 from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.openstack.reports import host_aggregates
@@ -14,6 +20,39 @@ CORES, RAM, DISK = "VCPU", "MEMORY_MB", "DISK_GB"
 _RESOURCES, _TRAITS = "resources:", "trait:"
 _MIB = 1024
 Flavor = Mapping[str, Any]
+_STEPS = 8
+"""Into how many parts each flavor's share of the rest is cut: more make it fairer, and slower."""
+
+
+@dataclass(frozen=True, slots=True)
+class PackedFlavor:
+    """What each server of a flavor takes, by resource class, and where it may be."""
+
+    name: str
+    needs: Mapping[str, int]
+    required_traits: Set[str] = frozenset()
+    forbidden_traits: Set[str] = frozenset()
+
+    def may_be_on(self, traits: Set[str]) -> bool:
+        return self.required_traits <= traits and not self.forbidden_traits & traits
+
+
+class Room:
+    def __init__(self, free: Mapping[str, int], traits: Iterable[str] = ()) -> None:
+        """`free` by resource class. Without disks of its own its servers boot from volumes."""
+        self.free = dict(free)
+        self._traits = frozenset(traits)
+
+    def fits(self, flavor: PackedFlavor) -> int:
+        needs = [(class_, need) for class_, need in flavor.needs.items() if class_ != DISK or DISK in self.free]
+        if not needs or not flavor.may_be_on(self._traits):
+            return 0
+        return min(self.free.get(class_, 0) // need for class_, need in needs)
+
+    def take(self, flavor: PackedFlavor, count: int) -> None:
+        for class_, need in flavor.needs.items():
+            if class_ in self.free:
+                self.free[class_] -= need * count
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +72,7 @@ class Hypervisor:
 
 def matching(client: ServiceClient, selection: HypervisorSelection, deadline: float) -> list[Hypervisor]:
     """Returns the hypervisors in matching aggregates, by name: a request for aggregates, one for each page of
-    hypervisors.
-
-    Raises `BackendError`, also if one is in two matching aggregates.
-    """
+    hypervisors. Raises `BackendError`, also if one is in two matching aggregates."""
     aggregates = host_aggregates(client)
     azs = {host: aggregate.az for aggregate in aggregates if aggregate.az for host in aggregate.hosts}
     chosen = [aggregate for aggregate in aggregates if selection.has_name(aggregate.name)]
@@ -44,7 +80,10 @@ def matching(client: ServiceClient, selection: HypervisorSelection, deadline: fl
     for entry in client.pages("/os-hypervisors/detail", "hypervisors", {"limit": "1000"}, deadline):
         if not selection.has_type(str(entry.get("hypervisor_type"))):
             continue
-        name, host = str(entry.get("hypervisor_hostname")), _host(entry)
+        service = entry.get("service")
+        if not isinstance(service, dict) or not isinstance(service.get("host"), str):
+            raise BackendError(f"GET /os-hypervisors/detail: hypervisor {entry.get('id')} has no service.host")
+        name, host = str(entry.get("hypervisor_hostname")), service["host"]
         names = [aggregate.name for aggregate in chosen if host in aggregate.hosts]
         if len(names) > 1:
             raise BackendError(f"hypervisor {name} is in two aggregates that match: {', '.join(names)}")
@@ -55,13 +94,6 @@ def matching(client: ServiceClient, selection: HypervisorSelection, deadline: fl
                 Hypervisor(str(entry.get("id")), name, host, names[0], azs.get(host, UNKNOWN_AZ), instances)
             )
     return sorted(hypervisors, key=lambda hypervisor: (hypervisor.name, hypervisor.uuid))
-
-
-def _host(entry: Mapping[str, Any]) -> str:
-    service = entry.get("service")
-    if not isinstance(service, dict) or not isinstance(service.get("host"), str):
-        raise BackendError(f"GET /os-hypervisors/detail: hypervisor {entry.get('id')} has no service.host")
-    return str(service["host"])
 
 
 def all_flavors(client: ServiceClient, deadline: float) -> list[Flavor]:
@@ -115,3 +147,67 @@ def _extra_specs(flavor: Flavor) -> Mapping[str, Any]:
 def _disk(flavor: Flavor) -> int:
     where = f"flavor {flavor.get('name')}: the disk"
     return whole_number(flavor.get("disk"), where) + whole_number(flavor.get("OS-FLV-EXT-DATA:ephemeral"), where)
+
+
+# -- packing: numbers in, numbers out ----------------------------------------------------------------------------------
+
+
+def pack(
+    rooms: Sequence[Room], flavors: Sequence[PackedFlavor], demand: Mapping[str, AZDemand], others: Mapping[str, int]
+) -> dict[str, int]:
+    """Returns how many servers of each flavor there can be, by name: those that run and those for which there is room.
+    `demand` is by flavor; `others` is what other servers demand, by resource class. Fills the rooms."""
+    largest_first = sorted(flavors, key=lambda flavor: (-_share(flavor, rooms), flavor.name))
+    nothing = AZDemand()
+    running = {flavor.name: demand.get(flavor.name, nothing).usage for flavor in flavors}
+    counts = dict(running)
+    for flavor in largest_first:
+        _place(rooms, flavor, running[flavor.name])  # those that don't fit as we see it run nevertheless
+    for stage in ("unused_commitments", "pending_commitments"):
+        for flavor in largest_first:
+            counts[flavor.name] += _place(rooms, flavor, getattr(demand.get(flavor.name, nothing), stage))
+    for name, count in _share_out(rooms, largest_first, demand, others).items():
+        counts[name] += count
+    return counts
+
+
+def _share_out(
+    rooms: Sequence[Room], flavors: Sequence[PackedFlavor], demand: Mapping[str, AZDemand], others: Mapping[str, int]
+) -> Counter[str]:
+    """Places servers until none fits. It is the turn of the flavor that has got the smallest part of its demand."""
+    weights = {flavor.name: max(1, demand.get(flavor.name, AZDemand()).total) for flavor in flavors}
+    steps = _STEPS * sum(weights.values())
+    given: Counter[str] = Counter()
+    left = list(flavors)
+    while left:
+        flavor = min(left, key=lambda candidate: given[candidate.name] / weights[candidate.name])
+        spare = _spare(rooms, flavor, others)
+        placed = _place(rooms, flavor, min(spare, max(1, spare * weights[flavor.name] // steps)))
+        given[flavor.name] += placed
+        if not placed:
+            left.remove(flavor)
+    return given
+
+
+def _spare(rooms: Sequence[Room], flavor: PackedFlavor, others: Mapping[str, int]) -> int:
+    """Returns how many more fit so that there is enough left for others."""
+    bounds = [sum(room.fits(flavor) for room in rooms)]
+    for class_, amount in others.items():
+        if need := flavor.needs.get(class_):
+            bounds.append((sum(room.free.get(class_, 0) for room in rooms) - max(0, amount)) // need)
+    return max(0, min(bounds))
+
+
+def _place(rooms: Sequence[Room], flavor: PackedFlavor, count: int) -> int:
+    placed = 0
+    for fitting, room in sorted(((room.fits(flavor), room) for room in rooms), key=lambda pair: pair[0]):
+        taken = min(fitting, count - placed)
+        room.take(flavor, taken)
+        placed += taken
+    return placed
+
+
+def _share(flavor: PackedFlavor, rooms: Sequence[Room]) -> float:
+    """Returns how large a flavor is: the largest part that it takes of all there is of one class."""
+    totals = {class_: sum(room.free.get(class_, 0) for room in rooms) for class_ in flavor.needs}
+    return max((need / totals[class_] for class_, need in flavor.needs.items() if totals[class_]), default=0.0)

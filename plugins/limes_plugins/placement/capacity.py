@@ -33,8 +33,6 @@ class _Stock:
 
 
 class PlacementCapacity(CapacityBackend):
-    """What the providers have that match."""
-
     def __init__(self, params: CapacityParams, context: BackendContext) -> None:
         check_zones(params, context)
         self._params = params
@@ -42,7 +40,6 @@ class PlacementCapacity(CapacityBackend):
         self._client = placement_client(params, context)
 
     def report_capacity(self) -> CapacityReport:
-        """Returns sums over providers, by resource and AZ."""
         deadline = self._client.deadline()
         providers = matching_providers(self._client, self._params, self._zones, deadline)
         stocks = [stock for stock in self._client.map(self._stock, providers, deadline) if stock.capacity]
@@ -56,7 +53,6 @@ class PlacementCapacity(CapacityBackend):
         return CapacityReport({self._params.service: resources})
 
     def resources(self) -> Collection[Ref]:
-        """Returns the configured ones."""
         return [(self._params.service, name) for name in self._params.resources]
 
     def _sum(self, class_: str, stocks: list[_Stock]) -> AZCapacity:

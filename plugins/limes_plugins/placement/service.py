@@ -14,9 +14,8 @@ from limes import backends
 from limes_plugins.openstack.client import ServiceClient, whole_number
 from limes_plugins.openstack.keystone_limits import KeystoneLimits
 from limes_plugins.openstack.reports import FixedService, within
-from limes_plugins.placement.allocations import Allocations
 from limes_plugins.placement.params import ServiceParams, check_zones
-from limes_plugins.placement.uses import UsageGroups, Usages, Use, placement_client, read_usages
+from limes_plugins.placement.uses import Allocations, UsageGroups, Usages, Use, placement_client, read_usages
 from limes_plugins.placement.zones import KnownProviders, Provider, Zones
 
 _NO_EXTENSION = "only Limes's own Placement has the quota extension: use it, or quota.store: keystone_limits"
@@ -41,25 +40,24 @@ class PlacementQuotas:
 
     def write(self, project_id: str, quotas: Mapping[str, int]) -> None:
         """One request to read the limits of other classes, one to write all of them."""
-        limits = {
-            class_: limit for class_, limit in self._limits(project_id).items() if limit is not backends.UNLIMITED
-        }
-        limits.update({self._classes[name]: quota for name, quota in quotas.items()})
-        document = {class_: {"limit": limit} for class_, limit in sorted(limits.items())}
+        limits = self._limits(project_id) | {self._classes[name]: quota for name, quota in quotas.items()}
+        limited = sorted(name for name, limit in limits.items() if limit is not backends.UNLIMITED)
+        document = {class_: {"limit": limits[class_]} for class_ in limited}
         self._client.put(f"/quotas/{project_id}", {"quotas": document})
 
     def _limits(self, project_id: str) -> dict[str, backends.BackendQuota]:
         quotas: Any = self._client.get(f"/quotas/{project_id}", missing=_NO_EXTENSION).get("quotas")
         if not isinstance(quotas, dict):
             raise backends.BackendError("GET /quotas: expected an object 'quotas'")
-        return {class_: self._limit(class_, entry) for class_, entry in quotas.items()}
-
-    def _limit(self, class_: str, entry: Any) -> backends.BackendQuota:
-        if not isinstance(entry, dict) or "limit" not in entry:
-            raise backends.BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
-        if entry["limit"] is None:
-            return backends.UNLIMITED
-        return whole_number(entry["limit"], f"GET /quotas: the limit of {class_}")
+        limits: dict[str, backends.BackendQuota] = {}
+        for class_, entry in quotas.items():
+            if not isinstance(entry, dict) or "limit" not in entry:
+                raise backends.BackendError(f"GET /quotas: resource class {class_}: expected an object with 'limit'")
+            limit = entry["limit"]
+            limits[class_] = (
+                backends.UNLIMITED if limit is None else whole_number(limit, f"GET /quotas: the limit of {class_}")
+            )
+        return limits
 
 
 PerAZ = Mapping[str, backends.AZUsage]
@@ -74,8 +72,7 @@ class Usage:
         self._client = client
         self._classes = {name: resource.class_ for name, resource in params.resources.items()}
         self._units = {name: resource.unit for name, resource in params.resources.items()}
-        self._accepts = params.consumer_types.accepts
-        self._accepts_all = params.consumer_types.accepts_all
+        self._accepts, self._accepts_all = params.consumer_types.accepts, params.consumer_types.accepts_all
         self._subresources = params.with_subresources
         zones = Zones(params, context)
         self._elsewhere = backends.UNKNOWN_AZ if zones.known else backends.ANY_AZ
@@ -144,8 +141,6 @@ def _subresource(use: Use, provider: Provider | None, az: str, amount: int, unit
 
 
 class PlacementService(FixedService):
-    """Resources that are resource classes."""
-
     def __init__(self, params: ServiceParams, context: backends.BackendContext) -> None:
         check_zones(params, context)
         client = placement_client(params, context)
@@ -173,6 +168,5 @@ class PlacementService(FixedService):
         )
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        """Writes all quotas into the configured store."""
         if self._store is not None:
             self._store.write(project.id, quotas)

@@ -26,8 +26,6 @@ _YOUNG = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A resource provider."""
-
     uuid: str
     name: str
     root_uuid: str
@@ -43,7 +41,6 @@ class ProviderQueries:
         self._deadline = deadline
 
     def providers(self) -> list[dict[str, Any]]:
-        """As Placement lists them."""
         return self._list({})
 
     def in_aggregates(self, uuids: Iterable[str]) -> set[str]:
@@ -89,7 +86,6 @@ class Zones:
         )
 
     def providers(self, queries: ProviderQueries) -> dict[str, Provider]:
-        """Returns all providers by UUID, each with its AZ. Raises `BackendError`."""
         listed = queries.providers()
         members = self._members(queries, listed)
         return {
@@ -100,7 +96,6 @@ class Zones:
         }
 
     def _az(self, item: Mapping[str, Any], members: Mapping[str, Collection[str]]) -> str:
-        """Returns the provider's own AZ, else that of its root."""
         if not self.known:
             return ANY_AZ
         for uuid in (item["uuid"], item["root_provider_uuid"]):
@@ -113,30 +108,25 @@ class Zones:
         return UNKNOWN_AZ
 
     def _members(self, queries: ProviderQueries, listed: list[dict[str, Any]]) -> dict[str, set[str]]:
-        """For each AZ the UUIDs of the providers that are in it themselves."""
         members = {az: queries.with_traits(zone.traits) for az, zone in self._zones.items()}
         for az, zone in self._zones.items():
             if zone.name_pattern is not None:
                 pattern = re.compile(zone.name_pattern)
                 members[az] |= {item["uuid"] for item in listed if pattern.search(item["name"])}
-        for az, aggregates in self._aggregates().items():
-            members.setdefault(az, set()).update(queries.in_aggregates(aggregates))
-        return members
-
-    def _aggregates(self) -> Mapping[str, set[str]]:
-        """Returns the aggregates of each AZ, by UUID: those configured, and Nova's, which have their UUID from Nova."""
-        by_az: dict[str, set[str]] = defaultdict(set)
+        # those configured, and Nova's, which have their UUID from Nova
+        aggregates: dict[str, set[str]] = defaultdict(set)
         for az, zone in self._zones.items():
-            by_az[az].update(zone.aggregates)
+            aggregates[az].update(zone.aggregates)
         for aggregate in host_aggregates(self._nova) if self._nova else ():
             if aggregate.az and aggregate.uuid:
-                by_az[aggregate.az].add(aggregate.uuid)
-        return {az: uuids for az, uuids in by_az.items() if uuids}
+                aggregates[aggregate.az].add(aggregate.uuid)
+        for az, uuids in aggregates.items():
+            if uuids:
+                members.setdefault(az, set()).update(queries.in_aggregates(uuids))
+        return members
 
 
 class KnownProviders:
-    """All providers with their AZs, as they were a moment ago. Safe to use from many threads."""
-
     def __init__(self, client: ServiceClient, zones: Zones, max_age: float) -> None:
         self._snapshot = Snapshot(lambda: zones.providers(ProviderQueries(client, client.deadline())), max_age)
 
