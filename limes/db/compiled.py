@@ -1,7 +1,7 @@
 """Queries on the models that are built once and then run with values.
 
-Building a small query with peewee takes 0.1 to 0.4 ms, which is more than many of them run. So a query that is asked
-often is written as a function of its parameters, and built with the first use on each kind of database:
+Building a small query with peewee takes 0.1 to 0.4 ms, which is longer than many of them run. So queries are functions
+of their parameters (`limes.db.query` has a shorter form), and built with the first use on each kind of database:
 
     _TRAITS_BY_NAME = Compiled(lambda p: Trait.select(Trait.id).where(any_of(Trait.name, p.names)))
     engine.all(_TRAITS_BY_NAME, TraitRow, names=["HW_CPU_X86_AVX"])
@@ -116,7 +116,7 @@ class _StatementForRows(Statement):
 
 
 class Compiled:
-    """A query as a function of its parameters. Safe to use from many threads."""
+    """Safe to use from many threads."""
 
     __slots__ = ("_build", "_statements", "prepare")
 
@@ -296,18 +296,14 @@ class _Quotient(peewee.ColumnBase):
         return ctx
 
 
-def quotient(dividend: peewee.Node, divisor: peewee.Node) -> peewee.ColumnBase:
-    """The quotient of two amounts that are not negative, rounded down."""
-    return _Quotient(dividend, divisor)
+quotient = _Quotient
+"""The quotient of two amounts that are not negative, rounded down."""
+any_of = _AnyOf
+"""Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
 
-
-def any_of(column: peewee.Node, values: peewee.Value | peewee.Query | Collection[Any]) -> peewee.ColumnBase:
-    """Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
-
-    PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So use it for
-    SELECTs that give few values.
-    """
-    return _AnyOf(column, values)
+PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So use it for
+SELECTs that give few values.
+"""
 
 
 def lock(query: peewee.Query, *, of: str = "", skip_locked: bool = False) -> peewee.Node:

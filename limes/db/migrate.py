@@ -41,7 +41,6 @@ from limes.db.watch import unlimited
 from limes.errors import StartupError
 
 log = logging.getLogger(__name__)
-
 # Any number that nobody else uses in this database: two upgrades at once take turns.
 _ADVISORY_LOCK = 0x4C494D4553
 _ANOTHER_UPGRADE = "another upgrade"
@@ -142,13 +141,16 @@ class Upgrade:
         self._wanted = {}
         with self._engine.db.atomic(), unlimited(self._engine.db.connection()):
             self._set(statement_timeout="0")
-            self._lock_upgrade()
+            self._waits_for = _ANOTHER_UPGRADE
+            self._set(lock_timeout=f"{_LONG}s")
+            self._engine.tuples(Select(columns=[fn.pg_advisory_xact_lock(_ADVISORY_LOCK).cast("text")]))
             self._runner.History.create_table()
             migration = next((row for row in self._runner.status() if row.path and not row.applied), None)
             if migration is None:
                 return None
             steps = steps_of(migration)
-            number = self._done(migration.name)
+            history = self._runner.History
+            number = int(history.select().where(history.name.startswith(f"{migration.name}/")).count())
             if not self._do(steps[number], f"{migration.name}/{number}"):
                 return ""
             return self._record(migration.name, number, is_last=number + 1 == len(steps))
@@ -170,11 +172,6 @@ class Upgrade:
 
     # -- locks -------------------------------------------------------------------------------------------------------
 
-    def _lock_upgrade(self) -> None:
-        self._waits_for = _ANOTHER_UPGRADE
-        self._set(lock_timeout=f"{_LONG}s")
-        self._engine.tuples(Select(columns=[fn.pg_advisory_xact_lock(_ADVISORY_LOCK).cast("text")]))
-
     def _lock_tables(self, locks: Mapping[str, str]) -> None:
         """First against nobody but autovacuum, which would never give way to a short wait."""
         for table in locks:
@@ -193,11 +190,6 @@ class Upgrade:
         self._engine.tuples(Select(columns=[fn.set_config(name, value, True) for name, value in settings.items()]))
 
     # -- what was done -----------------------------------------------------------------------------------------------
-
-    def _done(self, name: str) -> int:
-        """Returns how many steps of a file are done, if not all of them."""
-        history = self._runner.History
-        return int(history.select().where(history.name.startswith(f"{name}/")).count())
 
     def _record(self, name: str, number: int, *, is_last: bool) -> str:
         history = self._runner.History

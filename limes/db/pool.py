@@ -21,6 +21,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import peewee
@@ -49,7 +50,11 @@ class SessionSettings:
         return " ".join([self.given, *timeouts]).strip()
 
     def as_query(self) -> Select:
-        return Select(columns=[fn.set_config(name, value, True) for name, value in self._by_name().items()])
+        words = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|\S)+", self.given)]
+        pairs = [re.sub(r"^(-c|--)", "", word).partition("=") for word in words]
+        values = {name.replace("-", "_"): value for name, _, value in pairs if name}
+        values |= {name: str(value) for name, value in self._milliseconds().items()}
+        return Select(columns=[fn.set_config(name, value, True) for name, value in values.items()])
 
     def patient_query(self, seconds: float) -> Select:
         """Returns a query that lets the present transaction do nothing for so long."""
@@ -75,12 +80,6 @@ class SessionSettings:
 
     def _milliseconds(self) -> dict[str, int]:
         return {name: int(seconds * 1000) for name, seconds in self.timeouts.items()}
-
-    def _by_name(self) -> dict[str, str]:
-        words = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|\S)+", self.given)]
-        pairs = [re.sub(r"^(-c|--)", "", word).partition("=") for word in words]
-        given = {name.replace("-", "_"): value for name, _, value in pairs if name}
-        return given | {name: str(value) for name, value in self._milliseconds().items()}
 
 
 def is_refused_by_pooler(error: psycopg2.OperationalError) -> bool:
@@ -156,10 +155,6 @@ class _Connector(peewee.Psycopg2Adapter):
         connection: WatchedConnection = connect(db, **factories, **parameters)
         db.watch.add(connection)
         return connection
-
-
-class _Place:
-    connection: Any = None
 
 
 class PostgresqlPool(PooledPostgresqlDatabase):
@@ -289,9 +284,9 @@ class PostgresqlPool(PooledPostgresqlDatabase):
             return taken
 
     @contextlib.contextmanager
-    def _place(self) -> Iterator["_Place"]:
+    def _place(self) -> Iterator[SimpleNamespace]:
         """Keeps a place for a new connection, which counts from now on. Raises `MaxConnectionsExceeded`."""
-        place = _Place()
+        place = SimpleNamespace(connection=None)
         with self._pool_lock:
             if len(self._in_use) >= self._max_connections:
                 raise MaxConnectionsExceeded

@@ -67,7 +67,7 @@ class ReplicatedEngine(Engine):
         """`max_lag` is in seconds. `label` is the database's name in metrics."""
         self._primary = primary
         self._standbys = tuple(standbys)
-        self._max_lag = max_lag
+        self.max_lag = max_lag
         self._label = label
         self._positions = PrimaryPositions(primary, max_lag / 8)
         self._written = 0
@@ -80,10 +80,6 @@ class ReplicatedEngine(Engine):
     @property
     def primary(self) -> Engine:
         return self._primary
-
-    @property
-    def max_lag(self) -> float:
-        return self._max_lag
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -154,15 +150,15 @@ class ReplicatedEngine(Engine):
         """
         positions = self._positions
         seen = standby.seen(positions.epoch)
-        if seen is None or seen.position < wanted or standby.age(seen, positions) > self._max_lag / 2:
-            if not positions.is_known_since(time.monotonic() - self._max_lag / 4):
+        if seen is None or seen.position < wanted or standby.age(seen, positions) > self.max_lag / 2:
+            if not positions.is_known_since(time.monotonic() - self.max_lag / 4):
                 positions.ask()
             seen = standby.ask(positions.epoch)
         if seen is None:
             return "no standby"
         age = standby.age(seen, positions)
         LAG.labels(self._label, standby.name).set(age)
-        if age > self._max_lag:
+        if age > self.max_lag:
             return "late"
         return "behind" if seen.position < wanted else None
 
@@ -170,7 +166,7 @@ class ReplicatedEngine(Engine):
         """It has the rest that its problem calls for. One that just lacks a position is good for other reads."""
         PASSED_OVER.labels(self._label, standby.name, reason).inc()
         if reason != "behind":
-            standby.rest(min(self._max_lag / 8, _PAUSE) if reason == "late" else _PAUSE)
+            standby.rest(min(self.max_lag / 8, _PAUSE) if reason == "late" else _PAUSE)
 
     # -- reads -------------------------------------------------------------------------------------------------------
 

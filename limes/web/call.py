@@ -131,6 +131,7 @@ class RequestBody(BaseModel):
 
 
 Body = TypeVar("Body", bound=RequestBody)
+_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
 
 
 def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body:
@@ -145,15 +146,9 @@ def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        problems = "; ".join(
-            _problem(item["loc"], item["type"], item["msg"]) for item in error.errors(include_url=False)
-        )
-        raise BadRequest(f"request body is not valid JSON: {problems}") from None
-
-
-_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
-
-
-def _problem(path: tuple[int | str, ...], kind: str, message: str) -> str:
-    """Returns what is wrong and where, in the terms of JSON instead of those of our classes."""
-    return f"{'.'.join(str(part) for part in path) or 'document'}: {_EXPECTED.get(kind, message)}"
+        # in the terms of JSON instead of those of our classes
+        problems = [
+            f"{'.'.join(map(str, item['loc'])) or 'document'}: {_EXPECTED.get(item['type'], item['msg'])}"
+            for item in error.errors(include_url=False)
+        ]
+        raise BadRequest(f"request body is not valid JSON: {'; '.join(problems)}") from None

@@ -262,7 +262,8 @@ class ClientSocket(socket.socket):
     def flush(self) -> None:
         held, self._held = self._held, None
         if held and self.fileno() >= 0:
-            self._send(b"".join(held) if sum(map(len, held)) < _STEP else held)
+            for part in [b"".join(held)] if sum(map(len, held)) < _STEP else held:
+                self._send(part)
 
     def sendall(self, data: Any, flags: int = 0) -> None:
         """Sends it, or keeps what the client does not take. Raises `OSError` if the client has gone away."""
@@ -282,12 +283,8 @@ class ClientSocket(socket.socket):
             sent += self.send(part)
         return sent
 
-    def _send(self, data: Any) -> None:
-        parts = data if isinstance(data, list) else [data]
-        for part in parts:
-            self._send_part(memoryview(part))
-
-    def _send_part(self, data: memoryview) -> None:
+    def _send(self, part: Any) -> None:
+        data = memoryview(part)
         if not self.is_sent:
             self.drain()
         while data and self.is_sent:

@@ -54,7 +54,9 @@ class Refusal(Exception):
 
 def refuse(client: Any, address: Any, error: BaseException) -> None:
     """Answers on the socket. The connection is not used any more."""
-    status = _status_of(error)
+    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+    if isinstance(error, Refusal):
+        status = error.status
     request_id = f"req-{uuid4()}"
     peer = (address or ["-"])[0] if isinstance(address, tuple) else "-"
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -65,12 +67,6 @@ def refuse(client: Any, address: Any, error: BaseException) -> None:
         detail = shortened(str(error))
     with contextlib.suppress(OSError):  # the client has gone away
         client.sendall(_answer(HTTPStatus(status), detail, request_id))
-
-
-def _status_of(error: BaseException) -> int:
-    if isinstance(error, Refusal):
-        return error.status
-    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
 
 
 def _answer(status: HTTPStatus, detail: str, request_id: str) -> bytes:

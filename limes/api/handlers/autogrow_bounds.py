@@ -4,8 +4,7 @@ from limes.actions.lookup import find
 from limes.actions.set_autogrow_bounds import set_domain_bounds, set_project_bounds
 from limes.api import bodies
 from limes.api.answers.quota import render_refusals, render_warnings, status_of
-from limes.api.call import Call
-from limes.api.preconditions import condition_of
+from limes.api.call import Call, condition_of
 from limes.core.history import What
 from limes.web.call import Answer, RequestBody
 

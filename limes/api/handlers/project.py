@@ -15,8 +15,7 @@ from limes.actions.reports.projects import (
 from limes.api.answers import project as answers
 from limes.api.answers.common import Id
 from limes.api.answers.resources import RenderContext
-from limes.api.call import Call
-from limes.api.preconditions import answer_tagged
+from limes.api.call import Call, answer_tagged
 from limes.core.selection import Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import dump_items, dump_part

@@ -10,9 +10,8 @@ from limes.api import parameters
 from limes.api.answers import quota as answers
 from limes.api.answers.explanation import ExplanationsAnswer, render_explanation
 from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, changes_with_set
-from limes.api.call import Call
+from limes.api.call import Call, condition_of
 from limes.api.lowpriv_metrics import count_lowpriv
-from limes.api.preconditions import condition_of
 from limes.errors import BadRequest
 from limes.web.call import Answer
 
