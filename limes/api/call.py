@@ -251,10 +251,8 @@ _TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
 
 
 def condition_of(req: falcon.Request) -> IfMatch | None:
-    """Returns what `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`.
-
-    Weak tags never match here.
-    """
+    """Returns what `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`. Weak
+    tags never match here."""
     tags = _tags(req, IF_MATCH)
     return None if tags is None else IfMatch(frozenset(tag for weak, tag in tags if not weak))
 

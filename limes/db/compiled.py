@@ -171,10 +171,8 @@ def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Fi
 
 
 class _Rows(peewee.SQL):
-    """`VALUES (...), (...)`. With a node for each value, as peewee does it, a row takes 30 us.
-
-    PostgreSQL reads many rows from one JSON value instead: it parses thousands of values in half the time.
-    """
+    """`VALUES (...), (...)`. With a node for each value, as peewee does it, a row takes 30 us. PostgreSQL reads many
+    rows from one JSON value instead: it parses thousands of values in half the time."""
 
     def __init__(self, fields: Collection[peewee.Field], defaults: Mapping[peewee.Field, Any], count: int) -> None:
         super().__init__("")
@@ -202,9 +200,7 @@ class _Rows(peewee.SQL):
 
 def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition) -> CompiledForRows:
     """Returns an UPDATE that gives each row a value of its own: the rows are pairs of a key and the field's new value.
-
-    `condition` says, with its parameters, among which rows of the table the keys are to be found.
-    """
+    `condition` says, with its parameters, among which rows of the table the keys are to be found."""
 
     def build(p: Parameters, count: int) -> peewee.Node:
         keys, values = (
@@ -230,11 +226,9 @@ def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -
 
 
 def _check_lock(sql: str) -> None:
-    """Raises `ValueError` for a lock that PostgreSQL may plan as a join with what a SELECT inside of it gives.
-
-    At READ COMMITTED, it runs such a plan again for each row that somebody else has changed meanwhile. A join with
-    several SELECTs (UNION ALL) does not find the row any more then. What `any_of` runs first stays as it is.
-    """
+    """Raises `ValueError` for a lock that PostgreSQL may plan as a join with what a SELECT inside of it gives. At READ
+    COMMITTED, it runs such a plan again for each row that somebody else has changed meanwhile. A join with several
+    SELECTs (UNION ALL) does not find the row any more then. What `any_of` runs first stays as it is."""
     rest = sql
     while (
         shorter := _INNERMOST.sub(lambda group: "" if group[1] or "SELECT" not in group[2] else group[2], rest)
@@ -307,11 +301,9 @@ SELECTs that give few values.
 
 
 def lock(query: peewee.Query, *, of: str = "", skip_locked: bool = False) -> peewee.Node:
-    """Returns the SELECT, keeping its rows locked until the transaction ends. On SQLite a writer is alone anyway.
-
-    All locks are `compiled`, at the top of a module: there a test finds them, and sees that they lose no rows.
-    `of` is the alias of the one table whose rows are locked; `skip_locked` leaves out rows that others have locked.
-    """
+    """Returns the SELECT, keeping its rows locked until the transaction ends. On SQLite a writer is alone anyway. All
+    locks are `compiled`, at the top of a module: there a test finds them, and sees that they lose no rows. `of` is the
+    alias of the one table whose rows are locked; `skip_locked` leaves out rows that others have locked."""
     words = " FOR UPDATE" + (f" OF {of}" if of else "") + (" SKIP LOCKED" if skip_locked else "")
     return Locked(query, words)
 

@@ -97,10 +97,8 @@ transaction, and what is sent to clients has a limit of its own."""
 
 
 class SaturatingSum:
-    """SQLite's `SUM`, except that it stops at the largest integer of the database.
-
-    With its own, a statement fails if a sum does not fit into 64 bits. PostgreSQL's is NUMERIC and has no limit.
-    """
+    """SQLite's `SUM`, except that it stops at the largest integer of the database. With its own, a statement fails if a
+    sum does not fit into 64 bits. PostgreSQL's is NUMERIC and has no limit."""
 
     def __init__(self) -> None:
         self._total: int | float | None = None
@@ -127,9 +125,7 @@ def make_pool(
     patience: Patience,
 ) -> SqlitePool | PostgresqlPool:
     """Returns a pool of at most `size` connections. A thread waits `timeout` seconds for one. Nothing is connected yet.
-
-    The other arguments are for PostgreSQL; libpq's parameters in the address have precedence.
-    """
+    The other arguments are for PostgreSQL; libpq's parameters in the address have precedence."""
     if address.dialect == "sqlite":
         pool = SqlitePool(
             address.name,

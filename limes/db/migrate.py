@@ -252,12 +252,10 @@ class Migrations:
         return [row.name for row in rows if row.idx > newest]
 
     def upgrade(self, engine: Engine, tell: Callable[[str], None] = log.info) -> list[str]:
-        """Applies all pending files, and returns the names of those that were finished.
-
-        Several processes may call this at once, and each may end at any time: each step is a transaction (on SQLite,
-        each file), and whoever comes next goes on. `tell` gets a line about what it waits for. Raises `StartupError` if
-        a step fails. That step has changed nothing then, and those before it stay applied.
-        """
+        """Applies all pending files, and returns the names of those that were finished. Several processes may call this
+        at once, and each may end at any time: each step is a transaction (on SQLite, each file), and whoever comes next
+        goes on. `tell` gets a line about what it waits for. Raises `StartupError` if a step fails. That step has
+        changed nothing then, and those before it stay applied."""
         with engine.connection(), self._explained(engine, "cannot be upgraded"):
             if engine.dialect == "postgresql":
                 return Upgrade(engine, self._runner(engine), tell).run()
@@ -289,10 +287,8 @@ class Migrations:
 
 @contextlib.contextmanager
 def _upgrade_lock(path: Path) -> Iterator[None]:
-    """Keeps others from upgrading this SQLite database during the block. Waits as long as it takes.
-
-    SQLite's write lock won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction.
-    """
+    """Keeps others from upgrading this SQLite database during the block. Waits as long as it takes. SQLite's write lock
+    won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

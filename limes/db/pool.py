@@ -68,10 +68,8 @@ class SessionSettings:
         return [round(1000 * value) for value in in_force] == [*self._milliseconds().values()]
 
     def has_session(self, connection: Any, db: Database) -> bool:
-        """Asks whether a new connection that was made with these options is a session of PostgreSQL.
-
-        A pooler makes up process numbers for its clients. One that does not is found out if it ignores the options.
-        """
+        """Asks whether a new connection that was made with these options is a session of PostgreSQL. A pooler makes up
+        process numbers for its clients. One that does not is found out if it ignores the options."""
         query = Select(columns=[fn.pg_backend_pid(), *self.timeouts_in_force()])
         with connection.cursor() as cursor:
             cursor.execute(*db.get_sql_context().sql(query).query())
@@ -159,9 +157,7 @@ class _Connector(peewee.Psycopg2Adapter):
 
 class PostgresqlPool(PooledPostgresqlDatabase):
     """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works, and for poolers.
-
-    Nobody waits for a thread that waits for a server: what is locked is only the list of connections.
-    """
+    Nobody waits for a thread that waits for a server: what is locked is only the list of connections."""
 
     psycopg2_adapter = _Connector
 
@@ -226,11 +222,9 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         return form.format(settings=settings, sql=sql), [*values, *(params or ())]
 
     def commit(self) -> None:
-        """As peewee's, but fails if the server waits for standbys and none has confirmed the commit.
-
-        PostgreSQL reports success when that wait is cancelled (`pg_cancel_backend`). But after a fail-over the commit
-        may be gone, so nobody may be told that it succeeded.
-        """
+        """As peewee's, but fails if the server waits for standbys and none has confirmed the commit. PostgreSQL reports
+        success when that wait is cancelled (`pg_cancel_backend`). But after a fail-over the commit may be gone, so
+        nobody may be told that it succeeded."""
         super().commit()
         notices = self.connection().notices
         if any("canceling wait for synchronous replication" in notice for notice in notices):

@@ -329,12 +329,10 @@ class Insert(Generic[Row]):
         at_once: int = maxsize,
         finish: Finish | None = None,
     ) -> None:
-        """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`.
-
-        With a `key`, so many of the first columns say what a row is about: if there is one of it, it gets the values of
-        the others, or stays as it is (`keep`). `finish` adds something else that follows: `on_conflict_ignore`. One
-        statement stores `at_once` rows at most.
-        """
+        """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`. With a
+        `key`, so many of the first columns say what a row is about: if there is one of it, it gets the values of the
+        others, or stays as it is (`keep`). `finish` adds something else that follows: `on_conflict_ignore`. One
+        statement stores `at_once` rows at most."""
         fields = fields or tuple(model._meta.columns[name] for name in kind._fields)  # type: ignore[attr-defined]  # a NamedTuple's
         if key and keep:
             finish = methodcaller("on_conflict", "NOTHING", conflict_target=fields[:key])

@@ -143,11 +143,9 @@ class ReplicatedEngine(Engine):
         return None
 
     def _reason_against(self, standby: Standby, wanted: int) -> str | None:
-        """Returns why a standby, of which this thread holds a connection, cannot be read from.
-
-        Mostly what is known of it is enough. It is asked when it may lack the position, and before what is known is
-        too old: that is two round trips for each half of `max_lag`.
-        """
+        """Returns why a standby, of which this thread holds a connection, cannot be read from. Mostly what is known of
+        it is enough. It is asked when it may lack the position, and before what is known is too old: that is two round
+        trips for each half of `max_lag`."""
         positions = self._positions
         seen = standby.seen(positions.epoch)
         if seen is None or seen.position < wanted or standby.age(seen, positions) > self.max_lag / 2:

@@ -32,11 +32,9 @@ def derived_version(document: Mapping[str, Any]) -> int:
 
 
 def kept_version(document: Mapping[str, Any], file: Path) -> int:
-    """1 for the first document, and one more for each that differs from the previous one, which the file has.
-
-    Processes that start at the same time agree, because they read the same file. Raises `StartupError` if the file
-    cannot be used.
-    """
+    """1 for the first document, and one more for each that differs from the previous one, which the file has. Processes
+    that start at the same time agree, because they read the same file. Raises `StartupError` if the file cannot be
+    used."""
     try:
         before = _read(file)
         if before.get("info") == document:

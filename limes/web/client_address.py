@@ -16,11 +16,9 @@ _MOST_HOPS = 50
 
 
 class ClientAddress:
-    """Middleware that comes first: after it `req.remote_addr` is the client's address.
-
-    The header is believed as far as trusted proxies have written it: from its end, up to the first address that is not
-    one of theirs. What clients claim comes before that.
-    """
+    """Middleware that comes first: after it `req.remote_addr` is the client's address. The header is believed as far as
+    trusted proxies have written it: from its end, up to the first address that is not one of theirs. What clients claim
+    comes before that."""
 
     def __init__(self, trusted: Sequence[str] = (), header: Header = "X-Forwarded-For") -> None:
         """`trusted` are addresses and networks."""

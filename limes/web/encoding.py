@@ -43,10 +43,8 @@ def install_json(app: falcon.App[Any, Any]) -> None:
 
 
 def dump(document: Any) -> bytes:
-    """Returns a document as JSON with a trailing newline, as the original answers.
-
-    A total that is larger than clients can read is cut to the largest number that they can.
-    """
+    """Returns a document as JSON with a trailing newline, as the original answers. A total that is larger than clients
+    can read is cut to the largest number that they can."""
     if isinstance(document, msgspec.Struct):
         data = msgspec.json.encode(document)
         # msgspec writes numbers of any length
@@ -104,11 +102,8 @@ def prefers_csv(accept: str | None) -> bool:
 
 
 def write_csv_row(cells: Iterable[object]) -> bytes:
-    """Returns one row. None becomes an empty cell, a list or dictionary its JSON.
-
-    Text that a spreadsheet would run as a formula gets an apostrophe in front: names come from users. Numbers stay as
-    they are.
-    """
+    """Returns one row. None becomes an empty cell, a list or dictionary its JSON. Text that a spreadsheet would run as
+    a formula gets an apostrophe in front: names come from users. Numbers stay as they are."""
     line = io.StringIO()
     csv.writer(line).writerow([_cell(value) for value in cells])
     return line.getvalue().encode()
@@ -164,10 +159,8 @@ def compress(body: bytes) -> bytes:
 
 
 def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """Yields a body in gzip's format while it is made. Each part can be read as soon as it has arrived.
-
-    If a part fails, so does this: the end that gzip's format demands is missing then.
-    """
+    """Yields a body in gzip's format while it is made. Each part can be read as soon as it has arrived. If a part
+    fails, so does this: the end that gzip's format demands is missing then."""
     packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
     for part in parts:
         yield packer.compress(part) + packer.flush(zlib.Z_SYNC_FLUSH)
@@ -176,10 +169,8 @@ def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompressionMiddleware:
-    """Compresses answers of `SMALLEST` bytes or more, and those that are made while they are sent.
-
-    Entity tags stay as they are: ours stand for quotas and not for bytes, and go with `no-store`.
-    """
+    """Compresses answers of `SMALLEST` bytes or more, and those that are made while they are sent. Entity tags stay as
+    they are: ours stand for quotas and not for bytes, and go with `no-store`."""
 
     is_on: bool
     without: Container[str] = frozenset()

@@ -78,11 +78,8 @@ def _series(*labels: str) -> list[Histogram]:
 def observe(
     app: str, req: falcon.Request, resp: falcon.Response, seconds: float, streamed: tuple[float, int] | None = None
 ) -> None:
-    """Counts one request and the seconds until its answer.
-
-    Of an answer that was made while it was sent, `streamed` is when its first byte was ready, and its size. The first
-    byte of any other is ready when the last one is.
-    """
+    """Counts one request and the seconds until its answer. Of an answer that was made while it was sent, `streamed` is
+    when its first byte was ready, and its size. The first byte of any other is ready when the last one is."""
     # clients can make up any number of methods and paths, and each label is kept for ever
     method = req.method if req.method in falcon.HTTP_METHODS else "other"
     first_byte, duration, request_size, response_size = _series(
@@ -102,10 +99,8 @@ _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 
 @dataclass(frozen=True, slots=True)
 class RequestIdMiddleware:
-    """Gives each request an id of its own, and adds a well-formed global one to the log lines.
-
-    The answer's `x-openstack-request-id` is always our own. A malformed global id is ignored.
-    """
+    """Gives each request an id of its own, and adds a well-formed global one to the log lines. The answer's
+    `x-openstack-request-id` is always our own. A malformed global id is ignored."""
 
     ids: IdSource
 
@@ -162,10 +157,8 @@ class AccessLogMiddleware:
 
 
 class ConnectionMiddleware:
-    """Holds one pooled database connection during a request, except on the paths that need none.
-
-    A body that is made while it is sent keeps it until it is sent.
-    """
+    """Holds one pooled database connection during a request, except on the paths that need none. A body that is made
+    while it is sent keeps it until it is sent."""
 
     def __init__(self, engine: Engine, db_name: str, without: Container[str] = frozenset()) -> None:
         """`db_name` is the name of the database in the metrics."""

@@ -25,11 +25,8 @@ _MAX_AGE = 1.0
 @dataclass(frozen=True, slots=True)
 class HealthcheckEndpoint:
     """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database, or is about to
-    stop.
-
-    With `?only=process` the database does not count. That is for proxies: while it is away all hosts are equally well,
-    and their own 503 says more than that of a proxy that has no host left.
-    """
+    stop. With `?only=process` the database does not count. That is for proxies: while it is away all hosts are equally
+    well, and their own 503 says more than that of a proxy that has no host left."""
 
     engine: Engine
     get_ready: Callable[[], None] = lambda: None
@@ -56,10 +53,8 @@ class HealthcheckEndpoint:
 
 
 class MetricsEndpoint:
-    """Prometheus metrics of all workers of this server, at most a second old.
-
-    They come from a file for each worker, which makes this the most expensive request that needs no token.
-    """
+    """Prometheus metrics of all workers of this server, at most a second old. They come from a file for each worker,
+    which makes this the most expensive request that needs no token."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -48,10 +48,7 @@ class Framing:
         self._chunks: _Chunks | None = None
 
     def feed(self, data: bytes) -> int:
-        """Returns how many of these bytes belong to this request; the rest is the next one's.
-
-        Raises `HeadTooLarge`.
-        """
+        """Returns how many of these bytes belong to this request; the rest is the next one's. Raises `HeadTooLarge`."""
         if self.stage is Stage.HEAD:
             return self._feed_head(data)
         return self._feed_body(data)
