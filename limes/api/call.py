@@ -39,7 +39,7 @@ from limes.errors import BadRequest, Forbidden
 from limes.web import call as web
 from limes.web import operation as web_operation
 from limes.web.call import Answer, Body, RequestBody, read_document
-from limes.web.client_address import ClientAddress
+from limes.web.middleware import ClientAddress
 from limes.web.operational import Mount
 
 

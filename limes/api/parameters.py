@@ -112,21 +112,17 @@ class Moment(_Query):
         return None if text is None else self.read(text)
 
     def read(self, text: str) -> int:
-        time = self._seconds(text)
+        try:
+            if text.isascii() and text.isdigit() and len(text) <= 12:
+                time = int(text)
+            else:  # "+" means a space in a query
+                moment = datetime.fromisoformat(text.replace(" ", "+") if text.count(":") > 2 else text)
+                time = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+        except (ValueError, OverflowError):
+            raise self.refuse("a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400") from None
         if not 0 <= time <= _LATEST_TIME:
             raise self.refuse("a time between 1970-01-01 and 9999-11-30")
         return time
-
-    def _seconds(self, text: str) -> int:
-        if text.isascii() and text.isdigit() and len(text) <= 12:
-            return int(text)
-        try:
-            # "+" means a space in a query
-            moment = datetime.fromisoformat(text.replace(" ", "+") if text.count(":") > 2 else text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return int(moment.timestamp())
-        except (ValueError, OverflowError):
-            raise self.refuse("a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400") from None
 
     def schema(self) -> Schema:
         return {"type": "string", "examples": ["2026-11-01", "2026-11-01T12:00:00Z", "1793534400"]}

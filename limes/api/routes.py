@@ -8,7 +8,7 @@ policy rules follow from it.
 from functools import cache
 from typing import Any
 
-from limes.api import openapi, policy
+from limes.api import bodies, openapi, policy
 from limes.api import parameters as p
 from limes.api.answers.attention import AlertsAnswer, ExpiringCommitmentsAnswer, FullestAnswer, ScrapeStatusAnswer
 from limes.api.answers.caller import Document, IdentityAnswer, MailSettingsAnswer, VersionAnswer, VersionsAnswer
@@ -26,15 +26,6 @@ from limes.api.answers.project import (
 from limes.api.answers.quota import HistoryAnswer, SimulationAnswer
 from limes.api.answers.resources import ResourcesAnswer
 from limes.api.answers.rights import RightsAnswer
-from limes.api.bodies import (
-    DomainForbidAutogrowthBody,
-    DomainMaxQuotaBody,
-    DomainQuotaBody,
-    ProjectForbidAutogrowthBody,
-    ProjectMaxQuotaBody,
-    ProjectMinQuotaBody,
-    ProjectQuotaBody,
-)
 from limes.api.call import GET, POST, PUT, Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
 from limes.api.handlers import (
@@ -119,21 +110,25 @@ SECTIONS = {
             _ACCEPTED,
             (404, 409, 412, 422),
             (p.IF_MATCH,),
-            DomainQuotaBody,
+            bodies.DomainQuotaBody,
             also=tuple(f"domain:{verb}" for verb in _QUOTA_RULES),
         ),
         f"{DOMAIN}/simulate-put": POST(
-            quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
+            quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), bodies.DomainQuotaBody
         ),
         f"{DOMAIN}/max-quota": PUT(
-            autogrow_bounds.limit_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainMaxQuotaBody
+            autogrow_bounds.limit_projects_of_domain,
+            "domain:edit",
+            _ACCEPTED,
+            (404, 409, 422),
+            body=bodies.DomainMaxQuotaBody,
         ),
         f"{DOMAIN}/forbid-autogrowth": PUT(
             autogrow_bounds.stop_projects_of_domain,
             "domain:edit",
             _ACCEPTED,
             (404, 409, 422),
-            body=DomainForbidAutogrowthBody,
+            body=bodies.DomainForbidAutogrowthBody,
         ),
         f"{DOMAIN}/history": GET(
             quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES
@@ -157,7 +152,7 @@ SECTIONS = {
             _ACCEPTED,
             _ERRORS,
             (p.IF_MATCH,),
-            ProjectQuotaBody,
+            bodies.ProjectQuotaBody,
             also=tuple(f"project:{verb}" for verb in _QUOTA_RULES),
         ),
         f"{PROJECT}/simulate-put": POST(
@@ -166,10 +161,10 @@ SECTIONS = {
             _SIMULATED,
             (404, 409, 412, 423),
             (p.IF_MATCH,),
-            ProjectQuotaBody,
+            bodies.ProjectQuotaBody,
         ),
         f"{PROJECT}/max-quota": PUT(
-            autogrow_bounds.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
+            autogrow_bounds.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), bodies.ProjectMaxQuotaBody
         ),
         f"{PROJECT}/min-quota": PUT(
             autogrow_bounds.grant_to_project,
@@ -177,10 +172,15 @@ SECTIONS = {
             _ACCEPTED,
             _ERRORS,
             (p.IF_MATCH,),
-            ProjectMinQuotaBody,
+            bodies.ProjectMinQuotaBody,
         ),
         f"{PROJECT}/forbid-autogrowth": PUT(
-            autogrow_bounds.stop_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectForbidAutogrowthBody
+            autogrow_bounds.stop_project,
+            "project:edit",
+            _ACCEPTED,
+            _ERRORS,
+            (p.IF_MATCH,),
+            bodies.ProjectForbidAutogrowthBody,
         ),
         f"{PROJECT}/sync": POST(project.sync, "project:sync", {202: None}, (404,)),
         f"{PROJECT}/history": GET(

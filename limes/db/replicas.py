@@ -139,7 +139,9 @@ class ReplicatedEngine(Engine):
                     standby.has_recovered()
                     held.enter_context(stack.pop_all())
                     return standby
-                self._pass_over(standby, reason)
+                PASSED_OVER.labels(self._label, standby.name, reason).inc()
+                if reason != "behind":  # one that just lacks a position is good for other reads
+                    standby.rest(min(self.max_lag / 8, _PAUSE) if reason == "late" else _PAUSE)
         return None
 
     def _reason_against(self, standby: Standby, wanted: int) -> str | None:
@@ -159,12 +161,6 @@ class ReplicatedEngine(Engine):
         if age > self.max_lag:
             return "late"
         return "behind" if seen.position < wanted else None
-
-    def _pass_over(self, standby: Standby, reason: str) -> None:
-        """It has the rest that its problem calls for. One that just lacks a position is good for other reads."""
-        PASSED_OVER.labels(self._label, standby.name, reason).inc()
-        if reason != "behind":
-            standby.rest(min(self.max_lag / 8, _PAUSE) if reason == "late" else _PAUSE)
 
     # -- reads -------------------------------------------------------------------------------------------------------
 

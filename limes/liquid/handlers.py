@@ -21,7 +21,7 @@ from limes.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, pro
 from limes.system import Clock, IdSource
 from limes.web import call as web
 from limes.web.call import Answer, Body, identity_of, read_document
-from limes.web.client_address import ClientAddress
+from limes.web.middleware import ClientAddress
 from limes.web.operation import JsonApi, Operation
 
 

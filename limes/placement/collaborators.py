@@ -9,7 +9,7 @@ from limes.placement.policy import PlacementPolicy
 from limes.placement.search.memory import AnswerMemory
 from limes.settings.placement import PlacementSettings
 from limes.system import Clock, IdSource
-from limes.web.client_address import ClientAddress
+from limes.web.middleware import ClientAddress
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""What the HTTP apps do around every request: request id, access log, metrics, one database connection, token.
+"""What the HTTP apps do around every request: the client's address, request id, access log,
+metrics, one database connection, token.
 
 If an API may read from standbys, whoever has written sees what was written. Each answer to a request that may have
 changed something has the position of the database after it, in a header and in a cookie. A request that brings it back
@@ -6,12 +7,14 @@ is answered by a server that has this position. The cookie ends when every stand
 makes no sense is ignored: all that a made-up one does is to send its own requests to the primary.
 """
 
+import ipaddress
 import logging
 import math
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
+from typing import Any, Literal
 
 import falcon
 from prometheus_client import Gauge, Histogram
@@ -25,6 +28,69 @@ from limes.system import Clock, IdSource
 from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Header = Literal["X-Forwarded-For", "Forwarded"]
+
+_FOR = re.compile(r"""(?i)(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^\s;,"]+))""")
+_ELEMENT = re.compile(r"""(?:[^,"]|"[^"]*")+""")
+_MOST_HOPS = 50
+
+
+class ClientAddress:
+    """Middleware that comes first: after it `req.remote_addr` is the client's address. The header is believed as far as
+    trusted proxies have written it: from its end, up to the first address that is not one of theirs. What clients claim
+    comes before that."""
+
+    def __init__(self, trusted: Sequence[str] = (), header: Header = "X-Forwarded-For") -> None:
+        """`trusted` are addresses and networks."""
+        self._trusted = [ipaddress.ip_network(network, strict=False) for network in trusted]
+        self._variable = f"HTTP_{header.upper().replace('-', '_')}"
+        self._hops = _forwarded if header == "Forwarded" else _x_forwarded_for
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        """Replaces the peer's address, if it is a trusted proxy's."""
+        if self._trusted and self._variable in req.env and req.env.get("REMOTE_ADDR"):
+            req.env["REMOTE_ADDR"] = self.of(req.env)
+
+    def of(self, environ: dict[str, Any]) -> str:
+        peer = str(environ.get("REMOTE_ADDR") or "")
+        client = _address(peer)
+        for hop in self._hops(str(environ.get(self._variable, ""))):
+            before = _address(hop) if client is not None and self._is_trusted(client) else None
+            if before is None:
+                break
+            client = before
+        return str(client) if client is not None else peer
+
+    def _is_trusted(self, address: Address) -> bool:
+        return any(address in network for network in self._trusted)
+
+
+def _x_forwarded_for(header: str) -> Iterator[str]:
+    yield from header.split(",")[: -_MOST_HOPS - 1 : -1]
+
+
+def _forwarded(header: str) -> Iterator[str]:
+    for element in _ELEMENT.findall(header)[: -_MOST_HOPS - 1 : -1]:
+        match = _FOR.search(element)
+        yield (match[1] or match[2] or "") if match else ""
+
+
+def _address(text: str) -> Address | None:
+    """Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; else None."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
 
 _LABELS = ["app", "method", "status", "endpoint"]
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)

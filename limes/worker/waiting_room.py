@@ -42,6 +42,9 @@ _STATUS: dict[type[Exception], int] = {
     ssl.SSLError: 400,
 }
 _RETRY_SECONDS = {429: 1, 503: 5}
+_LINGER_SECONDS = 2.0
+_CHECK_SECONDS = 0.25
+_STOP_SECONDS = 5.0
 
 
 class Refusal(Exception):
@@ -65,27 +68,19 @@ def refuse(client: Any, address: Any, error: BaseException) -> None:
     else:
         log.warning("a request from %s was refused with %d: %s (%s)", peer, status, error, request_id)
         detail = shortened(str(error))
-    with contextlib.suppress(OSError):  # the client has gone away
-        client.sendall(_answer(HTTPStatus(status), detail, request_id))
-
-
-def _answer(status: HTTPStatus, detail: str, request_id: str) -> bytes:
-    problem = {"status": status.value, "title": status.phrase, "detail": detail, "request_id": request_id}
+    title = HTTPStatus(status).phrase
+    problem = {"status": status, "title": title, "detail": detail, "request_id": request_id}
     body = orjson.dumps({"errors": [problem]}, option=orjson.OPT_APPEND_NEWLINE)
     lines = [
-        f"HTTP/1.1 {status.value} {status.phrase}",
+        f"HTTP/1.1 {status} {title}",
         "connection: close",
         "content-type: application/json",
         f"content-length: {len(body)}",
         f"x-openstack-request-id: {request_id}",
         *([f"retry-after: {_RETRY_SECONDS[status]}"] if status in _RETRY_SECONDS else []),
     ]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
-_LINGER_SECONDS = 2.0
-_CHECK_SECONDS = 0.25
-_STOP_SECONDS = 5.0
+    with contextlib.suppress(OSError):  # the client has gone away
+        client.sendall("\r\n".join([*lines, "", ""]).encode() + body)
 
 
 class Wait(enum.Enum):
