@@ -14,7 +14,6 @@ from limes.urls import split_url
 
 HIDDEN = "***"
 TELLING_KEY = re.compile(r"passw|passcode|secret|token|api_?key", re.IGNORECASE)
-"""Keys whose values are secrets."""
 
 _SHORTEST = 6
 """Anything shorter is no secret, and hiding it would blacken half of each text."""
@@ -64,13 +63,11 @@ def know(secrets: Iterable[str]) -> None:
 
 
 def forget() -> None:
-    """Undoes `know`, for tests."""
     global _known, _known_pattern
     _known, _known_pattern = frozenset(), None
 
 
 def redact(text: str) -> str:
-    """Returns the text without secrets."""
     if _known_pattern is not None:
         text = _known_pattern.sub(HIDDEN, text)
     text = _TRANSFER_TOKEN.sub(HIDDEN, text)
@@ -115,6 +112,5 @@ def secrets_of(value: Any) -> Iterator[str]:
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
-    """Returns a pattern that matches any of these."""
     longest_first = sorted(secrets, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None

@@ -52,11 +52,9 @@ class ApiCollaborators:
     policy: Policy
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
-    """Who does not want which mails."""
     mail_settings: MailSettings | None = None
     """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
-    """What is served beside the API: the dashboard."""
 
 
 P = ParamSpec("P")
@@ -76,7 +74,6 @@ class Operation(web_operation.Operation):
     parameters: tuple[Parameter, ...] = ()
     body: type[RequestBody] | None = None
     tagged: bool = False
-    """Whether answers have an entity tag."""
     csv: bool = False
     """Whether the answer is CSV for clients that prefer it (`Accept: text/csv`)."""
     name: str = field(default="", kw_only=True)
@@ -208,7 +205,6 @@ class Call(web.Call[ApiCollaborators]):
         return self.next_link(uuids[-1]) if len(uuids) >= page.limit else []
 
     def next_link(self, marker: str) -> list[Link]:
-        """Returns the link to what comes after the marker, in the same selection."""
         query = {key: value for key, value in self.req.params.items() if key != "marker"} | {"marker": marker}
         return [Link(rel="next", href=f"{self.req.path}?{urlencode(query, doseq=True)}")]
 

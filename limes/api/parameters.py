@@ -130,8 +130,6 @@ class Moment(_Query):
 
 @dataclass(frozen=True, slots=True)
 class Choice(_Query):
-    """One of several words in the query."""
-
     words: tuple[str, ...]
     default: str
 
@@ -149,8 +147,6 @@ class Choice(_Query):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A header of the request."""
-
     place: ClassVar[Literal["header"]] = "header"
     name: str
     description: str
@@ -182,7 +178,6 @@ DAYS_BACK = WholeNumber("days", "How many days to look back. Default: 30; 1 by h
 HISTORY_FROM = Moment("from", "The first hour, day or month is the one with this time in it. Instead of `days`.")
 HISTORY_UNTIL = Moment("until", "Only hours, days or months that begin before this time. Not given: now.")
 AUTO = "auto"
-"""What suits the data."""
 HISTORY_GRANULARITY = Choice(
     "granularity",
     "One entry for each hour, day or month. `auto` chooses hours for up to a day of data, otherwise days, or months"

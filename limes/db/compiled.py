@@ -73,8 +73,6 @@ class Parameters:
 
 
 class Statement:
-    """A query in the words of one kind of database."""
-
     __slots__ = ("_list_parameters", "_parameters", "dialect", "sql", "values")
 
     def __init__(self, sql: str, values: tuple[Any, ...], dialect: str) -> None:
@@ -239,7 +237,6 @@ def _check_lock(sql: str) -> None:
 
 
 def _list_value(values: Collection[Any], dialect: str) -> Any:
-    """Returns a list as one parameter: an array for PostgreSQL, JSON for SQLite."""
     return orjson.dumps(list(values)).decode() if dialect == "sqlite" else list(values)
 
 

@@ -81,7 +81,6 @@ class Upgrade:
     def __init__(
         self, engine: Engine, runner: Runner, tell: Callable[[str], None], patience: float = _PATIENCE
     ) -> None:
-        """`tell` gets a line now and then: what was done, and what it waits for."""
         self._engine = engine
         self._runner = runner
         self._tell = tell
@@ -94,7 +93,6 @@ class Upgrade:
         """Seconds that this try may take of others' time."""
 
     def run(self) -> list[str]:
-        """Applies all that is pending, and returns the names of the files that it has finished."""
         finished: list[str] = []
         while (name := self._patiently()) is not None:
             if name:
@@ -115,7 +113,6 @@ class Upgrade:
                 self._engine.execute(f'ANALYZE (SKIP_LOCKED) "{schema}"."{table}"')
 
     def _patiently(self) -> str | None:
-        """As `_apply`, again and again while others are in its way."""
         begin, told_at = time.monotonic(), float("-inf")
         self._short = _SHORT
         while True:

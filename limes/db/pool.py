@@ -129,7 +129,6 @@ class _Connector(peewee.Psycopg2Adapter):
             raise
 
     def _connect(self, db: "PostgresqlPool", **parameters: Any) -> Any:
-        """Returns a new connection with the pool's settings, or else notes that it leads to a pooler."""
         if db.behind_pooler:
             return self._open(db, **parameters)
         try:
@@ -217,7 +216,6 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         return {"dbname": self.database, **self.connect_params}
 
     def _with_settings(self, form: str, sql: str, params: Any) -> tuple[str, list[Any]]:
-        """Returns a statement with the settings before or after it, as `form` says, and the parameters of both."""
         settings, values = self._settings_query
         return form.format(settings=settings, sql=sql), [*values, *(params or ())]
 

@@ -54,8 +54,6 @@ _MARK = object()
 
 
 class Options(TypedDict, total=False):
-    """What each decorator of a read takes."""
-
     prepare: bool
     """For reads that are asked often outside of transactions: PostgreSQL plans them only once."""
     skip_empty: str
@@ -119,7 +117,6 @@ class Query(Generic[P, T]):
 
 
 def _few_values(annotation: Any) -> tuple[Any, ...]:
-    """Returns what the argument can be, if that is little."""
     if annotation is bool:
         return False, True
     if isinstance(annotation, EnumType):

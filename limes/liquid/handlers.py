@@ -69,9 +69,7 @@ class LiquidCollaborators:
     capacity: Mapping[str, CapacityBackend]
     """By the capacitor's id; each may report on this service, and on others."""
     capacity_of: frozenset[str]
-    """The resources whose capacity some capacitor knows."""
     needs_demand: frozenset[str]
-    """The resources whose demand some capacitor has to know."""
     authenticator: Authenticator
     policy: Policy
     clock: Clock

@@ -25,9 +25,7 @@ class Call(ABC, Generic[Deps]):
     rule: str | None
     """The policy rule of the operation; None if there is none."""
     params: Mapping[str, str]
-    """The variables of the path."""
     identity: Identity
-    """The caller, from the token."""
 
     @abstractmethod
     def authorize(self) -> None:
@@ -60,9 +58,7 @@ class Answer:
     media_type: str = falcon.MEDIA_JSON
     """Of `stream`."""
     text: str | None = None
-    """Plain text of one or more lines."""
     page: str | None = None
-    """HTML."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -102,7 +98,6 @@ class BodyStream:
             self._closers.append(action)
 
     def close(self) -> None:
-        """Ends the reading. May be called twice."""
         self._is_closed = True
         closers, self._closers = self._closers, []
         try:

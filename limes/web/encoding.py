@@ -36,7 +36,6 @@ _TWENTY_DIGITS = b"0" * 20
 
 
 def install_json(app: falcon.App[Any, Any]) -> None:
-    """Makes orjson the JSON handler of an app, for requests and responses."""
     handler = falcon.media.JSONHandler(dumps=orjson.dumps, loads=orjson.loads)
     app.req_options.media_handlers[falcon.MEDIA_JSON] = handler
     app.resp_options.media_handlers[falcon.MEDIA_JSON] = handler
@@ -87,7 +86,6 @@ def _readable(value: Any) -> Any:
 
 
 CSV = "text/csv; charset=utf-8"
-"""The content type of our answers."""
 
 _STARTS_OF_FORMULAS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """Spreadsheets take a cell that begins with one of these for a formula. The last four are wide forms of the first."""
@@ -132,7 +130,6 @@ SMALLEST = 1024
 """Bytes below which an answer is not worth it."""
 _LEVEL = 1
 _GZIP = 31
-"""What zlib calls the format."""
 
 
 @lru_cache(maxsize=256)
@@ -146,7 +143,6 @@ def accepts_gzip(header: str | None) -> bool:
 
 
 def _weight(text: str) -> float:
-    """Returns the number of ` q=0.5`; 1 without, and 0 for what is none."""
     try:
         return float(text.partition("=")[2]) if text.strip() else 1.0
     except ValueError:
@@ -174,7 +170,6 @@ class CompressionMiddleware:
 
     is_on: bool
     without: Container[str] = frozenset()
-    """Paths whose answers are left alone."""
 
     def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
         if not self.is_on or req.path in self.without or resp.get_header("content-encoding"):

@@ -46,7 +46,6 @@ class PlainErrors:
     """What is said where Falcon refuses with these statuses."""
 
     def install(self, app: falcon.App[Any, Any]) -> None:
-        """Makes this object answer for everything that the app raises."""
         app.add_error_handler(Exception, self._answer_unexpected_error)
         app.add_error_handler(errors.LimesError, self._answer_own_error)
         app.add_error_handler(falcon.HTTPError, self._answer_falcon_error)

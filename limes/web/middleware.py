@@ -43,13 +43,11 @@ class ClientAddress:
     comes before that."""
 
     def __init__(self, trusted: Sequence[str] = (), header: Header = "X-Forwarded-For") -> None:
-        """`trusted` are addresses and networks."""
         self._trusted = [ipaddress.ip_network(network, strict=False) for network in trusted]
         self._variable = f"HTTP_{header.upper().replace('-', '_')}"
         self._hops = _forwarded if header == "Forwarded" else _x_forwarded_for
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Replaces the peer's address, if it is a trusted proxy's."""
         if self._trusted and self._variable in req.env and req.env.get("REMOTE_ADDR"):
             req.env["REMOTE_ADDR"] = self.of(req.env)
 
@@ -117,8 +115,6 @@ _POOL = {
 
 
 class PoolGauges:
-    """The state of one pool of database connections, under the names of the original."""
-
     def __init__(self, db_name: str, engine: Engine) -> None:
         self._engine = engine
         self._max_open, self._open, self._in_use, self._idle = (gauge.labels(db_name) for gauge in _POOL.values())
@@ -227,7 +223,6 @@ class ConnectionMiddleware:
     while it is sent keeps it until it is sent."""
 
     def __init__(self, engine: Engine, db_name: str, without: Container[str] = frozenset()) -> None:
-        """`db_name` is the name of the database in the metrics."""
         self._engine = engine
         self._without = without
         self._gauges = PoolGauges(db_name, engine)
@@ -319,7 +314,6 @@ class ReplicaConnectionMiddleware(ConnectionMiddleware):
 
 
 def connection_middleware(engine: Engine, db_name: str, without: Container[str]) -> ConnectionMiddleware:
-    """Returns the middleware for an engine, with standbys or without."""
     if isinstance(engine, ReplicatedEngine):
         return ReplicaConnectionMiddleware(engine, db_name, without)
     return ConnectionMiddleware(engine, db_name, without)

@@ -102,7 +102,6 @@ class Mount:
     prefix: str
     """Such as `/ui`, without a slash at its end."""
     routes: tuple[tuple[str, Any], ...]
-    """Paths, in Falcon's form, and their endpoints."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Of each answer below the prefix, errors included."""
 
@@ -112,7 +111,6 @@ class MountMiddleware:
         self._headers = [(f"{mount.prefix}/", dict(mount.headers)) for mount in mounts]
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Comes before whatever may refuse the request."""
         for prefix, headers in self._headers:
             if f"{req.path}/".startswith(prefix):
                 resp.set_headers(headers)

@@ -158,7 +158,6 @@ class ClientSocket(socket.socket):
         self.framing = Framing(limits.max_body_size)
         self.ended = False
         self.received = 0
-        """How many bytes of the request have arrived."""
         self.wait_seconds = READER_SECONDS
         """How long a thread may still wait for the client to take more of this answer."""
         self.read_until = 0.0
@@ -192,7 +191,6 @@ class ClientSocket(socket.socket):
         return self.is_ready
 
     def next_request(self) -> bool:
-        """Begins with the next request, and says whether it is ready."""
         self._inbox, self._given, self.received, self.wait_seconds = b"", 0, 0, READER_SECONDS
         if self._is_spooled:
             self._in_spool.close()
@@ -252,7 +250,6 @@ class ClientSocket(socket.socket):
 
     @property
     def is_sent(self) -> bool:
-        """Whether the system has taken all of the answer."""
         return not len(self._out_spool)
 
     def hold(self) -> None:
@@ -315,7 +312,6 @@ class ClientSocket(socket.socket):
     # -- the end
 
     def end_answers(self) -> None:
-        """Tells the client that nothing more is sent."""
         self.shutdown(socket.SHUT_WR)
         self.received = 0
 

@@ -154,7 +154,6 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             self.poller.register(sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
     def enqueue_req(self, conn: Any) -> None:
-        """As gunicorn's: gives a connection whose request is ready to the pool."""
         with self._lock:
             self._waiting += 1
             needed = self._staying > 0 and self._working + self._waiting > self.cfg.threads
@@ -200,7 +199,6 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
     # -- in a thread of the pool
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """Answers a request that cannot be read, or on which the app failed without an answer."""
         refuse(client, addr, exc)
 
     def handle(self, conn: Any) -> Any:

@@ -107,7 +107,6 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
 
     @property
     def peer(self) -> str | None:
-        """The client's address; None on a Unix socket."""
         return self.client[0] if isinstance(self.client, tuple) else None
 
 
@@ -155,7 +154,6 @@ class WaitingRoom:
         return False
 
     def keep(self, conn: Connection) -> None:
-        """Takes back a connection that stays open, for its next request or the rest of it."""
         if conn.sock.is_ready:
             self._hand_over(conn)
             return
@@ -169,7 +167,6 @@ class WaitingRoom:
             self._close(conn)
 
     def wait_for_reader(self, conn: Connection, *, is_kept: bool) -> None:
-        """Takes back a connection whose client has not taken its whole answer."""
         conn.is_kept = is_kept
         self._wait(conn, Wait.READER, self._limits.send_timeout)
 
