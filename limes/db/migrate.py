@@ -78,9 +78,7 @@ class _Holder(NamedTuple):
 class Upgrade:
     """One run. Each step is a transaction, which is recorded with it, so that it is done once whoever does it."""
 
-    def __init__(
-        self, engine: Engine, runner: Runner, tell: Callable[[str], None], patience: float = _PATIENCE
-    ) -> None:
+    def __init__(self, engine: Engine, runner: Runner, tell: Callable[[str], None]) -> None:
         self._engine = engine
         self._runner = runner
         self._tell = tell
@@ -150,7 +148,12 @@ class Upgrade:
             number = int(history.select().where(history.name.startswith(f"{migration.name}/")).count())
             if not self._do(steps[number], f"{migration.name}/{number}"):
                 return ""
-            return self._record(migration.name, number, is_last=number + 1 == len(steps))
+            if number + 1 < len(steps):
+                history.create(name=f"{migration.name}/{number}")
+                return ""
+            history.delete().where(history.name.startswith(f"{migration.name}/")).execute()
+            history.create(name=migration.name)
+            return str(migration.name)
 
     def _do(self, step: Step | Fill, name: str) -> bool:
         if self._step != name:
@@ -185,17 +188,6 @@ class Upgrade:
 
     def _set(self, **settings: str) -> None:
         self._engine.tuples(Select(columns=[fn.set_config(name, value, True) for name, value in settings.items()]))
-
-    # -- what was done -----------------------------------------------------------------------------------------------
-
-    def _record(self, name: str, number: int, *, is_last: bool) -> str:
-        history = self._runner.History
-        if not is_last:
-            history.create(name=f"{name}/{number}")
-            return ""
-        history.delete().where(history.name.startswith(f"{name}/")).execute()
-        history.create(name=name)
-        return name
 
     # -- what it waits for -------------------------------------------------------------------------------------------
 

@@ -244,8 +244,6 @@ class ReplicatedEngine(Engine):
     def after_commit(self, action: Callable[[], None]) -> None:
         self._primary.after_commit(action)
 
-    # -- pools -------------------------------------------------------------------------------------------------------
-
     def dispose(self) -> None:
         for engine in (self._primary, *(standby.engine for standby in self._standbys)):
             engine.dispose()

@@ -76,7 +76,6 @@ class LiquidCollaborators:
     ids: IdSource
     version_file: Path | None = None
     """Where the description is kept, so that its version grows."""
-    max_body_size: int = MAX_BODY_SIZE
     client_address: ClientAddress = field(default_factory=ClientAddress)
     compression: bool = True
     """Whether answers are compressed for clients that accept it."""
@@ -96,7 +95,7 @@ class Call(web.Call[LiquidCollaborators]):
             raise Forbidden("Forbidden")
 
     def body(self, model: type[Body]) -> Body:
-        return read_document(self.req, model, self.deps.max_body_size)
+        return read_document(self.req, model, MAX_BODY_SIZE)
 
 
 @dataclass(frozen=True)

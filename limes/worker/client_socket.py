@@ -309,8 +309,6 @@ class ClientSocket(socket.socket):
             sent += step
         return sent
 
-    # -- the end
-
     def end_answers(self) -> None:
         self.shutdown(socket.SHUT_WR)
         self.received = 0
