@@ -247,6 +247,4 @@ ROUTES = {path: operations for section in SECTIONS.values() for path, operations
 DOCUMENTED_RULES = document_rules(policy.RULES, ROUTES)
 
 
-@cache
-def _openapi() -> bytes:
-    return dump(openapi.build(SECTIONS, DOCUMENTED_RULES))
+_openapi = cache(lambda: dump(openapi.build(SECTIONS, DOCUMENTED_RULES)))

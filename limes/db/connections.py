@@ -35,8 +35,7 @@ def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddre
     Several hosts may be given, as for libpq: `postgresql://user@one:5432,two:5432/name`. Then the one that accepts
     writes is looked for (`target_session_attrs=read-write`, if the URL does not say otherwise).
 
-    Raises `StartupError` with one line that names the `setting` that the URL comes from.
-    """
+    Raises `StartupError` with one line that names the `setting` that the URL comes from."""
     try:
         parts = split_url(url)
         hosts = [urlsplit(f"//{host}") for host in hosts_of(url)]

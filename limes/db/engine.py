@@ -67,8 +67,7 @@ class Engine:
         For PostgreSQL, query parameters of the URL are handed to libpq (`?host=/run/postgresql&sslmode=verify-full`).
         Times are in seconds; `pool_timeout` is how long to wait for one of `pool_size` connections to become free.
         `pooler` and `patience` are for PostgreSQL, see `limes.db.pool` and `limes.db.watch`.
-        Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
-        """
+        Nothing is connected yet. Raises `StartupError` when the URL is not one of these."""
         self.pool_size = pool_size
         address = parse_database_url(url)
         self.address = address

@@ -69,8 +69,7 @@ class BodyStream:
     off: the client sees an answer without an end and never takes it for a whole one.
 
     The server always calls `close()`: after the last part, after an error, and when the client has gone away. Until
-    then the parts may use what `on_close` gives back, such as the request's database connection.
-    """
+    then the parts may use what `on_close` gives back, such as the request's database connection."""
 
     def __init__(self, parts: Generator[bytes, None, None]) -> None:
         self._parts = parts

@@ -11,7 +11,7 @@ import ipaddress
 import logging
 import math
 import re
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
 from typing import Any, Literal
@@ -55,24 +55,21 @@ class ClientAddress:
         peer = str(environ.get("REMOTE_ADDR") or "")
         client = _address(peer)
         for hop in self._hops(str(environ.get(self._variable, ""))):
-            before = _address(hop) if client is not None and self._is_trusted(client) else None
+            is_trusted = client is not None and any(client in network for network in self._trusted)
+            before = _address(hop) if is_trusted else None
             if before is None:
                 break
             client = before
         return str(client) if client is not None else peer
 
-    def _is_trusted(self, address: Address) -> bool:
-        return any(address in network for network in self._trusted)
+
+def _x_forwarded_for(header: str) -> list[str]:
+    return header.split(",")[: -_MOST_HOPS - 1 : -1]
 
 
-def _x_forwarded_for(header: str) -> Iterator[str]:
-    yield from header.split(",")[: -_MOST_HOPS - 1 : -1]
-
-
-def _forwarded(header: str) -> Iterator[str]:
-    for element in _ELEMENT.findall(header)[: -_MOST_HOPS - 1 : -1]:
-        match = _FOR.search(element)
-        yield (match[1] or match[2] or "") if match else ""
+def _forwarded(header: str) -> list[str]:
+    matches = map(_FOR.search, _ELEMENT.findall(header)[: -_MOST_HOPS - 1 : -1])
+    return [(match[1] or match[2] or "") if match else "" for match in matches]
 
 
 def _address(text: str) -> Address | None:
@@ -293,7 +290,9 @@ class ReplicaConnectionMiddleware(ConnectionMiddleware):
         if req.method not in _READING:
             super().process_request(req, resp)
         elif req.path not in self._without:
-            reading = self._replicated.reading(self._position_of(req))
+            given = [req.get_header(HEADER) or "", *(req.get_cookie_values(self._cookie) or ())]
+            position = max((int(text, 16) for text in given if _POSITION.match(text)), default=0)
+            reading = self._replicated.reading(position)
             reading.__enter__()
             req.context.held = reading
 
@@ -307,10 +306,6 @@ class ReplicaConnectionMiddleware(ConnectionMiddleware):
                     self._cookie, f"{position:X}", max_age=self._max_age, path="/", secure=False, same_site="Lax"
                 )
         super().process_response(req, resp, resource, ok)
-
-    def _position_of(self, req: falcon.Request) -> int:
-        given = [req.get_header(HEADER) or "", *(req.get_cookie_values(self._cookie) or ())]
-        return max((int(text, 16) for text in given if _POSITION.match(text)), default=0)
 
 
 def connection_middleware(engine: Engine, db_name: str, without: Container[str]) -> ConnectionMiddleware:

@@ -18,6 +18,7 @@ from limes.errors import Unavailable
 from limes.web.server import DRAIN
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
+_FILES = "PROMETHEUS_MULTIPROC_DIR"
 _MAX_AGE = 1.0
 """Of metrics, in seconds."""
 
@@ -62,7 +63,7 @@ class MetricsEndpoint:
         """When they were read, by the monotonic clock."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        if _has_files():
+        if _FILES in os.environ:
             with self._lock:
                 now = time.monotonic()
                 if self._known is None or now - self._known[0] >= _MAX_AGE:
@@ -75,13 +76,9 @@ class MetricsEndpoint:
     on_head = on_get
 
 
-def _has_files() -> bool:
-    return "PROMETHEUS_MULTIPROC_DIR" in os.environ
-
-
 def render_metrics() -> bytes:
     """Returns the metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""
-    if not _has_files():
+    if _FILES not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)
