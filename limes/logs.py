@@ -54,7 +54,6 @@ class _JsonFormatter(logging.Formatter):
 
 
 def formatter(style: Style = "plain") -> logging.Formatter:
-    """Returns the formatter of a style, which leaves out secrets."""
     return _JsonFormatter() if style == "json" else _PlainFormatter(_PLAIN, defaults={"request_id": "-"})
 
 

@@ -9,11 +9,9 @@ _M_MMAP_THRESHOLD = -3
 
 
 def tune_garbage_collector() -> None:
-    """Makes the garbage collector run less often, and skip the program, which stays. Called once it is loaded.
-
-    A list of a thousand projects makes some ten thousand objects and no garbage. Checking the new objects after every
-    700, which is the default, took a sixth of its time; so it did where quota of 5,000 projects is computed.
-    """
+    """Makes the garbage collector run less often, and skip the program, which stays. Called once it is loaded. A list
+    of a thousand projects makes some ten thousand objects and no garbage. Checking the new objects after every 700,
+    which is the default, took a sixth of its time; so it did where quota of 5,000 projects is computed."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000)
@@ -33,9 +31,7 @@ def garbage_collector_paused() -> Iterator[None]:
 
 def give_back_large_blocks() -> None:
     """Has glibc ask the system for each block of 1 MiB or more by itself, and return it at once. Called at the start.
-
-    By itself it learns from the first large ones to keep up to 64 MiB for each thread, for ever.
-    """
+    By itself it learns from the first large ones to keep up to 64 MiB for each thread, for ever."""
     _glibc("mallopt", _M_MMAP_THRESHOLD, 1024 * 1024)
 
 

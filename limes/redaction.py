@@ -4,6 +4,7 @@ All of our exceptions and all log lines go through `redact`. It knows what secre
 header with a token, Keystone's tokens, `"password": "..."`), and those that the configuration has told it of (`know`).
 """
 
+import contextlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,7 +14,6 @@ from limes.urls import split_url
 
 HIDDEN = "***"
 TELLING_KEY = re.compile(r"passw|passcode|secret|token|api_?key", re.IGNORECASE)
-"""Keys whose values are secrets."""
 
 _SHORTEST = 6
 """Anything shorter is no secret, and hiding it would blacken half of each text."""
@@ -63,13 +63,11 @@ def know(secrets: Iterable[str]) -> None:
 
 
 def forget() -> None:
-    """Undoes `know`, for tests."""
     global _known, _known_pattern
     _known, _known_pattern = frozenset(), None
 
 
 def redact(text: str) -> str:
-    """Returns the text without secrets."""
     if _known_pattern is not None:
         text = _known_pattern.sub(HIDDEN, text)
     text = _TRANSFER_TOKEN.sub(HIDDEN, text)
@@ -100,7 +98,9 @@ def secrets_of(value: Any) -> Iterator[str]:
     elif isinstance(value, SecretStr):
         yield value.get_secret_value()
     elif isinstance(value, str):
-        yield from _of_url(value)
+        with contextlib.suppress(ValueError):
+            password = split_url(value).password if "://" in value else None
+            yield from (password, unquote(password)) if password else ()
     elif isinstance(value, Mapping):
         for key, item in value.items():
             if isinstance(item, str) and TELLING_KEY.search(str(key)):
@@ -112,18 +112,5 @@ def secrets_of(value: Any) -> Iterator[str]:
 
 
 def pattern_of(secrets: Iterable[str]) -> re.Pattern[str] | None:
-    """Returns a pattern that matches any of these."""
     longest_first = sorted(secrets, key=len, reverse=True)
     return re.compile("|".join(map(re.escape, longest_first))) if longest_first else None
-
-
-def _of_url(text: str) -> Iterator[str]:
-    if "://" not in text:
-        return
-    try:
-        password = split_url(text).password
-    except ValueError:
-        return
-    if password:
-        yield password
-        yield unquote(password)

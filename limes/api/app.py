@@ -11,8 +11,7 @@ from limes.api.routes import ROUTES
 from limes.core.commitments.commitment import DurationError
 from limes.errors import BadRequest
 from limes.web import operational
-from limes.web.compression import CompressionMiddleware
-from limes.web.encoding import install_json
+from limes.web.encoding import CompressionMiddleware, install_json
 from limes.web.errors import UNAUTHORIZED, PlainErrors, answer_text
 from limes.web.middleware import HEADER as POSITION
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware

@@ -78,6 +78,10 @@ class _Scope(RequestBody, Generic[AnyPart]):
     services: tuple[AnyPart, ...] | None = None
 
 
+class _OfCommitment(RequestBody, Generic[AnyPart]):
+    commitment: AnyPart
+
+
 class _OfDomain(QuotaBody, Generic[AnyPart]):
     domain: AnyPart | None = None
 
@@ -259,10 +263,8 @@ class NewCommitment(RequestBody):
         return CommitmentRequest(ref, az, self.amount, self.duration, self.confirm_by, self.auto_renew)
 
 
-class NewCommitmentBody(RequestBody):
+class NewCommitmentBody(_OfCommitment[NewCommitment]):
     """The document of new and can-confirm."""
-
-    commitment: NewCommitment
 
 
 class AutoRenewal(RequestBody):
@@ -271,10 +273,8 @@ class AutoRenewal(RequestBody):
     auto_renew: StrictBool
 
 
-class AutoRenewalBody(RequestBody):
+class AutoRenewalBody(_OfCommitment[AutoRenewal]):
     """The document to change a commitment with."""
-
-    commitment: AutoRenewal
 
 
 class Transfer(RequestBody):
@@ -284,10 +284,8 @@ class Transfer(RequestBody):
     transfer_status: StrictStr
 
 
-class TransferBody(RequestBody):
+class TransferBody(_OfCommitment[Transfer]):
     """The document of start-transfer."""
-
-    commitment: Transfer
 
 
 class MergeBody(RequestBody):
@@ -314,7 +312,5 @@ class ConversionPart(RequestBody):
         return Conversion((self.target_service, self.target_resource), self.source_amount, self.target_amount)
 
 
-class ConversionBody(RequestBody):
+class ConversionBody(_OfCommitment[ConversionPart]):
     """The document of convert."""
-
-    commitment: ConversionPart

@@ -1,5 +1,15 @@
-"""One request as the Limes API's handlers see it, and what a row of the table says about an operation."""
+"""One request as the Limes API's handlers see it, what a row of the table says about an operation, and preconditions.
 
+`ETag`, `If-Match` and `If-None-Match` (RFC 9110, sections 8.8.3 and 13.1) are about what PUT can set. The tag stands
+for the quotas and bursting, not for the bytes of an answer: usage changes with each scrape, and a PUT must not fail for
+that. Nothing stores answers behind a token (`no-store`), so a client that sends `If-None-Match` asks whether quotas
+have changed. Compressed answers have the same tag for the same reason; a weak one could not be used with `If-Match`.
+
+Headers are read more strictly than Falcon does (`docs/adr/0020-one-table-per-api.md`): a header with a mistake is
+refused, because to ignore it would carry out a PUT without its condition.
+"""
+
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec
@@ -11,11 +21,12 @@ from limes import logs
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
 from limes.actions.mails.subscriptions import MailSettings, Subscriptions
+from limes.actions.quota_changes import IfMatch
 from limes.actions.reports.attention import Where
 from limes.api import parameters
 from limes.api.answers.common import Link
 from limes.api.answers.resources import RenderContext
-from limes.api.parameters import Parameter
+from limes.api.parameters import IF_MATCH, IF_NONE_MATCH, Header, Parameter
 from limes.audit.events import Initiator
 from limes.auth.context import Authenticator, Identity
 from limes.auth.policy import Policy
@@ -25,8 +36,8 @@ from limes.db.engine import Engine
 from limes.errors import BadRequest, Forbidden
 from limes.web import call as web
 from limes.web import operation as web_operation
-from limes.web.call import Body, RequestBody, read_document
-from limes.web.client_address import ClientAddress
+from limes.web.call import Answer, Body, RequestBody, read_document
+from limes.web.middleware import ClientAddress
 from limes.web.operational import Mount
 
 
@@ -39,11 +50,9 @@ class ApiCollaborators:
     policy: Policy
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
-    """Who does not want which mails."""
     mail_settings: MailSettings | None = None
     """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
-    """What is served beside the API: the dashboard."""
 
 
 P = ParamSpec("P")
@@ -63,7 +72,6 @@ class Operation(web_operation.Operation):
     parameters: tuple[Parameter, ...] = ()
     body: type[RequestBody] | None = None
     tagged: bool = False
-    """Whether answers have an entity tag."""
     csv: bool = False
     """Whether the answer is CSV for clients that prefer it (`Accept: text/csv`)."""
     name: str = field(default="", kw_only=True)
@@ -195,7 +203,6 @@ class Call(web.Call[ApiCollaborators]):
         return self.next_link(uuids[-1]) if len(uuids) >= page.limit else []
 
     def next_link(self, marker: str) -> list[Link]:
-        """Returns the link to what comes after the marker, in the same selection."""
         query = {key: value for key, value in self.req.params.items() if key != "marker"} | {"marker": marker}
         return [Link(rel="next", href=f"{self.req.path}?{urlencode(query, doseq=True)}")]
 
@@ -232,3 +239,34 @@ def initiator_of(req: falcon.Request, identity: Identity) -> Initiator:
 def _clean(text: str | None) -> str:
     """Returns the text as databases and JSON can hold it: without NUL and half surrogates, and not too long."""
     return (text or "")[:_LONGEST].replace("\0", "").encode("utf-8", "replace").decode()
+
+
+_TAG = re.compile(r'(W/)?"([\x21\x23-\x7e\x80-\xff]*)"')
+
+
+def condition_of(req: falcon.Request) -> IfMatch | None:
+    """Returns what `If-Match` demands; None for nothing, and for `*`: that the thing exists. Raises `BadRequest`. Weak
+    tags never match here."""
+    tags = _tags(req, IF_MATCH)
+    return None if tags is None else IfMatch(frozenset(tag for weak, tag in tags if not weak))
+
+
+def answer_tagged(req: falcon.Request, tag: str, render: Callable[[], Any]) -> Answer:
+    """Returns the document with its tag, or 304 if `If-None-Match` names the tag. Raises `BadRequest`."""
+    headers = {"etag": f'"{tag}"'}
+    if IF_NONE_MATCH.of(req) is not None:
+        tags = _tags(req, IF_NONE_MATCH)
+        if tags is None or any(known == tag for _, known in tags):
+            return Answer(304, headers=headers)
+    return Answer(document=render(), headers=headers)
+
+
+def _tags(req: falcon.Request, header: Header) -> list[tuple[str, str]] | None:
+    """Returns pairs of `W/` or nothing, and the tag without quotes; None without the header and for `*`."""
+    text = header.of(req)
+    if text is None or text.strip() == "*":
+        return None
+    tags = _TAG.findall(text)
+    if not tags or _TAG.sub("", text).strip(", \t"):
+        raise BadRequest(f'header {header.name}: expected * or entity tags in double quotes, such as "0123abcd"')
+    return tags

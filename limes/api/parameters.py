@@ -112,21 +112,17 @@ class Moment(_Query):
         return None if text is None else self.read(text)
 
     def read(self, text: str) -> int:
-        time = self._seconds(text)
+        try:
+            if text.isascii() and text.isdigit() and len(text) <= 12:
+                time = int(text)
+            else:  # "+" means a space in a query
+                moment = datetime.fromisoformat(text.replace(" ", "+") if text.count(":") > 2 else text)
+                time = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+        except (ValueError, OverflowError):
+            raise self.refuse("a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400") from None
         if not 0 <= time <= _LATEST_TIME:
             raise self.refuse("a time between 1970-01-01 and 9999-11-30")
         return time
-
-    def _seconds(self, text: str) -> int:
-        if text.isascii() and text.isdigit() and len(text) <= 12:
-            return int(text)
-        try:
-            # "+" means a space in a query
-            moment = datetime.fromisoformat(text.replace(" ", "+") if text.count(":") > 2 else text)
-            moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-            return int(moment.timestamp())
-        except (ValueError, OverflowError):
-            raise self.refuse("a time such as 2026-11-01, 2026-11-01T12:00:00Z or 1793534400") from None
 
     def schema(self) -> Schema:
         return {"type": "string", "examples": ["2026-11-01", "2026-11-01T12:00:00Z", "1793534400"]}
@@ -134,8 +130,6 @@ class Moment(_Query):
 
 @dataclass(frozen=True, slots=True)
 class Choice(_Query):
-    """One of several words in the query."""
-
     words: tuple[str, ...]
     default: str
 
@@ -153,8 +147,6 @@ class Choice(_Query):
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """A header of the request."""
-
     place: ClassVar[Literal["header"]] = "header"
     name: str
     description: str
@@ -186,7 +178,6 @@ DAYS_BACK = WholeNumber("days", "How many days to look back. Default: 30; 1 by h
 HISTORY_FROM = Moment("from", "The first hour, day or month is the one with this time in it. Instead of `days`.")
 HISTORY_UNTIL = Moment("until", "Only hours, days or months that begin before this time. Not given: now.")
 AUTO = "auto"
-"""What suits the data."""
 HISTORY_GRANULARITY = Choice(
     "granularity",
     "One entry for each hour, day or month. `auto` chooses hours for up to a day of data, otherwise days, or months"

@@ -8,7 +8,7 @@ policy rules follow from it.
 from functools import cache
 from typing import Any
 
-from limes.api import openapi, policy
+from limes.api import bodies, openapi, policy
 from limes.api import parameters as p
 from limes.api.answers.attention import AlertsAnswer, ExpiringCommitmentsAnswer, FullestAnswer, ScrapeStatusAnswer
 from limes.api.answers.caller import (
@@ -32,15 +32,6 @@ from limes.api.answers.project import (
 )
 from limes.api.answers.quota import HistoryAnswer, SimulationAnswer
 from limes.api.answers.resources import ResourcesAnswer
-from limes.api.bodies import (
-    DomainForbidAutogrowthBody,
-    DomainMaxQuotaBody,
-    DomainQuotaBody,
-    ProjectForbidAutogrowthBody,
-    ProjectMaxQuotaBody,
-    ProjectMinQuotaBody,
-    ProjectQuotaBody,
-)
 from limes.api.call import GET, POST, PUT, Call, Operation
 from limes.api.commitment_routes import COMMITMENTS
 from limes.api.handlers import attention, caller, mails, quota, reports
@@ -116,17 +107,21 @@ SECTIONS = {
             _ACCEPTED,
             (404, 409, 412, 422),
             (p.IF_MATCH,),
-            DomainQuotaBody,
+            bodies.DomainQuotaBody,
             also=tuple(f"domain:{verb}" for verb in _QUOTA_RULES),
         ),
         f"{DOMAIN}/simulate-put": POST(
-            quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), DomainQuotaBody
+            quota.simulate_domain_quotas, "domain:show", _SIMULATED, (404, 412), (p.IF_MATCH,), bodies.DomainQuotaBody
         ),
         f"{DOMAIN}/max-quota": PUT(
-            quota.limit_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainMaxQuotaBody
+            quota.limit_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=bodies.DomainMaxQuotaBody
         ),
         f"{DOMAIN}/forbid-autogrowth": PUT(
-            quota.stop_projects_of_domain, "domain:edit", _ACCEPTED, (404, 409, 422), body=DomainForbidAutogrowthBody
+            quota.stop_projects_of_domain,
+            "domain:edit",
+            _ACCEPTED,
+            (404, 409, 422),
+            body=bodies.DomainForbidAutogrowthBody,
         ),
         f"{DOMAIN}/history": GET(
             quota.list_domain_changes, "domain:show_history", {200: HistoryAnswer}, (404,), _CHANGES
@@ -150,7 +145,7 @@ SECTIONS = {
             _ACCEPTED,
             _ERRORS,
             (p.IF_MATCH,),
-            ProjectQuotaBody,
+            bodies.ProjectQuotaBody,
             also=tuple(f"project:{verb}" for verb in _QUOTA_RULES),
         ),
         f"{PROJECT}/simulate-put": POST(
@@ -159,16 +154,16 @@ SECTIONS = {
             _SIMULATED,
             (404, 409, 412, 423),
             (p.IF_MATCH,),
-            ProjectQuotaBody,
+            bodies.ProjectQuotaBody,
         ),
         f"{PROJECT}/max-quota": PUT(
-            quota.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMaxQuotaBody
+            quota.limit_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), bodies.ProjectMaxQuotaBody
         ),
         f"{PROJECT}/min-quota": PUT(
-            quota.grant_to_project, "project:grant_quota", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectMinQuotaBody
+            quota.grant_to_project, "project:grant_quota", _ACCEPTED, _ERRORS, (p.IF_MATCH,), bodies.ProjectMinQuotaBody
         ),
         f"{PROJECT}/forbid-autogrowth": PUT(
-            quota.stop_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), ProjectForbidAutogrowthBody
+            quota.stop_project, "project:edit", _ACCEPTED, _ERRORS, (p.IF_MATCH,), bodies.ProjectForbidAutogrowthBody
         ),
         f"{PROJECT}/sync": POST(reports.sync, "project:sync", {202: None}, (404,)),
         f"{PROJECT}/history": GET(
@@ -233,6 +228,4 @@ ROUTES = {path: operations for section in SECTIONS.values() for path, operations
 DOCUMENTED_RULES = document_rules(policy.RULES, ROUTES)
 
 
-@cache
-def _openapi() -> bytes:
-    return dump(openapi.build(SECTIONS, DOCUMENTED_RULES))
+_openapi = cache(lambda: dump(openapi.build(SECTIONS, DOCUMENTED_RULES)))

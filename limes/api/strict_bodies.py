@@ -22,24 +22,19 @@ _Text = Annotated[
 ]  # fmt: skip
 _NeededText = Annotated[_Text, Field(min_length=1)]
 
-_STRICT = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-
-class WantedResourceBody(ResourceBody):
-    """A wanted quota. The unit is as in PUT."""
-
-    model_config = _STRICT
-
-
-class WantedServiceBody(ServiceBody):
-    """Wanted quotas of a service."""
-
-    model_config = _STRICT
-    resources: tuple[WantedResourceBody, ...]
-
 
 class _StrictBody(RequestBody):
-    model_config = _STRICT
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+
+class WantedResourceBody(ResourceBody, _StrictBody):
+    """A wanted quota. The unit is as in PUT."""
+
+
+class WantedServiceBody(ServiceBody, _StrictBody):
+    """Wanted quotas of a service."""
+
+    resources: tuple[WantedResourceBody, ...]
 
 
 class NewQuotaRequest(_StrictBody):

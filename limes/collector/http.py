@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector as MetricsSource
 from limes.db.engine import Engine
 from limes.metrics.shared import Reading, SharedFigures
 from limes.web.call import BodyStream
-from limes.web.compression import accepts_gzip, compress_parts
+from limes.web.encoding import accepts_gzip, compress_parts
 from limes.web.operation import Router
 from limes.web.operational import HealthcheckEndpoint, render_metrics
 from limes.web.server import explain_failure

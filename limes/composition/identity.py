@@ -16,7 +16,7 @@ from limes.settings import Settings
 from limes.settings.identity import IdentitySettings
 from limes.system import Clock, SystemClock
 from limes.validation.sections import reachable
-from limes.web.client_address import ClientAddress
+from limes.web.middleware import ClientAddress
 
 
 def open_cloud(settings: Settings, threads: int | None = None) -> CloudSession:

@@ -129,10 +129,8 @@ def _now() -> Node:
 
 
 def ahead_of_database(engine: Engine, wall: Callable[[], float] = time.time) -> float:
-    """How many seconds this machine's clock is ahead of PostgreSQL's; negative if it is behind.
-
-    Does not count what the time that the answer took may explain. Raises `Unavailable`.
-    """
+    """How many seconds this machine's clock is ahead of PostgreSQL's; negative if it is behind. Does not count what the
+    time that the answer took may explain. Raises `Unavailable`."""
     before = wall()
     theirs = _now(engine)
     return max(before - theirs, min(0.0, wall() - theirs))

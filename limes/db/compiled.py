@@ -1,7 +1,7 @@
 """Queries on the models that are built once and then run with values.
 
-Building a small query with peewee takes 0.1 to 0.4 ms, which is more than many of them run. So a query that is asked
-often is written as a function of its parameters, and built with the first use on each kind of database:
+Building a small query with peewee takes 0.1 to 0.4 ms, which is longer than many of them run. So queries are functions
+of their parameters (`limes.db.query` has a shorter form), and built with the first use on each kind of database:
 
     _TRAITS_BY_NAME = Compiled(lambda p: Trait.select(Trait.id).where(any_of(Trait.name, p.names)))
     engine.all(_TRAITS_BY_NAME, TraitRow, names=["HW_CPU_X86_AVX"])
@@ -73,8 +73,6 @@ class Parameters:
 
 
 class Statement:
-    """A query in the words of one kind of database."""
-
     __slots__ = ("_list_parameters", "_parameters", "dialect", "sql", "values")
 
     def __init__(self, sql: str, values: tuple[Any, ...], dialect: str) -> None:
@@ -116,7 +114,7 @@ class _StatementForRows(Statement):
 
 
 class Compiled:
-    """A query as a function of its parameters. Safe to use from many threads."""
+    """Safe to use from many threads."""
 
     __slots__ = ("_build", "_statements", "prepare")
 
@@ -171,10 +169,8 @@ def compiled_insert(model: type[peewee.Model], *fields: peewee.Field, finish: Fi
 
 
 class _Rows(peewee.SQL):
-    """`VALUES (...), (...)`. With a node for each value, as peewee does it, a row takes 30 us.
-
-    PostgreSQL reads many rows from one JSON value instead: it parses thousands of values in half the time.
-    """
+    """`VALUES (...), (...)`. With a node for each value, as peewee does it, a row takes 30 us. PostgreSQL reads many
+    rows from one JSON value instead: it parses thousands of values in half the time."""
 
     def __init__(self, fields: Collection[peewee.Field], defaults: Mapping[peewee.Field, Any], count: int) -> None:
         super().__init__("")
@@ -202,9 +198,7 @@ class _Rows(peewee.SQL):
 
 def compiled_update(key: peewee.Field, field: peewee.Field, condition: Condition) -> CompiledForRows:
     """Returns an UPDATE that gives each row a value of its own: the rows are pairs of a key and the field's new value.
-
-    `condition` says, with its parameters, among which rows of the table the keys are to be found.
-    """
+    `condition` says, with its parameters, among which rows of the table the keys are to be found."""
 
     def build(p: Parameters, count: int) -> peewee.Node:
         keys, values = (
@@ -230,11 +224,9 @@ def compile_query(query: peewee.Node, dialect: str, database: peewee.Database) -
 
 
 def _check_lock(sql: str) -> None:
-    """Raises `ValueError` for a lock that PostgreSQL may plan as a join with what a SELECT inside of it gives.
-
-    At READ COMMITTED, it runs such a plan again for each row that somebody else has changed meanwhile. A join with
-    several SELECTs (UNION ALL) does not find the row any more then. What `any_of` runs first stays as it is.
-    """
+    """Raises `ValueError` for a lock that PostgreSQL may plan as a join with what a SELECT inside of it gives. At READ
+    COMMITTED, it runs such a plan again for each row that somebody else has changed meanwhile. A join with several
+    SELECTs (UNION ALL) does not find the row any more then. What `any_of` runs first stays as it is."""
     rest = sql
     while (
         shorter := _INNERMOST.sub(lambda group: "" if group[1] or "SELECT" not in group[2] else group[2], rest)
@@ -245,7 +237,6 @@ def _check_lock(sql: str) -> None:
 
 
 def _list_value(values: Collection[Any], dialect: str) -> Any:
-    """Returns a list as one parameter: an array for PostgreSQL, JSON for SQLite."""
     return orjson.dumps(list(values)).decode() if dialect == "sqlite" else list(values)
 
 
@@ -296,26 +287,20 @@ class _Quotient(peewee.ColumnBase):
         return ctx
 
 
-def quotient(dividend: peewee.Node, divisor: peewee.Node) -> peewee.ColumnBase:
-    """The quotient of two amounts that are not negative, rounded down."""
-    return _Quotient(dividend, divisor)
+quotient = _Quotient
+"""The quotient of two amounts that are not negative, rounded down."""
+any_of = _AnyOf
+"""Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
 
-
-def any_of(column: peewee.Node, values: peewee.Value | peewee.Query | Collection[Any]) -> peewee.ColumnBase:
-    """Whether the column's value is among these: a parameter that is a list, the values themselves, or a SELECT.
-
-    PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So use it for
-    SELECTs that give few values.
-    """
-    return _AnyOf(column, values)
+PostgreSQL runs such a SELECT first and looks up each of its values, rather than plan a join with it. So use it for
+SELECTs that give few values.
+"""
 
 
 def lock(query: peewee.Query, *, of: str = "", skip_locked: bool = False) -> peewee.Node:
-    """Returns the SELECT, keeping its rows locked until the transaction ends. On SQLite a writer is alone anyway.
-
-    All locks are `compiled`, at the top of a module: there a test finds them, and sees that they lose no rows.
-    `of` is the alias of the one table whose rows are locked; `skip_locked` leaves out rows that others have locked.
-    """
+    """Returns the SELECT, keeping its rows locked until the transaction ends. On SQLite a writer is alone anyway. All
+    locks are `compiled`, at the top of a module: there a test finds them, and sees that they lose no rows. `of` is the
+    alias of the one table whose rows are locked; `skip_locked` leaves out rows that others have locked."""
     words = " FOR UPDATE" + (f" OF {of}" if of else "") + (" SKIP LOCKED" if skip_locked else "")
     return Locked(query, words)
 

@@ -35,8 +35,7 @@ def parse_database_url(url: str, setting: str = "database.url") -> DatabaseAddre
     Several hosts may be given, as for libpq: `postgresql://user@one:5432,two:5432/name`. Then the one that accepts
     writes is looked for (`target_session_attrs=read-write`, if the URL does not say otherwise).
 
-    Raises `StartupError` with one line that names the `setting` that the URL comes from.
-    """
+    Raises `StartupError` with one line that names the `setting` that the URL comes from."""
     try:
         parts = split_url(url)
         hosts = [urlsplit(f"//{host}") for host in hosts_of(url)]
@@ -97,10 +96,8 @@ transaction, and what is sent to clients has a limit of its own."""
 
 
 class SaturatingSum:
-    """SQLite's `SUM`, except that it stops at the largest integer of the database.
-
-    With its own, a statement fails if a sum does not fit into 64 bits. PostgreSQL's is NUMERIC and has no limit.
-    """
+    """SQLite's `SUM`, except that it stops at the largest integer of the database. With its own, a statement fails if a
+    sum does not fit into 64 bits. PostgreSQL's is NUMERIC and has no limit."""
 
     def __init__(self) -> None:
         self._total: int | float | None = None
@@ -127,9 +124,7 @@ def make_pool(
     patience: Patience,
 ) -> SqlitePool | PostgresqlPool:
     """Returns a pool of at most `size` connections. A thread waits `timeout` seconds for one. Nothing is connected yet.
-
-    The other arguments are for PostgreSQL; libpq's parameters in the address have precedence.
-    """
+    The other arguments are for PostgreSQL; libpq's parameters in the address have precedence."""
     if address.dialect == "sqlite":
         pool = SqlitePool(
             address.name,

@@ -67,8 +67,7 @@ class Engine:
         For PostgreSQL, query parameters of the URL are handed to libpq (`?host=/run/postgresql&sslmode=verify-full`).
         Times are in seconds; `pool_timeout` is how long to wait for one of `pool_size` connections to become free.
         `pooler` and `patience` are for PostgreSQL, see `limes.db.pool` and `limes.db.watch`.
-        Nothing is connected yet. Raises `StartupError` when the URL is not one of these.
-        """
+        Nothing is connected yet. Raises `StartupError` when the URL is not one of these."""
         self.pool_size = pool_size
         address = parse_database_url(url)
         self.address = address
@@ -103,10 +102,8 @@ class Engine:
 
     @contextlib.contextmanager
     def connection(self) -> Iterator[None]:
-        """Holds one pooled connection for this thread, for as long as the block lasts. May be nested.
-
-        Raises `Unavailable`, whose message has no password in it, if there is none.
-        """
+        """Holds one pooled connection for this thread, for as long as the block lasts. May be nested. Raises
+        `Unavailable`, whose message has no password in it, if there is none."""
         if not self.db.is_closed():
             yield
             return
@@ -148,13 +145,10 @@ class Engine:
     # -- transactions ------------------------------------------------------------------------------------------------
 
     def atomic(self, work: Callable[[], T]) -> T:
-        """Runs `work` in a read-write transaction and returns its result; all of it happens, or nothing.
-
-        Inside another `atomic` it joins that one: an exception that leaves it must leave the outer one too, or else
-        what it wrote until then stays. Raises `Unavailable` when the database went away or stayed too busy for all of
-        the retries. Errors that are not the database's fault, such as violated constraints, go to the caller as
-        peewee's.
-        """
+        """Runs `work` in a read-write transaction and returns its result; all of it happens, or nothing. Inside another
+        `atomic` it joins that one: an exception that leaves it must leave the outer one too, or else what it wrote
+        until then stays. Raises `Unavailable` when the database went away or stayed too busy for all of the retries.
+        Errors that are not the database's fault, such as violated constraints, go to the caller as peewee's."""
         if self._in_transaction():
             return work()
         for tries_left in reversed(range(_TRIES)):
@@ -172,10 +166,8 @@ class Engine:
         raise AssertionError("unreachable")
 
     def snapshot(self, work: Callable[[], T]) -> T:
-        """Runs `work`, which only reads, so that all its queries see one state of the database.
-
-        A write in it fails. Inside an `atomic` it joins that one, and sees what that one sees.
-        """
+        """Runs `work`, which only reads, so that all its queries see one state of the database. A write in it fails.
+        Inside an `atomic` it joins that one, and sees what that one sees."""
         if self._in_transaction():
             return work()
         try:
@@ -185,11 +177,9 @@ class Engine:
             self._fail(error)
 
     def snapshot_stream(self, work: Callable[[], Iterator[T]]) -> Generator[T, None, None]:
-        """As `snapshot`, for work that yields its result piece by piece.
-
-        The connection is this thread's until the last piece is taken or the iterator is closed; so close it in the
-        thread that has begun it, and do nothing else with the database there meanwhile.
-        """
+        """As `snapshot`, for work that yields its result piece by piece. The connection is this thread's until the last
+        piece is taken or the iterator is closed; so close it in the thread that has begun it, and do nothing else with
+        the database there meanwhile."""
         try:
             with self.connection(), self.db.read_only(is_sent=True):
                 yield from work()
@@ -197,10 +187,8 @@ class Engine:
             self._fail(error)
 
     def after_commit(self, action: Callable[[], None]) -> None:
-        """Runs `action` once the present transaction is committed, and not if it is rolled back.
-
-        The transaction is committed by then, so an error of the action is only logged.
-        """
+        """Runs `action` once the present transaction is committed, and not if it is rolled back. The transaction is
+        committed by then, so an error of the action is only logged."""
 
         def run() -> None:
             try:
@@ -246,10 +234,8 @@ class Engine:
         return [value for (value,) in self._fetch(query, values)]
 
     def stream(self, query: Query, kind: type[R], /, **values: Any) -> Iterator[R]:
-        """As `all`, fetched in chunks, so that a large result never stands in memory whole.
-
-        On PostgreSQL this is a server-side cursor, so it needs a transaction, which frees it in any case.
-        """
+        """As `all`, fetched in chunks, so that a large result never stands in memory whole. On PostgreSQL this is a
+        server-side cursor, so it needs a transaction, which frees it in any case."""
         statement = self._statement(query, values)
         return map(partial(tuple.__new__, kind), self._stream(statement.sql, statement.bind(values)))
 

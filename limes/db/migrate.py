@@ -41,7 +41,6 @@ from limes.db.watch import unlimited
 from limes.errors import StartupError
 
 log = logging.getLogger(__name__)
-
 # Any number that nobody else uses in this database: two upgrades at once take turns.
 _ADVISORY_LOCK = 0x4C494D4553
 _ANOTHER_UPGRADE = "another upgrade"
@@ -79,10 +78,7 @@ class _Holder(NamedTuple):
 class Upgrade:
     """One run. Each step is a transaction, which is recorded with it, so that it is done once whoever does it."""
 
-    def __init__(
-        self, engine: Engine, runner: Runner, tell: Callable[[str], None], patience: float = _PATIENCE
-    ) -> None:
-        """`tell` gets a line now and then: what was done, and what it waits for."""
+    def __init__(self, engine: Engine, runner: Runner, tell: Callable[[str], None]) -> None:
         self._engine = engine
         self._runner = runner
         self._tell = tell
@@ -95,7 +91,6 @@ class Upgrade:
         """Seconds that this try may take of others' time."""
 
     def run(self) -> list[str]:
-        """Applies all that is pending, and returns the names of the files that it has finished."""
         finished: list[str] = []
         while (name := self._patiently()) is not None:
             if name:
@@ -116,7 +111,6 @@ class Upgrade:
                 self._engine.execute(f'ANALYZE (SKIP_LOCKED) "{schema}"."{table}"')
 
     def _patiently(self) -> str | None:
-        """As `_apply`, again and again while others are in its way."""
         begin, told_at = time.monotonic(), float("-inf")
         self._short = _SHORT
         while True:
@@ -142,16 +136,24 @@ class Upgrade:
         self._wanted = {}
         with self._engine.db.atomic(), unlimited(self._engine.db.connection()):
             self._set(statement_timeout="0")
-            self._lock_upgrade()
+            self._waits_for = _ANOTHER_UPGRADE
+            self._set(lock_timeout=f"{_LONG}s")
+            self._engine.tuples(Select(columns=[fn.pg_advisory_xact_lock(_ADVISORY_LOCK).cast("text")]))
             self._runner.History.create_table()
             migration = next((row for row in self._runner.status() if row.path and not row.applied), None)
             if migration is None:
                 return None
             steps = steps_of(migration)
-            number = self._done(migration.name)
+            history = self._runner.History
+            number = int(history.select().where(history.name.startswith(f"{migration.name}/")).count())
             if not self._do(steps[number], f"{migration.name}/{number}"):
                 return ""
-            return self._record(migration.name, number, is_last=number + 1 == len(steps))
+            if number + 1 < len(steps):
+                history.create(name=f"{migration.name}/{number}")
+                return ""
+            history.delete().where(history.name.startswith(f"{migration.name}/")).execute()
+            history.create(name=migration.name)
+            return str(migration.name)
 
     def _do(self, step: Step | Fill, name: str) -> bool:
         if self._step != name:
@@ -170,11 +172,6 @@ class Upgrade:
 
     # -- locks -------------------------------------------------------------------------------------------------------
 
-    def _lock_upgrade(self) -> None:
-        self._waits_for = _ANOTHER_UPGRADE
-        self._set(lock_timeout=f"{_LONG}s")
-        self._engine.tuples(Select(columns=[fn.pg_advisory_xact_lock(_ADVISORY_LOCK).cast("text")]))
-
     def _lock_tables(self, locks: Mapping[str, str]) -> None:
         """First against nobody but autovacuum, which would never give way to a short wait."""
         for table in locks:
@@ -191,22 +188,6 @@ class Upgrade:
 
     def _set(self, **settings: str) -> None:
         self._engine.tuples(Select(columns=[fn.set_config(name, value, True) for name, value in settings.items()]))
-
-    # -- what was done -----------------------------------------------------------------------------------------------
-
-    def _done(self, name: str) -> int:
-        """Returns how many steps of a file are done, if not all of them."""
-        history = self._runner.History
-        return int(history.select().where(history.name.startswith(f"{name}/")).count())
-
-    def _record(self, name: str, number: int, *, is_last: bool) -> str:
-        history = self._runner.History
-        if not is_last:
-            history.create(name=f"{name}/{number}")
-            return ""
-        history.delete().where(history.name.startswith(f"{name}/")).execute()
-        history.create(name=name)
-        return name
 
     # -- what it waits for -------------------------------------------------------------------------------------------
 
@@ -260,12 +241,10 @@ class Migrations:
         return [row.name for row in rows if row.idx > newest]
 
     def upgrade(self, engine: Engine, tell: Callable[[str], None] = log.info) -> list[str]:
-        """Applies all pending files, and returns the names of those that were finished.
-
-        Several processes may call this at once, and each may end at any time: each step is a transaction (on SQLite,
-        each file), and whoever comes next goes on. `tell` gets a line about what it waits for. Raises `StartupError` if
-        a step fails. That step has changed nothing then, and those before it stay applied.
-        """
+        """Applies all pending files, and returns the names of those that were finished. Several processes may call this
+        at once, and each may end at any time: each step is a transaction (on SQLite, each file), and whoever comes next
+        goes on. `tell` gets a line about what it waits for. Raises `StartupError` if a step fails. That step has
+        changed nothing then, and those before it stay applied."""
         with engine.connection(), self._explained(engine, "cannot be upgraded"):
             if engine.dialect == "postgresql":
                 return Upgrade(engine, self._runner(engine), tell).run()
@@ -297,10 +276,8 @@ class Migrations:
 
 @contextlib.contextmanager
 def _upgrade_lock(path: Path) -> Iterator[None]:
-    """Keeps others from upgrading this SQLite database during the block. Waits as long as it takes.
-
-    SQLite's write lock won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction.
-    """
+    """Keeps others from upgrading this SQLite database during the block. Waits as long as it takes. SQLite's write lock
+    won't do: tables are rebuilt with foreign keys off, which is impossible in a transaction."""
     with path.open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield

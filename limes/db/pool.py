@@ -21,6 +21,7 @@ import time
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import peewee
@@ -49,7 +50,11 @@ class SessionSettings:
         return " ".join([self.given, *timeouts]).strip()
 
     def as_query(self) -> Select:
-        return Select(columns=[fn.set_config(name, value, True) for name, value in self._by_name().items()])
+        words = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|\S)+", self.given)]
+        pairs = [re.sub(r"^(-c|--)", "", word).partition("=") for word in words]
+        values = {name.replace("-", "_"): value for name, _, value in pairs if name}
+        values |= {name: str(value) for name, value in self._milliseconds().items()}
+        return Select(columns=[fn.set_config(name, value, True) for name, value in values.items()])
 
     def patient_query(self, seconds: float) -> Select:
         """Returns a query that lets the present transaction do nothing for so long."""
@@ -63,10 +68,8 @@ class SessionSettings:
         return [round(1000 * value) for value in in_force] == [*self._milliseconds().values()]
 
     def has_session(self, connection: Any, db: Database) -> bool:
-        """Asks whether a new connection that was made with these options is a session of PostgreSQL.
-
-        A pooler makes up process numbers for its clients. One that does not is found out if it ignores the options.
-        """
+        """Asks whether a new connection that was made with these options is a session of PostgreSQL. A pooler makes up
+        process numbers for its clients. One that does not is found out if it ignores the options."""
         query = Select(columns=[fn.pg_backend_pid(), *self.timeouts_in_force()])
         with connection.cursor() as cursor:
             cursor.execute(*db.get_sql_context().sql(query).query())
@@ -75,12 +78,6 @@ class SessionSettings:
 
     def _milliseconds(self) -> dict[str, int]:
         return {name: int(seconds * 1000) for name, seconds in self.timeouts.items()}
-
-    def _by_name(self) -> dict[str, str]:
-        words = [re.sub(r"\\(.)", r"\1", word) for word in re.findall(r"(?:\\.|\S)+", self.given)]
-        pairs = [re.sub(r"^(-c|--)", "", word).partition("=") for word in words]
-        given = {name.replace("-", "_"): value for name, _, value in pairs if name}
-        return given | {name: str(value) for name, value in self._milliseconds().items()}
 
 
 def is_refused_by_pooler(error: psycopg2.OperationalError) -> bool:
@@ -132,7 +129,6 @@ class _Connector(peewee.Psycopg2Adapter):
             raise
 
     def _connect(self, db: "PostgresqlPool", **parameters: Any) -> Any:
-        """Returns a new connection with the pool's settings, or else notes that it leads to a pooler."""
         if db.behind_pooler:
             return self._open(db, **parameters)
         try:
@@ -158,15 +154,9 @@ class _Connector(peewee.Psycopg2Adapter):
         return connection
 
 
-class _Place:
-    connection: Any = None
-
-
 class PostgresqlPool(PooledPostgresqlDatabase):
     """peewee's pool of PostgreSQL connections, except for how it finds out whether one still works, and for poolers.
-
-    Nobody waits for a thread that waits for a server: what is locked is only the list of connections.
-    """
+    Nobody waits for a thread that waits for a server: what is locked is only the list of connections."""
 
     psycopg2_adapter = _Connector
 
@@ -226,16 +216,13 @@ class PostgresqlPool(PooledPostgresqlDatabase):
         return {"dbname": self.database, **self.connect_params}
 
     def _with_settings(self, form: str, sql: str, params: Any) -> tuple[str, list[Any]]:
-        """Returns a statement with the settings before or after it, as `form` says, and the parameters of both."""
         settings, values = self._settings_query
         return form.format(settings=settings, sql=sql), [*values, *(params or ())]
 
     def commit(self) -> None:
-        """As peewee's, but fails if the server waits for standbys and none has confirmed the commit.
-
-        PostgreSQL reports success when that wait is cancelled (`pg_cancel_backend`). But after a fail-over the commit
-        may be gone, so nobody may be told that it succeeded.
-        """
+        """As peewee's, but fails if the server waits for standbys and none has confirmed the commit. PostgreSQL reports
+        success when that wait is cancelled (`pg_cancel_backend`). But after a fail-over the commit may be gone, so
+        nobody may be told that it succeeded."""
         super().commit()
         notices = self.connection().notices
         if any("canceling wait for synchronous replication" in notice for notice in notices):
@@ -289,9 +276,9 @@ class PostgresqlPool(PooledPostgresqlDatabase):
             return taken
 
     @contextlib.contextmanager
-    def _place(self) -> Iterator["_Place"]:
+    def _place(self) -> Iterator[SimpleNamespace]:
         """Keeps a place for a new connection, which counts from now on. Raises `MaxConnectionsExceeded`."""
-        place = _Place()
+        place = SimpleNamespace(connection=None)
         with self._pool_lock:
             if len(self._in_use) >= self._max_connections:
                 raise MaxConnectionsExceeded

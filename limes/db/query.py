@@ -11,6 +11,7 @@ arguments in expressions of the query only. A list is one argument (`any_of`). W
 looks like. Of a `NamedTuple`, this holds for each field.
 """
 
+import typing
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import EnumType
@@ -20,19 +21,7 @@ from itertools import product
 from operator import attrgetter, itemgetter, methodcaller
 from sys import maxsize
 from types import NoneType
-from typing import (
-    Any,
-    Generic,
-    Literal,
-    NamedTuple,
-    ParamSpec,
-    TypedDict,
-    TypeVar,
-    Unpack,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypedDict, TypeVar, Unpack
 
 import peewee
 
@@ -54,8 +43,6 @@ _MARK = object()
 
 
 class Options(TypedDict, total=False):
-    """What each decorator of a read takes."""
-
     prepare: bool
     """For reads that are asked often outside of transactions: PostgreSQL plans them only once."""
     skip_empty: str
@@ -83,7 +70,7 @@ class Query(Generic[P, T]):
         kinds = {name: one.annotation for name, one in parameters.items()}
         self._tuples = {name: kind for name, kind in kinds.items() if hasattr(kind, "_fields")}
         for name, kind in self._tuples.items():
-            kinds |= {f"{name}.{field}": hint for field, hint in get_type_hints(kind).items()}
+            kinds |= {f"{name}.{field}": hint for field, hint in typing.get_type_hints(kind).items()}
         self._few = {name: few for name, kind in kinds.items() if (few := _few_values(kind))}
         each = product(*self._few.values())
         self.variants = {chosen: Compiled(partial(self._marked, chosen), prepare=prepare) for chosen in each}
@@ -119,14 +106,13 @@ class Query(Generic[P, T]):
 
 
 def _few_values(annotation: Any) -> tuple[Any, ...]:
-    """Returns what the argument can be, if that is little."""
     if annotation is bool:
         return False, True
     if isinstance(annotation, EnumType):
         return tuple(annotation)
-    if get_origin(annotation) is Literal:
-        return get_args(annotation)
-    return (None, _MARK) if NoneType in get_args(annotation) else ()
+    if typing.get_origin(annotation) is Literal:
+        return typing.get_args(annotation)
+    return (None, _MARK) if NoneType in typing.get_args(annotation) else ()
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -197,12 +183,12 @@ def stream(kind: type[T]) -> Callable[[Build[P]], Query[P, Iterator[T]]]:
     def read(engine: Engine, query: Compiled, values: Values) -> Iterator[Any]:
         return engine.stream(query, tuple, **values)
 
-    return lambda build: Query(build, read, get_args(kind))
+    return lambda build: Query(build, read, typing.get_args(kind))
 
 
 def tuples(kind: type[T], **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
     """Gives all rows as plain tuples: `tuples(tuple[int, str])`."""
-    return _read(_tuples, _as_they_are, get_args(kind), options)
+    return _read(_tuples, _as_they_are, typing.get_args(kind), options)
 
 
 def made(make: Callable[..., T], *columns: Any, **options: Unpack[Options]) -> Callable[[Build[P]], Query[P, list[T]]]:
@@ -280,9 +266,9 @@ def columns_of(*kinds: Any) -> tuple[Any, ...]:
     columns: list[Any] = []
     for kind in kinds:
         if hasattr(kind, "_fields"):
-            columns += get_type_hints(kind).values()
+            columns += typing.get_type_hints(kind).values()
         else:
-            columns += get_args(kind) if get_origin(kind) is tuple else [kind]
+            columns += typing.get_args(kind) if typing.get_origin(kind) is tuple else [kind]
     return tuple(columns)
 
 
@@ -292,7 +278,7 @@ def _parts_of(*kinds: Any) -> Iterator[Callable[[tuple[Any, ...]], Any]]:
     for kind in kinds:
         end = start + len(columns_of(kind))
         is_named = hasattr(kind, "_fields")
-        columns = itemgetter(slice(start, end) if is_named or get_origin(kind) is tuple else start)
+        columns = itemgetter(slice(start, end) if is_named or typing.get_origin(kind) is tuple else start)
         yield partial(_make, kind, columns) if is_named else columns
         start = end
 
@@ -331,12 +317,10 @@ class Insert(Generic[Row]):
         at_once: int = maxsize,
         finish: Finish | None = None,
     ) -> None:
-        """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`.
-
-        With a `key`, so many of the first columns say what a row is about: if there is one of it, it gets the values of
-        the others, or stays as it is (`keep`). `finish` adds something else that follows: `on_conflict_ignore`. One
-        statement stores `at_once` rows at most.
-        """
+        """`kind` is a NamedTuple whose fields name columns of the model, or a tuple of the values of `fields`. With a
+        `key`, so many of the first columns say what a row is about: if there is one of it, it gets the values of the
+        others, or stays as it is (`keep`). `finish` adds something else that follows: `on_conflict_ignore`. One
+        statement stores `at_once` rows at most."""
         fields = fields or tuple(model._meta.columns[name] for name in kind._fields)  # type: ignore[attr-defined]  # a NamedTuple's
         if key and keep:
             finish = methodcaller("on_conflict", "NOTHING", conflict_target=fields[:key])

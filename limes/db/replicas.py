@@ -67,7 +67,7 @@ class ReplicatedEngine(Engine):
         """`max_lag` is in seconds. `label` is the database's name in metrics."""
         self._primary = primary
         self._standbys = tuple(standbys)
-        self._max_lag = max_lag
+        self.max_lag = max_lag
         self._label = label
         self._positions = PrimaryPositions(primary, max_lag / 8)
         self._written = 0
@@ -80,10 +80,6 @@ class ReplicatedEngine(Engine):
     @property
     def primary(self) -> Engine:
         return self._primary
-
-    @property
-    def max_lag(self) -> float:
-        return self._max_lag
 
     # -- requests ----------------------------------------------------------------------------------------------------
 
@@ -143,34 +139,28 @@ class ReplicatedEngine(Engine):
                     standby.has_recovered()
                     held.enter_context(stack.pop_all())
                     return standby
-                self._pass_over(standby, reason)
+                PASSED_OVER.labels(self._label, standby.name, reason).inc()
+                if reason != "behind":  # one that just lacks a position is good for other reads
+                    standby.rest(min(self.max_lag / 8, _PAUSE) if reason == "late" else _PAUSE)
         return None
 
     def _reason_against(self, standby: Standby, wanted: int) -> str | None:
-        """Returns why a standby, of which this thread holds a connection, cannot be read from.
-
-        Mostly what is known of it is enough. It is asked when it may lack the position, and before what is known is
-        too old: that is two round trips for each half of `max_lag`.
-        """
+        """Returns why a standby, of which this thread holds a connection, cannot be read from. Mostly what is known of
+        it is enough. It is asked when it may lack the position, and before what is known is too old: that is two round
+        trips for each half of `max_lag`."""
         positions = self._positions
         seen = standby.seen(positions.epoch)
-        if seen is None or seen.position < wanted or standby.age(seen, positions) > self._max_lag / 2:
-            if not positions.is_known_since(time.monotonic() - self._max_lag / 4):
+        if seen is None or seen.position < wanted or standby.age(seen, positions) > self.max_lag / 2:
+            if not positions.is_known_since(time.monotonic() - self.max_lag / 4):
                 positions.ask()
             seen = standby.ask(positions.epoch)
         if seen is None:
             return "no standby"
         age = standby.age(seen, positions)
         LAG.labels(self._label, standby.name).set(age)
-        if age > self._max_lag:
+        if age > self.max_lag:
             return "late"
         return "behind" if seen.position < wanted else None
-
-    def _pass_over(self, standby: Standby, reason: str) -> None:
-        """It has the rest that its problem calls for. One that just lacks a position is good for other reads."""
-        PASSED_OVER.labels(self._label, standby.name, reason).inc()
-        if reason != "behind":
-            standby.rest(min(self._max_lag / 8, _PAUSE) if reason == "late" else _PAUSE)
 
     # -- reads -------------------------------------------------------------------------------------------------------
 
@@ -253,8 +243,6 @@ class ReplicatedEngine(Engine):
 
     def after_commit(self, action: Callable[[], None]) -> None:
         self._primary.after_commit(action)
-
-    # -- pools -------------------------------------------------------------------------------------------------------
 
     def dispose(self) -> None:
         for engine in (self._primary, *(standby.engine for standby in self._standbys)):

@@ -10,7 +10,6 @@ standby that is cut off does, because it does not reach the next answers.
 import threading
 import time
 import weakref
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import peewee
@@ -87,8 +86,7 @@ class PrimaryPositions:
         return next(times, float("-inf"))
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(NamedTuple):
     """What a standby had replayed when it was asked. It never has less, unless it is restarted."""
 
     position: int
@@ -114,10 +112,8 @@ class Standby:
 
     def seen(self, epoch: int) -> Seen | None:
         """Returns what it is known to have, at least. This thread must hold a connection."""
-        if self.engine.behind_pooler:
-            return (
-                None  # the server may be another one than that of the last answer, or rewound, on the same connection
-            )
+        if self.engine.behind_pooler:  # on the same connection, the server may be another one now, or rewound
+            return None
         seen = self._seen
         if seen is None or seen.epoch != epoch or self._servers.get(self.engine.db.connection()) != seen.server:
             return None

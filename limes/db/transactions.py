@@ -24,23 +24,20 @@ S = TypeVar("S", bound=Engine | HasEngine)
 
 def atomic(work: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """As `Engine.atomic`, for a method of what has an engine, or a function whose first argument is one."""
-
-    @wraps(work)
-    def run(first: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return _engine_of(first).atomic(partial(work, first, *args, **kwargs))
-
-    return run
+    return _run_by(lambda engine: engine.atomic, work)
 
 
 def snapshot(read: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
     """Likewise as `Engine.snapshot`."""
+    return _run_by(lambda engine: engine.snapshot, read)
 
-    @wraps(read)
+
+def _run_by(
+    begin: Callable[[Engine], Callable[[Callable[[], T]], T]], work: Callable[Concatenate[S, P], T]
+) -> Callable[Concatenate[S, P], T]:
+    @wraps(work)
     def run(first: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return _engine_of(first).snapshot(partial(read, first, *args, **kwargs))
+        engine = first if isinstance(first, Engine) else first.engine
+        return begin(engine)(partial(work, first, *args, **kwargs))
 
     return run
-
-
-def _engine_of(first: Engine | HasEngine) -> Engine:
-    return first if isinstance(first, Engine) else first.engine

@@ -49,8 +49,6 @@ class HangingServer(psycopg2.OperationalError):
 
 
 class WatchedConnection(psycopg2.extensions.connection):
-    """Knows since when its statement waits for an answer."""
-
     busy_since: float | None = None
     answered_at = 0.0
     is_unlimited = False

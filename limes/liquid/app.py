@@ -7,8 +7,7 @@ import falcon
 from limes.auth.policy import Rule
 from limes.liquid import handlers
 from limes.liquid.handlers import LiquidApi, LiquidCollaborators
-from limes.web.compression import CompressionMiddleware
-from limes.web.encoding import install_json
+from limes.web.encoding import CompressionMiddleware, install_json
 from limes.web.errors import UNAUTHORIZED, PlainErrors
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware
 from limes.web.operation import Operation, Router, add_routes, document_rules

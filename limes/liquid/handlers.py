@@ -21,7 +21,7 @@ from limes.liquid.bodies import CapacityRequest, QuotaRequest, UsageRequest, pro
 from limes.system import Clock, IdSource
 from limes.web import call as web
 from limes.web.call import Answer, Body, identity_of, read_document
-from limes.web.client_address import ClientAddress
+from limes.web.middleware import ClientAddress
 from limes.web.operation import JsonApi, Operation
 
 
@@ -32,11 +32,9 @@ def derived_version(document: Mapping[str, Any]) -> int:
 
 
 def kept_version(document: Mapping[str, Any], file: Path) -> int:
-    """1 for the first document, and one more for each that differs from the previous one, which the file has.
-
-    Processes that start at the same time agree, because they read the same file. Raises `StartupError` if the file
-    cannot be used.
-    """
+    """1 for the first document, and one more for each that differs from the previous one, which the file has. Processes
+    that start at the same time agree, because they read the same file. Raises `StartupError` if the file cannot be
+    used."""
     try:
         before = _read(file)
         if before.get("info") == document:
@@ -71,16 +69,13 @@ class LiquidCollaborators:
     capacity: Mapping[str, CapacityBackend]
     """By the capacitor's id; each may report on this service, and on others."""
     capacity_of: frozenset[str]
-    """The resources whose capacity some capacitor knows."""
     needs_demand: frozenset[str]
-    """The resources whose demand some capacitor has to know."""
     authenticator: Authenticator
     policy: Policy
     clock: Clock
     ids: IdSource
     version_file: Path | None = None
     """Where the description is kept, so that its version grows."""
-    max_body_size: int = MAX_BODY_SIZE
     client_address: ClientAddress = field(default_factory=ClientAddress)
     compression: bool = True
     """Whether answers are compressed for clients that accept it."""
@@ -100,7 +95,7 @@ class Call(web.Call[LiquidCollaborators]):
             raise Forbidden("Forbidden")
 
     def body(self, model: type[Body]) -> Body:
-        return read_document(self.req, model, self.deps.max_body_size)
+        return read_document(self.req, model, MAX_BODY_SIZE)
 
 
 @dataclass(frozen=True)

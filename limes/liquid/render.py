@@ -10,10 +10,8 @@ _UNLIMITED = -1
 
 
 def info(service: ServiceDef, with_capacity: Container[str], with_demand: Container[str]) -> dict[str, Any]:
-    """Returns what there is, without a version.
-
-    `with_capacity` are the resources whose capacity is known, `with_demand` those whose demand has to be known for it.
-    """
+    """Returns what there is, without a version. `with_capacity` are the resources whose capacity is known,
+    `with_demand` those whose demand has to be known for it."""
     categories = sorted({resource.category for resource in service.resources.values() if resource.category})
     return {
         "displayName": service.type,
@@ -51,7 +49,14 @@ def usage(service: ServiceDef, report: UsageReport, azs: Sequence[str], version:
         resources[name] = {
             "forbidden": reported.max_quota == 0,
             **({} if quota is None else {"quota": quota}),
-            "perAZ": {az: _az_usage(usage_in_az) for az, usage_in_az in per_az.items()},
+            "perAZ": {
+                az: {
+                    "usage": shown.usage,
+                    **({} if shown.physical_usage is None else {"physicalUsage": shown.physical_usage}),
+                    **_list("subresources", shown.subresources, ("id", "name")),
+                }
+                for az, shown in per_az.items()
+            },
         }
     return {"infoVersion": version, "resources": resources, "rates": {}, "metrics": {}}
 
@@ -60,7 +65,16 @@ def capacity(service: ServiceDef, report: CapacityReport, azs: Sequence[str], ve
     resources = {}
     for name, per_az in report.services.get(service.type, {}).items():
         shown = _by_topology(service.resources[name], per_az, azs, AZCapacity(0), add_capacity)
-        resources[name] = {"perAZ": {az: _az_capacity(capacity_in_az) for az, capacity_in_az in shown.items()}}
+        resources[name] = {
+            "perAZ": {
+                az: {
+                    "capacity": reported.capacity,
+                    **({} if reported.usage is None else {"usage": reported.usage}),
+                    **_list("subcapacities", reported.subcapacities, ("id", "name", "capacity", "usage")),
+                }
+                for az, reported in shown.items()
+            }
+        }
     return {"infoVersion": version, "resources": resources, "metrics": {}}
 
 
@@ -76,22 +90,6 @@ def _by_topology(definition: ResourceDef, per_az: Mapping[str, Any], azs: Sequen
     for reported in elsewhere:
         shown[UNKNOWN_AZ] = add(shown[UNKNOWN_AZ], reported) if UNKNOWN_AZ in shown else reported
     return shown
-
-
-def _az_usage(usage: AZUsage) -> dict[str, Any]:
-    return {
-        "usage": usage.usage,
-        **({} if usage.physical_usage is None else {"physicalUsage": usage.physical_usage}),
-        **_list("subresources", usage.subresources, ("id", "name")),
-    }
-
-
-def _az_capacity(capacity: AZCapacity) -> dict[str, Any]:
-    return {
-        "capacity": capacity.capacity,
-        **({} if capacity.usage is None else {"usage": capacity.usage}),
-        **_list("subcapacities", capacity.subcapacities, ("id", "name", "capacity", "usage")),
-    }
 
 
 def _list(key: str, entries: Sequence[Mapping[str, Any]], kept: Sequence[str]) -> dict[str, Any]:

@@ -13,8 +13,7 @@ from limes.placement.operation import PlacementApi, PlacementErrors
 from limes.placement.routes import ROUTES
 from limes.settings.placement import PlacementBounds, PlacementCorsSettings
 from limes.web import operational
-from limes.web.compression import CompressionMiddleware
-from limes.web.encoding import install_json
+from limes.web.encoding import CompressionMiddleware, install_json
 from limes.web.middleware import AccessLogMiddleware, AuthMiddleware, RequestIdMiddleware, connection_middleware
 from limes.web.operation import Router, add_routes, public_paths
 

@@ -24,7 +24,7 @@ from limes.placement.search.values import parse_pairs
 from limes.settings.placement import PlacementSettings
 from limes.system import Clock, IdSource
 from limes.web import call as web
-from limes.web.client_address import ClientAddress
+from limes.web.middleware import ClientAddress
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ import falcon
 from limes.errors import StartupError
 from limes.ui.browser import SECURITY_HEADERS
 from limes.ui.session import ScopesEndpoint, SessionEndpoint
-from limes.web.compression import accepts_gzip
+from limes.web.encoding import accepts_gzip
 from limes.web.operational import Mount
 
 STATIC = Path(__file__).parent / "static"

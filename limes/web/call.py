@@ -25,9 +25,7 @@ class Call(ABC, Generic[Deps]):
     rule: str | None
     """The policy rule of the operation; None if there is none."""
     params: Mapping[str, str]
-    """The variables of the path."""
     identity: Identity
-    """The caller, from the token."""
 
     @abstractmethod
     def authorize(self) -> None:
@@ -60,9 +58,7 @@ class Answer:
     media_type: str = falcon.MEDIA_JSON
     """Of `stream`."""
     text: str | None = None
-    """Plain text of one or more lines."""
     page: str | None = None
-    """HTML."""
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -73,8 +69,7 @@ class BodyStream:
     off: the client sees an answer without an end and never takes it for a whole one.
 
     The server always calls `close()`: after the last part, after an error, and when the client has gone away. Until
-    then the parts may use what `on_close` gives back, such as the request's database connection.
-    """
+    then the parts may use what `on_close` gives back, such as the request's database connection."""
 
     def __init__(self, parts: Generator[bytes, None, None]) -> None:
         self._parts = parts
@@ -102,7 +97,6 @@ class BodyStream:
             self._closers.append(action)
 
     def close(self) -> None:
-        """Ends the reading. May be called twice."""
         self._is_closed = True
         closers, self._closers = self._closers, []
         try:
@@ -131,6 +125,7 @@ class RequestBody(BaseModel):
 
 
 Body = TypeVar("Body", bound=RequestBody)
+_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
 
 
 def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body:
@@ -145,15 +140,9 @@ def read_document(req: falcon.Request, model: type[Body], max_size: int) -> Body
     try:
         return model.model_validate(document)
     except ValidationError as error:
-        problems = "; ".join(
-            _problem(item["loc"], item["type"], item["msg"]) for item in error.errors(include_url=False)
-        )
-        raise BadRequest(f"request body is not valid JSON: {problems}") from None
-
-
-_EXPECTED = {"model_type": "expected an object", "tuple_type": "expected a list"}
-
-
-def _problem(path: tuple[int | str, ...], kind: str, message: str) -> str:
-    """Returns what is wrong and where, in the terms of JSON instead of those of our classes."""
-    return f"{'.'.join(str(part) for part in path) or 'document'}: {_EXPECTED.get(kind, message)}"
+        # in the terms of JSON instead of those of our classes
+        problems = [
+            f"{'.'.join(map(str, item['loc'])) or 'document'}: {_EXPECTED.get(item['type'], item['msg'])}"
+            for item in error.errors(include_url=False)
+        ]
+        raise BadRequest(f"request body is not valid JSON: {'; '.join(problems)}") from None

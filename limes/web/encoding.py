@@ -1,11 +1,21 @@
-"""Answers as bytes: JSON by orjson and msgspec, which have ten times the speed of the standard library, and CSV for
-spreadsheets and billing systems (RFC 4180, UTF-8), made row by row.
+"""Answers as bytes: JSON by orjson and msgspec, which have ten times the speed of the standard library; CSV for
+spreadsheets and billing systems (RFC 4180, UTF-8), made row by row; and gzip, for clients that accept it.
+
+Level 1 makes JSON and metrics 5 to 15 times smaller in a few milliseconds a megabyte; level 6 takes three times as long
+for a fifth less. Small answers stay as they are: they fit into a packet anyway.
+
+The length of a compressed answer tells something about a secret if an attacker can put words beside it (BREACH).
+Another page cannot forge requests with a token, so the API's answers are safe. Answers to requests with cookies
+(`/ui/session`) must not be compressed: they are left out by path.
 """
 
 import csv
 import io
 import json
-from collections.abc import Generator, Iterable, Iterator
+import zlib
+from collections.abc import Container, Generator, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -14,6 +24,8 @@ import falcon.media
 import msgspec
 import orjson
 from falcon import mediatypes
+
+from limes.web.call import BodyStream
 
 MAX_SHOWN = 2**64 - 1
 """The largest number in an answer: clients read unsigned integers of 64 bits."""
@@ -24,17 +36,14 @@ _TWENTY_DIGITS = b"0" * 20
 
 
 def install_json(app: falcon.App[Any, Any]) -> None:
-    """Makes orjson the JSON handler of an app, for requests and responses."""
     handler = falcon.media.JSONHandler(dumps=orjson.dumps, loads=orjson.loads)
     app.req_options.media_handlers[falcon.MEDIA_JSON] = handler
     app.resp_options.media_handlers[falcon.MEDIA_JSON] = handler
 
 
 def dump(document: Any) -> bytes:
-    """Returns a document as JSON with a trailing newline, as the original answers.
-
-    A total that is larger than clients can read is cut to the largest number that they can.
-    """
+    """Returns a document as JSON with a trailing newline, as the original answers. A total that is larger than clients
+    can read is cut to the largest number that they can."""
     if isinstance(document, msgspec.Struct):
         data = msgspec.json.encode(document)
         # msgspec writes numbers of any length
@@ -77,7 +86,6 @@ def _readable(value: Any) -> Any:
 
 
 CSV = "text/csv; charset=utf-8"
-"""The content type of our answers."""
 
 _STARTS_OF_FORMULAS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
 """Spreadsheets take a cell that begins with one of these for a formula. The last four are wide forms of the first."""
@@ -92,11 +100,8 @@ def prefers_csv(accept: str | None) -> bool:
 
 
 def write_csv_row(cells: Iterable[object]) -> bytes:
-    """Returns one row. None becomes an empty cell, a list or dictionary its JSON.
-
-    Text that a spreadsheet would run as a formula gets an apostrophe in front: names come from users. Numbers stay as
-    they are.
-    """
+    """Returns one row. None becomes an empty cell, a list or dictionary its JSON. Text that a spreadsheet would run as
+    a formula gets an apostrophe in front: names come from users. Numbers stay as they are."""
     line = io.StringIO()
     csv.writer(line).writerow([_cell(value) for value in cells])
     return line.getvalue().encode()
@@ -119,3 +124,65 @@ def _cell(value: object) -> object:
         return "true" if value else "false"
     text = value if isinstance(value, str) else orjson.dumps(value).decode()
     return f"'{text}" if text.lstrip(" ")[:1] in _STARTS_OF_FORMULAS else text
+
+
+SMALLEST = 1024
+"""Bytes below which an answer is not worth it."""
+_LEVEL = 1
+_GZIP = 31
+
+
+@lru_cache(maxsize=256)
+def accepts_gzip(header: str | None) -> bool:
+    """Returns whether `Accept-Encoding` has gzip (RFC 9110, section 12.5.3). Without the header: no."""
+    weights: dict[str, float] = {}
+    for item in (header or "").lower().split(","):
+        name, _, weight = item.partition(";")
+        weights[name.strip()] = _weight(weight)
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", 0.0))) > 0
+
+
+def _weight(text: str) -> float:
+    try:
+        return float(text.partition("=")[2]) if text.strip() else 1.0
+    except ValueError:
+        return 0.0
+
+
+def compress(body: bytes) -> bytes:
+    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+    return packer.compress(body) + packer.flush()
+
+
+def compress_parts(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Yields a body in gzip's format while it is made. Each part can be read as soon as it has arrived. If a part
+    fails, so does this: the end that gzip's format demands is missing then."""
+    packer = zlib.compressobj(_LEVEL, wbits=_GZIP)
+    for part in parts:
+        yield packer.compress(part) + packer.flush(zlib.Z_SYNC_FLUSH)
+    yield packer.flush()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionMiddleware:
+    """Compresses answers of `SMALLEST` bytes or more, and those that are made while they are sent. Entity tags stay as
+    they are: ours stand for quotas and not for bytes, and go with `no-store`."""
+
+    is_on: bool
+    without: Container[str] = frozenset()
+
+    def process_response(self, req: falcon.Request, resp: falcon.Response, resource: object, ok: bool) -> None:
+        if not self.is_on or req.path in self.without or resp.get_header("content-encoding"):
+            return
+        body, stream = resp.render_body(), resp.stream
+        if (body is None and not isinstance(stream, BodyStream)) or (body is not None and len(body) < SMALLEST):
+            return
+        resp.append_header("vary", "Accept-Encoding")
+        if not accepts_gzip(req.get_header("Accept-Encoding")):
+            return
+        resp.set_header("content-encoding", "gzip")
+        if body is not None:
+            resp.text = None
+            resp.data = compress(body)
+        elif isinstance(stream, BodyStream):
+            stream.encode(compress_parts)

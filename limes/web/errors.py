@@ -46,7 +46,6 @@ class PlainErrors:
     """What is said where Falcon refuses with these statuses."""
 
     def install(self, app: falcon.App[Any, Any]) -> None:
-        """Makes this object answer for everything that the app raises."""
         app.add_error_handler(Exception, self._answer_unexpected_error)
         app.add_error_handler(errors.LimesError, self._answer_own_error)
         app.add_error_handler(falcon.HTTPError, self._answer_falcon_error)
@@ -87,10 +86,8 @@ class PlainErrors:
 
 
 def shortened(message: str) -> str:
-    """Returns what is said of a mistake, without most of what it repeats of a large request.
-
-    A word has at most 300 characters, a line 2,000, and all 64,000. Of a longer text the beginning and the end stay.
-    """
+    """Returns what is said of a mistake, without most of what it repeats of a large request. A word has at most 300
+    characters, a line 2,000, and all 64,000. Of a longer text the beginning and the end stay."""
     lines = _LONG_WORD.sub(r"\1...", message).split("\n")
     return _ends("\n".join(_ends(line, _LONGEST_LINE) for line in lines), _LONGEST)
 

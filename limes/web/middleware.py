@@ -1,4 +1,5 @@
-"""What the HTTP apps do around every request: request id, access log, metrics, one database connection, token.
+"""What the HTTP apps do around every request: the client's address, request id, access log,
+metrics, one database connection, token.
 
 If an API may read from standbys, whoever has written sees what was written. Each answer to a request that may have
 changed something has the position of the database after it, in a header and in a cookie. A request that brings it back
@@ -6,12 +7,14 @@ is answered by a server that has this position. The cookie ends when every stand
 makes no sense is ignored: all that a made-up one does is to send its own requests to the primary.
 """
 
+import ipaddress
 import logging
 import math
 import re
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache
+from typing import Any, Literal
 
 import falcon
 from prometheus_client import Gauge, Histogram
@@ -25,6 +28,64 @@ from limes.system import Clock, IdSource
 from limes.web.call import BodyStream
 
 log = logging.getLogger(__name__)
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Header = Literal["X-Forwarded-For", "Forwarded"]
+
+_FOR = re.compile(r"""(?i)(?:^|;)\s*for\s*=\s*(?:"([^"]*)"|([^\s;,"]+))""")
+_ELEMENT = re.compile(r"""(?:[^,"]|"[^"]*")+""")
+_MOST_HOPS = 50
+
+
+class ClientAddress:
+    """Middleware that comes first: after it `req.remote_addr` is the client's address. The header is believed as far as
+    trusted proxies have written it: from its end, up to the first address that is not one of theirs. What clients claim
+    comes before that."""
+
+    def __init__(self, trusted: Sequence[str] = (), header: Header = "X-Forwarded-For") -> None:
+        self._trusted = [ipaddress.ip_network(network, strict=False) for network in trusted]
+        self._variable = f"HTTP_{header.upper().replace('-', '_')}"
+        self._hops = _forwarded if header == "Forwarded" else _x_forwarded_for
+
+    def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
+        if self._trusted and self._variable in req.env and req.env.get("REMOTE_ADDR"):
+            req.env["REMOTE_ADDR"] = self.of(req.env)
+
+    def of(self, environ: dict[str, Any]) -> str:
+        peer = str(environ.get("REMOTE_ADDR") or "")
+        client = _address(peer)
+        for hop in self._hops(str(environ.get(self._variable, ""))):
+            is_trusted = client is not None and any(client in network for network in self._trusted)
+            before = _address(hop) if is_trusted else None
+            if before is None:
+                break
+            client = before
+        return str(client) if client is not None else peer
+
+
+def _x_forwarded_for(header: str) -> list[str]:
+    return header.split(",")[: -_MOST_HOPS - 1 : -1]
+
+
+def _forwarded(header: str) -> list[str]:
+    matches = map(_FOR.search, _ELEMENT.findall(header)[: -_MOST_HOPS - 1 : -1])
+    return [(match[1] or match[2] or "") if match else "" for match in matches]
+
+
+def _address(text: str) -> Address | None:
+    """Returns the address in `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1` or `[2001:db8::1]:80`; else None."""
+    text = text.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return mapped or address
+
 
 _LABELS = ["app", "method", "status", "endpoint"]
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -51,8 +112,6 @@ _POOL = {
 
 
 class PoolGauges:
-    """The state of one pool of database connections, under the names of the original."""
-
     def __init__(self, db_name: str, engine: Engine) -> None:
         self._engine = engine
         self._max_open, self._open, self._in_use, self._idle = (gauge.labels(db_name) for gauge in _POOL.values())
@@ -78,11 +137,8 @@ def _series(*labels: str) -> list[Histogram]:
 def observe(
     app: str, req: falcon.Request, resp: falcon.Response, seconds: float, streamed: tuple[float, int] | None = None
 ) -> None:
-    """Counts one request and the seconds until its answer.
-
-    Of an answer that was made while it was sent, `streamed` is when its first byte was ready, and its size. The first
-    byte of any other is ready when the last one is.
-    """
+    """Counts one request and the seconds until its answer. Of an answer that was made while it was sent, `streamed` is
+    when its first byte was ready, and its size. The first byte of any other is ready when the last one is."""
     # clients can make up any number of methods and paths, and each label is kept for ever
     method = req.method if req.method in falcon.HTTP_METHODS else "other"
     first_byte, duration, request_size, response_size = _series(
@@ -102,10 +158,8 @@ _REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[
 
 @dataclass(frozen=True, slots=True)
 class RequestIdMiddleware:
-    """Gives each request an id of its own, and adds a well-formed global one to the log lines.
-
-    The answer's `x-openstack-request-id` is always our own. A malformed global id is ignored.
-    """
+    """Gives each request an id of its own, and adds a well-formed global one to the log lines. The answer's
+    `x-openstack-request-id` is always our own. A malformed global id is ignored."""
 
     ids: IdSource
 
@@ -162,13 +216,10 @@ class AccessLogMiddleware:
 
 
 class ConnectionMiddleware:
-    """Holds one pooled database connection during a request, except on the paths that need none.
-
-    A body that is made while it is sent keeps it until it is sent.
-    """
+    """Holds one pooled database connection during a request, except on the paths that need none. A body that is made
+    while it is sent keeps it until it is sent."""
 
     def __init__(self, engine: Engine, db_name: str, without: Container[str] = frozenset()) -> None:
-        """`db_name` is the name of the database in the metrics."""
         self._engine = engine
         self._without = without
         self._gauges = PoolGauges(db_name, engine)
@@ -239,7 +290,9 @@ class ReplicaConnectionMiddleware(ConnectionMiddleware):
         if req.method not in _READING:
             super().process_request(req, resp)
         elif req.path not in self._without:
-            reading = self._replicated.reading(self._position_of(req))
+            given = [req.get_header(HEADER) or "", *(req.get_cookie_values(self._cookie) or ())]
+            position = max((int(text, 16) for text in given if _POSITION.match(text)), default=0)
+            reading = self._replicated.reading(position)
             reading.__enter__()
             req.context.held = reading
 
@@ -254,13 +307,8 @@ class ReplicaConnectionMiddleware(ConnectionMiddleware):
                 )
         super().process_response(req, resp, resource, ok)
 
-    def _position_of(self, req: falcon.Request) -> int:
-        given = [req.get_header(HEADER) or "", *(req.get_cookie_values(self._cookie) or ())]
-        return max((int(text, 16) for text in given if _POSITION.match(text)), default=0)
-
 
 def connection_middleware(engine: Engine, db_name: str, without: Container[str]) -> ConnectionMiddleware:
-    """Returns the middleware for an engine, with standbys or without."""
     if isinstance(engine, ReplicatedEngine):
         return ReplicaConnectionMiddleware(engine, db_name, without)
     return ConnectionMiddleware(engine, db_name, without)

@@ -26,15 +26,11 @@ class Operation:
     """One method of one path. APIs that say more about theirs have a subclass."""
 
     handler: Callable[[Any], Answer]
-    """Takes the API's own `Call`."""
     rule: str | None
-    """The policy rule; None for what everybody may do."""
     also: tuple[str, ...] = field(default=(), kw_only=True)
-    """Further rules that the handler asks about."""
     authorizes: bool = field(default=False, kw_only=True)
     """Whether the handler itself authorizes the call, because more than the path decides."""
     public: bool = field(default=False, kw_only=True)
-    """Whether no token is needed."""
 
 
 AnyOperation = TypeVar("AnyOperation", bound=Operation)
@@ -110,7 +106,6 @@ def public_paths(table: Table[AnyOperation]) -> frozenset[str]:
 
 
 def document_rules(rules: Iterable[Rule], table: Table[AnyOperation]) -> tuple[Rule, ...]:
-    """Returns the rules, each with the requests that it guards."""
     guarded: dict[str | None, list[tuple[str, str]]] = {}
     for method, path, operation in operations_of(table):
         for name in (operation.rule, *operation.also):

@@ -18,6 +18,7 @@ from limes.errors import Unavailable
 from limes.web.server import DRAIN
 
 PUBLIC_PATHS = frozenset({"/healthcheck", "/metrics"})
+_FILES = "PROMETHEUS_MULTIPROC_DIR"
 _MAX_AGE = 1.0
 """Of metrics, in seconds."""
 
@@ -25,11 +26,8 @@ _MAX_AGE = 1.0
 @dataclass(frozen=True, slots=True)
 class HealthcheckEndpoint:
     """200 `ok` while the process can do its work; 503 with one line while it cannot reach its database, or is about to
-    stop.
-
-    With `?only=process` the database does not count. That is for proxies: while it is away all hosts are equally well,
-    and their own 503 says more than that of a proxy that has no host left.
-    """
+    stop. With `?only=process` the database does not count. That is for proxies: while it is away all hosts are equally
+    well, and their own 503 says more than that of a proxy that has no host left."""
 
     engine: Engine
     get_ready: Callable[[], None] = lambda: None
@@ -56,10 +54,8 @@ class HealthcheckEndpoint:
 
 
 class MetricsEndpoint:
-    """Prometheus metrics of all workers of this server, at most a second old.
-
-    They come from a file for each worker, which makes this the most expensive request that needs no token.
-    """
+    """Prometheus metrics of all workers of this server, at most a second old. They come from a file for each worker,
+    which makes this the most expensive request that needs no token."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -67,7 +63,7 @@ class MetricsEndpoint:
         """When they were read, by the monotonic clock."""
 
     def on_get(self, req: falcon.Request, resp: falcon.Response) -> None:
-        if _has_files():
+        if _FILES in os.environ:
             with self._lock:
                 now = time.monotonic()
                 if self._known is None or now - self._known[0] >= _MAX_AGE:
@@ -80,13 +76,9 @@ class MetricsEndpoint:
     on_head = on_get
 
 
-def _has_files() -> bool:
-    return "PROMETHEUS_MULTIPROC_DIR" in os.environ
-
-
 def render_metrics() -> bytes:
     """Returns the metrics of this process, or of all workers when `PROMETHEUS_MULTIPROC_DIR` is set."""
-    if not _has_files():
+    if _FILES not in os.environ:
         return generate_latest(REGISTRY)
     registry = CollectorRegistry()
     MultiProcessCollector(registry)
@@ -107,7 +99,6 @@ class Mount:
     prefix: str
     """Such as `/ui`, without a slash at its end."""
     routes: tuple[tuple[str, Any], ...]
-    """Paths, in Falcon's form, and their endpoints."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """Of each answer below the prefix, errors included."""
 
@@ -117,7 +108,6 @@ class MountMiddleware:
         self._headers = [(f"{mount.prefix}/", dict(mount.headers)) for mount in mounts]
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Comes before whatever may refuse the request."""
         for prefix, headers in self._headers:
             if f"{req.path}/".startswith(prefix):
                 resp.set_headers(headers)

@@ -33,7 +33,6 @@ _VARIABLES = {
     "placement.listen": "LIMES_PLACEMENT_LISTEN_ADDRESS",
     "collector.listen": "LIMES_COLLECTOR_METRICS_LISTEN_ADDRESS",
 }
-"""The environment variables that override the settings."""
 
 
 def require_free(setting: str, listen: str) -> None:

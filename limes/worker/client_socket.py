@@ -158,7 +158,6 @@ class ClientSocket(socket.socket):
         self.framing = Framing(limits.max_body_size)
         self.ended = False
         self.received = 0
-        """How many bytes of the request have arrived."""
         self.wait_seconds = READER_SECONDS
         """How long a thread may still wait for the client to take more of this answer."""
         self.read_until = 0.0
@@ -192,7 +191,6 @@ class ClientSocket(socket.socket):
         return self.is_ready
 
     def next_request(self) -> bool:
-        """Begins with the next request, and says whether it is ready."""
         self._inbox, self._given, self.received, self.wait_seconds = b"", 0, 0, READER_SECONDS
         if self._is_spooled:
             self._in_spool.close()
@@ -252,7 +250,6 @@ class ClientSocket(socket.socket):
 
     @property
     def is_sent(self) -> bool:
-        """Whether the system has taken all of the answer."""
         return not len(self._out_spool)
 
     def hold(self) -> None:
@@ -262,7 +259,8 @@ class ClientSocket(socket.socket):
     def flush(self) -> None:
         held, self._held = self._held, None
         if held and self.fileno() >= 0:
-            self._send(b"".join(held) if sum(map(len, held)) < _STEP else held)
+            for part in [b"".join(held)] if sum(map(len, held)) < _STEP else held:
+                self._send(part)
 
     def sendall(self, data: Any, flags: int = 0) -> None:
         """Sends it, or keeps what the client does not take. Raises `OSError` if the client has gone away."""
@@ -282,12 +280,8 @@ class ClientSocket(socket.socket):
             sent += self.send(part)
         return sent
 
-    def _send(self, data: Any) -> None:
-        parts = data if isinstance(data, list) else [data]
-        for part in parts:
-            self._send_part(memoryview(part))
-
-    def _send_part(self, data: memoryview) -> None:
+    def _send(self, part: Any) -> None:
+        data = memoryview(part)
         if not self.is_sent:
             self.drain()
         while data and self.is_sent:
@@ -315,10 +309,7 @@ class ClientSocket(socket.socket):
             sent += step
         return sent
 
-    # -- the end
-
     def end_answers(self) -> None:
-        """Tells the client that nothing more is sent."""
         self.shutdown(socket.SHUT_WR)
         self.received = 0
 

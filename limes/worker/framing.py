@@ -37,21 +37,17 @@ class HeadTooLarge(Exception):
 class Framing:
     """One request. `feed` it with what arrives until its `stage` says that it can go on."""
 
-    def __init__(self, max_body_size: int, max_line_size: int = _LINE_SIZE) -> None:
+    def __init__(self, max_body_size: int) -> None:
         self.stage = Stage.HEAD
         self.expects_continue = False
         """Whether the client waits for `100 Continue` before it sends the body."""
         self._max_body_size = max_body_size
-        self._max_line_size = max_line_size
         self._head = bytearray()
         self._missing = 0
         self._chunks: _Chunks | None = None
 
     def feed(self, data: bytes) -> int:
-        """Returns how many of these bytes belong to this request; the rest is the next one's.
-
-        Raises `HeadTooLarge`.
-        """
+        """Returns how many of these bytes belong to this request; the rest is the next one's. Raises `HeadTooLarge`."""
         if self.stage is Stage.HEAD:
             return self._feed_head(data)
         return self._feed_body(data)
@@ -73,7 +69,7 @@ class Framing:
         return len(data)
 
     def _check_head(self, head: bytearray, start: int) -> None:
-        has_line = head.find(b"\n", 2) >= 0 or len(head) <= self._max_line_size + 4
+        has_line = head.find(b"\n", 2) >= 0 or len(head) <= _LINE_SIZE + 4
         if not has_line or _BARE_NEWLINE.search(head, start) or head.startswith(b"\r\n\r\n"):
             self.stage = Stage.ODD
         elif len(head) > _HEAD_SIZE:
@@ -99,7 +95,7 @@ class Framing:
             if lengths or is_old or tokens[-1] != b"chunked" or tokens.count(b"chunked") > 1:
                 self.stage = Stage.ODD
             else:
-                self.stage, self._chunks = Stage.BODY, _Chunks(self._max_body_size, self._max_line_size)
+                self.stage, self._chunks = Stage.BODY, _Chunks(self._max_body_size)
         elif lengths:
             self._expect_length(lengths)
         self.expects_continue = not is_old and b"100-continue" in values.get(b"expect", [])
@@ -129,10 +125,9 @@ class Framing:
 class _Chunks:
     """A body in chunks (RFC 9112, 7.1). Only lines are kept, not the content of the chunks."""
 
-    def __init__(self, max_body_size: int, max_line_size: int) -> None:
+    def __init__(self, max_body_size: int) -> None:
         self.stage = Stage.BODY
         self._max_body_size = max_body_size
-        self._max_line_size = max_line_size
         self._line = bytearray()
         self._skip = 0
         """Bytes that are left of the chunk and of the line's end after it."""
@@ -162,7 +157,7 @@ class _Chunks:
         if end >= 0:
             self._end_line(bytes(self._line))
             self._line.clear()
-        elif len(self._line) > self._max_line_size:
+        elif len(self._line) > _LINE_SIZE:
             self.stage = Stage.ODD
         return step
 

@@ -135,7 +135,12 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
         try:
             sock, address = listener.accept()
         except OSError as error:
-            self._cannot_accept(error)
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                log.error("no more connections can be opened: %s", error)
+                self._room.make_room()
+                time.sleep(0.05)  # gunicorn calls again at once
+            elif error.errno not in (errno.EAGAIN, errno.ECONNABORTED, errno.EWOULDBLOCK):
+                raise
             return
         self.nr_conns += 1
         if self._is_plain:
@@ -148,16 +153,7 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             self.pending_conns.append(conn)
             self.poller.register(sock, selectors.EVENT_READ, partial(self.on_pending_socket_readable, conn))
 
-    def _cannot_accept(self, error: OSError) -> None:
-        if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
-            log.error("no more connections can be opened: %s", error)
-            self._room.make_room()
-            time.sleep(0.05)  # gunicorn calls again at once
-        elif error.errno not in (errno.EAGAIN, errno.ECONNABORTED, errno.EWOULDBLOCK):
-            raise error
-
     def enqueue_req(self, conn: Any) -> None:
-        """As gunicorn's: gives a connection whose request is ready to the pool."""
         with self._lock:
             self._waiting += 1
             needed = self._staying > 0 and self._working + self._waiting > self.cfg.threads
@@ -189,24 +185,20 @@ class StayingThreadWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
             self._room.make_room()
 
     def _cap_keepalive(self, deadline: float) -> None:
-        self._stop_listening()
-        super()._cap_keepalive(deadline)
-        self._room.stop()
-
-    def _stop_listening(self) -> None:
-        """Takes the connections that wait to be accepted, and lets go of the addresses. gunicorn keeps them open to
-        the end, so that clients connect, and are cut off then."""
+        """As gunicorn's, which keeps listening to the end: clients would connect, and be cut off then. Here those that
+        wait to be accepted are taken, and the addresses are let go."""
         for listener in self.sockets:
             accepted = -1
             while accepted != self.nr_conns and self.nr_conns < self.worker_connections:
                 accepted = self.nr_conns
                 self.accept(listener)
             listener.close()
+        super()._cap_keepalive(deadline)
+        self._room.stop()
 
     # -- in a thread of the pool
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: BaseException) -> None:
-        """Answers a request that cannot be read, or on which the app failed without an answer."""
         refuse(client, addr, exc)
 
     def handle(self, conn: Any) -> Any:

@@ -42,6 +42,9 @@ _STATUS: dict[type[Exception], int] = {
     ssl.SSLError: 400,
 }
 _RETRY_SECONDS = {429: 1, 503: 5}
+_LINGER_SECONDS = 2.0
+_CHECK_SECONDS = 0.25
+_STOP_SECONDS = 5.0
 
 
 class Refusal(Exception):
@@ -54,7 +57,9 @@ class Refusal(Exception):
 
 def refuse(client: Any, address: Any, error: BaseException) -> None:
     """Answers on the socket. The connection is not used any more."""
-    status = _status_of(error)
+    status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
+    if isinstance(error, Refusal):
+        status = error.status
     request_id = f"req-{uuid4()}"
     peer = (address or ["-"])[0] if isinstance(address, tuple) else "-"
     if status == HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -63,33 +68,19 @@ def refuse(client: Any, address: Any, error: BaseException) -> None:
     else:
         log.warning("a request from %s was refused with %d: %s (%s)", peer, status, error, request_id)
         detail = shortened(str(error))
-    with contextlib.suppress(OSError):  # the client has gone away
-        client.sendall(_answer(HTTPStatus(status), detail, request_id))
-
-
-def _status_of(error: BaseException) -> int:
-    if isinstance(error, Refusal):
-        return error.status
-    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 500)
-
-
-def _answer(status: HTTPStatus, detail: str, request_id: str) -> bytes:
-    problem = {"status": status.value, "title": status.phrase, "detail": detail, "request_id": request_id}
+    title = HTTPStatus(status).phrase
+    problem = {"status": status, "title": title, "detail": detail, "request_id": request_id}
     body = orjson.dumps({"errors": [problem]}, option=orjson.OPT_APPEND_NEWLINE)
     lines = [
-        f"HTTP/1.1 {status.value} {status.phrase}",
+        f"HTTP/1.1 {status} {title}",
         "connection: close",
         "content-type: application/json",
         f"content-length: {len(body)}",
         f"x-openstack-request-id: {request_id}",
         *([f"retry-after: {_RETRY_SECONDS[status]}"] if status in _RETRY_SECONDS else []),
     ]
-    return "\r\n".join([*lines, "", ""]).encode() + body
-
-
-_LINGER_SECONDS = 2.0
-_CHECK_SECONDS = 0.25
-_STOP_SECONDS = 5.0
+    with contextlib.suppress(OSError):  # the client has gone away
+        client.sendall("\r\n".join([*lines, "", ""]).encode() + body)
 
 
 class Wait(enum.Enum):
@@ -116,7 +107,6 @@ class Connection(TConn):  # type: ignore[misc]  # gunicorn has no types
 
     @property
     def peer(self) -> str | None:
-        """The client's address; None on a Unix socket."""
         return self.client[0] if isinstance(self.client, tuple) else None
 
 
@@ -164,7 +154,6 @@ class WaitingRoom:
         return False
 
     def keep(self, conn: Connection) -> None:
-        """Takes back a connection that stays open, for its next request or the rest of it."""
         if conn.sock.is_ready:
             self._hand_over(conn)
             return
@@ -178,7 +167,6 @@ class WaitingRoom:
             self._close(conn)
 
     def wait_for_reader(self, conn: Connection, *, is_kept: bool) -> None:
-        """Takes back a connection whose client has not taken its whole answer."""
         conn.is_kept = is_kept
         self._wait(conn, Wait.READER, self._limits.send_timeout)
 

@@ -23,10 +23,8 @@ from limes.settings import Settings
 
 
 class Application:
-    """A WSGI app that is made at once, so that mistakes stop the start, and again in each process forked later.
-
-    No process may use the database connections and the threads that another one has opened.
-    """
+    """A WSGI app that is made at once, so that mistakes stop the start, and again in each process forked later. No
+    process may use the database connections and the threads that another one has opened."""
 
     def __init__(self, build: Callable[[], Any]) -> None:
         self._build = build

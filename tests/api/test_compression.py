@@ -10,7 +10,7 @@ import pytest
 from falcon.testing import create_environ
 
 from limes.core.catalog import BehaviorRule
-from limes.web.compression import SMALLEST, accepts_gzip
+from limes.web.encoding import SMALLEST, accepts_gzip
 from limes.web.operational import Mount
 from tests.api.world import BERLIN, GERMANY, World
 

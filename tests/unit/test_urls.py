@@ -2,7 +2,7 @@
 
 import pytest
 
-from limes.redaction import _of_url
+from limes.redaction import secrets_of
 from limes.settings import url_with_password
 from limes.urls import hosts_of, split_url
 
@@ -44,4 +44,4 @@ def test_a_password_is_replaced_and_the_hosts_are_kept() -> None:
 
 
 def test_the_password_of_such_a_url_is_known_as_a_secret() -> None:
-    assert "old" in list(_of_url(SEVERAL))
+    assert "old" in list(secrets_of(SEVERAL))

@@ -12,9 +12,8 @@ from limes.api.answers import quota as answers
 from limes.api.answers.explanation import ExplanationsAnswer, render_explanation
 from limes.api.answers.quota import render_refusals, render_warnings, status_of
 from limes.api.bodies import DomainQuotaBody, DomainScopeBody, ProjectQuotaBody, ProjectScopeBody, changes_with_set
-from limes.api.call import Call
+from limes.api.call import Call, condition_of
 from limes.api.lowpriv_metrics import count_lowpriv
-from limes.api.preconditions import condition_of
 from limes.core.history import What
 from limes.errors import BadRequest
 from limes.web.call import Answer, RequestBody

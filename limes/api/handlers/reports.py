@@ -8,8 +8,7 @@ from limes.api.answers import project as answers
 from limes.api.answers.cluster import render_cluster, render_inconsistencies, render_scrape_errors
 from limes.api.answers.common import Id
 from limes.api.answers.resources import RenderContext, render_resources
-from limes.api.call import Call
-from limes.api.preconditions import answer_tagged
+from limes.api.call import Call, answer_tagged
 from limes.core.catalog import Ref, Selection
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import dump_items, dump_part
