@@ -51,7 +51,7 @@ class Account(NamedTuple):
 
     @property
     def is_nothing(self) -> bool:
-        """Returns whether nothing was used or committed, which was known all the time."""
+        """Nothing was used or committed, which was known all the time."""
         return not (self.used or self.committed or self.unknown or self.largest or self.last)
 
 
@@ -91,15 +91,12 @@ def integrate(
             usage, upcoming = upcoming.usage, next(remaining)
         amount = sum(time.amount for time in committed if time.begin <= start < time.end)
         is_known = not any(gap.begin <= start < gap.end for gap in gaps)
-        pieces.append(_piece(stop - start, usage, amount, is_known=is_known))
+        seconds, beyond = stop - start, max(usage - amount, 0)
+        piece = Account(0, amount * seconds, 0, seconds, None, None, usage)
+        if is_known:
+            piece = Account(usage * seconds, amount * seconds, beyond * seconds, 0, usage, usage, usage)
+        pieces.append(piece)
     return reduce(add, pieces)
-
-
-def _piece(seconds: int, usage: int, committed: int, *, is_known: bool) -> Account:
-    if not is_known:
-        return Account(0, committed * seconds, 0, seconds, None, None, usage)
-    beyond = max(usage - committed, 0)
-    return Account(usage * seconds, committed * seconds, beyond * seconds, 0, usage, usage, usage)
 
 
 class Zone(NamedTuple):

@@ -25,8 +25,8 @@ def close_as_previous(lab: Lab) -> None:
     ((checked,),) = lab.rows("SELECT checked_correction FROM metering_state")
     with previous_rules(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(close, "_close_some", _close_some)
-        patch.setattr(close, "_repair", lambda *_: None)
-        patch.setattr(close, "note_units", lambda *_: None)
+        patch.setattr(close.corrections, "repair", lambda *_: None)
+        patch.setattr(close.metering, "note_units", lambda *_: None)
         close.close_days(lab.limes)
     lab.execute("UPDATE metering_state SET checked_correction = %s", checked)
 

@@ -23,9 +23,10 @@ from limes.actions.metering.entries import (
 from limes.actions.metering.sources import Sources, VersionedAccount, load_sources, window_at
 from limes.core.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
 from limes.core.metering import add, add_zones
+from limes.db.queries import metering
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import Correction, State, metered_units
+from limes.db.queries.usage_accounts import Correction, State
 from limes.db.queries.usage_sources import Meter, Month, Names, StoredAccount
 from limes.db.transactions import snapshot
 from limes.errors import Unavailable
@@ -98,7 +99,7 @@ def _parts(limes: Limes, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedM
     finest = next(each for each in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH) if each in found)
     size = _PROJECTS[finest]
     state = accounts.state(limes.engine) or page.state  # as it is in this transaction
-    units = metered_units(limes.engine)
+    units = metering.metered_units(limes.engine)
     # a total of several units is several entries
     is_one_entry = query.granularity is not Granularity.TOTAL or not units.differ([time.begin for time in times])
     is_stored = finest is Granularity.MONTH and query.end <= state.closed_until and is_one_entry

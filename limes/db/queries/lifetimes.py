@@ -101,8 +101,9 @@ def _is_open(which: _Which, names: Collection[str]) -> Any:
 
 
 @writes
-def _note_last_scrapes(which: _Which, names: Collection[str]) -> Node:
-    """Stores when the service was last scraped in the project; null without both."""
+def note_last_scrapes(which: _Which, names: Collection[str]) -> Node:
+    """Stores when the subresources were seen last: when the service was last scraped in the project; null without both.
+    To be called before projects are deleted."""
     period = SubresourceLifetime
     last_scrape = (
         ProjectService.select(ProjectService.scraped_at)
@@ -122,11 +123,6 @@ def _end(which: _Which, names: Collection[str], at: float) -> Node:
     return changes.where(_is_open(which, names))
 
 
-def note_last_scrapes(engine: Engine, projects: Collection[str]) -> None:
-    """Stores when the subresources of projects were seen last. To be called before the projects are deleted."""
-    _note_last_scrapes(engine, "of projects", projects)
-
-
 def end_projects(engine: Engine, projects: Collection[str], at: float) -> None:
     """Ends all periods of projects. To be called after they are deleted: a scrape that was still writing is over
     then, and none comes any more."""
@@ -141,7 +137,7 @@ def _any_other(followed: Collection[str]) -> Node:
 def end_others(engine: Engine, followed: Collection[str], at: float) -> None:
     """Ends the periods of all resources but these (`service/resource`): nobody looks at them any more."""
     if _any_other(engine, followed):
-        _note_last_scrapes(engine, "of other resources", followed)
+        note_last_scrapes(engine, "of other resources", followed)
         _end(engine, "of other resources", followed, at)
 
 
@@ -160,7 +156,7 @@ def _delete(numbers: Collection[int]) -> Node:
 
 
 def delete_ended_before(engine: Engine, time: float, limit: int) -> int:
-    """Deletes at most `limit` periods that ended before that time. Returns how many."""
+    """Deletes at most `limit` periods. Returns how many."""
     numbers = _old(engine, time, limit)
     _delete(engine, numbers)
     return len(numbers)
@@ -254,9 +250,8 @@ def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list
         )
         .where(*conditions)
         .order_by(_L.id)
-        .limit(limit)
     )
-    return engine.all(query, LifetimeRow)
+    return engine.all(query.limit(limit), LifetimeRow)
 
 
 @exists

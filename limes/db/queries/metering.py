@@ -5,11 +5,14 @@ from typing import Any, NamedTuple
 
 from peewee import Cast, Value, fn
 
+from limes.core.calendar import MonthUnits
+from limes.core.catalog import Ref
 from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     Domain,
     MeteredProject,
+    MeteredUnit,
     Project,
     ProjectAZResource,
     ProjectResource,
@@ -21,7 +24,7 @@ from limes.db.models import (
 )
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.usage_sources import Meter
-from limes.db.query import Insert, Node, column, tuples, writes
+from limes.db.query import Insert, Node, collected, column, tuples, writes
 
 PENDING = 2**62
 """`recorded_at` of what no closed day has counted so far, and might have to be corrected for."""
@@ -222,3 +225,26 @@ def note_names(engine: Engine, now: int) -> None:
     """Notes what projects and domains are called from now on, where that has changed."""
     _end_names(engine, now)
     _begin_names(engine, now)
+
+
+# -- units of resources over time --------------------------------------------------------------------------------------
+
+_UNIT = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
+_add_units = Insert(tuple[str, str, int, str], MeteredUnit, *_UNIT, key=3)
+
+
+@collected(tuple[str, str], tuple[int, str])
+def _noted_units() -> Node:
+    return MeteredUnit.select(*_UNIT).order_by(MeteredUnit.since)
+
+
+def metered_units(engine: Engine) -> MonthUnits:
+    """The units of all resources that were ever metered."""
+    return MonthUnits(_noted_units(engine))
+
+
+def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
+    """Notes the units of resources from now on, where they have changed."""
+    noted = metered_units(engine).noted
+    changed = [(ref, unit) for ref, unit in sorted(units.items()) if ref not in noted or noted[ref][-1][1] != unit]
+    _add_units(engine, [(*ref, now, unit) for ref, unit in changed])

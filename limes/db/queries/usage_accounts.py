@@ -1,4 +1,4 @@
-"""The stored account: closed days and months, their corrections, how far closing has come, and units (ADR 32)."""
+"""The stored account: closed days and months, their corrections, and how far closing has come (docs/adr/0032)."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
@@ -6,14 +6,12 @@ from typing import Any, Literal, NamedTuple
 import orjson
 from peewee import fn
 
-from limes.core.calendar import Granularity, MonthUnits, month_of, previous_month
-from limes.core.catalog import Ref
+from limes.core.calendar import Granularity, month_of, previous_month
 from limes.core.metering import Account
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     ClosedDay,
-    MeteredUnit,
     MeteringState,
     Project,
     UsageCorrection,
@@ -24,7 +22,7 @@ from limes.db.models import (
 )
 from limes.db.queries.metering import PENDING
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
-from limes.db.query import Insert, Node, collected, column, exists, first, first_value, mapping, rows, tuples, writes
+from limes.db.query import Insert, Node, column, exists, first, first_value, mapping, rows, tuples, writes
 
 
 class State(NamedTuple):
@@ -202,29 +200,6 @@ def _forget_later(of_months: bool, begin: int) -> Node:
 def forget_from(engine: Engine, day: int, month: int) -> None:
     _forget_later(engine, False, day)
     _forget_later(engine, True, month)
-
-
-# -- units of resources over time --------------------------------------------------------------------------------------
-
-_COLUMNS = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
-_add = Insert(tuple[str, str, int, str], MeteredUnit, *_COLUMNS, key=3)
-
-
-@collected(tuple[str, str], tuple[int, str])
-def _noted() -> Node:
-    return MeteredUnit.select(*_COLUMNS).order_by(MeteredUnit.since)
-
-
-def metered_units(engine: Engine) -> MonthUnits:
-    """The units of all resources that were ever metered."""
-    return MonthUnits(_noted(engine))
-
-
-def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
-    """Notes the units of resources from now on, where they have changed."""
-    noted = metered_units(engine).noted
-    changed = [(ref, unit) for ref, unit in sorted(units.items()) if ref not in noted or noted[ref][-1][1] != unit]
-    _add(engine, [(*ref, now, unit) for ref, unit in changed])
 
 
 # -- corrections -------------------------------------------------------------------------------------------------------
