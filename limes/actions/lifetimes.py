@@ -22,10 +22,8 @@ def followed_by(settings: Settings, catalog: Catalog) -> Followed:
 
 
 def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
-    """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed.
-
-    A service of which nothing is followed costs no statement.
-    """
+    """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed. A
+    service of which nothing is followed costs no statement."""
     engine, task, now = limes.engine, scrape.task, scrape.now
     followed = {
         name: attributes

@@ -70,10 +70,8 @@ def begins_bucket(time: int, granularity: Granularity) -> bool:
 
 
 def buckets(begin: int, end: int, granularity: Granularity) -> Iterator[Bucket]:
-    """Yields the times from `begin` to `end`, both of which begin one of this granularity.
-
-    A total is made of the longest that fit: hours, days, months, days, hours.
-    """
+    """Yields the times from `begin` to `end`, both of which begin one of this granularity. A total is made of the
+    longest that fit: hours, days, months, days, hours."""
     while begin < end:
         found = [granularity]
         if granularity is Granularity.TOTAL:

@@ -120,11 +120,9 @@ def _may_be(entry: Found, period: OpenPeriod) -> bool:
 
 
 def compare(known: Sequence[OpenPeriod], found: Sequence[Found]) -> Changes:
-    """Returns which periods end, and which begin.
-
-    Several entries may have the same id, such as one for each provider that a consumer uses, and even the same
-    attributes: each of them has its own period. What the backend does not know just now is no change.
-    """
+    """Returns which periods end, and which begin. Several entries may have the same id, such as one for each provider
+    that a consumer uses, and even the same attributes: each of them has its own period. What the backend does not know
+    just now is no change."""
     remaining: dict[tuple[str, ...], deque[OpenPeriod]] = defaultdict(deque)
     for period in known:
         remaining[period[1:5]].append(period)

@@ -69,11 +69,8 @@ def integrate(
     gaps: Iterable[Gap] = (),
     committed: Iterable[CommittedTime] = (),
 ) -> Account:
-    """Returns the account from `begin` to `end`.
-
-    `usage` is what was used at the beginning. Steps are in order; those outside of the time are ignored. Gaps may
-    overlap, and so may committed times, which add up.
-    """
+    """Returns the account from `begin` to `end`. `usage` is what was used at the beginning. Steps are in order; those
+    outside of the time are ignored. Gaps may overlap, and so may committed times, which add up."""
     steps = [step for step in steps if begin <= step.at < end]
     gaps = [gap for gap in gaps if gap.begin < end and gap.end > begin]
     committed = [time for time in committed if time.begin < end and time.end > begin]
@@ -109,12 +106,9 @@ class Zone(NamedTuple):
 
 
 def integrate_zones(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
-    """Returns the accounts of a resource by AZ.
-
-    A commitment in a real AZ covers usage there. One in the AZ `any` is pooled: it covers usage in all AZs, as far as
-    their own commitments do not. While there is one, what was used beyond stands in `any`, and is 0 in all others. So
-    whoever adds up AZs counts it once.
-    """
+    """Returns the accounts of a resource by AZ. A commitment in a real AZ covers usage there. One in the AZ `any` is
+    pooled: it covers usage in all AZs, as far as their own commitments do not. While there is one, what was used beyond
+    stands in `any`, and is 0 in all others. So whoever adds up AZs counts it once."""
     found = {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
     if any(time.begin < end and time.end > begin for time in pooled_times(zones)):
         for az, beyond in _beyond(begin, end, zones, gaps).items():

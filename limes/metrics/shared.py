@@ -38,11 +38,9 @@ class Reading:
 
 
 class SharedFigures(SampleCollector):
-    """The figures, at most `max_age` seconds old, and gauges about their age.
-
-    Of several scrapes at the same time one reads the database, and the others wait for what it finds. So the database
-    does one reading at a time, and the disk holds two at most: the last one, and the one that is being made.
-    """
+    """The figures, at most `max_age` seconds old, and gauges about their age. Of several scrapes at the same time one
+    reads the database, and the others wait for what it finds. So the database does one reading at a time, and the disk
+    holds two at most: the last one, and the one that is being made."""
 
     def __init__(self, write: Callable[[IO[bytes]], None], max_age: float) -> None:
         """`write` writes all figures in Prometheus' text format, and may raise `Unavailable`."""

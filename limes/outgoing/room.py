@@ -45,9 +45,7 @@ class Contents:
     @property
     def memory(self) -> int:
         """Bytes that are needed at once where the body is parsed: itself, its text, the strings in it, all values.
-
-        Python keeps each character of a text in as many bytes as the largest one needs.
-        """
+        Python keeps each character of a text in as many bytes as the largest one needs."""
         return self._size * (1 + 2 * self._width) + self._values * _VALUE
 
     def feed(self, part: bytes) -> None:
@@ -121,10 +119,8 @@ class Room:
         return share
 
     def grow(self, share: "Share", size: int, limit: int, until: float, where: str) -> None:
-        """Makes a share larger, and waits for room until then, on the clock `time.monotonic`.
-
-        Raises `BackendOutage`, which begins with `where`.
-        """
+        """Makes a share larger, and waits for room until then, on the clock `time.monotonic`. Raises `BackendOutage`,
+        which begins with `where`."""
         counted = size if size > _SMALL else 0
         if counted > limit:
             raise BackendOutage(f"{where}: the answer needs more than {limit} bytes of memory (answers.memory)")

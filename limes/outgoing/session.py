@@ -96,10 +96,8 @@ class DeadlineAdapter(TCPKeepAliveAdapter):
 
 
 class GuardedSession(requests.Session):
-    """Reads each answer whole, within its limits, and goes where a redirect leads only if nothing is given away.
-
-    Raises `BackendError` for answers that go too far. The `timeout` of a request is for the whole of it.
-    """
+    """Reads each answer whole, within its limits, and goes where a redirect leads only if nothing is given away. Raises
+    `BackendError` for answers that go too far. The `timeout` of a request is for the whole of it."""
 
     def __init__(self, limits: AnswerLimits = DEFAULT_LIMITS) -> None:
         super().__init__()

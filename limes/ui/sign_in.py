@@ -120,11 +120,9 @@ class Issued:
 
 
 class SignInMethod(Protocol):
-    """Gets tokens for people.
-
-    Contract: raises `Unauthorized` for credentials that are not right, `Forbidden` for a scope that is not theirs,
-    `Unavailable` when that cannot be found out. Secrets reach neither logs nor errors. For many threads at once.
-    """
+    """Gets tokens for people. Contract: raises `Unauthorized` for credentials that are not right, `Forbidden` for a
+    scope that is not theirs, `Unavailable` when that cannot be found out. Secrets reach neither logs nor errors. For
+    many threads at once."""
 
     def offer(self) -> dict[str, Any]:
         """Returns what the page needs to know to ask for credentials: `method`, and more by method."""

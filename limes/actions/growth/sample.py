@@ -203,10 +203,8 @@ def _note_piece(limes: Limes, after: str) -> str | None:
 
 def _compute_trends_if_due(limes: Limes) -> None:
     """Computes how usage of each resource has grown in the last months, unless that was done since this day has begun.
-
     Invariant: the trend of a series is computed from closed days only, so that it does not matter which collector does
-    it, or how often. Several may do it at once.
-    """
+    it, or how often. Several may do it at once."""
     engine, now = limes.engine, int(limes.now())
     state = engine.snapshot(partial(queries.state, engine))
     if day_of(state.trends_at) == day_of(now):

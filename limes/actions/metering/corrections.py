@@ -252,11 +252,8 @@ def _cover_stored_days(
     known: Sources, days: Mapping[Meter, list[StoredAccount]], before: Days, done: Collection[Any]
 ) -> None:
     """Lets commitments in the AZ `any` cover usage in all AZs, in days of which only the sums are kept: as much of it
-    as they can, so that nobody pays too much.
-
-    `days` are those of one resource; `before`, what earlier releases have told of them; `done`, what was corrected by a
-    run that did not come to its end.
-    """
+    as they can, so that nobody pays too much. `days` are those of one resource; `before`, what earlier releases have
+    told of them; `done`, what was corrected by a run that did not come to its end."""
     for index, day in enumerate([*next(iter(days.values()))]):
         is_stored = any(row.begin == day.begin for meter in days for row in known.days.get(meter, ()))
         is_done = any((meter[:3], day.begin) in done for meter in days)

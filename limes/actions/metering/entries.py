@@ -44,10 +44,8 @@ class UsageQuery:
 
 
 def times_of(query: UsageQuery, keep: MeteringSettings, now: int, begun_at: int, closed_until: int) -> list[Bucket]:
-    """Returns the times of a query that can be answered. Raises `BadRequest`.
-
-    `closed_until` is the end of the last day that was closed: at the time that is asked for, if there is one.
-    """
+    """Returns the times of a query that can be answered. Raises `BadRequest`. `closed_until` is the end of the last day
+    that was closed: at the time that is asked for, if there is one."""
     if query.begin > now:
         raise BadRequest(f"query parameter from: expected no time in the future; it is {render_time(now)} now")
     if query.begin >= query.end:
@@ -133,11 +131,8 @@ class UsageEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClosedMonths:
-    """What is stored of closed months, in the order in which it is told.
-
-    A large cloud has hundreds of thousands of these rows a month. To make an entry of each takes as long as to read it
-    and to write it.
-    """
+    """What is stored of closed months, in the order in which it is told. A large cloud has hundreds of thousands of
+    these rows a month. To make an entry of each takes as long as to read it and to write it."""
 
     rows: Sequence[Month]
     ends: Mapping[int, int]

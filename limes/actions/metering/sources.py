@@ -115,11 +115,8 @@ class Sources:
 
     def month_until(self, zones: Sequence[Meter], month: int, end: int) -> dict[Meter, Account]:
         """Returns the accounts of a month, from its beginning to a time that is not closed yet, or to its end: the sum
-        of its days.
-
-        A stored month counts up to the last day on which something happened. From then on usage was the same, but for
-        the steps in days that are not closed.
-        """
+        of its days. A stored month counts up to the last day on which something happened. From then on usage was the
+        same, but for the steps in days that are not closed."""
         stored = {meter: self._stored_month(meter, month) for meter in zones}
         usages = {
             meter: self._usage_at(meter, month) if row is None else row.account.last for meter, row in stored.items()
@@ -210,10 +207,8 @@ def load_sources(
     anew: bool = False,
 ) -> Sources:
     """Loads what is needed for accounts from `begin` to `end` in hours, days or months, with seven queries at most.
-
     With `anew`, what is stored of these days is left out, so that they are computed anew. All AZs are loaded, whatever
-    `only` says: what counts in one may depend on others. To be called inside a transaction.
-    """
+    `only` says: what counts in one may depend on others. To be called inside a transaction."""
     now, closed_until, only = window.now, window.closed_until, only._replace(azs=None)
     if anew:
         closed_until = min(closed_until, begin)

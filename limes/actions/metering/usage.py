@@ -32,11 +32,8 @@ def _metered_usage(engine: Engine, scrape: Scrape) -> dict[Place, int]:
 
 
 def meter_usage(limes: Limes, scrape: Scrape) -> None:
-    """Adds to the account what a scrape has found.
-
-    Nothing is written unless usage has changed; one statement if it has, and one more after a time in which the usage
-    was not known.
-    """
+    """Adds to the account what a scrape has found. Nothing is written unless usage has changed; one statement if it
+    has, and one more after a time in which the usage was not known."""
     engine, task, at = limes.engine, scrape.task, int(scrape.now)
     metered = _metered_usage(engine, scrape)
     jumped_back = task.scraped_at is not None and scrape.now < int(task.scraped_at)

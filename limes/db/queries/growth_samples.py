@@ -231,11 +231,9 @@ def piece_after(engine: Engine, after: str, limit: int) -> Piece:
 
 @tuples(tuple[str, str, str, int | None, int | None, int | None])
 def _changed_quotas(piece: Piece) -> Node:
-    """Selects quotas that are not what they were: since when, what was noted, and what there is; None: nothing.
-
-    By adding both sides up, which takes as long as reading them. A join would take very long where the planner does
-    not know yet how many there are.
-    """
+    """Selects quotas that are not what they were: since when, what was noted, and what there is; None: nothing. By
+    adding both sides up, which takes as long as reading them. A join would take very long where the planner does not
+    know yet how many there are."""
     nothing = Value(None).cast("BIGINT")
     row, quota = QuotaTime, ProjectResource
     is_in_piece = row.project_uuid > piece.after

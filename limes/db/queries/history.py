@@ -55,10 +55,8 @@ def _numbered(number: int, *row: Any) -> NumberedChange:
 def page(
     engine: Engine, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
 ) -> list[NumberedChange]:
-    """Returns at most `limit` changes with a number below `before`, the newest first.
-
-    With `refs`, only those of these resources and of the whole project.
-    """
+    """Returns at most `limit` changes with a number below `before`, the newest first. With `refs`, only those of these
+    resources and of the whole project."""
     query = (
         QuotaHistory.select(QuotaHistory.number, *_COLUMNS)
         .where(

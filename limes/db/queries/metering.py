@@ -98,9 +98,7 @@ _METERED = _AZ.metered_usage.is_null(False) & (_AZ.metered_usage > 0)
 
 def _end_steps(engine: Engine, now: int, ended_later: Any, *conditions: Any) -> None:
     """Adds steps to 0. The clock of the host that has scraped last may have been ahead: what it found is over as well.
-
-    `ended_later` selects these steps.
-    """
+    `ended_later` selects these steps."""
     # nothing is recorded before its time, and there is an index of when it was
     later = UsageStep.delete().where(UsageStep.recorded_at > now, UsageStep.at > now, ended_later)
     recorded_at = PENDING if engine.write(later) else now

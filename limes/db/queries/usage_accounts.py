@@ -239,10 +239,8 @@ _insert_corrections = Insert(Correction, UsageCorrection, at_once=ROWS)
 
 
 class CheckedCorrections(NamedTuple):
-    """Which corrections were made by the present rules.
-
-    All who correct have locked the state, so that numbers are in the order in which they commit.
-    """
+    """Which corrections were made by the present rules. All who correct have locked the state, so that numbers are in
+    the order in which they commit."""
 
     until: int
     """The number of the last one of which that is known."""

@@ -212,11 +212,8 @@ def project_page(
     projects: Sequence[str] | None = None,
 ) -> Node:
     """The UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and among
-    these projects, if they are given.
-
-    Projects that came soon after, or went shortly before, are among them: the clock of the host that noticed it may
-    not be that of the host that scraped them.
-    """
+    these projects, if they are given. Projects that came soon after, or went shortly before, are among them: the clock
+    of the host that noticed it may not be that of the host that scraped them."""
     row = MeteredProject
     was_there = (row.since - CLOCKS_DIFFER < end, row.until.is_null() | (row.until + CLOCKS_DIFFER > begin))
     conditions: list[Any] = [row.project_uuid > marker, *was_there]
