@@ -5,20 +5,12 @@ from collections.abc import Sequence
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.scrape import Scrape
-from limes.core.catalog import Catalog
-from limes.core.lifetimes import Followed, LifetimeRule, compare, find, followed_resources
+from limes.core.lifetimes import Followed, compare, find, followed_resources
 from limes.db.queries import lifetimes as queries
 from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from limes.db.transactions import snapshot
-from limes.settings import Settings
 
 _BATCH = 1000
-
-
-def followed_by(settings: Settings, catalog: Catalog) -> Followed:
-    """Returns the resources whose subresources are followed."""
-    rules = [LifetimeRule(entry.resource, entry.attributes) for entry in settings.subresource_lifetimes.resources]
-    return followed_resources(catalog, rules)
 
 
 def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
@@ -66,9 +58,10 @@ def show_lifetimes(limes: Limes, wanted: LifetimeFilter, after: int, limit: int)
 def clean_up_lifetimes(limes: Limes) -> None:
     """Ends periods that no scrape can end any more, and deletes old ones. Several may run it at once."""
     engine, now = limes.engine, limes.now()
-    followed = ["/".join(ref) for ref in followed_by(limes.settings, limes.catalog)]
+    section = limes.settings.subresource_lifetimes
+    followed = ["/".join(ref) for ref in followed_resources(limes.catalog, section.resources)]
     engine.atomic(lambda: queries.end_others(engine, followed, now))
-    before = now - limes.settings.subresource_lifetimes.retention
+    before = now - section.retention
     while engine.atomic(lambda: queries.delete_ended_before(engine, before, _BATCH)) == _BATCH:
         pass
     engine.atomic(lambda: queries.delete_projects_without_periods(engine))

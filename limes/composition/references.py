@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from keystoneauth1.exceptions import ClientException
 
-from limes.actions.lifetimes import followed_by
 from limes.backends.loader import Backends
 from limes.composition.distribution import distribution_warnings, override_warnings, setting_warnings
 from limes.core.catalog import Catalog, Ref, ResourceDef
 from limes.core.constraints import NO_CONSTRAINTS, ConstraintSet
+from limes.core.lifetimes import followed_resources
 from limes.core.overrides import NO_OVERRIDES, QuotaOverrides
 from limes.errors import BackendError
 from limes.settings import Settings
@@ -110,7 +110,7 @@ def _capacitors(settings: Settings, names: Names, reported: Mapping[str, list[Re
 def _lifetime_warnings(settings: Settings, catalog: Catalog) -> Iterator[str]:
     """Yields what is followed in vain: resources whose plugins are not told to report subresources."""
     plugins = {service.service_type: service.type for service in settings.services}
-    for ref in followed_by(settings, catalog):
+    for ref in followed_resources(catalog, settings.subresource_lifetimes.resources):
         resource = catalog.find(ref)
         # backends of the plugin `liquid` do not say whether they report subresources
         if plugins.get(ref[0]) != "liquid" and resource is not None and not resource.billed_attributes:

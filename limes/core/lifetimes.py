@@ -5,27 +5,32 @@ finds holds until the next scrape that succeeds: a period begins with the first 
 first that does not. Scrapes that fail know nothing, and end nothing.
 """
 
-import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import orjson
+from pydantic import Field
 
 from limes.core.catalog import Catalog, Ref
+from limes.validation.sections import Regex, Section
 
 GENERAL_ATTRIBUTES = ("flavor", "size", "type", "usage")
 """What is billed of resources whose backends do not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class LifetimeRule:
-    """Resources whose subresources are followed. The pattern matches whole names; the first match counts."""
+AttributePath = Annotated[str, Field(min_length=1, max_length=200)]
 
-    resource: re.Pattern[str]
-    attributes: tuple[str, ...] = ()
-    """Empty: those that the backend names. `a.b` is the value `b` within the attribute `a`."""
+
+class LifetimeRule(Section):
+    """Resources whose subresources are followed. The first match counts. The plugin has to report subresources: see its
+    own settings, such as `with_subresources`."""
+
+    resource: Regex
+    """Matches the whole of `service/resource`."""
+    attributes: tuple[AttributePath, ...] = ()
+    """A change of one of these begins another period; `a.b` is `b` within `a`. Not given: those that the plugin's page
+    calls billed, else `flavor`, `size`, `type` and `usage`. Another availability zone always begins another period."""
 
 
 Followed = Mapping[Ref, tuple[str, ...]]

@@ -93,14 +93,14 @@ def test_what_is_followed() -> None:
     resources = [ResourceDef("cores"), ResourceDef("instances", billed_attributes=("flavor",)), ResourceDef("images")]
     catalog = Catalog([], [ServiceDef("compute", "compute", {one.name: one for one in resources})])
     rules = [
-        LifetimeRule(re.compile("compute/images"), ("size.value",)),
-        LifetimeRule(re.compile("compute/(instances|images)")),
-        LifetimeRule(re.compile("core")),
+        LifetimeRule(resource=re.compile("compute/images"), attributes=("size.value",)),
+        LifetimeRule(resource=re.compile("compute/(instances|images)")),
+        LifetimeRule(resource=re.compile("core")),
     ]
     assert followed_resources(catalog, rules) == {
         ("compute", "instances"): ("flavor",),
         ("compute", "images"): ("size.value",),
     }
-    assert followed_resources(catalog, [LifetimeRule(re.compile(".*/cores"))]) == {
+    assert followed_resources(catalog, [LifetimeRule(resource=re.compile(".*/cores"))]) == {
         ("compute", "cores"): ("flavor", "size", "type", "usage")
     }
