@@ -53,9 +53,6 @@ LIMES = of_job("limes")
 """Limes itself, outside of any job: a command at a terminal, for example."""
 
 
-# -- events as documents -----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The domain, or the project in it, that an event is about."""

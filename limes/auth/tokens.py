@@ -56,8 +56,6 @@ class Gate:
                 self._changed.notify()
 
 
-# -- what Keystone said of tokens --------------------------------------------------------------------------------------
-
 Verdict = Identity | None
 """An identity, or None for "this token is not valid"."""
 

@@ -87,9 +87,6 @@ def render_time(time: float) -> str:
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-# -- units -------------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class MonthUnits:
     """A month has the last unit that its resource had in it. Amounts are not converted."""

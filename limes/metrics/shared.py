@@ -30,9 +30,8 @@ class Reading:
 
     def parts(self) -> Generator[bytes, None, None]:
         """Yields the bytes, to any number of readers at the same time."""
-        descriptor = self._file.fileno()
         position = 0
-        while part := os.pread(descriptor, _PART, position):
+        while part := os.pread(self._file.fileno(), _PART, position):
             position += len(part)
             yield part
 

@@ -101,7 +101,7 @@ class Room:
         self._is_to_give_back = False
         self._readers: dict[int, int] = {}
         """Bytes of each answer that is being read."""
-        self._left: SimpleQueue[tuple[int, int]] = SimpleQueue()
+        self.left: SimpleQueue[tuple[int, int]] = SimpleQueue()
         """Shares that are no more. They may end wherever an object can, so that takes no lock."""
 
     @property
@@ -139,10 +139,6 @@ class Room:
         with self._lock:
             self._readers.pop(share.number, None)
 
-    def leave(self, share: "Share") -> None:
-        """The share is free. Takes no lock."""
-        self._left.put((share.number, share.size))
-
     def give_back(self) -> None:
         """Gives memory back to the system if a large answer has gone since the last time."""
         with self._lock:
@@ -166,8 +162,8 @@ class Room:
             return bool(others) and share.size >= max(others)
 
     def _clear(self) -> None:
-        while not self._left.empty():
-            number, size = self._left.get()
+        while not self.left.empty():
+            number, size = self.left.get()
             self._taken -= size
             self._readers.pop(number, None)
             self._is_to_give_back |= size > 0
@@ -183,7 +179,7 @@ class Share:
         self._room = room
 
     def free(self) -> None:
-        self._room.leave(self)
+        self._room.left.put((self.number, self.size))
         self.size = 0
 
     def __del__(self) -> None:

@@ -96,9 +96,6 @@ def read_body(req: falcon.Request) -> Body:
         raise BadRequest("; ".join(problems)) from None
 
 
-# -- methods -----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Issued:
     """A token, and the root that it was derived from. Tokens for other scopes come from the root, because Keystone may

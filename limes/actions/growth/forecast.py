@@ -106,9 +106,6 @@ def _urgency(forecast: Forecast) -> tuple[float, float, float]:
     return (math.inf if at is None else at), (math.inf if earliest is None else earliest), -share
 
 
-# -- of projects -------------------------------------------------------------------------------------------------------
-
-
 class _Now(NamedTuple):
     usage: int
     committed: int = 0

@@ -171,9 +171,6 @@ def _add_capacity(limes: Limes, found: _Places, refs: Mapping[int, Ref]) -> None
                 found[_CLUSTER, ref, az].capacity = effective(amount, factor)
 
 
-# -- quotas ------------------------------------------------------------------------------------------------------------
-
-
 def note_quotas(limes: Limes) -> None:
     """Notes when quotas of projects have changed, some projects at a time, so that memory is bounded in any cloud. A
     sample was taken before.

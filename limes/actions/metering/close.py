@@ -159,9 +159,6 @@ def _changed_since(
     return changed
 
 
-# -- closing -----------------------------------------------------------------------------------------------------------
-
-
 @atomic
 def _close_some(limes: Limes, now: int, *, only_begun: bool = False) -> bool:
     """Closes the next day for some more projects; with `only_begun`, only a day that was begun. Returns whether
@@ -284,9 +281,6 @@ class _ClosedDay:
             self.corrected.append(("month", meter, corrections.nothing(month, self.day.end)))
             return row._replace(version=2)
         return row
-
-
-# -- the rest ----------------------------------------------------------------------------------------------------------
 
 
 @atomic

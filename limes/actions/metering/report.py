@@ -148,10 +148,7 @@ def _with_corrections(
     found: dict[Meter, list[Correction]] = {}
     for row in _corrections(limes, query, projects):
         found.setdefault(_told_of(query, row.meter), []).append(row)
-    return [
-        entry if entry.version == 1 else entry._replace(corrections=_reasons(entry, found.get(entry.meter, ())))
-        for entry in entries
-    ]
+    return [entry._replace(corrections=_reasons(entry, found.get(entry.meter, ()))) for entry in entries]
 
 
 def _corrections(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> list[Correction]:
@@ -224,8 +221,10 @@ def _entry(names: Sequence[Names], meter: Meter, parts: Sequence[Part], state: S
     return UsageEntry(entries.name_at(names, end), meter, *times, unit=parts[0][2])
 
 
-def _reasons(entry: UsageEntry, rows: Sequence[Correction]) -> list[tuple[int, str]]:
+def _reasons(entry: UsageEntry, rows: Sequence[Correction]) -> Sequence[tuple[int, str]]:
     """Returns when and why what an entry comes from was corrected: of several AZs, only once."""
+    if entry.version == 1:
+        return ()
     told = {*entry.closed, *entry.open}
     of_entry = [row for row in rows if row.granularity in told and entry.begin <= row.begins < entry.end]
     return [*dict.fromkeys((row.corrected_at, row.reason) for row in of_entry)]

@@ -242,7 +242,7 @@ def load_gaps(
     """Returns the times that overlap this one in which nobody knew the usage, by project and service. Some may last
     until now."""
     gaps = queries.gaps(engine, projects, begin, end)
-    for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
+    for project, service, scraped_at, failing_since in queries.scrape_times(engine, True, projects):
         since = unknown_since(scraped_at, failing_since, window.valid_for)
         if since is not None and since < min(end, window.now):
             gaps.setdefault((project, service), []).append(Gap(since, window.now))

@@ -8,7 +8,7 @@ from limes.db.engine import Engine
 from limes.db.queries import metering as queries
 from limes.db.queries.metering import GapRow, StepRow
 from limes.db.queries.usage_accounts import last_usages
-from limes.db.queries.usage_sources import ScrapeTimes, scrape_times, scrape_times_of_services
+from limes.db.queries.usage_sources import ScrapeTimes, scrape_times
 
 Place = tuple[int, str]
 """A resource (id) and an AZ."""
@@ -63,14 +63,14 @@ def end_metering(limes: Limes, uuids: Collection[str]) -> None:
         return
     engine, now = limes.engine, int(limes.now())
     queries.end_projects(engine, uuids, now, lambda: last_usages(engine, sorted(uuids), now))
-    _end_gaps(limes, scrape_times(engine, sorted(uuids)), now)
+    _end_gaps(limes, scrape_times(engine, True, sorted(uuids)), now)
 
 
 def end_metering_of_services(limes: Limes, services: Sequence[str], resource_ids: Collection[int], now: float) -> None:
     """The same of services that are about to be deleted, with their resources."""
     if services:
         end_metering_of_resources(limes.engine, resource_ids, now)
-        _end_gaps(limes, scrape_times_of_services(limes.engine, services), int(now))
+        _end_gaps(limes, scrape_times(limes.engine, False, services), int(now))
 
 
 def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now: float) -> None:

@@ -141,9 +141,6 @@ def end_others(engine: Engine, followed: Collection[str], at: float) -> None:
         _end(engine, "of other resources", followed, at)
 
 
-# -- what is old -------------------------------------------------------------------------------------------------------
-
-
 @column(int)
 def _old(before: float, limit: int) -> Node:
     period = SubresourceLifetime
@@ -170,8 +167,6 @@ def delete_projects_without_periods() -> Node:
     periods = period.select(period.id).where(period.project == row.id)
     return row.delete().where(~fn.EXISTS(present), ~fn.EXISTS(periods))
 
-
-# -- reports -----------------------------------------------------------------------------------------------------------
 
 _L, _P = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
 

@@ -175,9 +175,6 @@ def metered_by_others(resource_ids: Collection[int]) -> Node:
     )
 
 
-# -- the beginning -----------------------------------------------------------------------------------------------------
-
-
 @tuples(tuple[int, int, str, int])
 def _meter(projects: Collection[int]) -> Node:
     query = _AZ.update(metered_usage=_AZ.usage).where(any_of(_AZ.project_id, projects), _AZ.metered_usage.is_null())
@@ -194,9 +191,6 @@ def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
         if usage
     ]
     add_steps(engine, steps)
-
-
-# -- names -------------------------------------------------------------------------------------------------------------
 
 
 @writes
@@ -224,8 +218,6 @@ def note_names(engine: Engine, now: int) -> None:
     _end_names(engine, now)
     _begin_names(engine, now)
 
-
-# -- units of resources over time --------------------------------------------------------------------------------------
 
 _UNIT = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
 _add_units = Insert(tuple[str, str, int, str], MeteredUnit, *_UNIT, key=3)

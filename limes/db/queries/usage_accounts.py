@@ -111,8 +111,6 @@ def projects_after(after: int, limit: int) -> Node:
     return Project.select(Project.id, Project.uuid).where(Project.id > after).order_by(Project.id).limit(limit)
 
 
-# -- writing accounts --------------------------------------------------------------------------------------------------
-
 ROWS = 2000
 """Of one statement."""
 
@@ -164,9 +162,6 @@ def last_usages(
             if at >= known.get(meter, (0, 0))[0]:
                 known[meter] = (at, usage)
     return {meter: usage for meter, (_, usage) in known.items()}
-
-
-# -- retention ---------------------------------------------------------------------------------------------------------
 
 
 _What = Literal["steps", "gaps", "days", "months"]
