@@ -31,7 +31,7 @@ def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
         for az, item in scrape.usages[name].per_az.items()
         for entry in item.subresources
     ]
-    changes = compare([period for period in known.periods if period.resource_name in followed], found)
+    changes = compare([period for period in known.periods if period.what.resource_name in followed], found)
     # a clock that was set back makes no period end before it began
     at = max([now, *(period.began_at for period in known.periods)])
     if changes.ended:

@@ -105,11 +105,16 @@ class Zone(NamedTuple):
     committed: Sequence[CommittedTime] = ()
 
 
+def integrate_each(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
+    """Returns the accounts of a resource by AZ, each by itself."""
+    return {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
+
+
 def integrate_zones(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
     """Returns the accounts of a resource by AZ. A commitment in a real AZ covers usage there. One in the AZ `any` is
     pooled: it covers usage in all AZs, as far as their own commitments do not. While there is one, what was used beyond
     stands in `any`, and is 0 in all others. So whoever adds up AZs counts it once."""
-    found = {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
+    found = integrate_each(begin, end, zones, gaps)
     if any(time.begin < end and time.end > begin for time in pooled_times(zones)):
         for az, beyond in _beyond(begin, end, zones, gaps).items():
             found[az] = found[az]._replace(beyond=beyond)

@@ -10,7 +10,7 @@ from limes.actions.context import Limes
 from limes.actions.metering.usage import unknown_since
 from limes.core.calendar import DAY, Bucket, Granularity, day_of, month_of, previous_month
 from limes.core.catalog import ANY_AZ
-from limes.core.metering import Account, CommittedTime, Gap, Step, Zone, add, constant, integrate, integrate_zones
+from limes.core.metering import Account, CommittedTime, Gap, Step, Zone, add, constant, integrate_each, integrate_zones
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts
 from limes.db.queries import usage_sources as queries
@@ -156,22 +156,16 @@ class Sources:
         end = min(end, self.window.now)
         if begin >= end:
             return {meter: constant(begin, begin, usage) for meter, usage in usages.items()}
-        zones = {
-            meter.az: Zone(usage, self.steps.get(meter, ()), self.committed.get(meter, ()))
-            for meter, usage in usages.items()
-        }
+        zones = {}
+        for meter, usage in usages.items():
+            zones[meter.az] = Zone(usage, self.steps.get(meter, ()), self.committed.get(meter, ()))
         gaps = [gap for meter in [*usages][:1] for gap in self.gaps.get(meter[:2], ())]
         return self._integrate(begin, end, usages, zones, [*gaps, *self.window.gaps_at(begin)])
 
     def _integrate(
         self, begin: int, end: int, usages: Usages, zones: Mapping[str, Zone], gaps: Sequence[Gap]
     ) -> dict[Meter, Account]:
-        if self.pools:
-            found = integrate_zones(begin, end, zones, gaps)
-        else:
-            found = {
-                az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()
-            }
+        found = integrate_zones(begin, end, zones, gaps) if self.pools else integrate_each(begin, end, zones, gaps)
         return {meter: found[meter.az] for meter in usages}
 
     def is_pooled(self, zones: Iterable[Meter], begin: int, end: int) -> bool:

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from peewee import JOIN, Case, fn
 
-from limes.core.lifetimes import NewPeriod, OpenPeriod
+from limes.core.lifetimes import NewPeriod, OpenPeriod, Subresource
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, LifetimeProject, Project, ProjectService, Service, SubresourceLifetime
@@ -47,7 +47,8 @@ def open_periods(engine: Engine, task: ProjectTask) -> KnownLifetimes:
     found: list[Any] = _open_periods(engine, task.project_uuid, task.service_type)
     names = (task.project_name, task.domain_uuid, task.domain_name)
     project_id = found[0][0] if found and found[0][1:4] == names else None
-    return KnownLifetimes(project_id, [OpenPeriod._make(row[4:]) for row in found if row[4] is not None])
+    known = (OpenPeriod(row[4], Subresource._make(row[5:9]), *row[9:]) for row in found if row[4] is not None)
+    return KnownLifetimes(project_id, [*known])
 
 
 @value(int)
@@ -79,11 +80,9 @@ _insert = Insert(
 
 def begin_periods(engine: Engine, project_id: int, service_type: str, periods: Sequence[NewPeriod], at: float) -> None:
     """Adds periods that begin at that time. `project_id` is the one that `name_project` gives."""
-    new = []
-    for period in periods:
-        first_seen_at = at if period.first_seen_at is None else period.first_seen_at
-        new.append((project_id, service_type, *period.found[:5], first_seen_at, at))
-    _insert(engine, new)
+    first_seen = [at if period.first_seen_at is None else period.first_seen_at for period in periods]
+    found = [(project_id, service_type, *period.found.what, period.found.name) for period in periods]
+    _insert(engine, [(*row, first, at) for row, first in zip(found, first_seen, strict=True)])
 
 
 # -- ends without a scrape ---------------------------------------------------------------------------------------------
@@ -227,6 +226,7 @@ def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list
         conditions.append(_P.domain_uuid == wanted.domain_uuid)
     if wanted.project_uuid is not None:
         conditions.append(_P.uuid == wanted.project_uuid)
+    is_scraped = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     query = (
         _L.select(
             *(_L.id, _P.domain_uuid, fn.COALESCE(Domain.name, _P.domain_name)),
@@ -238,11 +238,7 @@ def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list
         .join(Project, JOIN.LEFT_OUTER, on=Project.uuid == _P.uuid)
         .join(Domain, JOIN.LEFT_OUTER, on=Project.domain == Domain.id)
         .join(Service, JOIN.LEFT_OUTER, on=Service.type == _L.service_type)
-        .join(
-            ProjectService,
-            JOIN.LEFT_OUTER,
-            on=(ProjectService.project == Project.id) & (ProjectService.service == Service.id),
-        )
+        .join(ProjectService, JOIN.LEFT_OUTER, on=is_scraped)
         .where(*conditions)
         .order_by(_L.id)
     )

@@ -104,13 +104,8 @@ def _end_steps(engine: Engine, now: int, ended_later: Any, *conditions: Any) -> 
     recorded_at = PENDING if engine.write(later) else now
     ended = (
         _AZ.select(
-            Project.uuid,
-            Service.type,
-            Resource.name,
-            _AZ.az,
-            Value(now).alias("at"),
-            Value(0).alias("usage"),
-            Value(recorded_at).cast("BIGINT"),
+            *(Project.uuid, Service.type, Resource.name, _AZ.az),
+            *(Value(now).alias("at"), Value(0).alias("usage"), Value(recorded_at).cast("BIGINT")),
         )
         .join(Project, on=_AZ.project_id == Project.id)
         .join(Resource, on=_AZ.resource_id == Resource.id)
@@ -148,15 +143,8 @@ def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> No
     """Ends the account of resources that are offered no more. Their usage is metered anew if they come back."""
     if not resource_ids:
         return
-    resource = (
-        Resource.select(Value(1))
-        .join(Service)
-        .where(
-            any_of(Resource.id, resource_ids),
-            UsageStep.resource_name == Resource.name,
-            UsageStep.service_type == Service.type,
-        )
-    )
+    is_of = (UsageStep.resource_name == Resource.name, UsageStep.service_type == Service.type)
+    resource = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, resource_ids), *is_of)
     _end_steps(engine, now, fn.EXISTS(resource), any_of(_AZ.resource_id, resource_ids))
     engine.write(_AZ.update(metered_usage=None).where(any_of(_AZ.resource_id, resource_ids), _METERED))
 
@@ -182,14 +170,10 @@ def _meter(projects: Collection[int]) -> Node:
 
 
 def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
-    """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. To be called
-    once."""
+    """Begins the account of projects (UUIDs by id), once, with what they use according to the last scrape."""
     refs = {id_: ref for ref, id_ in resource_ids(engine).items()}
-    steps = [
-        StepRow(uuids[project], *refs[resource], az, now, usage, now)
-        for project, resource, az, usage in _meter(engine, uuids)
-        if usage
-    ]
+    used = [row for row in _meter(engine, uuids) if row[3]]
+    steps = [StepRow(uuids[project], *refs[resource], az, now, usage, now) for project, resource, az, usage in used]
     add_steps(engine, steps)
 
 

@@ -1,6 +1,6 @@
 """The stored account: closed days and months, their corrections, and how far closing has come (docs/adr/0032)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import orjson
@@ -37,7 +37,7 @@ class State(NamedTuple):
     """`last_project`, if the present rules have closed the day for all projects until there."""
 
     def advanced(self, last_project: str) -> "State":
-        """Returns the state with the day closed until this project (UUID)."""
+        """The day is closed until this project (UUID)."""
         is_ours = self.last_project == (self.checked_project or "")
         return self._replace(last_project=last_project, checked_project=last_project if is_ours else None)
 
@@ -144,9 +144,8 @@ def as_stored(account: Account) -> tuple[str, str, str, int, int | None, int | N
 def _last(of_months: bool, projects: Sequence[str], begin: int, resources: Collection[str] | None) -> Node:
     row: Any = UsageMonth if of_months else UsageStep
     time, usage = (row.counted_until, row.last) if of_months else (row.at, row.usage)
-    query: Select = row.select(*meter_columns(row), time, usage).where(
-        any_of(row.project_uuid, projects), time >= begin
-    )
+    query: Select = row.select(*meter_columns(row), time, usage)
+    query = query.where(any_of(row.project_uuid, projects), time >= begin)
     return (query if resources is None else query.where(any_of(row.resource_name, resources))).order_by(time)
 
 
@@ -178,18 +177,19 @@ def _forget(what: _What, before: int) -> Node:
     }[what]
 
 
-def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> Mapping[str, int]:
-    """Deletes what single hours, days and months before these times are computed from. Returns how many rows."""
-    before: dict[_What, int | None] = {"steps": hours_before, "gaps": hours_before, "days": days_before}
-    before["months"] = months_before
-    return {what: _forget(engine, what, time) for what, time in before.items() if time is not None}
+def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> None:
+    """Deletes what single hours, days and months before these times are computed from."""
+    _forget(engine, "steps", hours_before)
+    _forget(engine, "gaps", hours_before)
+    _forget(engine, "days", days_before)
+    if months_before is not None:
+        _forget(engine, "months", months_before)
 
 
 @writes
 def _forget_later(of_months: bool, begin: int) -> Node:
-    model: Any = UsageMonth if of_months else UsageDay
-    deleted: Node = model.delete().where(model.begins >= begin)
-    return deleted
+    model = UsageMonth if of_months else UsageDay
+    return model.delete().where(model.begins >= begin)
 
 
 def forget_from(engine: Engine, day: int, month: int) -> None:
@@ -245,7 +245,7 @@ class CheckedCorrections(NamedTuple):
     """When the first day or month begins that was corrected after that."""
 
 
-@rows(CheckedCorrections)
+@first(CheckedCorrections)
 def _checked() -> Node:
     row, state = UsageCorrection, MeteringState
     last = fn.COALESCE(row.select(fn.MAX(row.number)), 0)
@@ -254,8 +254,9 @@ def _checked() -> Node:
 
 
 def checked_corrections(engine: Engine) -> CheckedCorrections:
-    """Which corrections are known to be made by the present rules. To be called once the account has begun."""
-    (found,) = _checked(engine)
+    """Which corrections are known to be made by the present rules."""
+    found = _checked(engine)
+    assert found is not None, "the account has begun"
     return found
 
 
