@@ -139,7 +139,7 @@ def _delete_projects(limes: Limes, uuids: Collection[str]) -> None:
 def _ending_lifetimes(limes: Limes, projects: Collection[str]) -> Iterator[None]:
     """Ends what is followed of the subresources of projects that are deleted within the block."""
     if projects:
-        lifetimes.note_last_scrapes(limes.engine, projects)
+        lifetimes.note_last_scrapes(limes.engine, "of projects", projects)
     yield
     if projects:
         lifetimes.end_projects(limes.engine, projects, limes.now())

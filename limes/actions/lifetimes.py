@@ -5,27 +5,17 @@ from collections.abc import Sequence
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.project_tasks import Scrape
-from limes.core.catalog import Catalog
-from limes.core.lifetimes import Followed, LifetimeRule, compare, find, followed_resources
+from limes.core.lifetimes import Followed, compare, find, followed_resources
 from limes.db.queries import lifetimes as queries
 from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
 from limes.db.transactions import snapshot
-from limes.settings import Settings
 
 _BATCH = 1000
 
 
-def followed_by(settings: Settings, catalog: Catalog) -> Followed:
-    """Returns the resources whose subresources are followed."""
-    rules = [LifetimeRule(entry.resource, entry.attributes) for entry in settings.subresource_lifetimes.resources]
-    return followed_resources(catalog, rules)
-
-
 def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
-    """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed.
-
-    A service of which nothing is followed costs no statement.
-    """
+    """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed. A
+    service of which nothing is followed costs no statement."""
     engine, task, now = limes.engine, scrape.task, scrape.now
     followed = {
         name: attributes
@@ -41,7 +31,7 @@ def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
         for az, item in scrape.usages[name].per_az.items()
         for entry in item.subresources
     ]
-    changes = compare([period for period in known.periods if period.resource_name in followed], found)
+    changes = compare([period for period in known.periods if period.what.resource_name in followed], found)
     # a clock that was set back makes no period end before it began
     at = max([now, *(period.began_at for period in known.periods)])
     if changes.ended:
@@ -68,9 +58,10 @@ def show_lifetimes(limes: Limes, wanted: LifetimeFilter, after: int, limit: int)
 def clean_up_lifetimes(limes: Limes) -> None:
     """Ends periods that no scrape can end any more, and deletes old ones. Several may run it at once."""
     engine, now = limes.engine, limes.now()
-    followed = ["/".join(ref) for ref in followed_by(limes.settings, limes.catalog)]
+    section = limes.settings.subresource_lifetimes
+    followed = ["/".join(ref) for ref in followed_resources(limes.catalog, section.resources)]
     engine.atomic(lambda: queries.end_others(engine, followed, now))
-    before = now - limes.settings.subresource_lifetimes.retention
+    before = now - section.retention
     while engine.atomic(lambda: queries.delete_ended_before(engine, before, _BATCH)) == _BATCH:
         pass
     engine.atomic(lambda: queries.delete_projects_without_periods(engine))

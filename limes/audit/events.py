@@ -53,9 +53,6 @@ LIMES = of_job("limes")
 """Limes itself, outside of any job: a command at a terminal, for example."""
 
 
-# -- events as documents -----------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Scope:
     """The domain, or the project in it, that an event is about."""
@@ -217,30 +214,18 @@ def commitment_changed(step: CommitmentStep, initiator: Initiator) -> Event:
     automatic = step.event in _BY_ITSELF
     if automatic and initiator.is_user:
         initiator = replace(of_job("commitments"), request_id=initiator.request_id)
-    return Event(
-        action=action,
-        target_type="service/resources/commitment",
-        target_id=step.uuid,
-        scope=step.scope,
-        payload={"event": step.event, "old": step.before, "new": None if action == "delete" else step.after},
-        initiator=initiator,
-        reason_type="limes" if automatic else "HTTP",
-        reason_code=step.event if automatic else code,
-    )
+    payload = {"event": step.event, "old": step.before, "new": None if action == "delete" else step.after}
+    event = Event(action, "service/resources/commitment", step.uuid, step.scope, payload, initiator, reason_code=code)
+    return replace(event, reason_type="limes", reason_code=step.event) if automatic else event
 
 
 def quota_request_changed(
     scope: Scope, request_id: int, kind: str, details: Mapping[str, object], initiator: Initiator
 ) -> Event:
-    return Event(
-        action="create" if kind == "opened" else "update",
-        target_type="service/resources/quota-request",
-        target_id=str(request_id),
-        scope=scope,
-        payload={"event": kind, **details},
-        initiator=initiator,
-        reason_code="201" if kind == "opened" else "200",
-    )
+    action, code = ("create", "201") if kind == "opened" else ("update", "200")
+    payload = {"event": kind, **details}
+    target = "service/resources/quota-request"
+    return Event(action, target, str(request_id), scope, payload, initiator, reason_code=code)
 
 
 def _type(ref: Ref, what: str = "quota") -> str:
@@ -248,16 +233,9 @@ def _type(ref: Ref, what: str = "quota") -> str:
 
 
 def _event(scope: Scope, type_: str, payload: Mapping[str, Any], initiator: Initiator, reason: Reason) -> Event:
-    return Event(
-        action="update",
-        target_type=type_,
-        target_id=scope.stream,
-        scope=scope,
-        payload={name: value for name, value in payload.items() if value is not None},
-        initiator=initiator,
-        reason_type="HTTP" if reason is Reason.REQUEST else "limes",
-        reason_code="200" if reason is Reason.REQUEST else reason.value,
-    )
+    known = {name: value for name, value in payload.items() if value is not None}
+    event = Event("update", type_, scope.stream, scope, known, initiator)
+    return event if reason is Reason.REQUEST else replace(event, reason_type="limes", reason_code=reason.value)
 
 
 def _refused(event: Event) -> Event:

@@ -9,6 +9,7 @@ import logging
 import ssl
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, urlsplit, urlunsplit
 
@@ -22,17 +23,17 @@ from limes.audit.sinks import Delivery, OutgoingEvent
 log = logging.getLogger(__name__)
 
 
+@dataclass(slots=True)
 class _Attempt:
     """One delivery, in its own thread, as pika waits for a confirmation for as long as the broker is alive."""
 
-    def __init__(self, events: Sequence[OutgoingEvent]) -> None:
-        self.events = events
-        self.delivered: list[int] = []
-        self.refused: dict[int, str] = {}
-        self.error: str | None = None
-        self.steps = 0
-        """Rises with each answer of the broker."""
-        self.is_given_up = False
+    events: Sequence[OutgoingEvent]
+    delivered: list[int] = field(default_factory=list)
+    refused: dict[int, str] = field(default_factory=dict)
+    error: str | None = None
+    steps: int = 0
+    """Rises with each answer of the broker."""
+    is_given_up: bool = False
 
     def outcome(self, error: str | None) -> Delivery:
         return Delivery(tuple(self.delivered), dict(self.refused), error)

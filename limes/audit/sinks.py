@@ -61,9 +61,6 @@ class Sink(Protocol):
         """Returns why it could not take events now; None if it could. Sends and creates nothing, and raises nothing."""
 
 
-# -- a file or standard output -----------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class LogSink:
     """Appends a JSON object a line to a file, which is opened for each delivery, so that it can be rotated at any time,

@@ -40,11 +40,8 @@ def v3_url(auth_url: str) -> str:
 
 
 class KeystoneAuthenticator:
-    """An `Authenticator` that asks Keystone.
-
-    Tokens with access rules (application credentials that are limited to some requests) are refused: Keystone gives
-    them only to those who say that they enforce the rules, and we do not.
-    """
+    """An `Authenticator` that asks Keystone. Tokens with access rules (application credentials that are limited to some
+    requests) are refused: Keystone gives them only to those who say that they enforce the rules, and we do not."""
 
     def __init__(
         self,

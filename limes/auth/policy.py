@@ -33,10 +33,8 @@ class Policy:
     """The rules in force: the shipped defaults, overridden by the entries of a policy file where there is one."""
 
     def __init__(self, rules: Iterable[Rule], policy_file: Path | None = None) -> None:
-        """Loads everything now, so that a broken file stops the start. Raises `ConfigError` naming file and cause.
-
-        A file that changes later is noticed within `CACHE_SECONDS`.
-        """
+        """Loads everything now, so that a broken file stops the start. Raises `ConfigError` naming file and cause. A
+        file that changes later is noticed within `CACHE_SECONDS`."""
         self._decisions: dict[tuple[Any, ...], bool] = {}
         self._fresh_until = 0.0
         self.rules = tuple(rules)
@@ -59,10 +57,8 @@ class Policy:
         return any(f"%({name})s" in check for name in names for check in checks)
 
     def allows(self, rule: str, identity: Identity, target: Mapping[str, Any] | None = None) -> bool:
-        """Returns whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`).
-
-        A rule that nobody defined means no, as in the original. Decisions are remembered for a few seconds.
-        """
+        """Returns whether `identity` passes `rule` on `target` (the names that the rule may use as `%(name)s`). A rule
+        that nobody defined means no, as in the original. Decisions are remembered for a few seconds."""
         key = (rule, identity, *sorted((target or {}).items()))
         now = time.monotonic()
         if now >= self._fresh_until or len(self._decisions) >= _CACHE_SIZE:

@@ -55,9 +55,7 @@ class CloudSession:
         self, service_type: str, endpoint: str | None = None, *, timeout: float | None = None, **options: Any
     ) -> Adapter:
         """For requests to one service. `endpoint` overrides the configured ones, which override the catalog's.
-
-        `timeout` is in seconds, for each request; without, it is the session's. `options` are keystoneauth1's.
-        """
+        `timeout` is in seconds, for each request; without, it is the session's. `options` are keystoneauth1's."""
         return TimedAdapter(
             self.session,
             timeout,
@@ -100,11 +98,8 @@ def open_session(
     settings: IdentitySettings, limits: AnswerLimits = DEFAULT_LIMITS, threads: int | None = None
 ) -> CloudSession:
     """Returns a session as the settings say; nothing is sent yet. Raises `StartupError` when they don't suffice.
-
-    `threads` are those that answer requests, in processes that do: some of them never wait for Keystone.
-
-    With sample identities the session carries the sample's `own_token`, and knows only the configured endpoints.
-    """
+    `threads` are those that answer requests, in processes that do: some of them never wait for Keystone. With sample
+    identities the session carries the sample's `own_token`, and knows only the configured endpoints."""
     if settings.method != "keystone":
         own_token = settings.sample.own_token if settings.method == "sample" else "admin"
         session = keystone_session(

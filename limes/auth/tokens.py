@@ -24,10 +24,8 @@ _PATIENCE = 0.25
 
 class Gate:
     """Bounds how many threads wait for Keystone, so that the others go on answering those whose tokens are known: lets
-    `at_once` through, or any number. Others wait while all of these have just begun, and are refused otherwise.
-
-    A process has one gate for all that waits there: a bound for each kind would let several kinds take all threads.
-    """
+    `at_once` through, or any number. Others wait while all of these have just begun, and are refused otherwise. A
+    process has one gate for all that waits there: a bound for each kind would let several kinds take all threads."""
 
     def __init__(self, at_once: int | None = None, patience: float = _PATIENCE) -> None:
         self._at_once = at_once
@@ -57,8 +55,6 @@ class Gate:
                 del self._begun[number]
                 self._changed.notify()
 
-
-# -- what Keystone said of tokens --------------------------------------------------------------------------------------
 
 Verdict = Identity | None
 """An identity, or None for "this token is not valid"."""
@@ -110,9 +106,7 @@ class TokenCache:
 
     def __init__(self, clock: Clock, *, ttl: float, negative_ttl: float, size: int, gate: Gate | None = None) -> None:
         """`ttl` and `negative_ttl` are in seconds; at most `size` valid and `size` invalid tokens are remembered.
-
-        `gate` is for all threads that have to wait: those that ask, and those that wait for another one's answer.
-        """
+        `gate` is for all threads that have to wait: those that ask, and those that wait for another one's answer."""
         self._gate = gate
         self._clock = clock
         self._ttl = ttl
@@ -126,12 +120,9 @@ class TokenCache:
         return len(self._valid) + len(self._invalid)
 
     def get(self, key: bytes, ask: Callable[[], Verdict]) -> Verdict:
-        """Returns the remembered verdict, or the one that `ask` finds.
-
-        Of several threads with the same key, one asks and all get its answer. What `ask` raises is not remembered.
-        Raises `Unavailable` if too many wait already. A verdict is not believed beyond the ttl; whether the token has
-        ended by now is for the caller to see.
-        """
+        """Returns the remembered verdict, or the one that `ask` finds. Of several threads with the same key, one asks
+        and all get its answer. What `ask` raises is not remembered. Raises `Unavailable` if too many wait already. A
+        verdict is not believed beyond the ttl; whether the token has ended by now is for the caller to see."""
         entry = self._entry(key)
         if entry is not None:
             return entry.verdict

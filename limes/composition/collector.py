@@ -9,7 +9,7 @@ from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import distribute_next
 from limes.actions.follow_configuration import FollowOverrides, follow_models
 from limes.actions.growth.sample import sample_project
-from limes.actions.lifetimes import followed_by, record_lifetimes
+from limes.actions.lifetimes import record_lifetimes
 from limes.actions.metering.usage import meter_usage
 from limes.actions.project_tasks import Listener, run_if_due
 from limes.actions.scrape_capacity import scrape_next_capacitor
@@ -27,6 +27,7 @@ from limes.composition.identity import open_cloud
 from limes.composition.jobs import JOBS
 from limes.composition.mails import notification_jobs
 from limes.composition.metrics import figures_of_cloud, gauges_of_cloud
+from limes.core.lifetimes import followed_resources
 from limes.db.engine import Engine
 from limes.metrics.counters import AuditCounters, JobMetrics, OutcomeCounter
 from limes.metrics.gauges import circuit_gauge, ineffective_overrides, override_validity
@@ -106,7 +107,7 @@ def _counters(limes: Limes, services: list[tuple[str, str]]) -> Counters:
 
 
 def _service_jobs(limes: Limes, services: list[tuple[str, str]], counters: Counters) -> Iterator[Job]:
-    followed = followed_by(limes.settings, limes.catalog)
+    followed = followed_resources(limes.catalog, limes.settings.subresource_lifetimes.resources)
     listeners: list[Listener] = [meter_usage, partial(record_lifetimes, of=followed), sample_project]
     share = max(1, limes.settings.collector.threads // max(1, len(services)))
     threads = {entry.service_type: entry.threads or share for entry in limes.settings.services}

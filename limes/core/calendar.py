@@ -31,12 +31,11 @@ class Bucket(NamedTuple):
 
 
 def day_of(time: int) -> int:
-    """Returns when the day of this time has begun."""
+    """When the day of this time has begun; likewise the others."""
     return time - time % DAY
 
 
 def month_of(time: int) -> int:
-    """Returns when the month of this time has begun."""
     moment = datetime.fromtimestamp(time, UTC)
     return int(datetime(moment.year, moment.month, 1, tzinfo=UTC).timestamp())
 
@@ -46,7 +45,6 @@ def next_month(month: int) -> int:
 
 
 def previous_month(month: int) -> int:
-    """Returns when the month before this one has begun."""
     return month_of(month - 1)
 
 
@@ -67,36 +65,26 @@ def bucket_of(time: int, granularity: Granularity) -> Bucket:
 
 
 def begins_bucket(time: int, granularity: Granularity) -> bool:
-    """Returns whether an hour, day or month begins at this time. A total may begin with any hour."""
+    """A total may begin with any hour."""
     return time == bucket_of(time, granularity).begin
 
 
 def buckets(begin: int, end: int, granularity: Granularity) -> Iterator[Bucket]:
-    """Yields the times from `begin` to `end`, both of which begin one of this granularity.
-
-    A total is made of the longest that fit: hours, days, months, days, hours.
-    """
+    """Yields the times from `begin` to `end`, both of which begin one of this granularity. A total is made of the
+    longest that fit: hours, days, months, days, hours."""
     while begin < end:
-        bucket = _longest(begin, end) if granularity is Granularity.TOTAL else bucket_of(begin, granularity)
+        found = [granularity]
+        if granularity is Granularity.TOTAL:
+            found = [each for each in (Granularity.MONTH, Granularity.DAY) if begins_bucket(begin, each)]
+            found = [each for each in found if bucket_of(begin, each).end <= end] or [Granularity.HOUR]
+        bucket = bucket_of(begin, found[0])
         yield bucket
         begin = bucket.end
-
-
-def _longest(begin: int, end: int) -> Bucket:
-    for granularity in (Granularity.MONTH, Granularity.DAY):
-        if begins_bucket(begin, granularity):
-            bucket = bucket_of(begin, granularity)
-            if bucket.end <= end:
-                return bucket
-    return bucket_of(begin, Granularity.HOUR)
 
 
 def render_time(time: float) -> str:
     """Returns a time as people read it."""
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-# -- units -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

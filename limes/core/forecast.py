@@ -27,17 +27,13 @@ def slope(days: Sequence[float], amounts: Sequence[float]) -> Slope:
     """Returns the slope of two points or more, each of another day."""
     points = list(zip(days, amounts, strict=True))
     slopes = sorted((after - before) / (later - day) for (day, before), (later, after) in combinations(points, 2))
+    # of Kendall's S if there were no trend; amounts that are the same make it less
+    variance = (_term(len(amounts)) - sum(map(_term, Counter(amounts).values()))) / 18
     # what is between these ranks is what chance may have made of the median
-    width = _QUANTILE * math.sqrt(_variance(amounts))
+    width = _QUANTILE * math.sqrt(variance)
     lowest = max(round((len(slopes) - width) / 2) - 1, 0)
     highest = min(round((len(slopes) + width) / 2), len(slopes) - 1)
     return Slope(statistics.median(slopes), slopes[lowest], slopes[highest])
-
-
-def _variance(amounts: Sequence[float]) -> float:
-    """Returns the variance of Kendall's S if there were no trend. Amounts that are the same make it less."""
-    ties = Counter(amounts).values()
-    return (_term(len(amounts)) - sum(_term(count) for count in ties)) / 18
 
 
 def _term(count: int) -> int:

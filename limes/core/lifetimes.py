@@ -5,27 +5,32 @@ finds holds until the next scrape that succeeds: a period begins with the first 
 first that does not. Scrapes that fail know nothing, and end nothing.
 """
 
-import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import orjson
+from pydantic import Field
 
 from limes.core.catalog import Catalog, Ref
+from limes.validation.sections import Regex, Section
 
 GENERAL_ATTRIBUTES = ("flavor", "size", "type", "usage")
 """What is billed of resources whose backends do not say."""
 
 
-@dataclass(frozen=True, slots=True)
-class LifetimeRule:
-    """Resources whose subresources are followed. The pattern matches whole names; the first match counts."""
+AttributePath = Annotated[str, Field(min_length=1, max_length=200)]
 
-    resource: re.Pattern[str]
-    attributes: tuple[str, ...] = ()
-    """Empty: those that the backend names. `a.b` is the value `b` within the attribute `a`."""
+
+class LifetimeRule(Section):
+    """Resources whose subresources are followed. The first match counts. The plugin has to report subresources: see its
+    own settings, such as `with_subresources`."""
+
+    resource: Regex
+    """Matches the whole of `service/resource`."""
+    attributes: tuple[AttributePath, ...] = ()
+    """A change of one of these begins another period; `a.b` is `b` within `a`. Not given: those that the plugin's page
+    calls billed, else `flavor`, `size`, `type` and `usage`. Another availability zone always begins another period."""
 
 
 Followed = Mapping[Ref, tuple[str, ...]]
@@ -43,14 +48,20 @@ def followed_resources(catalog: Catalog, rules: Sequence[LifetimeRule]) -> Follo
     return followed
 
 
-class Found(NamedTuple):
-    """A subresource, as a scrape found it."""
+class Subresource(NamedTuple):
+    """Where it is, and what is billed."""
 
     resource_name: str
     az: str
     id: str
     attributes: str
     """A JSON object of the billed ones that it has. An empty one says nothing but that the subresource is there."""
+
+
+class Found(NamedTuple):
+    """A subresource, as a scrape found it."""
+
+    what: Subresource
     name: str = ""
     unclear: frozenset[str] = frozenset()
     """Billed attributes that the backend does not know just now."""
@@ -60,10 +71,7 @@ class OpenPeriod(NamedTuple):
     """A period that the scrapes have not found the end of."""
 
     number: int
-    resource_name: str
-    az: str
-    id: str
-    attributes: str
+    what: Subresource
     first_seen_at: float
     began_at: float
 
@@ -89,7 +97,7 @@ def find(resource_name: str, az: str, entry: Mapping[str, Any], attributes: Iter
     document = orjson.dumps(shown, option=orjson.OPT_SORT_KEYS).decode() if shown else _NOTHING
     name = _text(entry.get("name"))
     unclear = frozenset(path for path, value in values.items() if value is None)
-    return Found(resource_name, az, _text(entry.get("id")) or name, document, name, unclear)
+    return Found(Subresource(resource_name, az, _text(entry.get("id")) or name, document), name, unclear)
 
 
 _NOTHING = "{}"
@@ -111,26 +119,24 @@ def _value(entry: Mapping[str, Any], path: str) -> Any:
 
 def _may_be(entry: Found, period: OpenPeriod) -> bool:
     """Returns whether an entry of which not everything is known may go on with a period of the same subresource."""
-    if entry.attributes == _NOTHING:
+    if entry.what.attributes == _NOTHING:
         return True
-    if not entry.unclear or entry.az != period.az:
+    if not entry.unclear or entry.what.az != period.what.az:
         return False
-    known = {path: value for path, value in orjson.loads(period.attributes).items() if path not in entry.unclear}
-    return bool(known == orjson.loads(entry.attributes))
+    known = {path: value for path, value in orjson.loads(period.what.attributes).items() if path not in entry.unclear}
+    return bool(known == orjson.loads(entry.what.attributes))
 
 
 def compare(known: Sequence[OpenPeriod], found: Sequence[Found]) -> Changes:
-    """Returns which periods end, and which begin.
-
-    Several entries may have the same id, such as one for each provider that a consumer uses, and even the same
-    attributes: each of them has its own period. What the backend does not know just now is no change.
-    """
-    remaining: dict[tuple[str, ...], deque[OpenPeriod]] = defaultdict(deque)
+    """Returns which periods end, and which begin. Several entries may have the same id, such as one for each provider
+    that a consumer uses, and even the same attributes: each of them has its own period. What the backend does not know
+    just now is no change."""
+    remaining: dict[Subresource, deque[OpenPeriod]] = defaultdict(deque)
     for period in known:
-        remaining[period[1:5]].append(period)
+        remaining[period.what].append(period)
     unmatched = []
     for entry in found:
-        same = remaining.get(entry[:4])
+        same = remaining.get(entry.what)
         if same:
             same.popleft()
         else:
@@ -138,15 +144,16 @@ def compare(known: Sequence[OpenPeriod], found: Sequence[Found]) -> Changes:
     left = {period.number: period for periods in remaining.values() for period in periods}
     by_id: dict[tuple[str, str], list[OpenPeriod]] = defaultdict(list)
     for period in left.values():
-        by_id[period.resource_name, period.id].append(period)
+        by_id[period.what.resource_name, period.what.id].append(period)
     first_seen = {key: min(period.first_seen_at for period in periods) for key, periods in by_id.items()}
     begun = []
     for entry in unmatched:
-        others = by_id[entry.resource_name, entry.id]
+        key = (entry.what.resource_name, entry.what.id)
+        others = by_id[key]
         goes_on = next((period for period in others if _may_be(entry, period)), None)
         if goes_on is not None:
             others.remove(goes_on)
             del left[goes_on.number]
         else:
-            begun.append(NewPeriod(entry, first_seen.get((entry.resource_name, entry.id))))
+            begun.append(NewPeriod(entry, first_seen.get(key)))
     return Changes(sorted(left), begun)

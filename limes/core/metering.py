@@ -51,7 +51,7 @@ class Account(NamedTuple):
 
     @property
     def is_nothing(self) -> bool:
-        """Returns whether nothing was used or committed, which was known all the time."""
+        """Nothing was used or committed, which was known all the time."""
         return not (self.used or self.committed or self.unknown or self.largest or self.last)
 
 
@@ -69,11 +69,8 @@ def integrate(
     gaps: Iterable[Gap] = (),
     committed: Iterable[CommittedTime] = (),
 ) -> Account:
-    """Returns the account from `begin` to `end`.
-
-    `usage` is what was used at the beginning. Steps are in order; those outside of the time are ignored. Gaps may
-    overlap, and so may committed times, which add up.
-    """
+    """Returns the account from `begin` to `end`. `usage` is what was used at the beginning. Steps are in order; those
+    outside of the time are ignored. Gaps may overlap, and so may committed times, which add up."""
     steps = [step for step in steps if begin <= step.at < end]
     gaps = [gap for gap in gaps if gap.begin < end and gap.end > begin]
     committed = [time for time in committed if time.begin < end and time.end > begin]
@@ -91,15 +88,12 @@ def integrate(
             usage, upcoming = upcoming.usage, next(remaining)
         amount = sum(time.amount for time in committed if time.begin <= start < time.end)
         is_known = not any(gap.begin <= start < gap.end for gap in gaps)
-        pieces.append(_piece(stop - start, usage, amount, is_known=is_known))
+        seconds, beyond = stop - start, max(usage - amount, 0)
+        piece = Account(0, amount * seconds, 0, seconds, None, None, usage)
+        if is_known:
+            piece = Account(usage * seconds, amount * seconds, beyond * seconds, 0, usage, usage, usage)
+        pieces.append(piece)
     return reduce(add, pieces)
-
-
-def _piece(seconds: int, usage: int, committed: int, *, is_known: bool) -> Account:
-    if not is_known:
-        return Account(0, committed * seconds, 0, seconds, None, None, usage)
-    beyond = max(usage - committed, 0)
-    return Account(usage * seconds, committed * seconds, beyond * seconds, 0, usage, usage, usage)
 
 
 class Zone(NamedTuple):
@@ -111,14 +105,16 @@ class Zone(NamedTuple):
     committed: Sequence[CommittedTime] = ()
 
 
-def integrate_zones(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
-    """Returns the accounts of a resource by AZ.
+def integrate_each(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
+    """Returns the accounts of a resource by AZ, each by itself."""
+    return {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
 
-    A commitment in a real AZ covers usage there. One in the AZ `any` is pooled: it covers usage in all AZs, as far as
-    their own commitments do not. While there is one, what was used beyond stands in `any`, and is 0 in all others. So
-    whoever adds up AZs counts it once.
-    """
-    found = {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
+
+def integrate_zones(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
+    """Returns the accounts of a resource by AZ. A commitment in a real AZ covers usage there. One in the AZ `any` is
+    pooled: it covers usage in all AZs, as far as their own commitments do not. While there is one, what was used beyond
+    stands in `any`, and is 0 in all others. So whoever adds up AZs counts it once."""
+    found = integrate_each(begin, end, zones, gaps)
     if any(time.begin < end and time.end > begin for time in pooled_times(zones)):
         for az, beyond in _beyond(begin, end, zones, gaps).items():
             found[az] = found[az]._replace(beyond=beyond)

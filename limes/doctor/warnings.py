@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from keystoneauth1.exceptions import ClientException
 
 from limes.actions.context import Cluster
-from limes.actions.lifetimes import followed_by
 from limes.core.catalog import Catalog, Ref
+from limes.core.lifetimes import followed_resources
 from limes.core.quota_requests import AutoApprovalRule
 from limes.core.units import Unit
 from limes.errors import BackendError
@@ -123,7 +123,7 @@ def _set_by_people(settings: Settings, cluster: Cluster) -> Iterator[str]:
 def _lifetimes(settings: Settings, catalog: Catalog) -> Iterator[str]:
     """What is followed in vain: resources whose plugins are not told to report subresources."""
     plugins = {service.service_type: service.type for service in settings.services}
-    for ref in followed_by(settings, catalog):
+    for ref in followed_resources(catalog, settings.subresource_lifetimes.resources):
         resource = catalog.find(ref)
         # backends of the plugin `liquid` do not say whether they report subresources
         if plugins.get(ref[0]) != "liquid" and resource is not None and not resource.billed_attributes:

@@ -70,11 +70,9 @@ class MailCounters(Counts):
 
 
 class CommitmentChanges(Counts):
-    """A counter over the whole history, which every process shows alike.
-
-    Invariant: it is about the events up to number `_last`. Numbers are given in the order of commits, so what was
-    counted once needs no second look, and a scrape reads only what is new.
-    """
+    """A counter over the whole history, which every process shows alike. Invariant: it is about the events up to number
+    `_last`. Numbers are given in the order of commits, so what was counted once needs no second look, and a scrape
+    reads only what is new."""
 
     def __init__(self, engine: Engine) -> None:
         help_text = "Changes of commitments since the first one, by kind of event"

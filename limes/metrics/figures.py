@@ -149,9 +149,8 @@ LISTED = {"compute": "instances", "object-store": "containers"}
 
 
 def listed(engine: Engine, projects: Mapping[int, str], resources: Mapping[str, Collection[int]]) -> Families:
-    """Yields the families about projects. `projects` are labels by id: `domain_id` and `project_id`.
-
-    `resources` are the ids of the listed resources, by plugin."""
+    """Yields the families about projects. `projects` are labels by id: `domain_id` and `project_id`. `resources` are
+    the ids of the listed resources, by plugin."""
 
     def entries(plugin: str, attribute: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
         if ids := resources.get(plugin):

@@ -30,19 +30,16 @@ class Reading:
 
     def parts(self) -> Generator[bytes, None, None]:
         """Yields the bytes, to any number of readers at the same time."""
-        descriptor = self._file.fileno()
         position = 0
-        while part := os.pread(descriptor, _PART, position):
+        while part := os.pread(self._file.fileno(), _PART, position):
             position += len(part)
             yield part
 
 
 class SharedFigures(SampleCollector):
-    """The figures, at most `max_age` seconds old, and gauges about their age.
-
-    Of several scrapes at the same time one reads the database, and the others wait for what it finds. So the database
-    does one reading at a time, and the disk holds two at most: the last one, and the one that is being made.
-    """
+    """The figures, at most `max_age` seconds old, and gauges about their age. Of several scrapes at the same time one
+    reads the database, and the others wait for what it finds. So the database does one reading at a time, and the disk
+    holds two at most: the last one, and the one that is being made."""
 
     def __init__(self, write: Callable[[IO[bytes]], None], max_age: float) -> None:
         """`write` writes all figures in Prometheus' text format, and may raise `Unavailable`."""

@@ -124,11 +124,9 @@ def origin(url: str) -> tuple[str, str, int | None]:
 
 
 def next_url(response: requests.Response) -> str | None:
-    """Returns the address that a redirect leads to; None for any other answer.
-
-    Only reads are sent on, and only within their origin: credentials are for the server that they were meant for.
-    Raises `BackendError` for all other redirects.
-    """
+    """Returns the address that a redirect leads to; None for any other answer. Only reads are sent on, and only within
+    their origin: credentials are for the server that they were meant for. Raises `BackendError` for all other
+    redirects."""
     location = response.headers.get("Location")
     if response.status_code not in _REDIRECTS or not location:
         return None

@@ -45,9 +45,7 @@ class Contents:
     @property
     def memory(self) -> int:
         """Bytes that are needed at once where the body is parsed: itself, its text, the strings in it, all values.
-
-        Python keeps each character of a text in as many bytes as the largest one needs.
-        """
+        Python keeps each character of a text in as many bytes as the largest one needs."""
         return self._size * (1 + 2 * self._width) + self._values * _VALUE
 
     def feed(self, part: bytes) -> None:
@@ -103,7 +101,7 @@ class Room:
         self._is_to_give_back = False
         self._readers: dict[int, int] = {}
         """Bytes of each answer that is being read."""
-        self._left: SimpleQueue[tuple[int, int]] = SimpleQueue()
+        self.left: SimpleQueue[tuple[int, int]] = SimpleQueue()
         """Shares that are no more. They may end wherever an object can, so that takes no lock."""
 
     @property
@@ -121,10 +119,8 @@ class Room:
         return share
 
     def grow(self, share: "Share", size: int, limit: int, until: float, where: str) -> None:
-        """Makes a share larger, and waits for room until then, on the clock `time.monotonic`.
-
-        Raises `BackendOutage`, which begins with `where`.
-        """
+        """Makes a share larger, and waits for room until then, on the clock `time.monotonic`. Raises `BackendOutage`,
+        which begins with `where`."""
         counted = size if size > _SMALL else 0
         if counted > limit:
             raise BackendOutage(f"{where}: the answer needs more than {limit} bytes of memory (answers.memory)")
@@ -142,10 +138,6 @@ class Room:
         """The answer has arrived: it does not grow any more."""
         with self._lock:
             self._readers.pop(share.number, None)
-
-    def leave(self, share: "Share") -> None:
-        """The share is free. Takes no lock."""
-        self._left.put((share.number, share.size))
 
     def give_back(self) -> None:
         """Gives memory back to the system if a large answer has gone since the last time."""
@@ -170,8 +162,8 @@ class Room:
             return bool(others) and share.size >= max(others)
 
     def _clear(self) -> None:
-        while not self._left.empty():
-            number, size = self._left.get()
+        while not self.left.empty():
+            number, size = self.left.get()
             self._taken -= size
             self._readers.pop(number, None)
             self._is_to_give_back |= size > 0
@@ -187,7 +179,7 @@ class Share:
         self._room = room
 
     def free(self) -> None:
-        self._room.leave(self)
+        self._room.left.put((self.number, self.size))
         self.size = 0
 
     def __del__(self) -> None:

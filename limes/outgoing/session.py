@@ -96,10 +96,8 @@ class DeadlineAdapter(TCPKeepAliveAdapter):
 
 
 class GuardedSession(requests.Session):
-    """Reads each answer whole, within its limits, and goes where a redirect leads only if nothing is given away.
-
-    Raises `BackendError` for answers that go too far. The `timeout` of a request is for the whole of it.
-    """
+    """Reads each answer whole, within its limits, and goes where a redirect leads only if nothing is given away. Raises
+    `BackendError` for answers that go too far. The `timeout` of a request is for the whole of it."""
 
     def __init__(self, limits: AnswerLimits = DEFAULT_LIMITS) -> None:
         super().__init__()
@@ -114,7 +112,9 @@ class GuardedSession(requests.Session):
 
     def send(self, request: requests.PreparedRequest, **options: Any) -> requests.Response:
         """Sends as `requests` does, except for the above. Answers are always read at once, whatever `stream` says."""
-        seconds = _total(options.get("timeout")) or self._limits.timeout
+        asked = options.get("timeout")  # one time, or several that make one
+        seconds = float(sum(part for part in asked if part) if isinstance(asked, tuple) else asked or 0)
+        seconds = seconds or self._limits.timeout
         until = time.monotonic() + seconds
         options |= {"allow_redirects": False, "stream": True}
         for _ in range(answers.MAX_HOPS + 1):
@@ -163,10 +163,3 @@ class TimedAdapter(Adapter):
         if self._timeout is not None:
             options.setdefault("timeout", self._timeout)
         return super().request(url, method, **options)
-
-
-def _total(timeout: Any) -> float | None:
-    """Returns the time of a request, from what `requests` takes as one."""
-    if isinstance(timeout, tuple):
-        return sum(part for part in timeout if part) or None
-    return float(timeout) if timeout else None

@@ -4,10 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
+from limes.core.lifetimes import LifetimeRule
 from limes.validation.durations import Seconds
-from limes.validation.sections import Regex, Section
-
-AttributePath = Annotated[str, Field(min_length=1, max_length=200)]
+from limes.validation.sections import Section
 
 
 class MeteringSettings(Section):
@@ -30,21 +29,10 @@ class MeteringSettings(Section):
     """For how many months single months can be told. Not given: for ever."""
 
 
-class FollowedResourceSettings(Section):
-    """Resources whose subresources are followed. The first match counts. The plugin has to report subresources: see its
-    own settings, such as `with_subresources`."""
-
-    resource: Regex
-    """Matches the whole of `service/resource`."""
-    attributes: tuple[AttributePath, ...] = ()
-    """A change of one of these begins another period; `a.b` is `b` within `a`. Not given: those that the plugin's page
-    calls billed, else `flavor`, `size`, `type` and `usage`. Another availability zone always begins another period."""
-
-
 class SubresourceLifetimeSettings(Section):
     """From when to when subresources existed, and with which attributes: to bill by flavor and hour."""
 
-    resources: tuple[FollowedResourceSettings, ...] = ()
+    resources: tuple[LifetimeRule, ...] = ()
     """The resources whose subresources are followed. Not given: none."""
     retention: Annotated[Seconds, Field(ge=86400)] = 400 * 86400.0
     """How long periods are kept after their end."""

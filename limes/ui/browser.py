@@ -31,11 +31,8 @@ PAGE_HEADER = "X-Limes-Dashboard"
 
 
 def require_own_page(req: falcon.Request) -> None:
-    """Raises `Forbidden` for a request from another page.
-
-    `Sec-Fetch-Site` is the browser's own word, and knows nothing of proxies that change `Host`. Browsers leave it out
-    on plain HTTP beyond this machine; then `Origin` has to fit.
-    """
+    """Raises `Forbidden` for a request from another page. `Sec-Fetch-Site` is the browser's own word, and knows nothing
+    of proxies that change `Host`. Browsers leave it out on plain HTTP beyond this machine; then `Origin` has to fit."""
     if req.get_header(PAGE_HEADER) is None:
         raise Forbidden(f"only for the dashboard's own page: the header {PAGE_HEADER} is missing")
     site, origin = req.get_header("Sec-Fetch-Site"), req.get_header("Origin")

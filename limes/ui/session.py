@@ -70,10 +70,8 @@ class SessionEndpoint:
         _answer(resp, self._document(issued, identity))
 
     def on_delete(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Forgets the session, and revokes its tokens that were made for the dashboard.
-
-        The one in `X-Auth-Token` is revoked as well: the page sends it only if it is one of these.
-        """
+        """Forgets the session, and revokes its tokens that were made for the dashboard. The one in `X-Auth-Token` is
+        revoked as well: the page sends it only if it is one of these."""
         require_own_page(req)
         token, cookie = req.get_header("X-Auth-Token"), _read_cookie(req)
         _drop_cookie(req, resp)

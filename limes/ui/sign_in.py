@@ -96,9 +96,6 @@ def read_body(req: falcon.Request) -> Body:
         raise BadRequest("; ".join(problems)) from None
 
 
-# -- methods -----------------------------------------------------------------------------------------------------------
-
-
 @dataclass(frozen=True, slots=True)
 class Issued:
     """A token, and the root that it was derived from. Tokens for other scopes come from the root, because Keystone may
@@ -120,11 +117,9 @@ class Issued:
 
 
 class SignInMethod(Protocol):
-    """Gets tokens for people.
-
-    Contract: raises `Unauthorized` for credentials that are not right, `Forbidden` for a scope that is not theirs,
-    `Unavailable` when that cannot be found out. Secrets reach neither logs nor errors. For many threads at once.
-    """
+    """Gets tokens for people. Contract: raises `Unauthorized` for credentials that are not right, `Forbidden` for a
+    scope that is not theirs, `Unavailable` when that cannot be found out. Secrets reach neither logs nor errors. For
+    many threads at once."""
 
     def offer(self) -> dict[str, Any]:
         """Returns what the page needs to know to ask for credentials: `method`, and more by method."""

@@ -58,10 +58,8 @@ class Throttle:
     @contextmanager
     def attempt(self, account: str, address: str, browser: str | None = None) -> Iterator[None]:
         """Wraps one sign-in: `Unauthorized` in it is a failure. Raises falcon's 429 for callers that have to wait.
-
-        `account` is its kind and its name, `browser` the number of one that has signed in to the account before.
-        An attempt counts as failed until it has succeeded, so that many at once gain nothing.
-        """
+        `account` is its kind and its name, `browser` the number of one that has signed in to the account before. An
+        attempt counts as failed until it has succeeded, so that many at once gain nothing."""
         pair = (normalised(account), _network(address))
         costs = self._begin(pair, browser)
         try:

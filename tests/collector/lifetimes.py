@@ -9,9 +9,9 @@ from typing import Any
 from limes.actions.lifetimes import clean_up_lifetimes, record_lifetimes, show_lifetimes
 from limes.api.answers.lifetimes import seconds_within
 from limes.backends import AZUsage
-from limes.core.lifetimes import Followed
+from limes.core.lifetimes import Followed, LifetimeRule
 from limes.db.queries.lifetimes import LifetimeFilter, LifetimeRow
-from limes.settings.metering import FollowedResourceSettings, SubresourceLifetimeSettings
+from limes.settings.metering import SubresourceLifetimeSettings
 from tests.collector.lab import Lab
 
 FOLLOWED: Followed = {("compute", "cores"): ("flavor", "size"), ("volume", "capacity"): ("size",)}
@@ -47,9 +47,7 @@ def server(id_: str, flavor: str = "small", **more: Any) -> dict[str, Any]:
 
 def clean_up(lab: Lab, followed: Followed = FOLLOWED, retention: float = 400 * DAY) -> None:
     """Runs the job."""
-    resources = [
-        FollowedResourceSettings(resource=re.escape("/".join(ref)), attributes=names) for ref, names in followed.items()
-    ]
+    resources = [LifetimeRule(resource=re.escape("/".join(ref)), attributes=names) for ref, names in followed.items()]
     section = SubresourceLifetimeSettings.model_construct(resources=tuple(resources), retention=retention)
     settings = lab.limes.settings.model_copy(update={"subresource_lifetimes": section})
     clean_up_lifetimes(replace(lab.limes, settings=settings))

@@ -2,7 +2,7 @@
 month only of the projects that are there on its last day, knows no units, and looks at nothing that others have
 closed."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import pytest
@@ -11,7 +11,7 @@ from limes.actions.context import Limes
 from limes.actions.metering import close
 from limes.actions.metering.sources import Sources, load_gaps, load_sources, lock_account, window_at
 from limes.core.calendar import DAY, Bucket, Granularity, month_of
-from limes.core.metering import Account, Gap, Zone, integrate
+from limes.core.metering import integrate_each
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
 from limes.db.queries.usage_accounts import State, take_pending
@@ -25,8 +25,8 @@ def close_as_previous(lab: Lab) -> None:
     ((checked,),) = lab.rows("SELECT checked_correction FROM metering_state")
     with previous_rules(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(close, "_close_some", _close_some)
-        patch.setattr(close, "_repair", lambda *_: None)
-        patch.setattr(close, "note_units", lambda *_: None)
+        patch.setattr(close.corrections, "repair", lambda *_: None)
+        patch.setattr(close.metering, "note_units", lambda *_: None)
         close.close_days(lab.limes)
     lab.execute("UPDATE metering_state SET checked_correction = %s", checked)
 
@@ -79,9 +79,6 @@ def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now
 @contextmanager
 def previous_rules() -> Iterator[None]:
     """Nothing is pooled."""
-
-    def integrate_each(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
-        return {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("limes.actions.metering.sources.integrate_zones", integrate_each)

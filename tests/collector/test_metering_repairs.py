@@ -256,13 +256,13 @@ def test_a_project_that_is_discovered_before_midnight_by_a_clock_that_is_ahead(m
 def test_a_day_that_both_releases_have_closed_is_looked_at_again(metered: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     keep_scraping(metered, 4, START + DAY + HOUR)
     repaired: list[int] = []
-    repair = closing._repair_some
+    repair = closing.corrections._repair_some
 
     def note(limes: Limes, marker: str, begin: int, now: int) -> str | None:
         repaired.append(begin)
         return repair(limes, marker, begin, now)
 
-    monkeypatch.setattr(closing, "_repair_some", note)
+    monkeypatch.setattr(closing.corrections, "_repair_some", note)
     close(metered)
     assert repaired == []
     keep_scraping(metered, 4, START + 2 * DAY + HOUR)

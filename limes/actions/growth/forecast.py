@@ -12,16 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from limes.actions.context import Limes
-from limes.actions.growth.history import (
-    Points,
-    Quotas,
-    kept_since,
-    known_since,
-    quota_at,
-    read_points,
-    read_quotas,
-    wanted_of,
-)
+from limes.actions.growth import history
 from limes.actions.metering.entries import UsageQuery
 from limes.actions.reports.attention import NamedResource, Where, named_resources, scope_of
 from limes.core.calendar import DAY, HOUR, Granularity, day_of
@@ -114,9 +105,6 @@ def _urgency(forecast: Forecast) -> tuple[float, float, float]:
     return (math.inf if at is None else at), (math.inf if earliest is None else earliest), -share
 
 
-# -- of projects -------------------------------------------------------------------------------------------------------
-
-
 class _Now(NamedTuple):
     usage: int
     committed: int = 0
@@ -131,13 +119,13 @@ def forecast_project(limes: Limes, where: Where, selection: Selection, *, every_
     now = int(limes.now())
     today = day_of(now)
     figures = _figures(limes, scope.id, resources, now, every_az=every_az)
-    known, begin = known_since(limes.engine, where.project), today
+    known, begin = history.known_since(limes.engine, where.project), today
     if known is not None:  # the first whole day of which there is an account
-        kept = max(today - LOOK_BACK * DAY, kept_since(limes, Granularity.DAY, now))
+        kept = max(today - LOOK_BACK * DAY, history.kept_since(limes, Granularity.DAY, now))
         begin = max(-(-known // DAY) * DAY, kept)
-    query = UsageQuery(begin, today, Granularity.DAY, only=wanted_of(selection), every_az=every_az)
-    points = read_points(limes, where.project, query, now)
-    quotas: Quotas = {} if every_az else read_quotas(limes.engine, where.project, begin, today)
+    query = UsageQuery(begin, today, Granularity.DAY, only=history.wanted_of(selection), every_az=every_az)
+    points = history.read_points(limes, where.project, query, now)
+    quotas: history.Quotas = {} if every_az else history.read_quotas(limes.engine, where.project, begin, today)
     found = []
     for named, az, present in figures:
         days = _days_of_data(points, quotas, range(begin, today, DAY), named.ref, az)
@@ -172,13 +160,13 @@ def _figures(
             yield resources[id_], az, figures
 
 
-def _days_of_data(points: Points, quotas: Quotas, days: range, ref: Ref, az: str) -> list[Point]:
+def _days_of_data(points: history.Points, quotas: history.Quotas, days: range, ref: Ref, az: str) -> list[Point]:
     """Returns the days of a resource's data. They begin, as samples do, when something of it is used, committed or
     granted; a day on which it only began is left out."""
     # without an account, nothing was ever used or committed
     known = points.get((ref, az), {day: Point(day, 0, 0) for day in days})
     granted = quotas.get(ref, ())
     something = {day for day, point in known.items() if point.used or point.committed or point.last}
-    began = next((day for day in days if day in something or quota_at(granted, day + DAY)), days.stop)
+    began = next((day for day in days if day in something or history.quota_at(granted, day + DAY)), days.stop)
     first = began if began == days.start else began + DAY
     return [point for day, point in sorted(known.items()) if day >= first]

@@ -102,9 +102,6 @@ def quota_at(quotas: Iterable[QuotaRow], end: int) -> int | None:
     return next((row.quota for row in quotas if row.since < end and (row.until is None or row.until >= end)), None)
 
 
-# -- history -----------------------------------------------------------------------------------------------------------
-
-
 class Times(NamedTuple):
     """What is asked for, in seconds since the epoch; `days` are those before the end of today."""
 

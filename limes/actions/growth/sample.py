@@ -169,9 +169,6 @@ def _add_capacity(limes: Limes, found: _Places, refs: Mapping[int, Ref]) -> None
                 found[_CLUSTER, ref, az].capacity = effective(amount, factor)
 
 
-# -- quotas ------------------------------------------------------------------------------------------------------------
-
-
 def note_quotas(limes: Limes) -> None:
     """Notes when quotas of projects have changed, some projects at a time, so that memory is bounded in any cloud. A
     sample was taken before.
@@ -201,10 +198,8 @@ def _note_piece(limes: Limes, after: str) -> str | None:
 
 def _compute_trends_if_due(limes: Limes) -> None:
     """Computes how usage of each resource has grown in the last months, unless that was done since this day has begun.
-
     Invariant: the trend of a series is computed from closed days only, so that it does not matter which collector does
-    it, or how often. Several may do it at once.
-    """
+    it, or how often. Several may do it at once."""
     engine, now = limes.engine, int(limes.now())
     state = engine.snapshot(partial(queries.state, engine))
     if day_of(state.trends_at) == day_of(now):

@@ -9,27 +9,23 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
+
+import orjson
 
 from limes.actions.context import Limes
 from limes.actions.metering import corrections
-from limes.actions.metering.commitments import apply_events, changed_since, commitment_of
 from limes.actions.metering.reopen import REOPENED, reopen_if_ahead
 from limes.actions.metering.sources import Sources, VersionedAccount, load_gaps, load_sources, lock_account, window_at
-from limes.core.calendar import DAY, Bucket, Granularity, day_of, month_of, months_kept_since, next_month, render_time
+from limes.core.calendar import DAY, Bucket, Granularity, day_of, month_of, next_month, render_time
 from limes.core.metering import Account
 from limes.db.queries import commitment_events, metering
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import (
-    CheckedCorrections,
-    Correction,
-    State,
-    late_projects,
-    note_units,
-    take_pending,
-)
-from limes.db.queries.usage_sources import Meter, StoredAccount, committed_times, write_committed_times
-from limes.db.transactions import atomic, snapshot
+from limes.db.queries.commitment_events import NumberedEvent
+from limes.db.queries.usage_accounts import Correction, State
+from limes.db.queries.usage_sources import CommittedRow, Meter, StoredAccount
+from limes.db.transactions import atomic
 from limes.errors import Unavailable
 
 log = logging.getLogger(__name__)
@@ -40,7 +36,6 @@ _PROJECTS_TO_BEGIN = 20
 """All of their figures are read and written."""
 _EVENTS = 1000
 _PROJECTS_TO_CORRECT = 100
-_PROJECTS_TO_REPAIR = 20
 _IN_FLIGHT = 300
 """Seconds within which a scrape that has read the clock is committed. No day is closed earlier after its end."""
 
@@ -59,7 +54,7 @@ def close_days(limes: Limes) -> None:
     while _follow_commitments(limes, now):
         pass
     _note_names(limes, now)
-    _repair(limes, now)
+    corrections.repair(limes, now)
     while _correct_late(limes, now):
         pass
     while _close_some(limes, now):
@@ -84,7 +79,9 @@ def _note_names(limes: Limes, now: int) -> None:
     metering.note_names(limes.engine, now)
     resources = {ref: limes.catalog.find(ref) for ref in limes.catalog.refs()}
     # closed months keep the unit that they had
-    note_units(limes.engine, {ref: resource.unit.value for ref, resource in resources.items() if resource}, now)
+    metering.note_units(
+        limes.engine, {ref: resource.unit.value for ref, resource in resources.items() if resource}, now
+    )
 
 
 # -- commitments -------------------------------------------------------------------------------------------------------
@@ -98,18 +95,68 @@ def _follow_commitments(limes: Limes, now: int) -> bool:
     events = [] if state.last_project else commitment_events.after(engine, state.event_number, _EVENTS)
     if not events:
         return False
-    known = committed_times(engine, {commitment_of(event) for event in events})
-    written = apply_events(known, events)
-    late = {project: at for project, at in changed_since(known, written).items() if at < state.closed_until}
+    known = sources.committed_times(engine, {str(orjson.loads(event.document)["uuid"]) for event in events})
+    written = _apply_events(known, events)
+    late = {project: at for project, at in _changed_since(known, written).items() if at < state.closed_until}
     window = window_at(limes, state, now)
     before = corrections.read_closed(limes, window, late)
-    write_committed_times(engine, [*written.values()])
+    sources.write_committed_times(engine, [*written.values()])
     corrections.correct_days(limes, window, late, before, "a commitment was changed for this time afterwards")
     accounts.set_state(engine, state._replace(event_number=events[-1].number))
     return len(events) == _EVENTS
 
 
-# -- closing -----------------------------------------------------------------------------------------------------------
+def _apply_events(
+    known: Mapping[str, Sequence[CommittedRow]], events: Sequence[NumberedEvent]
+) -> dict[tuple[str, int], CommittedRow]:
+    """Returns the times to write, by commitment and beginning, after these events. `known` are those from before."""
+    times = {uuid: list(rows) for uuid, rows in known.items()}
+    written: dict[tuple[str, int], CommittedRow] = {}
+    for event in events:
+        document = orjson.loads(event.document)
+        rows = times.setdefault(document["uuid"], [])
+        for row in _after_event(rows[-1] if rows else None, document, event):
+            if rows and rows[-1].begins == row.begins:
+                rows[-1] = row
+            else:
+                rows.append(row)
+            written[row.commitment_uuid, row.begins] = row
+    return written
+
+
+def _after_event(last: CommittedRow | None, document: Mapping[str, Any], event: NumberedEvent) -> list[CommittedRow]:
+    """Returns what changes of the commitment's last time, and what follows it."""
+    at = int(event.at)
+    present = None
+    if document["status"] == "confirmed" and event.event != "deleted":
+        # made of others, it follows them; confirmed later, it counts from then on
+        begins = max(document["created_at"], document["confirmed_at"]) if last is None else at
+        place = (document["project_id"], document["service_type"], document["resource_name"])
+        where = (*place, document["availability_zone"], document["amount"])
+        present = CommittedRow(document["uuid"], begins, max(begins, document["expires_at"]), *where)
+    if last is None:
+        return [] if present is None else [present]
+    if present is not None and last[3:] == present[3:]:
+        return [last._replace(ends=present.ends)] if present.ends != last.ends else []
+    ended_at = document.get("superseded_at", document["expires_at"] if event.event == "expired" else at)
+    ended = last._replace(ends=max(last.begins, min(last.ends, ended_at)))
+    if present is None:
+        return [ended] if ended != last else []
+    return [ended, present] if present.begins > last.begins else [present]
+
+
+def _changed_since(
+    before: Mapping[str, Sequence[CommittedRow]], after: Mapping[tuple[str, int], CommittedRow]
+) -> dict[str, int]:
+    """Returns from when on the accounts of projects change, by UUID."""
+    known = {(row.commitment_uuid, row.begins): row for rows in before.values() for row in rows}
+    changed: dict[str, int] = {}
+    for key, row in after.items():
+        old = known.get(key)
+        at = row.begins if old is None or old[3:] != row[3:] else min(old.ends, row.ends)
+        for project in {row.project_uuid, *([old.project_uuid] if old else ())}:
+            changed[project] = min(at, changed.get(project, at))
+    return changed
 
 
 @atomic
@@ -138,7 +185,7 @@ def _close_some(limes: Limes, now: int, *, only_begun: bool = False) -> bool:
 def _close(limes: Limes, projects: Sequence[str], day: Bucket, state: State, now: int) -> None:
     """Writes what has happened on this day. With the last day of a month, the month is written of all."""
     engine, window = limes.engine, window_at(limes, state, now)
-    take_pending(engine, projects, day.begin, day.end)
+    accounts.take_pending(engine, projects, day.begin, day.end)
     was_closed = accounts.was_closed(engine, day.begin)  # by a clock that was ahead
     if not _ends_month(day) and not was_closed:
         eventful = {meter.project for meter in sources.steps(engine, projects, day.begin, day.end)}
@@ -163,10 +210,10 @@ def _correct_late(limes: Limes, now: int) -> bool:
     whether there was something to do."""
     engine, state = limes.engine, lock_account(limes)
     # of a day that is closed for some projects only, it is not clear whether it is closed
-    projects = [] if state.last_project else late_projects(engine, state.closed_until, _PROJECTS_TO_CORRECT)
+    projects = [] if state.last_project else accounts.late_projects(engine, state.closed_until, _PROJECTS_TO_CORRECT)
     if not projects:
         return False
-    late, window = take_pending(engine, projects, 0, state.closed_until), window_at(limes, state, now)
+    late, window = accounts.take_pending(engine, projects, 0, state.closed_until), window_at(limes, state, now)
     before = corrections.read_closed(limes, window, late)
     corrections.correct_days(limes, window, late, before, "usage of this time was recorded afterwards")
     return True
@@ -234,51 +281,6 @@ class _ClosedDay:
             self.corrected.append(("month", meter, corrections.nothing(month, self.day.end)))
             return row._replace(version=2)
         return row
-
-
-# -- what earlier releases have closed ---------------------------------------------------------------------------------
-
-
-def _repair(limes: Limes, now: int) -> None:
-    """Corrects days and months that earlier releases have closed or corrected, perhaps beside this one."""
-    state, known = _read_checked(limes)
-    begin = day_of(state.begun_at) if state.checked_until is None else state.checked_until
-    if known.begins is not None:
-        begin = max(min(begin, known.begins), day_of(state.begun_at))
-    if (months := limes.settings.metering.keep_months) is not None:
-        begin = max(begin, months_kept_since(now, months))
-    marker: str | None = "" if begin < state.closed_until else None
-    while marker is not None:
-        marker = _repair_some(limes, marker, begin, now)
-    if state.checked_until != state.closed_until or known.begins is not None:
-        _note_repair(limes, state.closed_until, known)
-
-
-@snapshot
-def _read_checked(limes: Limes) -> tuple[State, CheckedCorrections]:
-    state = accounts.state(limes.engine)
-    assert state is not None, "the account has begun"
-    return state, accounts.checked_corrections(limes.engine)
-
-
-@atomic
-def _repair_some(limes: Limes, marker: str, begin: int, now: int) -> str | None:
-    """Does so for some projects. Returns the last of them; None if there are none."""
-    state, days_kept_since = lock_account(limes), day_of(now) - limes.settings.metering.keep_days * DAY
-    projects = sources.project_page(limes.engine, month_of(begin), state.closed_until, marker, _PROJECTS_TO_REPAIR)
-    corrections.repair_closed(limes, window_at(limes, state, now), projects, begin, days_kept_since)
-    return projects[-1] if projects else None
-
-
-@atomic
-def _note_repair(limes: Limes, until: int, known: CheckedCorrections) -> None:
-    accounts.set_state(limes.engine, lock_account(limes).checked(until))
-    # what was corrected meanwhile is looked at in the next run
-    if accounts.checked_corrections(limes.engine).until == known.until:
-        accounts.check_corrections(limes.engine, known.last)
-
-
-# -- the rest ----------------------------------------------------------------------------------------------------------
 
 
 @atomic

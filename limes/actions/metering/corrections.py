@@ -12,14 +12,16 @@ from functools import reduce
 from typing import Any
 
 from limes.actions.context import Limes
-from limes.actions.metering.sources import MeteringWindow, Sources, load_sources
-from limes.core.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month, previous_month
+from limes.actions.metering.sources import MeteringWindow, Sources, load_sources, lock_account, window_at
+from limes.core import calendar
+from limes.core.calendar import DAY, Bucket, Granularity, buckets, day_of, month_of, next_month
 from limes.core.catalog import ANY_AZ
 from limes.core.metering import Account, add, integrate
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import Correction
+from limes.db.queries.usage_accounts import CheckedCorrections, Correction, State
 from limes.db.queries.usage_sources import Meter, StoredAccount
+from limes.db.transactions import atomic, snapshot
 
 log = logging.getLogger(__name__)
 
@@ -34,28 +36,54 @@ def read_closed(limes: Limes, window: MeteringWindow, late: Mapping[str, int]) -
     """Returns the closed days that may be wrong, as they are told now: of each project (UUID) at least those from
     a time on."""
     found: dict[Meter, list[StoredAccount]] = {}
-    for some in in_parts(late):
-        found |= read_days(
-            limes, window, sorted(some), _first_day(limes, window, min(some.values())), window.closed_until
-        )
+    for some in _in_parts(late):
+        begin = _first_day(limes, window, min(some.values()))
+        found |= read_days(limes, window, sorted(some), begin, window.closed_until)
     return found
 
 
 def correct_days(limes: Limes, window: MeteringWindow, late: Mapping[str, int], before: Days, reason: str) -> None:
     """Computes these days anew, and their months with them. `before` is what `read_closed` has returned."""
-    for some in in_parts(late):
+    for some in _in_parts(late):
         told = {meter: rows for meter, rows in before.items() if meter.project in some}
         begin = _first_day(limes, window, min(some.values()))
         anew = read_days(limes, window, sorted(some), begin, window.closed_until, told, anew=True)
         _replace(limes, window, told, anew, reason)
 
 
-def repair_closed(
-    limes: Limes, window: MeteringWindow, projects: Sequence[str], begin: int, days_kept_since: int
-) -> None:
-    """Corrects what earlier releases have closed since `begin`, which is the beginning of a day: they let no
+# -- what earlier releases have closed ---------------------------------------------------------------------------------
+
+
+def repair(limes: Limes, now: int) -> None:
+    """Corrects days and months that earlier releases have closed or corrected, perhaps beside this one: they let no
     commitment cover usage in several AZs, and forgot commitments of vanished projects when they closed a month."""
-    end = window.closed_until
+    state, known = _read_checked(limes)
+    begin = day_of(state.begun_at) if state.checked_until is None else state.checked_until
+    if known.begins is not None:
+        begin = max(min(begin, known.begins), day_of(state.begun_at))
+    if (months := limes.settings.metering.keep_months) is not None:
+        begin = max(begin, calendar.months_kept_since(now, months))
+    marker: str | None = "" if begin < state.closed_until else None
+    while marker is not None:
+        marker = _repair_some(limes, marker, begin, now)
+    if state.checked_until != state.closed_until or known.begins is not None:
+        _note_repair(limes, state.closed_until, known)
+
+
+@snapshot
+def _read_checked(limes: Limes) -> tuple[State, CheckedCorrections]:
+    state = accounts.state(limes.engine)
+    assert state is not None, "the account has begun"
+    return state, accounts.checked_corrections(limes.engine)
+
+
+@atomic
+def _repair_some(limes: Limes, marker: str, begin: int, now: int) -> str | None:
+    """Does so for some projects, from `begin` on, which is the beginning of a day. Returns the last of them; None if
+    there are none."""
+    state, days_kept_since = lock_account(limes), day_of(now) - limes.settings.metering.keep_days * DAY
+    projects = sources.project_page(limes.engine, month_of(begin), state.closed_until, marker, _PROJECTS)
+    window, end = window_at(limes, state, now), state.closed_until
     with_days = begin if begin >= days_kept_since else max(begin, next_month(month_of(days_kept_since - 1)))
     noted: list[Correction] = []
     if begin < min(with_days, end):
@@ -64,6 +92,15 @@ def repair_closed(
     if with_days < end:
         noted += _repair_days(limes, window, projects, with_days)
     accounts.add_corrections(limes.engine, noted)
+    return projects[-1] if projects else None
+
+
+@atomic
+def _note_repair(limes: Limes, until: int, known: CheckedCorrections) -> None:
+    accounts.set_state(limes.engine, lock_account(limes).checked(until))
+    # what was corrected meanwhile is looked at in the next run
+    if accounts.checked_corrections(limes.engine).until == known.until:
+        accounts.check_corrections(limes.engine, known.last)
 
 
 def _repair_days(limes: Limes, window: MeteringWindow, projects: Sequence[str], begin: int) -> list[Correction]:
@@ -93,7 +130,10 @@ def _repair_days(limes: Limes, window: MeteringWindow, projects: Sequence[str], 
 def _complete_month(limes: Limes, window: MeteringWindow, projects: Sequence[str], month: Bucket) -> list[Correction]:
     """Adds to a closed month whose days are not kept any more what was committed after the last day that it counts:
     nothing else has happened after that. Returns what it said before."""
-    engine, months = limes.engine, sources.months(limes.engine, projects, previous_month(month.begin), month.end)
+    engine, months = (
+        limes.engine,
+        sources.months(limes.engine, projects, calendar.previous_month(month.begin), month.end),
+    )
     committed = sources.committed(engine, projects, month.begin, month.end)
     # usage of that time is not known any more: what commitments of all AZs would cover stays as it was
     known = Sources(window, committed=committed, months=months, pools=False)
@@ -212,11 +252,8 @@ def _cover_stored_days(
     known: Sources, days: Mapping[Meter, list[StoredAccount]], before: Days, done: Collection[Any]
 ) -> None:
     """Lets commitments in the AZ `any` cover usage in all AZs, in days of which only the sums are kept: as much of it
-    as they can, so that nobody pays too much.
-
-    `days` are those of one resource; `before`, what earlier releases have told of them; `done`, what was corrected by a
-    run that did not come to its end.
-    """
+    as they can, so that nobody pays too much. `days` are those of one resource; `before`, what earlier releases have
+    told of them; `done`, what was corrected by a run that did not come to its end."""
     for index, day in enumerate([*next(iter(days.values()))]):
         is_stored = any(row.begin == day.begin for meter in days for row in known.days.get(meter, ()))
         is_done = any((meter[:3], day.begin) in done for meter in days)
@@ -230,7 +267,7 @@ def _cover_stored_days(
             rows[index] = rows[index]._replace(account=told[meter]._replace(beyond=beyond))
 
 
-def in_parts(late: Mapping[str, int]) -> Iterator[dict[str, int]]:
+def _in_parts(late: Mapping[str, int]) -> Iterator[dict[str, int]]:
     """Yields some projects at a time: those whose accounts are computed together."""
     projects = sorted(late)
     for start in range(0, len(projects), _PROJECTS):

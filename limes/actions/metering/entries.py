@@ -7,17 +7,8 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
-from limes.core.calendar import (
-    DAY,
-    Bucket,
-    Granularity,
-    MonthUnits,
-    begins_bucket,
-    buckets,
-    day_of,
-    months_kept_since,
-    render_time,
-)
+from limes.core import calendar
+from limes.core.calendar import DAY, Bucket, Granularity, MonthUnits, day_of, render_time
 from limes.core.metering import Account
 from limes.db.queries.usage_sources import NO_FILTER, Meter, MeterFilter, Month, Names
 from limes.errors import BadRequest
@@ -44,17 +35,15 @@ class UsageQuery:
 
 
 def times_of(query: UsageQuery, keep: MeteringSettings, now: int, begun_at: int, closed_until: int) -> list[Bucket]:
-    """Returns the times of a query that can be answered. Raises `BadRequest`.
-
-    `closed_until` is the end of the last day that was closed: at the time that is asked for, if there is one.
-    """
+    """Returns the times of a query that can be answered. Raises `BadRequest`. `closed_until` is the end of the last day
+    that was closed: at the time that is asked for, if there is one."""
     if query.begin > now:
         raise BadRequest(f"query parameter from: expected no time in the future; it is {render_time(now)} now")
     if query.begin >= query.end:
         raise BadRequest("query parameter until: expected a time after `from`")
     named = "hour" if query.granularity is Granularity.TOTAL else query.granularity.value
     for name, time in (("from", query.begin), ("until", query.end)):
-        if not begins_bucket(time, query.granularity):
+        if not calendar.begins_bucket(time, query.granularity):
             raise BadRequest(
                 f"query parameter {name}: expected the beginning of a {named} (UTC), not {render_time(time)}"
             )
@@ -62,7 +51,7 @@ def times_of(query: UsageQuery, keep: MeteringSettings, now: int, begun_at: int,
     if query.end > latest.timestamp():
         raise BadRequest("query parameter until: expected no time after the end of next year")
     found: list[Bucket] = []
-    for bucket in buckets(query.begin, query.end, query.granularity):
+    for bucket in calendar.buckets(query.begin, query.end, query.granularity):
         _check_retention(bucket, keep, now, begun_at)  # one by one: what is refused may have millions of hours
         found.append(bucket)
     if query.as_of is not None:
@@ -83,7 +72,7 @@ def _check_retention(bucket: Bucket, keep: MeteringSettings, now: int, begun_at:
         case Granularity.DAY:
             what, since = "days", today - keep.keep_days * DAY
         case Granularity.MONTH if keep.keep_months is not None:
-            what, since = "months", months_kept_since(now, keep.keep_months)
+            what, since = "months", calendar.months_kept_since(now, keep.keep_months)
     if bucket.begin < since:
         longer = "" if bucket.granularity is Granularity.MONTH else "longer times with `granularity`, or for "
         raise BadRequest(
@@ -133,11 +122,8 @@ class UsageEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClosedMonths:
-    """What is stored of closed months, in the order in which it is told.
-
-    A large cloud has hundreds of thousands of these rows a month. To make an entry of each takes as long as to read it
-    and to write it.
-    """
+    """What is stored of closed months, in the order in which it is told. A large cloud has hundreds of thousands of
+    these rows a month. To make an entry of each takes as long as to read it and to write it."""
 
     rows: Sequence[Month]
     ends: Mapping[int, int]

@@ -25,12 +25,11 @@ _PROJECTS = 20
 
 def reopen_if_ahead(limes: Limes, state: State, now: int) -> None:
     """Opens days again that are yet to come, if there are such days."""
-    if not _is_ahead(state, now):
-        return
-    marker: str | None = ""
-    while marker is not None:  # harmless if it is done twice, or not to its end
-        marker = _keep_told(limes, now, marker)
-    _reopen(limes, now)
+    if _is_ahead(state, now):
+        marker: str | None = ""
+        while marker is not None:  # harmless if it is done twice, or not to its end
+            marker = _keep_told(limes, now, marker)
+        _reopen(limes, now)
 
 
 def _is_ahead(state: State, now: int) -> bool:
@@ -72,13 +71,9 @@ def _note_months(limes: Limes, state: State, month: int, now: int) -> None:
     while projects := sources.project_page(engine, month, state.closed_until, marker, 10 * _PROJECTS):
         marker = projects[-1]
         stored = sources.months(engine, projects, month, state.closed_until)
-        noted = [
-            Correction.of(now, REOPENED, "month", meter, row)
-            for meter, rows in stored.items()
-            for row in rows
-            if next_month(row.begin) <= state.closed_until
-        ]
-        accounts.add_corrections(engine, noted)
+        told = [(meter, row) for meter, rows in stored.items() for row in rows]
+        closed = [(meter, row) for meter, row in told if next_month(row.begin) <= state.closed_until]
+        accounts.add_corrections(engine, [Correction.of(now, REOPENED, "month", *each) for each in closed])
 
 
 def _add_up_month(limes: Limes, state: State, month: int, now: int) -> None:
@@ -89,7 +84,5 @@ def _add_up_month(limes: Limes, state: State, month: int, now: int) -> None:
         marker = projects[-1]
         versions = accounts.months_to_write(engine, projects, month)
         so_far = corrections.month_so_far(limes, window, projects, month, end)
-        rows = [
-            (meter, StoredAccount(month, account, versions.get(meter, 1), end)) for meter, account in so_far.items()
-        ]
-        accounts.write_months(engine, rows)
+        rows = {meter: StoredAccount(month, account, versions.get(meter, 1), end) for meter, account in so_far.items()}
+        accounts.write_months(engine, rows.items())

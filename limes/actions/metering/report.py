@@ -9,23 +9,15 @@ from operator import itemgetter
 
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
-from limes.actions.metering.entries import (
-    ALL_AZS,
-    ClosedMonths,
-    UsageEntry,
-    UsageQuery,
-    add_up,
-    add_up_zones,
-    is_nothing,
-    name_at,
-    times_of,
-)
+from limes.actions.metering import entries
+from limes.actions.metering.entries import ClosedMonths, UsageEntry, UsageQuery
 from limes.actions.metering.sources import Sources, VersionedAccount, load_sources, window_at
 from limes.core.calendar import Bucket, Granularity, MonthUnits, buckets, month_of, previous_month
 from limes.core.metering import add, add_zones
+from limes.db.queries import metering
 from limes.db.queries import usage_accounts as accounts
 from limes.db.queries import usage_sources as sources
-from limes.db.queries.usage_accounts import Correction, State, metered_units
+from limes.db.queries.usage_accounts import Correction, State
 from limes.db.queries.usage_sources import Meter, Month, Names, StoredAccount
 from limes.db.transactions import snapshot
 from limes.errors import Unavailable
@@ -61,7 +53,7 @@ def find_page(limes: Limes, query: UsageQuery) -> UsagePage:
     closed_until = state.closed_until
     if query.as_of is not None and (day := accounts.first_closed_after(limes.engine, query.as_of)) is not None:
         closed_until = min(day, closed_until)  # as it was then
-    times = times_of(query, limes.settings.metering, int(limes.now()), state.begun_at, closed_until)
+    times = entries.times_of(query, limes.settings.metering, int(limes.now()), state.begun_at, closed_until)
     most = max(1, _BUCKETS // len(times))
     limit = most if query.limit is None else min(query.limit, most)
     found = sources.project_page(
@@ -98,7 +90,7 @@ def _parts(limes: Limes, page: UsagePage) -> Iterator[list[UsageEntry] | ClosedM
     finest = next(each for each in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH) if each in found)
     size = _PROJECTS[finest]
     state = accounts.state(limes.engine) or page.state  # as it is in this transaction
-    units = metered_units(limes.engine)
+    units = metering.metered_units(limes.engine)
     # a total of several units is several entries
     is_one_entry = query.granularity is not Granularity.TOTAL or not units.differ([time.begin for time in times])
     is_stored = finest is Granularity.MONTH and query.end <= state.closed_until and is_one_entry
@@ -130,12 +122,12 @@ def _closed_months(
             for row, old in zip(rows, before, strict=True)
         ]
     if not query.every_az:
-        rows = add_up_zones(rows)
+        rows = entries.add_up_zones(rows)
     ends = {bucket.begin: bucket.end for bucket in times}
     if is_total := query.granularity is Granularity.TOTAL:
-        rows = add_up(rows, [*ends])
+        rows = entries.add_up(rows, [*ends])
         ends = {query.begin: query.end}
-    rows = [row for row in rows if not is_nothing(row)]
+    rows = [row for row in rows if not entries.is_nothing(row)]
     found: dict[tuple[Meter, int], dict[tuple[int, str], None]] = defaultdict(dict)  # of several AZs, only once
     if max(map(itemgetter(-1), rows), default=1) > 1:
         for each in _corrections(limes, query, projects):
@@ -156,10 +148,7 @@ def _with_corrections(
     found: dict[Meter, list[Correction]] = {}
     for row in _corrections(limes, query, projects):
         found.setdefault(_told_of(query, row.meter), []).append(row)
-    return [
-        entry if entry.version == 1 else entry._replace(corrections=_reasons(entry, found.get(entry.meter, ())))
-        for entry in entries
-    ]
+    return [entry._replace(corrections=_reasons(entry, found.get(entry.meter, ()))) for entry in entries]
 
 
 def _corrections(limes: Limes, query: UsageQuery, projects: Sequence[str]) -> list[Correction]:
@@ -214,7 +203,7 @@ def _of_sources(
 
 
 def _told_of(query: UsageQuery, meter: Meter) -> Meter:
-    return meter if query.every_az else meter._replace(az=ALL_AZS)
+    return meter if query.every_az else meter._replace(az=entries.ALL_AZS)
 
 
 def _sum_of(zones: Mapping[Meter, VersionedAccount]) -> VersionedAccount:
@@ -229,11 +218,13 @@ def _entry(names: Sequence[Names], meter: Meter, parts: Sequence[Part], state: S
     still_open = Counter(bucket.granularity.value for bucket, _, _ in parts if bucket.end > state.closed_until)
     version = max(counted.version for _, counted, _ in parts)
     times = (begin, end, account, closed, still_open, version)
-    return UsageEntry(name_at(names, end), meter, *times, unit=parts[0][2])
+    return UsageEntry(entries.name_at(names, end), meter, *times, unit=parts[0][2])
 
 
-def _reasons(entry: UsageEntry, rows: Sequence[Correction]) -> list[tuple[int, str]]:
+def _reasons(entry: UsageEntry, rows: Sequence[Correction]) -> Sequence[tuple[int, str]]:
     """Returns when and why what an entry comes from was corrected: of several AZs, only once."""
+    if entry.version == 1:
+        return ()
     told = {*entry.closed, *entry.open}
     of_entry = [row for row in rows if row.granularity in told and entry.begin <= row.begins < entry.end]
     return [*dict.fromkeys((row.corrected_at, row.reason) for row in of_entry)]

@@ -10,7 +10,7 @@ from limes.actions.context import Limes
 from limes.actions.metering.usage import unknown_since
 from limes.core.calendar import DAY, Bucket, Granularity, day_of, month_of, previous_month
 from limes.core.catalog import ANY_AZ
-from limes.core.metering import Account, CommittedTime, Gap, Step, Zone, add, constant, integrate, integrate_zones
+from limes.core.metering import Account, CommittedTime, Gap, Step, Zone, add, constant, integrate_each, integrate_zones
 from limes.db.engine import Engine
 from limes.db.queries import usage_accounts
 from limes.db.queries import usage_sources as queries
@@ -115,11 +115,8 @@ class Sources:
 
     def month_until(self, zones: Sequence[Meter], month: int, end: int) -> dict[Meter, Account]:
         """Returns the accounts of a month, from its beginning to a time that is not closed yet, or to its end: the sum
-        of its days.
-
-        A stored month counts up to the last day on which something happened. From then on usage was the same, but for
-        the steps in days that are not closed.
-        """
+        of its days. A stored month counts up to the last day on which something happened. From then on usage was the
+        same, but for the steps in days that are not closed."""
         stored = {meter: self._stored_month(meter, month) for meter in zones}
         usages = {
             meter: self._usage_at(meter, month) if row is None else row.account.last for meter, row in stored.items()
@@ -159,22 +156,16 @@ class Sources:
         end = min(end, self.window.now)
         if begin >= end:
             return {meter: constant(begin, begin, usage) for meter, usage in usages.items()}
-        zones = {
-            meter.az: Zone(usage, self.steps.get(meter, ()), self.committed.get(meter, ()))
-            for meter, usage in usages.items()
-        }
+        zones = {}
+        for meter, usage in usages.items():
+            zones[meter.az] = Zone(usage, self.steps.get(meter, ()), self.committed.get(meter, ()))
         gaps = [gap for meter in [*usages][:1] for gap in self.gaps.get(meter[:2], ())]
         return self._integrate(begin, end, usages, zones, [*gaps, *self.window.gaps_at(begin)])
 
     def _integrate(
         self, begin: int, end: int, usages: Usages, zones: Mapping[str, Zone], gaps: Sequence[Gap]
     ) -> dict[Meter, Account]:
-        if self.pools:
-            found = integrate_zones(begin, end, zones, gaps)
-        else:
-            found = {
-                az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()
-            }
+        found = integrate_zones(begin, end, zones, gaps) if self.pools else integrate_each(begin, end, zones, gaps)
         return {meter: found[meter.az] for meter in usages}
 
     def is_pooled(self, zones: Iterable[Meter], begin: int, end: int) -> bool:
@@ -210,10 +201,8 @@ def load_sources(
     anew: bool = False,
 ) -> Sources:
     """Loads what is needed for accounts from `begin` to `end` in hours, days or months, with seven queries at most.
-
     With `anew`, what is stored of these days is left out, so that they are computed anew. All AZs are loaded, whatever
-    `only` says: what counts in one may depend on others. To be called inside a transaction.
-    """
+    `only` says: what counts in one may depend on others. To be called inside a transaction."""
     now, closed_until, only = window.now, window.closed_until, only._replace(azs=None)
     if anew:
         closed_until = min(closed_until, begin)
@@ -247,7 +236,7 @@ def load_gaps(
     """Returns the times that overlap this one in which nobody knew the usage, by project and service. Some may last
     until now."""
     gaps = queries.gaps(engine, projects, begin, end)
-    for project, service, scraped_at, failing_since in queries.scrape_times(engine, projects):
+    for project, service, scraped_at, failing_since in queries.scrape_times(engine, True, projects):
         since = unknown_since(scraped_at, failing_since, window.valid_for)
         if since is not None and since < min(end, window.now):
             gaps.setdefault((project, service), []).append(Gap(since, window.now))

@@ -1,15 +1,14 @@
 """What changes of usage mean for the account over time."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from limes.actions.context import Limes
 from limes.actions.project_tasks import Scrape
 from limes.db.engine import Engine
 from limes.db.queries import metering as queries
 from limes.db.queries.metering import GapRow, StepRow
-from limes.db.queries.scrapes import Figures
 from limes.db.queries.usage_accounts import last_usages
-from limes.db.queries.usage_sources import ScrapeTimes, scrape_times, scrape_times_of_services
+from limes.db.queries.usage_sources import ScrapeTimes, scrape_times
 
 Place = tuple[int, str]
 """A resource (id) and an AZ."""
@@ -26,20 +25,15 @@ def _metered_usage(engine: Engine, scrape: Scrape) -> dict[Place, int]:
     metered = {place: row.metered_usage or 0 for place, row in scrape.stored.azs.items()}
     was_ahead = task.scraped_at is not None and scrape.now < int(task.scraped_at)
     if was_ahead or task.metered_at != task.scraped_at:
-        metered |= {
-            (scrape.ids[meter.resource], meter.az): usage
-            for meter, usage in last_usages(engine, [task.project_uuid], int(scrape.now)).items()
-            if meter.service == task.service_type and meter.resource in scrape.ids
-        }
+        for meter, usage in last_usages(engine, [task.project_uuid], int(scrape.now)).items():
+            if meter.service == task.service_type and meter.resource in scrape.ids:
+                metered[scrape.ids[meter.resource], meter.az] = usage
     return metered
 
 
 def meter_usage(limes: Limes, scrape: Scrape) -> None:
-    """Adds to the account what a scrape has found.
-
-    Nothing is written unless usage has changed; one statement if it has, and one more after a time in which the usage
-    was not known.
-    """
+    """Adds to the account what a scrape has found. Nothing is written unless usage has changed; one statement if it
+    has, and one more after a time in which the usage was not known."""
     engine, task, at = limes.engine, scrape.task, int(scrape.now)
     metered = _metered_usage(engine, scrape)
     jumped_back = task.scraped_at is not None and scrape.now < int(task.scraped_at)
@@ -47,23 +41,20 @@ def meter_usage(limes: Limes, scrape: Scrape) -> None:
         queries.forget_future(engine, task.project_uuid, task.service_type, at)
     # a clock that was put back says nothing about what was closed since: the job has to look
     recorded_at = queries.PENDING if jumped_back else at
-    changes = [each for each in _usages(metered, scrape.present) if jumped_back or each[1] != metered.get(each[0], 0)]
+    present = scrape.present
+    usages = {place: row.usage for place, row in present.azs.items()}
+    usages |= {place: 0 for place in metered if place[0] in present.resources and place not in usages}
+    changes = {place: usage for place, usage in usages.items() if jumped_back or usage != metered.get(place, 0)}
     if changes:
         names = {id_: name for name, id_ in scrape.ids.items()}
         steps = [
             StepRow(task.project_uuid, task.service_type, names[resource], az, at, usage, recorded_at)
-            for (resource, az), usage in sorted(changes)
+            for (resource, az), usage in sorted(changes.items())
         ]
         queries.add_steps(engine, steps)
     begin = unknown_since(task.scraped_at, task.failing_since, limes.settings.usage_valid_for)
     if begin is not None and begin < at:
         queries.add_gaps(engine, [GapRow(task.project_uuid, task.service_type, begin, at)])
-
-
-def _usages(metered: Iterable[Place], present: Figures) -> list[tuple[Place, int]]:
-    """Returns what is used now at each place; 0 where there was something before."""
-    gone = [place for place in metered if place[0] in present.resources and place not in present.azs]
-    return [*((place, row.usage) for place, row in present.azs.items()), *((place, 0) for place in gone)]
 
 
 def end_metering(limes: Limes, uuids: Collection[str]) -> None:
@@ -72,14 +63,14 @@ def end_metering(limes: Limes, uuids: Collection[str]) -> None:
         return
     engine, now = limes.engine, int(limes.now())
     queries.end_projects(engine, uuids, now, lambda: last_usages(engine, sorted(uuids), now))
-    _end_gaps(limes, scrape_times(engine, sorted(uuids)), now)
+    _end_gaps(limes, scrape_times(engine, True, sorted(uuids)), now)
 
 
 def end_metering_of_services(limes: Limes, services: Sequence[str], resource_ids: Collection[int], now: float) -> None:
     """The same of services that are about to be deleted, with their resources."""
     if services:
         end_metering_of_resources(limes.engine, resource_ids, now)
-        _end_gaps(limes, scrape_times_of_services(limes.engine, services), int(now))
+        _end_gaps(limes, scrape_times(limes.engine, False, services), int(now))
 
 
 def end_metering_of_resources(engine: Engine, resource_ids: Collection[int], now: float) -> None:

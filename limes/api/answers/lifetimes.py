@@ -17,7 +17,7 @@ CSV_HEADER = (
 )
 
 
-class Lifetime(Shape):
+class Lifetime(Shape, kw_only=False):
     """A period in which a subresource was in one AZ with the same billed attributes."""
 
     id: Annotated[str, Field(description="the subresource's; its name if it has no id")]
@@ -50,20 +50,11 @@ def seconds_within(row: LifetimeRow, since: int, until: int) -> int:
 
 
 def render_lifetime(row: LifetimeRow, since: int, until: int) -> Lifetime:
-    return Lifetime(
-        id=row.id,
-        name=row.name,
-        project=PlacedNamed(row.project_uuid, row.project_name, Named(row.domain_uuid, row.domain_name)),
-        service_type=row.service_type,
-        resource_name=row.resource_name,
-        availability_zone=row.az,
-        attributes=stored(row.attributes),
-        first_seen_at=int(row.first_seen_at),
-        began_at=int(row.began_at),
-        last_seen_at=int(row.last_seen_at),
-        seconds=seconds_within(row, since, until),
-        ended_at=seconds(row.ended_at),
-    )
+    project = PlacedNamed(row.project_uuid, row.project_name, Named(row.domain_uuid, row.domain_name))
+    place = (row.service_type, row.resource_name, row.az)
+    seen = (int(row.first_seen_at), int(row.began_at), int(row.last_seen_at))
+    covered = seconds_within(row, since, until)
+    return Lifetime(row.id, row.name, project, *place, stored(row.attributes), *seen, covered, seconds(row.ended_at))
 
 
 def csv_rows(rows: Iterable[LifetimeRow], since: int, until: int) -> Iterator[tuple[object, ...]]:

@@ -4,13 +4,12 @@ from limes.actions.lifetimes import show_lifetimes
 from limes.api import parameters
 from limes.api.answers.lifetimes import CSV_HEADER, LifetimesAnswer, csv_rows, render_lifetime
 from limes.api.call import Call
-from limes.core.calendar import render_time
+from limes.core.calendar import DAY, render_time
 from limes.db.queries.lifetimes import FILTERS, LifetimeFilter
 from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import CSV, prefers_csv, write_csv
 
-_DAY = 86400
 _DEFAULT_DAYS = 30
 
 
@@ -23,7 +22,15 @@ def list_lifetimes(call: Call) -> Answer:
     since, until = _window(call, int(now))
     # up to the present means up to this moment, and not up to the beginning of this second
     before = now if until == int(now) else until
-    wanted = LifetimeFilter(since, before, call.where.domain, call.where.project, _filters(call))
+    chosen = {
+        parameter.name: values
+        for parameter in call.operation.parameters
+        if isinstance(parameter, parameters.Names) and (values := parameter.of(call.req)) is not None
+    }
+    filters = {name: values for name, values in chosen.items() if name in FILTERS}
+    if (services := call.service_types()) is not None:
+        filters["service"] = services
+    wanted = LifetimeFilter(since, before, call.where.domain, call.where.project, filters)
     limit = parameters.LIFETIMES.of(call.req)
     rows = show_lifetimes(call.limes, wanted, parameters.AFTER_LIFETIME.of(call.req), limit)
     links = call.next_link(str(rows[-1].number)) if len(rows) == limit else []
@@ -39,26 +46,14 @@ def list_lifetimes(call: Call) -> Answer:
     return Answer(document=document, headers=headers)
 
 
-def _filters(call: Call) -> dict[str, list[str]]:
-    names = [parameter for parameter in call.operation.parameters if isinstance(parameter, parameters.Names)]
-    wanted = {
-        parameter.name: values
-        for parameter in names
-        if parameter.name in FILTERS and (values := parameter.of(call.req)) is not None
-    }
-    if (services := call.service_types()) is not None:
-        wanted["service"] = services
-    return wanted
-
-
 def _window(call: Call, now: int) -> tuple[int, int]:
     """Returns `from` and `until`, or their defaults. Raises `BadRequest`."""
     kept_since = max(0, now - int(call.limes.settings.subresource_lifetimes.retention))
     end, begin = parameters.UNTIL.of(call.req), parameters.FROM.of(call.req)
     until = now if end is None else min(now, end)
-    since = max(kept_since, until - _DEFAULT_DAYS * _DAY) if begin is None else begin
+    since = max(kept_since, until - _DEFAULT_DAYS * DAY) if begin is None else begin
     if since < kept_since or until < kept_since:
-        days = int(call.limes.settings.subresource_lifetimes.retention) // _DAY
+        days = int(call.limes.settings.subresource_lifetimes.retention) // DAY
         name = "until" if since >= kept_since else "from"
         earliest = render_time(kept_since)
         raise BadRequest(f"query parameter {name}: lifetimes are kept for {days} days; expected {earliest} or later")

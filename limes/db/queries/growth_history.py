@@ -116,9 +116,6 @@ def quotas_of_project(project: str, begin: int, end: int) -> Node:
     return query.where(time.project_uuid == project, *is_in).order_by(time.since)
 
 
-# -- trends ------------------------------------------------------------------------------------------------------------
-
-
 @column(int)
 def series_after(after: int, limit: int) -> Node:
     """At most so many ids after this one."""
@@ -162,10 +159,7 @@ def _present(*row: Any) -> Present:
     return Present._make([*sample, None if level is None else Trend(computed_at, level, growth, lowest, highest)])
 
 
-_SAMPLE = (str, str, str, int, int, int, int | None, int | None, int | None)
-
-
-@made(_present, *_SAMPLE, int | None, *[float | None] * 4)
+@made(_present, *[str] * 3, *[int] * 3, *[int | None] * 4, *[float | None] * 4)
 def present(scope: str, hour: int, *, every_az: bool) -> Node:
     """What was sampled in this hour, of the cluster (empty) or a domain (UUID): for all AZs together, or for each
     single one."""

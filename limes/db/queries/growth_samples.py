@@ -49,9 +49,6 @@ class Sample(NamedTuple):
     capacity: int | None = None
 
 
-# -- the state ---------------------------------------------------------------------------------------------------------
-
-
 @writes
 def begin() -> Node:
     """Adds the row of the state, unless it is there."""
@@ -115,9 +112,6 @@ def write_hour(engine: Engine, hour: int, samples: Iterable[tuple[int, Sample]])
     _write_hours(engine, [(id_, hour, *sample) for id_, sample in samples])
 
 
-# -- days and months ---------------------------------------------------------------------------------------------------
-
-
 @writes
 def _roll_up(begin: int, end: int, *, is_day: bool) -> Node:
     """The INSERT of what the hours that begin in a day, or the days of a month, say together. It reads and writes all
@@ -162,8 +156,6 @@ def roll_up(engine: Engine, day: int, month: int, next_month: int) -> None:
     _roll_up(engine, month, next_month, is_day=False)
 
 
-# -- what is too old, or not yet ---------------------------------------------------------------------------------------
-
 _Length = Literal["hour", "day", "month"]
 _MODELS: dict[_Length, Any] = {"hour": GrowthHour, "day": GrowthDay, "month": GrowthMonth}
 
@@ -188,9 +180,6 @@ def forget_future(engine: Engine, now: int) -> None:
         _delete(engine, length, now, is_future=True)
     _forget_future_quotas(engine, now)
     _reopen_quotas(engine, now)
-
-
-# -- samples that are not due yet --------------------------------------------------------------------------------------
 
 
 @writes
@@ -231,11 +220,9 @@ def piece_after(engine: Engine, after: str, limit: int) -> Piece:
 
 @tuples(tuple[str, str, str, int | None, int | None, int | None])
 def _changed_quotas(piece: Piece) -> Node:
-    """Selects quotas that are not what they were: since when, what was noted, and what there is; None: nothing.
-
-    By adding both sides up, which takes as long as reading them. A join would take very long where the planner does
-    not know yet how many there are.
-    """
+    """Selects quotas that are not what they were: since when, what was noted, and what there is; None: nothing. By
+    adding both sides up, which takes as long as reading them. A join would take very long where the planner does not
+    know yet how many there are."""
     nothing = Value(None).cast("BIGINT")
     row, quota = QuotaTime, ProjectResource
     is_in_piece = row.project_uuid > piece.after

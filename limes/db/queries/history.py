@@ -13,9 +13,6 @@ from limes.db.engine import Engine
 from limes.db.models import QuotaHistory
 from limes.db.query import Insert, Node, made, tuples, writes_for
 
-_CHUNK = 2000
-"""Rows of one statement: SQLite takes at most 32,766 values."""
-
 
 class HistoryRow(NamedTuple):
     """A change. `old` and `new` are None where there is no number; domain quotas have no project."""
@@ -44,7 +41,7 @@ class NumberedChange(NamedTuple):
 
 
 _COLUMNS = tuple(getattr(QuotaHistory, name) for name in HistoryRow._fields)
-append = Insert(HistoryRow, QuotaHistory, at_once=_CHUNK)
+append = Insert(HistoryRow, QuotaHistory, at_once=2000)  # SQLite takes at most 32,766 values
 """Adds changes, in this order."""
 
 
@@ -55,27 +52,15 @@ def _numbered(number: int, *row: Any) -> NumberedChange:
 def page(
     engine: Engine, domain_uuid: str, project_uuid: str, refs: Collection[Ref] | None, before: int, limit: int
 ) -> list[NumberedChange]:
-    """Returns at most `limit` changes with a number below `before`, the newest first.
-
-    With `refs`, only those of these resources and of the whole project.
-    """
-    query = (
-        QuotaHistory.select(QuotaHistory.number, *_COLUMNS)
-        .where(
-            QuotaHistory.domain_uuid == domain_uuid,
-            QuotaHistory.project_uuid == project_uuid,
-            QuotaHistory.number < before,
-        )
-        .order_by(QuotaHistory.number.desc())
-        .limit(limit)
-    )
+    """Returns at most `limit` changes with a number below `before`, the newest first. With `refs`, only those of these
+    resources and of the whole project."""
+    row = QuotaHistory
+    is_wanted = (row.domain_uuid == domain_uuid, row.project_uuid == project_uuid, row.number < before)
+    query = row.select(row.number, *_COLUMNS).where(*is_wanted).order_by(row.number.desc()).limit(limit)
     if refs is not None:
-        resources = [
-            (QuotaHistory.service_type == service) & (QuotaHistory.resource_name == name)
-            for service, name in sorted(refs)
-        ]
-        query = query.where(reduce(or_, resources, QuotaHistory.service_type == ""))
-    return [_numbered(*row) for row in engine.tuples(query)]
+        resources = [(row.service_type == service) & (row.resource_name == name) for service, name in sorted(refs)]
+        query = query.where(reduce(or_, resources, row.service_type == ""))
+    return [_numbered(*found) for found in engine.tuples(query)]
 
 
 @made(_numbered, int, *get_type_hints(HistoryRow).values())

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from peewee import JOIN, Case, fn
 
-from limes.core.lifetimes import NewPeriod, OpenPeriod
+from limes.core.lifetimes import NewPeriod, OpenPeriod, Subresource
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import Domain, LifetimeProject, Project, ProjectService, Service, SubresourceLifetime
@@ -47,7 +47,8 @@ def open_periods(engine: Engine, task: ProjectTask) -> KnownLifetimes:
     found: list[Any] = _open_periods(engine, task.project_uuid, task.service_type)
     names = (task.project_name, task.domain_uuid, task.domain_name)
     project_id = found[0][0] if found and found[0][1:4] == names else None
-    return KnownLifetimes(project_id, [OpenPeriod._make(row[4:]) for row in found if row[4] is not None])
+    known = (OpenPeriod(row[4], Subresource._make(row[5:9]), *row[9:]) for row in found if row[4] is not None)
+    return KnownLifetimes(project_id, [*known])
 
 
 @value(int)
@@ -79,11 +80,9 @@ _insert = Insert(
 
 def begin_periods(engine: Engine, project_id: int, service_type: str, periods: Sequence[NewPeriod], at: float) -> None:
     """Adds periods that begin at that time. `project_id` is the one that `name_project` gives."""
-    new = []
-    for period in periods:
-        first_seen_at = at if period.first_seen_at is None else period.first_seen_at
-        new.append((project_id, service_type, *period.found[:5], first_seen_at, at))
-    _insert(engine, new)
+    first_seen = [at if period.first_seen_at is None else period.first_seen_at for period in periods]
+    found = [(project_id, service_type, *period.found.what, period.found.name) for period in periods]
+    _insert(engine, [(*row, first, at) for row, first in zip(found, first_seen, strict=True)])
 
 
 # -- ends without a scrape ---------------------------------------------------------------------------------------------
@@ -101,8 +100,9 @@ def _is_open(which: _Which, names: Collection[str]) -> Any:
 
 
 @writes
-def _note_last_scrapes(which: _Which, names: Collection[str]) -> Node:
-    """Stores when the service was last scraped in the project; null without both."""
+def note_last_scrapes(which: _Which, names: Collection[str]) -> Node:
+    """Stores when the subresources were seen last: when the service was last scraped in the project; null without both.
+    To be called before projects are deleted."""
     period = SubresourceLifetime
     last_scrape = (
         ProjectService.select(ProjectService.scraped_at)
@@ -122,11 +122,6 @@ def _end(which: _Which, names: Collection[str], at: float) -> Node:
     return changes.where(_is_open(which, names))
 
 
-def note_last_scrapes(engine: Engine, projects: Collection[str]) -> None:
-    """Stores when the subresources of projects were seen last. To be called before the projects are deleted."""
-    _note_last_scrapes(engine, "of projects", projects)
-
-
 def end_projects(engine: Engine, projects: Collection[str], at: float) -> None:
     """Ends all periods of projects. To be called after they are deleted: a scrape that was still writing is over
     then, and none comes any more."""
@@ -141,11 +136,8 @@ def _any_other(followed: Collection[str]) -> Node:
 def end_others(engine: Engine, followed: Collection[str], at: float) -> None:
     """Ends the periods of all resources but these (`service/resource`): nobody looks at them any more."""
     if _any_other(engine, followed):
-        _note_last_scrapes(engine, "of other resources", followed)
+        note_last_scrapes(engine, "of other resources", followed)
         _end(engine, "of other resources", followed, at)
-
-
-# -- what is old -------------------------------------------------------------------------------------------------------
 
 
 @column(int)
@@ -160,7 +152,7 @@ def _delete(numbers: Collection[int]) -> Node:
 
 
 def delete_ended_before(engine: Engine, time: float, limit: int) -> int:
-    """Deletes at most `limit` periods that ended before that time. Returns how many."""
+    """Deletes at most `limit` periods. Returns how many."""
     numbers = _old(engine, time, limit)
     _delete(engine, numbers)
     return len(numbers)
@@ -174,8 +166,6 @@ def delete_projects_without_periods() -> Node:
     periods = period.select(period.id).where(period.project == row.id)
     return row.delete().where(~fn.EXISTS(present), ~fn.EXISTS(periods))
 
-
-# -- reports -----------------------------------------------------------------------------------------------------------
 
 _L, _P = SubresourceLifetime.alias("l"), LifetimeProject.alias("p")
 
@@ -236,6 +226,7 @@ def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list
         conditions.append(_P.domain_uuid == wanted.domain_uuid)
     if wanted.project_uuid is not None:
         conditions.append(_P.uuid == wanted.project_uuid)
+    is_scraped = (ProjectService.project == Project.id) & (ProjectService.service == Service.id)
     query = (
         _L.select(
             *(_L.id, _P.domain_uuid, fn.COALESCE(Domain.name, _P.domain_name)),
@@ -247,16 +238,11 @@ def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list
         .join(Project, JOIN.LEFT_OUTER, on=Project.uuid == _P.uuid)
         .join(Domain, JOIN.LEFT_OUTER, on=Project.domain == Domain.id)
         .join(Service, JOIN.LEFT_OUTER, on=Service.type == _L.service_type)
-        .join(
-            ProjectService,
-            JOIN.LEFT_OUTER,
-            on=(ProjectService.project == Project.id) & (ProjectService.service == Service.id),
-        )
+        .join(ProjectService, JOIN.LEFT_OUTER, on=is_scraped)
         .where(*conditions)
         .order_by(_L.id)
-        .limit(limit)
     )
-    return engine.all(query, LifetimeRow)
+    return engine.all(query.limit(limit), LifetimeRow)
 
 
 @exists

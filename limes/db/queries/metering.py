@@ -5,11 +5,14 @@ from typing import Any, NamedTuple
 
 from peewee import Cast, Value, fn
 
+from limes.core.calendar import MonthUnits
+from limes.core.catalog import Ref
 from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     Domain,
     MeteredProject,
+    MeteredUnit,
     Project,
     ProjectAZResource,
     ProjectResource,
@@ -21,7 +24,7 @@ from limes.db.models import (
 )
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.usage_sources import Meter
-from limes.db.query import Insert, Node, column, tuples, writes
+from limes.db.query import Insert, Node, collected, column, tuples, writes
 
 PENDING = 2**62
 """`recorded_at` of what no closed day has counted so far, and might have to be corrected for."""
@@ -95,21 +98,14 @@ _METERED = _AZ.metered_usage.is_null(False) & (_AZ.metered_usage > 0)
 
 def _end_steps(engine: Engine, now: int, ended_later: Any, *conditions: Any) -> None:
     """Adds steps to 0. The clock of the host that has scraped last may have been ahead: what it found is over as well.
-
-    `ended_later` selects these steps.
-    """
+    `ended_later` selects these steps."""
     # nothing is recorded before its time, and there is an index of when it was
     later = UsageStep.delete().where(UsageStep.recorded_at > now, UsageStep.at > now, ended_later)
     recorded_at = PENDING if engine.write(later) else now
     ended = (
         _AZ.select(
-            Project.uuid,
-            Service.type,
-            Resource.name,
-            _AZ.az,
-            Value(now).alias("at"),
-            Value(0).alias("usage"),
-            Value(recorded_at).cast("BIGINT"),
+            *(Project.uuid, Service.type, Resource.name, _AZ.az),
+            *(Value(now).alias("at"), Value(0).alias("usage"), Value(recorded_at).cast("BIGINT")),
         )
         .join(Project, on=_AZ.project_id == Project.id)
         .join(Resource, on=_AZ.resource_id == Resource.id)
@@ -147,15 +143,8 @@ def end_resources(engine: Engine, resource_ids: Collection[int], now: int) -> No
     """Ends the account of resources that are offered no more. Their usage is metered anew if they come back."""
     if not resource_ids:
         return
-    resource = (
-        Resource.select(Value(1))
-        .join(Service)
-        .where(
-            any_of(Resource.id, resource_ids),
-            UsageStep.resource_name == Resource.name,
-            UsageStep.service_type == Service.type,
-        )
-    )
+    is_of = (UsageStep.resource_name == Resource.name, UsageStep.service_type == Service.type)
+    resource = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, resource_ids), *is_of)
     _end_steps(engine, now, fn.EXISTS(resource), any_of(_AZ.resource_id, resource_ids))
     engine.write(_AZ.update(metered_usage=None).where(any_of(_AZ.resource_id, resource_ids), _METERED))
 
@@ -174,9 +163,6 @@ def metered_by_others(resource_ids: Collection[int]) -> Node:
     )
 
 
-# -- the beginning -----------------------------------------------------------------------------------------------------
-
-
 @tuples(tuple[int, int, str, int])
 def _meter(projects: Collection[int]) -> Node:
     query = _AZ.update(metered_usage=_AZ.usage).where(any_of(_AZ.project_id, projects), _AZ.metered_usage.is_null())
@@ -184,18 +170,11 @@ def _meter(projects: Collection[int]) -> Node:
 
 
 def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
-    """Begins the account of projects (UUIDs by id) with what they use according to the last scrape. To be called
-    once."""
+    """Begins the account of projects (UUIDs by id), once, with what they use according to the last scrape."""
     refs = {id_: ref for ref, id_ in resource_ids(engine).items()}
-    steps = [
-        StepRow(uuids[project], *refs[resource], az, now, usage, now)
-        for project, resource, az, usage in _meter(engine, uuids)
-        if usage
-    ]
+    used = [row for row in _meter(engine, uuids) if row[3]]
+    steps = [StepRow(uuids[project], *refs[resource], az, now, usage, now) for project, resource, az, usage in used]
     add_steps(engine, steps)
-
-
-# -- names -------------------------------------------------------------------------------------------------------------
 
 
 @writes
@@ -222,3 +201,24 @@ def note_names(engine: Engine, now: int) -> None:
     """Notes what projects and domains are called from now on, where that has changed."""
     _end_names(engine, now)
     _begin_names(engine, now)
+
+
+_UNIT = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
+_add_units = Insert(tuple[str, str, int, str], MeteredUnit, *_UNIT, key=3)
+
+
+@collected(tuple[str, str], tuple[int, str])
+def _noted_units() -> Node:
+    return MeteredUnit.select(*_UNIT).order_by(MeteredUnit.since)
+
+
+def metered_units(engine: Engine) -> MonthUnits:
+    """The units of all resources that were ever metered."""
+    return MonthUnits(_noted_units(engine))
+
+
+def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
+    """Notes the units of resources from now on, where they have changed."""
+    noted = metered_units(engine).noted
+    changed = [(ref, unit) for ref, unit in sorted(units.items()) if ref not in noted or noted[ref][-1][1] != unit]
+    _add_units(engine, [(*ref, now, unit) for ref, unit in changed])

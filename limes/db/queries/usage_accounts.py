@@ -1,19 +1,17 @@
-"""The stored account: closed days and months, their corrections, how far closing has come, and units (ADR 32)."""
+"""The stored account: closed days and months, their corrections, and how far closing has come (docs/adr/0032)."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 import orjson
 from peewee import fn
 
-from limes.core.calendar import Granularity, MonthUnits, month_of, previous_month
-from limes.core.catalog import Ref
+from limes.core.calendar import Granularity, month_of, previous_month
 from limes.core.metering import Account
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
 from limes.db.models import (
     ClosedDay,
-    MeteredUnit,
     MeteringState,
     Project,
     UsageCorrection,
@@ -24,7 +22,7 @@ from limes.db.models import (
 )
 from limes.db.queries.metering import PENDING
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
-from limes.db.query import Insert, Node, collected, column, exists, first, first_value, mapping, rows, tuples, writes
+from limes.db.query import Insert, Node, column, exists, first, first_value, mapping, rows, tuples, writes
 
 
 class State(NamedTuple):
@@ -39,7 +37,7 @@ class State(NamedTuple):
     """`last_project`, if the present rules have closed the day for all projects until there."""
 
     def advanced(self, last_project: str) -> "State":
-        """Returns the state with the day closed until this project (UUID)."""
+        """The day is closed until this project (UUID)."""
         is_ours = self.last_project == (self.checked_project or "")
         return self._replace(last_project=last_project, checked_project=last_project if is_ours else None)
 
@@ -113,8 +111,6 @@ def projects_after(after: int, limit: int) -> Node:
     return Project.select(Project.id, Project.uuid).where(Project.id > after).order_by(Project.id).limit(limit)
 
 
-# -- writing accounts --------------------------------------------------------------------------------------------------
-
 ROWS = 2000
 """Of one statement."""
 
@@ -148,9 +144,8 @@ def as_stored(account: Account) -> tuple[str, str, str, int, int | None, int | N
 def _last(of_months: bool, projects: Sequence[str], begin: int, resources: Collection[str] | None) -> Node:
     row: Any = UsageMonth if of_months else UsageStep
     time, usage = (row.counted_until, row.last) if of_months else (row.at, row.usage)
-    query: Select = row.select(*meter_columns(row), time, usage).where(
-        any_of(row.project_uuid, projects), time >= begin
-    )
+    query: Select = row.select(*meter_columns(row), time, usage)
+    query = query.where(any_of(row.project_uuid, projects), time >= begin)
     return (query if resources is None else query.where(any_of(row.resource_name, resources))).order_by(time)
 
 
@@ -168,9 +163,6 @@ def last_usages(
     return {meter: usage for meter, (_, usage) in known.items()}
 
 
-# -- retention ---------------------------------------------------------------------------------------------------------
-
-
 _What = Literal["steps", "gaps", "days", "months"]
 
 
@@ -185,46 +177,24 @@ def _forget(what: _What, before: int) -> Node:
     }[what]
 
 
-def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> Mapping[str, int]:
-    """Deletes what single hours, days and months before these times are computed from. Returns how many rows."""
-    before: dict[_What, int | None] = {"steps": hours_before, "gaps": hours_before, "days": days_before}
-    before["months"] = months_before
-    return {what: _forget(engine, what, time) for what, time in before.items() if time is not None}
+def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> None:
+    """Deletes what single hours, days and months before these times are computed from."""
+    _forget(engine, "steps", hours_before)
+    _forget(engine, "gaps", hours_before)
+    _forget(engine, "days", days_before)
+    if months_before is not None:
+        _forget(engine, "months", months_before)
 
 
 @writes
 def _forget_later(of_months: bool, begin: int) -> Node:
-    model: Any = UsageMonth if of_months else UsageDay
-    deleted: Node = model.delete().where(model.begins >= begin)
-    return deleted
+    model = UsageMonth if of_months else UsageDay
+    return model.delete().where(model.begins >= begin)
 
 
 def forget_from(engine: Engine, day: int, month: int) -> None:
     _forget_later(engine, False, day)
     _forget_later(engine, True, month)
-
-
-# -- units of resources over time --------------------------------------------------------------------------------------
-
-_COLUMNS = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
-_add = Insert(tuple[str, str, int, str], MeteredUnit, *_COLUMNS, key=3)
-
-
-@collected(tuple[str, str], tuple[int, str])
-def _noted() -> Node:
-    return MeteredUnit.select(*_COLUMNS).order_by(MeteredUnit.since)
-
-
-def metered_units(engine: Engine) -> MonthUnits:
-    """The units of all resources that were ever metered."""
-    return MonthUnits(_noted(engine))
-
-
-def note_units(engine: Engine, units: Mapping[Ref, str], now: int) -> None:
-    """Notes the units of resources from now on, where they have changed."""
-    noted = metered_units(engine).noted
-    changed = [(ref, unit) for ref, unit in sorted(units.items()) if ref not in noted or noted[ref][-1][1] != unit]
-    _add(engine, [(*ref, now, unit) for ref, unit in changed])
 
 
 # -- corrections -------------------------------------------------------------------------------------------------------
@@ -264,10 +234,8 @@ _insert_corrections = Insert(Correction, UsageCorrection, at_once=ROWS)
 
 
 class CheckedCorrections(NamedTuple):
-    """Which corrections were made by the present rules.
-
-    All who correct have locked the state, so that numbers are in the order in which they commit.
-    """
+    """Which corrections were made by the present rules. All who correct have locked the state, so that numbers are in
+    the order in which they commit."""
 
     until: int
     """The number of the last one of which that is known."""
@@ -277,7 +245,7 @@ class CheckedCorrections(NamedTuple):
     """When the first day or month begins that was corrected after that."""
 
 
-@rows(CheckedCorrections)
+@first(CheckedCorrections)
 def _checked() -> Node:
     row, state = UsageCorrection, MeteringState
     last = fn.COALESCE(row.select(fn.MAX(row.number)), 0)
@@ -286,8 +254,9 @@ def _checked() -> Node:
 
 
 def checked_corrections(engine: Engine) -> CheckedCorrections:
-    """Which corrections are known to be made by the present rules. To be called once the account has begun."""
-    (found,) = _checked(engine)
+    """Which corrections are known to be made by the present rules."""
+    found = _checked(engine)
+    assert found is not None, "the account has begun"
     return found
 
 

@@ -54,15 +54,8 @@ class StoredAccount(NamedTuple):
     """The end of the last day that it counts."""
 
 
-class ScrapeTimes(NamedTuple):
-    """When a service was last asked about a project, and since when that fails, if it does."""
-
-    project: str
-    service: str
-    scraped_at: float | None
-    failing_since: float | None
-
-
+ScrapeTimes = tuple[str, str, float | None, float | None]
+"""A project, a service, when that was last asked about the project, and since when that fails, if it does."""
 CLOCKS_DIFFER = 300
 """By how many seconds clocks of hosts may differ at most."""
 
@@ -92,21 +85,12 @@ def gaps(projects: Sequence[str], begin: int, end: int) -> Node:
     return query.where(any_of(gap.project_uuid, projects), gap.ends > begin, gap.begins < end)
 
 
-_SCRAPE_TIMES = (
-    ProjectService.select(Project.uuid, Service.type, ProjectService.scraped_at, FAILING_SINCE)
-    .join(Project)
-    .join_from(ProjectService, Service)
-)
-
-
-@rows(ScrapeTimes)
-def scrape_times(projects: Sequence[str]) -> Node:
-    return _SCRAPE_TIMES.where(any_of(Project.uuid, projects))
-
-
-@rows(ScrapeTimes)
-def scrape_times_of_services(services: Sequence[str]) -> Node:
-    return _SCRAPE_TIMES.where(any_of(Service.type, services))
+@tuples(tuple[str, str, float | None, float | None])
+def scrape_times(of_projects: bool, names: Sequence[str]) -> Node:
+    """Of these projects (UUIDs), or of these services."""
+    row = ProjectService
+    query = row.select(Project.uuid, Service.type, row.scraped_at, FAILING_SINCE).join(Project).join_from(row, Service)
+    return query.where(any_of(Project.uuid if of_projects else Service.type, names))
 
 
 @collected(Meter, CommittedTime)
@@ -129,9 +113,6 @@ def places(projects: Sequence[str], only: MeterFilter = NO_FILTER) -> Node:
         .join(Service, on=Resource.service == Service.id)
         .where(any_of(Project.uuid, projects), Resource.is_known, *_are((Service.type, Resource.name, az.az), only))
     )
-
-
-# -- stored accounts ---------------------------------------------------------------------------------------------------
 
 
 Month = tuple[str, str, str, str, int, str, str, str, int, int | None, int | None, int, int]
@@ -182,9 +163,6 @@ def month_rows(projects: Sequence[str], begin: int, end: int, only: MeterFilter)
     return _accounts(UsageMonth, projects, begin, end, only)
 
 
-# -- projects ----------------------------------------------------------------------------------------------------------
-
-
 class Names(NamedTuple):
     """What a project was called from a time on."""
 
@@ -212,11 +190,8 @@ def project_page(
     projects: Sequence[str] | None = None,
 ) -> Node:
     """The UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and among
-    these projects, if they are given.
-
-    Projects that came soon after, or went shortly before, are among them: the clock of the host that noticed it may
-    not be that of the host that scraped them.
-    """
+    these projects, if they are given. Projects that came soon after, or went shortly before, are among them: the clock
+    of the host that noticed it may not be that of the host that scraped them."""
     row = MeteredProject
     was_there = (row.since - CLOCKS_DIFFER < end, row.until.is_null() | (row.until + CLOCKS_DIFFER > begin))
     conditions: list[Any] = [row.project_uuid > marker, *was_there]
@@ -225,9 +200,6 @@ def project_page(
     if projects is not None:
         conditions.append(any_of(row.project_uuid, projects))
     return row.select(row.project_uuid).where(*conditions).distinct().order_by(row.project_uuid).limit(limit)
-
-
-# -- when commitments were confirmed, and whose they were, as their events tell ----------------------------------------
 
 
 class CommittedRow(NamedTuple):

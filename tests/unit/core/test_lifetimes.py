@@ -5,17 +5,27 @@ import re
 import pytest
 
 from limes.core.catalog import Catalog, ResourceDef, ServiceDef
-from limes.core.lifetimes import Changes, Found, LifetimeRule, NewPeriod, OpenPeriod, compare, find, followed_resources
+from limes.core.lifetimes import (
+    Changes,
+    Found,
+    LifetimeRule,
+    NewPeriod,
+    OpenPeriod,
+    Subresource,
+    compare,
+    find,
+    followed_resources,
+)
 
 SMALL, BIG = '{"flavor":"small"}', '{"flavor":"big"}'
 
 
 def server(id_: str, attributes: str = SMALL, az: str = "az-one") -> Found:
-    return Found("instances", az, id_, attributes)
+    return Found(Subresource("instances", az, id_, attributes))
 
 
 def period(number: int, found: Found, first_seen_at: float = 10.0) -> OpenPeriod:
-    return OpenPeriod(number, *found[:4], first_seen_at, 20.0)
+    return OpenPeriod(number, found.what, first_seen_at, 20.0)
 
 
 def test_what_is_still_there_goes_on() -> None:
@@ -36,7 +46,7 @@ def test_another_name_is_none() -> None:
 
 
 def test_the_same_id_in_two_resources() -> None:
-    other = server("a")._replace(resource_name="instances_small")
+    other = Found(server("a").what._replace(resource_name="instances_small"))
     assert compare([period(1, server("a"))], [server("a"), other]) == Changes([], [NewPeriod(other, None)])
 
 
@@ -62,7 +72,9 @@ def test_what_is_not_known_just_now_is_no_change() -> None:
     unclear = find("instances", "az-one", {"id": "a", "flavor": "small", "os_type": None}, ("flavor", "os_type"))
     assert compare([period(1, linux)], [unclear]) == Changes([], [])
     assert compare([period(1, server("a"))], [unclear]) == Changes([], [])
-    assert compare([period(1, linux._replace(az="az-two"))], [unclear]) == Changes([1], [NewPeriod(unclear, 10.0)])
+    assert compare([period(1, server("a", linux.what.attributes, "az-two"))], [unclear]) == Changes(
+        [1], [NewPeriod(unclear, 10.0)]
+    )
     resized = find("instances", "az-one", {"id": "a", "flavor": "big", "os_type": None}, ("flavor", "os_type"))
     assert compare([period(1, linux)], [resized]) == Changes([1], [NewPeriod(resized, 10.0)])
     without = find("instances", "az-one", {"id": "a", "flavor": "small"}, ("flavor", "os_type"))
@@ -79,28 +91,28 @@ def test_attributes_of_an_entry() -> None:
     }
     found = find("instances", "az-one", entry, ("ram", "network.id", "tags", "missing", "name.id"))
     attributes = '{"network.id":"n","ram":{"unit":"GiB","value":1}}'
-    assert found == ("instances", "az-one", "a", attributes, "web", frozenset({"tags"}))
+    assert found == (("instances", "az-one", "a", attributes), "web", frozenset({"tags"}))
 
 
 @pytest.mark.parametrize(
     ("entry", "id_"), [({"name": "b"}, "b"), ({"id": 5}, "5"), ({}, ""), ({"id": "a\0b"}, "ab"), ({"id": None}, "")]
 )
 def test_ids(entry: dict[str, object], id_: str) -> None:
-    assert find("instances", "any", entry, ()).id == id_
+    assert find("instances", "any", entry, ()).what.id == id_
 
 
 def test_what_is_followed() -> None:
     resources = [ResourceDef("cores"), ResourceDef("instances", billed_attributes=("flavor",)), ResourceDef("images")]
     catalog = Catalog([], [ServiceDef("compute", "compute", {one.name: one for one in resources})])
     rules = [
-        LifetimeRule(re.compile("compute/images"), ("size.value",)),
-        LifetimeRule(re.compile("compute/(instances|images)")),
-        LifetimeRule(re.compile("core")),
+        LifetimeRule(resource=re.compile("compute/images"), attributes=("size.value",)),
+        LifetimeRule(resource=re.compile("compute/(instances|images)")),
+        LifetimeRule(resource=re.compile("core")),
     ]
     assert followed_resources(catalog, rules) == {
         ("compute", "instances"): ("flavor",),
         ("compute", "images"): ("size.value",),
     }
-    assert followed_resources(catalog, [LifetimeRule(re.compile(".*/cores"))]) == {
+    assert followed_resources(catalog, [LifetimeRule(resource=re.compile(".*/cores"))]) == {
         ("compute", "cores"): ("flavor", "size", "type", "usage")
     }
