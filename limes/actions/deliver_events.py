@@ -34,7 +34,6 @@ class Failures:
         self._lock = threading.Lock()
 
     def count(self, *, failed: bool) -> int:
-        """Counts a failure, or starts again from 0 after a success. Returns the number."""
         with self._lock:
             self._count = self._count + 1 if failed else 0
             return self._count
@@ -52,8 +51,6 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class DeliverEvents:
-    """The use case for one sink."""
-
     limes: Limes
     sink: Sink
     section: AuditSettings | NotificationSettings
@@ -68,7 +65,6 @@ class DeliverEvents:
 
     @property
     def name(self) -> str:
-        """The name of the job."""
         return self.job or f"audit:{self.sink.name}"
 
     def run_if_due(self) -> Outcome | None:

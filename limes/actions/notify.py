@@ -158,7 +158,6 @@ def _key(alert: Alert) -> Key:
 
 
 def _temporary(row: TemporaryAlertRow) -> dict[str, Any]:
-    """Returns what ends, or has not begun."""
     temporary, before = row.temporary, row.temporary.before
     is_over = temporary.state == TemporaryState.OVER.value and before is not None
     term = {

@@ -20,7 +20,6 @@ class AutogrowLayout(Layout):
 
     @property
     def overrides(self) -> Rows:
-        """domain, project (by name), service, resource, override."""
         row = self.quotas.alias("q")
         project: Any = Table("projects")
         domain: Any = Table("domains")
@@ -50,7 +49,6 @@ class AutogrowLayout(Layout):
         return split.union_all(rest.where(known.c.project.is_null()))
 
     def _parts(self) -> Rows:
-        """Returns the quotas by AZ, and whether they add up."""
         row: Any = Table("project_az_resources")
         parts = self.with_place(row, row, row.c.quota).where(row.c.quota.is_null(False))
         parts, whole = self._without_total(parts).alias("p"), self.quotas.alias("w")
@@ -61,7 +59,6 @@ class AutogrowLayout(Layout):
 
     @property
     def usage_histories(self) -> Rows:
-        """project, service, resource, az, usage, history."""
         row: Any = Table("project_az_resources")
         query = self.with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
         return self._without_total(query.where(row.c.historical_usage.not_in(["", "{}"])))
@@ -74,14 +71,12 @@ class AutogrowLayout(Layout):
 
     @property
     def dropped_quotas(self) -> dict[str, Rows]:
-        """More of what is not imported."""
         part = self._parts().alias("p")
         text = "quotas by AZ that do not add up to the project's quota"
         return {text: Select([part], [Value(1).alias("one")]).where(~part.c.adds_up)}
 
 
 def _is_same(one: Any, other: Any) -> Any:
-    """Whether both rows are of the same project and resource."""
     return (
         (one.c.project == other.c.project) & (one.c.service == other.c.service) & (one.c.resource == other.c.resource)
     )

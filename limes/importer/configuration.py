@@ -90,7 +90,6 @@ def _of_2025(original: dict[str, Any], notes: Notes) -> dict[str, Any]:
 
 
 def _problems(document: dict[str, Any], folder: Path) -> list[str]:
-    """Returns what is wrong with the document, whatever the environment."""
     try:
         parse(copy.deepcopy(document), {}, folder)
     except ConfigError as error:

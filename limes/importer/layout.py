@@ -26,8 +26,6 @@ Rows = Any
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One version of the schema."""
-
     version: int
 
     def __post_init__(self) -> None:
@@ -45,7 +43,6 @@ class Layout:
 
     @property
     def is_by_name(self) -> bool:
-        """Whether each level has its own names of services and resources."""
         return self.version < HALF_WAY
 
     @property
@@ -55,14 +52,12 @@ class Layout:
 
     @property
     def has_totals(self) -> bool:
-        """Whether quota stands in the AZ row `total`."""
         return self.version >= 70
 
     # -- what there is -----------------------------------------------------------------------------------------------
 
     @property
     def capacity(self) -> Rows:
-        """service, resource, capacitor, az, raw_capacity, usage, subcapacities."""
         az, resource, service = self.cluster_tables()
         capacitor = resource.c.capacitor_id if self.version <= 51 else Value("")
         return (
@@ -101,13 +96,11 @@ class Layout:
 
     @property
     def domains(self) -> Rows:
-        """uuid, name."""
         domain = _table("domains")
         return domain.select(domain.c.uuid, domain.c.name)
 
     @property
     def domain_quotas(self) -> Rows:
-        """domain, service, resource, quota."""
         domain = _table("domains")
         if self.has_domain_quota:
             service, resource = _table("domain_services"), _table("domain_resources")
@@ -133,7 +126,6 @@ class Layout:
 
     @property
     def projects(self) -> Rows:
-        """id, uuid, name, parent_uuid, domain, has_bursting."""
         row, domain = _table("projects"), _table("domains")
         bursting = row.c.has_bursting if self.version <= 38 else Value(False)
         return row.select(
@@ -143,7 +135,6 @@ class Layout:
 
     @property
     def services(self) -> Rows:
-        """project, service, scraped_at, checked_at, stale, duration, error."""
         row = _table("project_services")
         _, _, service = self.cluster_tables()
         query = row.select(
@@ -159,7 +150,6 @@ class Layout:
 
     @property
     def quotas(self) -> Rows:
-        """project, service, resource, quota, backend_quota, max_quota, forbids_autogrowth, override."""
         row = _table("project_resources")
         bounds = self._bounds(row)
         if self.is_by_name:
@@ -198,14 +188,12 @@ class Layout:
 
     @property
     def usages(self) -> Rows:
-        """project, service, resource, az, usage, physical_usage, subresources."""
         row = _table("project_az_resources")
         query = self.with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources)
         return query if self.is_by_name else query.where(self.cluster_tables()[0].c.az != TOTAL_AZ)
 
     @property
     def commitments(self) -> Rows:
-        """id, uuid, project, service, resource, az, amount, duration, state, and times and people."""
         row = _table("project_commitments")
         if self.version <= 49:
             predecessor = row.c.predecessor_id
@@ -278,7 +266,6 @@ class Layout:
         return _all(row).where(row.c.az_resource_id.not_in(az.select(az.c.id).where(az.c.az == TOTAL_AZ)))
 
     def cluster_tables(self) -> tuple[Any, Any, Any]:
-        """AZ resources, resources and services of the cluster."""
         prefix = "cluster_" if self.version <= 61 else ""
         return _table(f"{prefix}az_resources"), _table(f"{prefix}resources"), _table(f"{prefix}services")
 

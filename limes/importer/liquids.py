@@ -119,7 +119,6 @@ def _add_to_group(path: str, service: str, key: str, rule: Entry, groups: dict[s
 
 
 def convert_discovery(value: Any, notes: Notes) -> Entry:
-    """Converts the discovery of domains and projects."""
     kept = notes.keep("discovery", mapping(value), ("method", "except_domains", "only_domains", "static_config"))
     static = mapping(kept.pop("static_config", None))
     if static:
@@ -134,7 +133,6 @@ def convert_discovery(value: Any, notes: Notes) -> Entry:
 
 
 def convert_behaviors(value: Any, notes: Notes) -> list[Entry]:
-    """Converts how single resources behave."""
     behaviors = []
     for index, entry in mappings(value):
         path = f"resource_behavior[{index}]"
@@ -159,7 +157,6 @@ def add_default_distribution(distributions: list[Entry], notes: Notes) -> list[E
 
 
 def note_mails(value: Any, notes: Notes) -> None:
-    """Notes what is to be done so that mails are sent."""
     if mapping(value):
         text = "give the endpoint as a sink of type mail_api in notifications, and write your texts as its templates"
         notes.to_do("mail_notifications", text)

@@ -42,7 +42,6 @@ class Outcome:
 
     @property
     def is_good(self) -> bool:
-        """Whether everything is here, or would be."""
         return not self.problems and not self.differences
 
 

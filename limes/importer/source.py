@@ -37,8 +37,6 @@ class CapacityRow(NamedTuple):
 
 
 class CapacitorRow(NamedTuple):
-    """When a capacitor was scraped."""
-
     name: str
     scraped_at: float | None
 
@@ -147,7 +145,6 @@ class Source:
         self.layout = AutogrowLayout(_version(engine))
 
     def rows_of(self, relation: str) -> Rows:
-        """Returns the query for all rows of a kind."""
         return getattr(self.layout, relation)
 
     def count(self, relation: str) -> int:

@@ -60,7 +60,6 @@ class Target:
         """What was left out, in words, and how much of it there was."""
 
     def is_empty(self) -> bool:
-        """Returns whether it has no data of domains and projects yet."""
         return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
     def write_capacitors(self, rows: Iterable[source.CapacitorRow]) -> None:
@@ -94,7 +93,6 @@ class Target:
         self._domains = dict(self.engine.tuples(models.Domain.select(models.Domain.uuid, models.Domain.id)))
 
     def write_domain_quotas(self, rows: Iterable[source.DomainQuotaRow]) -> None:
-        """Writes quotas of domains; 0 where the source has none."""
         given = {
             (self._domains[row.domain], self._resources[row.service, row.resource]): row.quota
             for row in self._of_known_resources(rows)
@@ -146,8 +144,6 @@ class Target:
         )
 
     def write_quotas(self, rows: Iterable[source.QuotaRow]) -> None:
-        """Writes quotas of projects, and what the backends enforce."""
-
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
                 pair = self._projects[row.project][0], self._resources[row.service, row.resource]
@@ -187,8 +183,6 @@ class Target:
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
 
     def write_usage_histories(self, rows: Iterable[source.UsageHistoryRow]) -> None:
-        """Writes how usage has changed of late, of resources whose quota grows by itself."""
-
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
                 changes = self._changes(row)
@@ -211,8 +205,6 @@ class Target:
             return []
 
     def write_usages(self, rows: Iterable[source.UsageRow]) -> None:
-        """Writes usage by AZ, and the totals from it."""
-
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
                 pair = self._projects[row.project][0], self._resources[row.service, row.resource]

@@ -71,5 +71,4 @@ KINDS = tuple(_DETAILS)
 
 
 def sample(kind: str) -> dict[str, Any]:
-    """Returns a notification of that kind."""
     return {"id": "00000000-0000-4000-8000-000000000000", "kind": kind, "at": _AT, **_DETAILS[kind]}

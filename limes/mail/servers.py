@@ -36,7 +36,6 @@ class _LinkHeader(BaseHeader):
     value_parser = UnstructuredHeader.value_parser
 
     def fold(self, *, policy: Policy) -> str:
-        """Returns the line."""
         return f"{self.name}: {self}{policy.linesep}"
 
 
@@ -58,7 +57,6 @@ class SmtpMailer:
 
     @contextmanager
     def open(self) -> Iterator["SmtpSession"]:
-        """Connects and logs in."""
         where = f"{self.server.host}:{self.server.port}"
         with _explained(where):
             client = _connect(self.server)
@@ -112,8 +110,6 @@ def _cut(client: smtplib.SMTP) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SmtpSession:
-    """An open connection."""
-
     client: smtplib.SMTP
     server: SmtpSettings
     where: str
@@ -223,7 +219,6 @@ class MailApi:
         return None
 
     def send(self, mail: Mail) -> Outcome:
-        """See `MailSession`."""
         document = {
             "project_id": mail.recipient,
             "subject": mail.subject,

@@ -56,8 +56,6 @@ class RenderError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """The parts of a mail."""
-
     subject: str
     text: str
     html: str
@@ -73,8 +71,6 @@ class Around:
 
 @dataclass(frozen=True)
 class Templates:
-    """All templates, ours and an operator's."""
-
     folder: Path | None = None
     default_language: str = _FALLBACK
 
@@ -95,7 +91,6 @@ class Templates:
         return Templates(None, self.default_language).render(kind, language, documents, around)
 
     def languages(self) -> list[str]:
-        """Returns all languages that have a folder."""
         folders = [folder for folder in (SHIPPED, self.folder) if folder is not None and folder.is_dir()]
         return sorted({each.name for folder in folders for each in folder.iterdir() if each.is_dir()})
 

@@ -36,8 +36,6 @@ class _NoCapacity(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A new commitment, and what the caller should know."""
-
     document: CommitmentDocument
     warnings: tuple[str, ...]
 
@@ -164,8 +162,6 @@ def _no_capacity(claims: Claims, az: str, unit: Unit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a commitment would be confirmed at once and, if not, why and what would work."""
-
     is_possible: bool
     reason: str = ""
     plan: Plan | None = None
@@ -216,7 +212,6 @@ def _plan(limes: Limes, project: int, request: CommitmentRequest, resource_id: i
 def _tally(
     limes: Limes, project: int, request: CommitmentRequest, resource_id: int, others: Collection[Commitment], now: float
 ) -> Tally:
-    """Returns the figures for the wanted commitment and these others."""
     azs, projects = {each.az for each in others}, {each.project_id for each in others}
     return store.tally(limes, request.ref, resource_id, azs | {request.az}, projects | {project}, now)
 

@@ -41,7 +41,6 @@ class ChangeFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Returns whether everything is wanted."""
         return not self.values and self.since <= 0 and self.until >= _FOR_EVER
 
     def accepts(self, commitment: Mapping[str, Any]) -> bool:
@@ -77,7 +76,6 @@ def commitments_of_project(
 
 @snapshot
 def public_commitments(limes: Limes, selection: Selection) -> list[CommitmentView]:
-    """Returns the commitments that are offered to everybody, over all projects."""
     ids = catalog_queries.resource_ids(limes.engine)
     wanted = [ids[ref] for ref in selection.refs if ref in ids]
     return store.views(limes, queries.public(limes.engine, wanted, limes.now()))

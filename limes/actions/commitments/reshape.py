@@ -26,8 +26,6 @@ from limes.errors import Conflict, NotFound, Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a commitment, or a part of it, is to be converted to."""
-
     target: Ref
     source_amount: int
     target_amount: int
@@ -54,7 +52,6 @@ def merge_commitments(limes: Limes, domain_uuid: str, project_uuid: str, numbers
 
 @atomic
 def renew_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int) -> CommitmentView:
-    """Creates a commitment that begins when this one ends."""
     now = limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     renewal = store.renew(limes, commitment, now, limes.settings.commitments.renewal_window)

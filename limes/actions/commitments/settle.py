@@ -22,7 +22,6 @@ _BATCH = 500
 
 
 def renew_and_settle(limes: Limes) -> None:
-    """The job of commitments."""
     renew_automatically(limes)  # first, so that its renewal follows
     settle_commitments(limes)
 

@@ -72,7 +72,6 @@ class CommitmentView:
 
 
 def refs_of(limes: Limes, resources: Iterable[int]) -> dict[int, Ref]:
-    """Returns these resources by id, whether they are configured or were."""
     return catalog_queries.refs_by_id(limes.engine, sorted(set(resources)))
 
 
@@ -104,7 +103,6 @@ def views(limes: Limes, commitments: Iterable[Commitment]) -> list[CommitmentVie
 def tally(
     limes: Limes, ref: Ref, resource_id: int, azs: Collection[str], projects: Collection[int], now: float
 ) -> Tally:
-    """Returns the figures that decide on capacity of a resource in these AZs, for these projects."""
     behavior = limes.catalog.behavior(ref)
     return Tally(commitment_figures.read_balance(limes.engine, resource_id, behavior, azs, projects, now))
 
@@ -166,7 +164,6 @@ def read_again(limes: Limes, commitment: Commitment) -> Commitment:
 
 
 def insert(limes: Limes, commitment: Commitment) -> Commitment:
-    """Returns the commitment with its number."""
     return replace(commitment, id=queries.insert(limes.engine, commitment))
 
 

@@ -181,7 +181,6 @@ def _summary(
 
 
 def _usage(engine: Engine, scope: Scope, zoned: Sequence[int], pooled: Sequence[int]) -> dict[tuple[int, str], int]:
-    """Returns what is used, by resource and AZ."""
     among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
     in_azs = kept_sums.az_usage_sums(engine, zoned, scope.level, among)
     overall = kept_sums.resource_sums(engine, pooled, scope.level, among)

@@ -29,15 +29,11 @@ class Users(Protocol):
         """Returns the addresses of the users who have one of these roles on a `project` or `domain`."""
         ...
 
-    def address_of(self, user_id: str) -> str | None:
-        """Returns the address of a user; None without one."""
-        ...
+    def address_of(self, user_id: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Finds who is told of a notification."""
-
     mail: MailSettings
     users: Users | None = None
     """None without Keystone, which alone knows addresses of users."""
@@ -77,7 +73,6 @@ class ProjectItself:
     mail: MailSettings
 
     def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
-        """Returns the project. Nobody for what is not about a project."""
         return {place.project_uuid: self.mail.language_of(place)} if place.project_uuid else {}
 
 
@@ -91,11 +86,9 @@ class QueueMails:
 
     @property
     def name(self) -> str:
-        """In the outbox."""
         return PREFIX + self.mail_sink
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        """See `Sink`."""
         try:
             return self._deliver(events)
         except LimesError as error:

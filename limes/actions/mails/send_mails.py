@@ -56,8 +56,6 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What mails look like."""
-
     templates: Templates
     link: str = ""
     unsubscribe: Unsubscribe | None = None
@@ -65,8 +63,6 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class SendMails:
-    """The use case for one sink."""
-
     limes: Limes
     sink: str
     mailer: Mailer
@@ -76,7 +72,6 @@ class SendMails:
 
     @property
     def name(self) -> str:
-        """The name of the job."""
         return f"mails:{self.sink}"
 
     def run_if_due(self) -> Sent | None:

@@ -41,7 +41,6 @@ class Subscriptions:
         return self.engine.atomic(lambda: queries.subscribe(self.engine, recipient.lower(), kind)) > 0
 
     def ended(self) -> list[tuple[str, str, float]]:
-        """Returns recipient, kind and time of all that was ended."""
         return self.engine.snapshot(lambda: queries.all_unsubscribed(self.engine))
 
 

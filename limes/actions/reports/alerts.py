@@ -38,8 +38,6 @@ Counts = Counter[tuple[Kind, Severity, str]]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One thing that needs somebody."""
-
     kind: Kind
     severity: Severity
     project: PlacedRow | None = None
@@ -70,8 +68,6 @@ class Alerts:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What one report is about."""
-
     scope: Scope
     selection: Selection
     resources: Mapping[int, NamedResource]
@@ -96,7 +92,6 @@ def find_all_alerts(limes: Limes, hysteresis: int) -> list[Alert]:
 
 @snapshot
 def count_alerts(limes: Limes, selection: Selection) -> Counts:
-    """Returns how many alerts there are in the whole cluster."""
     asked = _asked(limes, Where(), selection)
     return _count_of(limes, asked, list(_scrapes(limes, asked)))
 

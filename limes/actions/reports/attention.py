@@ -43,8 +43,6 @@ class ScrapeStatus:
 
 @dataclass(frozen=True, slots=True)
 class NamedResource:
-    """A resource, and what its amounts are counted in."""
-
     ref: Ref
     unit: Unit
 
@@ -67,7 +65,6 @@ class Ending:
 
 @snapshot
 def read_scrape_status(limes: Limes, where: Where) -> ScrapeStatus:
-    """Returns how scrapes of each service go, and of each capacitor."""
     scope = scope_of(limes.engine, where)
     capacitors = queries.capacitor_scrapes(limes.engine) if scope == EVERYWHERE else []
     return ScrapeStatus(queries.service_scrapes(limes.engine, scope), capacitors)
@@ -75,7 +72,6 @@ def read_scrape_status(limes: Limes, where: Where) -> ScrapeStatus:
 
 @snapshot
 def find_fullest(limes: Limes, where: Where, selection: Selection, above: int, limit: int) -> Fullest:
-    """Returns resources of which projects use more than `above` percent of their quota."""
     scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
     ids, share = list(resources), above / 100
     rows = queries.fullest(limes.engine, scope, ids, share, limit)
@@ -85,7 +81,6 @@ def find_fullest(limes: Limes, where: Where, selection: Selection, above: int, l
 
 @snapshot
 def find_ending(limes: Limes, where: Where, selection: Selection, days: int, limit: int) -> Ending:
-    """Returns confirmed commitments that end within so many days."""
     scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
     ids, now = list(resources), limes.now()
     until = now + days * _DAY

@@ -56,7 +56,6 @@ class Claims:
         return ANY_AZ if self.is_pooled else az
 
     def room_inside(self, az: str) -> int:
-        """Returns the AZ's capacity less its own claims."""
         az = self.counting_az(az)
         return self.capacity.get(az, 0) - self.claimed.get(az, 0)
 
@@ -66,7 +65,6 @@ class Claims:
 
     @property
     def unplaced(self) -> int:
-        """How much is claimed in no known AZ."""
         return 0 if self.is_pooled else self.claimed.get(ANY_AZ, 0) + self.claimed.get(UNKNOWN_AZ, 0)
 
     def holds_back(self, az: str) -> bool:
@@ -85,7 +83,6 @@ class Balance:
 
 
 def queue_order(commitment: Commitment) -> tuple[float, float, int]:
-    """Sort key: first come, first served."""
     return (commitment.created_at, commitment.confirm_by or 0.0, commitment.id)
 
 

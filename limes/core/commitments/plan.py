@@ -27,8 +27,6 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """When the commitment could be confirmed, and what blocks it."""
-
     confirmable_at: float | None
     """In seconds since the epoch; None if no time can be foreseen."""
     confirmable_now: int
@@ -71,8 +69,6 @@ def advise(plan: Plan, unit: Unit) -> str:
 
 
 class _Future:
-    """The state of all commitments, moved from one time of change to the next."""
-
     def __init__(self, tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> None:
         present = [each for each in (advance(each, now) for each in live) if each.is_live]
         self.tally = tally
@@ -90,7 +86,6 @@ class _Future:
         self._serve([each for each in present if each.status is Status.PENDING])
 
     def times(self) -> set[float]:
-        """Returns the times at which a commitment ends or becomes due."""
         return {*self._ends, *self._begins}
 
     def missing(self) -> int:

@@ -73,17 +73,14 @@ def check_az(az: str, behavior: Behavior, catalog: Catalog) -> None:
 
 
 def committable_azs(behavior: Behavior, catalog: Catalog) -> tuple[str, ...]:
-    """Returns the AZs that commitments to a resource can be in."""
     return catalog.availability_zones if behavior.commitment_is_az_aware else (ANY_AZ,)
 
 
 def az_aware_refs(catalog: Catalog) -> list[Ref]:
-    """Returns the resources whose commitments are for a single AZ."""
     return [ref for ref, behavior in _committable(catalog) if behavior.commitment_is_az_aware]
 
 
 def pooled_refs(catalog: Catalog) -> list[Ref]:
-    """Returns the resources whose commitments are for all AZs together."""
     return [ref for ref, behavior in _committable(catalog) if not behavior.commitment_is_az_aware]
 
 

@@ -159,20 +159,17 @@ def unsettled_resources(now: float) -> Node:
 
 @distinct(int)
 def waiting_resources() -> Node:
-    """The resources with commitments that wait for capacity."""
     return Stored.select(Stored.resource).distinct().where(Stored.status == "pending")
 
 
 @column(str)
 def live_services() -> Node:
-    """The types of services with live commitments."""
     has_live = fn.EXISTS(Stored.select(Value(1)).where(Stored.resource == Resource.id, IS_LIVE))
     return Service.select(Service.type).where(Service.id.in_(Resource.select(Resource.service).where(has_live)))
 
 
 @made(_from_row, *[Any] * len(COLUMNS), skip_empty="project_uuids")
 def unconfirmed_of(project_uuids: Sequence[str]) -> Node:
-    """The commitments of these projects that are not confirmed yet."""
     projects = Project.select(Project.id).where(any_of(Project.uuid, project_uuids))
     return _SELECT.where(Stored.status.in_(["planned", "pending"]), Stored.project.in_(projects))
 

@@ -27,8 +27,6 @@ _CHUNK = 200
 
 
 class NewItem(NamedTuple):
-    """A notification for one recipient."""
-
     sink: str
     recipient: str
     kind: str
@@ -49,8 +47,6 @@ class WaitingItem(NamedTuple):
 
 
 class MailRow(NamedTuple):
-    """A mail that is to be sent."""
-
     id: str
     recipient: str
     kind: str
@@ -105,13 +101,11 @@ def _update(engine: Engine, query: CompiledForRows, values: Mapping[int, Any]) -
 
 
 def defer_items(engine: Engine, due_at: Mapping[int, float]) -> None:
-    """Gives items another time at which they become part of a mail."""
     _update(engine, _DEFER, due_at)
 
 
 @writes_for("numbers")
 def drop_items(numbers: Sequence[int]) -> Node:
-    """Deletes items that nobody wants."""
     return MailItem.delete().where(any_of(MailItem.number, numbers))
 
 
@@ -138,7 +132,6 @@ def make_mails(engine: Engine, sink: str, mails: Sequence[MailRow], items: Mappi
 
 @mapping(tuple[str, str], float, skip_empty="recipients")
 def last_made(sink: str, recipients: Collection[str]) -> Node:
-    """When the last mail was made, by recipient and by kind, all in lower case."""
     query = Mail.select(_ADDRESS_OF_MAIL, Mail.kind, fn.MAX(Mail.made_at))
     return query.where(Mail.sink == sink, any_of(_ADDRESS_OF_MAIL, recipients)).group_by(_ADDRESS_OF_MAIL, Mail.kind)
 
@@ -167,13 +160,11 @@ def documents_of(engine: Engine, ids: Collection[str]) -> dict[str, list[str]]:
 
 @writes
 def mark_done(id_: str, at: float, error: str = "") -> Node:
-    """Notes that a mail was sent, or dropped because of an error."""
     return Mail.update(done_at=at, error=error).where(Mail.id == id_)
 
 
 @writes
 def try_later(id_: str, next_try_at: float, error: str) -> Node:
-    """Notes that a mail could not be sent, and when to try again."""
     return Mail.update(tries=Mail.tries + 1, next_try_at=next_try_at, error=error).where(Mail.id == id_)
 
 
@@ -242,13 +233,11 @@ def unsubscribed(recipients: Collection[str]) -> Node:
 
 @tuples(tuple[str, str, float])
 def all_unsubscribed() -> Node:
-    """Everybody who has unsubscribed from a kind, and when."""
     query = _REFUSED.select(_REFUSED.recipient, _REFUSED.kind, _REFUSED.at)
     return query.order_by(_REFUSED.recipient, _REFUSED.kind)
 
 
 def unsubscribe(engine: Engine, recipient: str, kind: str, at: float) -> None:
-    """Notes that a recipient does not want a kind."""
     _refuse(engine, [(recipient, kind, at)])
 
 
@@ -290,7 +279,6 @@ def lock_cursor() -> Node:
 
 @writes
 def move_cursor(last: int) -> Node:
-    """Remembers that number."""
     return NotificationCursor.update(last=last).where(NotificationCursor.id == 1)
 
 

@@ -52,32 +52,26 @@ def due(sink: str, now: float, never: float, limit: int) -> Node:
 
 @writes_for("numbers")
 def mark_delivered(numbers: Sequence[int], now: float) -> Node:
-    """Marks events that the sink is sure to have."""
     return _Event.update(delivered_at=now, error="").where(any_of(_Event.number, numbers))
 
 
 @writes
 def retry_later(number: int, next_try_at: float, error: str) -> Node:
-    """Notes that the sink refused the event, and when to try again."""
     changes = _Event.update(tries=_Event.tries + 1, next_try_at=next_try_at, error=error)
     return changes.where(_Event.number == number)
 
 
 @writes
 def hold(number: int, next_try_at: float) -> Node:
-    """Notes when to try the event."""
     return _Event.update(next_try_at=next_try_at).where(_Event.number == number)
 
 
 @first_value(str)
 def document_of(event_id: str) -> Node:
-    """An event by its id, for whichever sink it is."""
     return _Event.select(_Event.document).where(_Event.event_id == event_id).limit(1)
 
 
 class DeliveredEvent(NamedTuple):
-    """An event that a sink has."""
-
     delivered_at: float
     stream: str
     document: str
@@ -85,7 +79,6 @@ class DeliveredEvent(NamedTuple):
 
 @rows(DeliveredEvent)
 def delivered(sink: str, since: float, until: float) -> Node:
-    """What was delivered after `since`, and not after `until`."""
     query = _Event.select(_Event.delivered_at, _Event.stream, _Event.document)
     return query.where(_Event.sink == sink, _Event.delivered_at > since, _Event.delivered_at <= until)
 
