@@ -15,7 +15,6 @@ from limes.actions.project_tasks import never, next_pause
 from limes.actions.run_job import claim_job, finish_job
 from limes.audit.sinks.base import Delivery, OutgoingEvent, Sink
 from limes.db.queries import outbox
-from limes.db.queries.outbox import OutboxEvent
 from limes.errors import Unavailable
 from limes.settings.audit import AuditSettings
 from limes.settings.notifications import NotificationSettings
@@ -93,16 +92,14 @@ class DeliverEvents:
         finish_job(limes, self.name, claimed_until, pause, error or "")
         return Outcome(delivered, refused, failed=error is not None)
 
-    def _due(self) -> Sequence[OutboxEvent]:
+    def _due(self) -> list[OutgoingEvent]:
         now = self.limes.now()
         horizon = never(now, self.interval, self.section.retry_max, self.limes.lease)
-        return outbox.due(self.limes.engine, self.sink.name, now, horizon, _BATCH)
+        due = outbox.due(self.limes.engine, self.sink.name, now, horizon, _BATCH)
+        return [OutgoingEvent(*event) for event in due]
 
-    def _deliver(self, events: Sequence[OutboxEvent]) -> Delivery:
-        engine = self.limes.engine
-        delivery = self.sink.deliver(
-            [OutgoingEvent(each.number, each.stream, each.event_id, each.document, each.tries) for each in events]
-        )
+    def _deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+        engine, delivery = self.limes.engine, self.sink.deliver(events)
         tries = {event.number: event.tries for event in events}
 
         def work() -> None:

@@ -1,4 +1,4 @@
-"""The tables of the Go Limes, by the version of its schema, as queries that always give the same columns.
+"""The tables of the Go Limes, by the version of its schema, as queries that give the columns of the rows in `source`.
 
 Three shapes are known:
 
@@ -251,19 +251,17 @@ class Layout:
         """All rows that each of the queries above, by its name, has to give: none may be lost in a join."""
         commitment = _table("project_commitments")
         kept = _all(commitment).where(commitment.c.deleted_at.is_null()) if self.version >= 71 else _all(commitment)
+        usage, (az, _, _) = _table("project_az_resources"), self.cluster_tables()
+        usages = _all(usage)
+        if not self.is_by_name:
+            usages = usages.where(usage.c.az_resource_id.not_in(az.select(az.c.id).where(az.c.az == TOTAL_AZ)))
         return {
             "projects": _all(_table("projects")),
             "services": _all(_table("project_services")),
             "quotas": _all(_table("project_resources")),
-            "usages": self._without_totals(),
+            "usages": usages,
             "commitments": kept,
         }
-
-    def _without_totals(self) -> Rows:
-        row, (az, _, _) = _table("project_az_resources"), self.cluster_tables()
-        if self.is_by_name:
-            return _all(row)
-        return _all(row).where(row.c.az_resource_id.not_in(az.select(az.c.id).where(az.c.az == TOTAL_AZ)))
 
     def cluster_tables(self) -> tuple[Any, Any, Any]:
         prefix = "cluster_" if self.version <= 61 else ""

@@ -81,7 +81,8 @@ class Templates:
         from jinja2 import TemplateError
 
         try:
-            return _render(self._environment, self._languages(language), kind, documents, around)
+            wanted = (language, language.partition("-")[0], self.default_language, _FALLBACK)
+            return _render(self._environment, list(dict.fromkeys(wanted)), kind, documents, around)
         except (TemplateError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
             name = getattr(error, "name", None) or getattr(error, "filename", None) or kind
             text = f"template {language}/{name}: {type(error).__name__}: {one_line(str(error), 300)}"
@@ -93,10 +94,6 @@ class Templates:
     def languages(self) -> list[str]:
         folders = [folder for folder in (SHIPPED, self.folder) if folder is not None and folder.is_dir()]
         return sorted({each.name for folder in folders for each in folder.iterdir() if each.is_dir()})
-
-    def _languages(self, language: str) -> list[str]:
-        wanted = (language, language.partition("-")[0], self.default_language, _FALLBACK)
-        return list(dict.fromkeys(wanted))
 
     @cached_property
     def _environment(self) -> "ImmutableSandboxedEnvironment":

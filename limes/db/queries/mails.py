@@ -11,7 +11,6 @@ from limes.core.notifications import Key
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
 from limes.db.models import (
-    CommitmentEvent,
     Domain,
     Job,
     Mail,
@@ -21,7 +20,7 @@ from limes.db.models import (
     NotificationState,
     Project,
 )
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, value, writes, writes_for
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 _CHUNK = 200
 
@@ -280,12 +279,6 @@ def lock_cursor() -> Node:
 @writes
 def move_cursor(last: int) -> Node:
     return NotificationCursor.update(last=last).where(NotificationCursor.id == 1)
-
-
-@value(int)
-def newest_event() -> Node:
-    """The number of the newest event of a commitment; 0 if there is none."""
-    return CommitmentEvent.select(fn.COALESCE(fn.MAX(CommitmentEvent.number), 0))
 
 
 _STATE = (NotificationState.kind, NotificationState.subject, NotificationState.level)

@@ -10,16 +10,7 @@ from typing import NamedTuple
 from limes.db import models
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, first_value, rows, writes, writes_for
-
-
-class OutboxEvent(NamedTuple):
-    number: int
-    stream: str
-    event_id: str
-    document: str
-    tries: int
-
+from limes.db.query import Insert, Node, column, first_value, rows, tuples, writes, writes_for
 
 _Event = models.OutboxEvent
 _append = Insert(
@@ -36,9 +27,10 @@ def append(engine: Engine, events: Sequence[tuple[float, str, str, str, str]]) -
     _append(engine, [(*event, 0, event[0], "") for event in events])
 
 
-@rows(OutboxEvent)
+@tuples(tuple[int, str, str, str, int])
 def due(sink: str, now: float, never: float, limit: int) -> Node:
-    """At most `limit` events for the sink, in order, but none of streams in which an event waits for its next try.
+    """At most `limit` events for the sink in order, as (number, stream, event id, document, tries), but none of streams
+    in which an event waits for its next try.
 
     A next try later than `never` was set by a wrong clock, and does not count.
     """
