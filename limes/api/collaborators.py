@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from limes.actions.context import Limes
-from limes.actions.mails.subscriptions import MailSettings, Subscriptions
+from limes.actions.mail_recipients import MailPreferences, Subscriptions
 from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.web.client_address import ClientAddress
@@ -20,7 +20,7 @@ class ApiCollaborators:
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
     """Who does not want which mails."""
-    mail_settings: MailSettings | None = None
+    mail_settings: MailPreferences | None = None
     """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
     """What is served beside the API: the dashboard."""

@@ -61,7 +61,7 @@ def preview(options: argparse.Namespace) -> int:
 
 def _known(kinds: list[str]) -> list[str]:
     from limes.errors import NotFound
-    from limes.mail.samples import KINDS
+    from limes.mail.templates import KINDS
 
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise NotFound(f"no such kind: {', '.join(unknown)}; there are {', '.join(KINDS)}")

@@ -2,19 +2,16 @@
 
 from urllib.parse import urlsplit
 
-from limes.actions.mails.queue_mails import ProjectItself, Recipients
-from limes.actions.mails.send_mails import Contents
-from limes.actions.mails.subscriptions import MailSettings
+from limes.actions.mail_recipients import MailPreferences, ProjectItself, Recipients
+from limes.actions.send_mails import Contents
 from limes.auth.session import CloudSession
 from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
 from limes.mail.mailer import Mailer, Unsubscribe
-from limes.mail.samples import KINDS
 from limes.mail.servers import MailApi, SmtpMailer
-from limes.mail.templates import Templates
+from limes.mail.templates import KINDS, Templates
 from limes.settings import Settings
-from limes.settings.notifications import MailSettings as MailSection
-from limes.settings.notifications import NotificationSettings
+from limes.settings.notifications import MailSettings, NotificationSettings
 from limes.system import Clock
 
 _SESSION = 0.8
@@ -45,21 +42,21 @@ def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> Keyston
     return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache, cloud.gate.admit)
 
 
-def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailSettings | None:
+def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailPreferences | None:
     """Returns the use cases with which users choose their mails; None if they get none."""
     section = settings.notifications
     if "smtp" not in section.sinks:
         return None
     kinds = [kind for kind in KINDS if kind not in section.except_kinds]
-    return MailSettings(engine, clock, kinds, open_users(settings, cloud, clock))
+    return MailPreferences(engine, clock, kinds, open_users(settings, cloud, clock))
 
 
-def mail_contents(mail: MailSection) -> Contents:
+def mail_contents(mail: MailSettings) -> Contents:
     """Returns what mails look like."""
     return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
 
 
-def unsubscribe_links(mail: MailSection) -> Unsubscribe | None:
+def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
     """Returns what makes and reads links to unsubscribe; None if there are none."""
     section = mail.unsubscribe
     return Unsubscribe(section.url, section.secret or "") if section.url and urlsplit(section.url).netloc else None

@@ -6,11 +6,11 @@ from prometheus_client.registry import Collector as MetricSource
 
 from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents, Outcome
-from limes.actions.mails.queue_mails import QueueMails
-from limes.actions.mails.send_mails import SendMails
+from limes.actions.mail_recipients import QueueMails
 from limes.actions.notifications import BoundPosts
 from limes.actions.notify import notify
 from limes.actions.run_job import run_if_due
+from limes.actions.send_mails import SendMails
 from limes.audit.sinks.base import Sink
 from limes.audit.sinks.log import LogSink
 from limes.audit.sinks.webhook import WebhookSink

@@ -7,8 +7,8 @@ from typing import Any
 
 import orjson
 
-from limes.actions.mails.send_mails import Contents
-from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.mail_recipients import Subscriptions
+from limes.actions.send_mails import Contents
 from limes.composition.common import load_settings, open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.mails import mail_contents, open_mailer
@@ -17,8 +17,7 @@ from limes.db.queries.mails import with_names
 from limes.db.queries.outbox import document_of
 from limes.errors import BadRequest, NotFound, StartupError
 from limes.mail.mailer import Fate, Mail, MailerDown, Subscription
-from limes.mail.samples import KINDS, sample
-from limes.mail.templates import Around, Rendered, RenderError, Templates
+from limes.mail.templates import KINDS, Around, Rendered, RenderError, Templates, sample
 from limes.settings import Settings
 from limes.settings.notifications import MailSettings
 from limes.system import SystemClock, SystemIds

@@ -10,15 +10,6 @@ from limes.core.selection import Selection
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import attention as queries
-from limes.db.queries.attention import (
-    EVERYWHERE,
-    CapacitorScrape,
-    EndingRow,
-    FullCounts,
-    FullRow,
-    Scope,
-    ServiceScrapes,
-)
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import snapshot
 
@@ -37,8 +28,8 @@ class Where:
 class ScrapeStatus:
     """How scrapes go. Capacitors are only reported of the whole cluster: their errors are for operators."""
 
-    services: list[ServiceScrapes]
-    capacitors: list[CapacitorScrape]
+    services: list[queries.ServiceScrapes]
+    capacitors: list[queries.CapacitorScrape]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,22 +42,22 @@ class NamedResource:
 class Fullest:
     """Resources of projects near or beyond their quota, the fullest first, and how many there are in all."""
 
-    rows: list[tuple[NamedResource, FullRow]]
-    counts: FullCounts
+    rows: list[tuple[NamedResource, queries.FullRow]]
+    counts: queries.FullCounts
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
     """Commitments that end soon and were not renewed, the first to end first, and how many there are in all."""
 
-    rows: list[tuple[NamedResource, EndingRow]]
+    rows: list[tuple[NamedResource, queries.EndingRow]]
     total: int
 
 
 @snapshot
 def read_scrape_status(limes: Limes, where: Where) -> ScrapeStatus:
     scope = scope_of(limes.engine, where)
-    capacitors = queries.capacitor_scrapes(limes.engine) if scope == EVERYWHERE else []
+    capacitors = queries.capacitor_scrapes(limes.engine) if scope == queries.EVERYWHERE else []
     return ScrapeStatus(queries.service_scrapes(limes.engine, scope), capacitors)
 
 
@@ -89,13 +80,13 @@ def find_ending(limes: Limes, where: Where, selection: Selection, days: int, lim
     return Ending([(resources[row.resource_id], row) for row in rows], total)
 
 
-def scope_of(engine: Engine, where: Where) -> Scope:
+def scope_of(engine: Engine, where: Where) -> queries.Scope:
     """Returns whose rows to read. Raises `NotFound`."""
     if where.domain is None:
-        return EVERYWHERE
+        return queries.EVERYWHERE
     if where.project is None:
-        return Scope("domain", find_domain(engine, where.domain).id)
-    return Scope("project", find_project(engine, where.domain, where.project).id)
+        return queries.Scope("domain", find_domain(engine, where.domain).id)
+    return queries.Scope("project", find_project(engine, where.domain, where.project).id)
 
 
 def named_resources(engine: Engine, catalog: Catalog, selection: Selection) -> dict[int, NamedResource]:
