@@ -49,8 +49,7 @@ def read_original(path: Path) -> Any:
 
 def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[str]]) -> Converted:
     """Converts a document. Relative paths count from `folder`; `backend_problems` says what plugins find wrong with the
-    result. Raises `ConfigError` if it is not a configuration of the original.
-    """
+    result. Raises `ConfigError` if it is not a configuration of the original."""
     source, notes = copy.deepcopy(mapping(original)), Notes()
     if "services" in source:
         kept = notes.keep("", source, list(_SECTIONS))

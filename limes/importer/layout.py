@@ -11,15 +11,19 @@ Three shapes are known:
 """
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import Any
 
 from peewee import JOIN, Case, Cast, Expression, Select, Table, Value, fn
 
+from limes.core.catalog import ANY_AZ
 from limes.errors import ConfigError
 
 OLDEST, HALF_WAY, NEWEST = 36, 59, 82
 TOTAL_AZ = "total"
 
+_table: Any = Table
 Rows = Any
 """A SELECT. For those on plain tables peewee has no types."""
 
@@ -189,8 +193,7 @@ class Layout:
     @property
     def usages(self) -> Rows:
         row = _table("project_az_resources")
-        query = self.with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources)
-        return query if self.is_by_name else query.where(self.cluster_tables()[0].c.az != TOTAL_AZ)
+        return self._without_total(self.with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources))
 
     @property
     def commitments(self) -> Rows:
@@ -222,9 +225,8 @@ class Layout:
             query = row.select(*names, az_row.c.az, *columns)
             if az_row is not row:
                 query = query.join(az_row, on=az_row.c.id == row.c.az_resource_id)
-            return query.join(resource, on=resource.c.id == az_row.c.resource_id).join(
-                owner, on=owner.c.id == resource.c.service_id
-            )
+            query = query.join(resource, on=resource.c.id == az_row.c.resource_id)
+            return query.join(owner, on=owner.c.id == resource.c.service_id)
         az, resource, service = self.cluster_tables()
         query = row.select(*_aliases(row.c.project_id, service.c.type, resource.c.name), az.c.az, *columns)
         return (
@@ -232,6 +234,60 @@ class Layout:
             .join(resource, on=resource.c.id == az.c.resource_id)
             .join(service, on=service.c.id == resource.c.service_id)
         )
+
+    # -- for the model `autogrow` ------------------------------------------------------------------------------------
+
+    @property
+    def bounds(self) -> Rows:
+        """Where projects have bounded their quota."""
+        row = self.quotas.alias("q")
+        columns = (*_key(row), row.c.max_quota, row.c.forbids_autogrowth)
+        return Select([row], columns).where(row.c.max_quota.is_null(False) | row.c.forbids_autogrowth)
+
+    @property
+    def overrides(self) -> Rows:
+        row = self.quotas.alias("q")
+        project, domain = _table("projects"), _table("domains")
+        names = (domain.c.name.alias("domain"), project.c.name.alias("project"))
+        return (
+            Select([row], [*names, row.c.service, row.c.resource, row.c.override])
+            .join(project, on=project.c.id == row.c.project)
+            .join(domain, on=domain.c.id == project.c.domain_id)
+            .where(row.c.override.is_null(False))
+        )
+
+    @property
+    def az_quotas(self) -> Rows:
+        """Where the quotas by AZ do not add up to the project's quota, that is in no particular AZ, and not split."""
+        part, other, whole = self._parts().alias("p"), self._parts().alias("o"), self.quotas.alias("w")
+        split = Select([part], [*_key(part), part.c.az, part.c.quota, Value(True).alias("is_split")]).where(
+            part.c.adds_up
+        )
+        known = Select([other], _key(other)).where(other.c.adds_up).group_by(*_key(other)).alias("k")
+        quota = fn.COALESCE(whole.c.quota, 0).alias("quota")
+        in_any = [*_key(whole), Value(ANY_AZ).alias("az"), quota, Value(False).alias("is_split")]
+        rest = Select([whole], in_any).join(known, JOIN.LEFT_OUTER, on=_is_same(known, whole))
+        return split.union_all(rest.where(known.c.project.is_null()))
+
+    def _parts(self) -> Rows:
+        row = _table("project_az_resources")
+        parts = self.with_place(row, row, row.c.quota).where(row.c.quota.is_null(False))
+        parts, whole = self._without_total(parts).alias("p"), self.quotas.alias("w")
+        adds_up = whole.c.quota == fn.SUM(parts.c.quota).over(partition_by=_key(parts))
+        columns = [*_key(parts), parts.c.az, parts.c.quota, adds_up.alias("adds_up")]
+        return Select([parts], columns).join(whole, on=_is_same(whole, parts))
+
+    @property
+    def usage_histories(self) -> Rows:
+        row = _table("project_az_resources")
+        query = self.with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
+        return self._without_total(query.where(row.c.historical_usage.not_in(["", "{}"])))
+
+    def _without_total(self, query: Rows) -> Rows:
+        if self.is_by_name:
+            return query
+        az, _, _ = self.cluster_tables()
+        return query.where(az.c.az != TOTAL_AZ)
 
     # -- what has no place here --------------------------------------------------------------------------------------
 
@@ -244,6 +300,8 @@ class Layout:
             dropped["mails that wait to be sent"] = _all(_table("project_mail_notifications"))
         if self.version >= 71:
             dropped["commitments that were deleted"] = _all(commitment).where(commitment.c.deleted_at.is_null(False))
+        part = self._parts().alias("p")
+        dropped["quotas by AZ that do not add up to the project's quota"] = _all(part).where(~part.c.adds_up)
         return dropped
 
     @property
@@ -268,16 +326,20 @@ class Layout:
         return _table(f"{prefix}az_resources"), _table(f"{prefix}resources"), _table(f"{prefix}services")
 
 
-def _table(name: str) -> Any:
-    return Table(name)
-
-
 def _all(table: Any) -> Any:
     return Select([table], [Value(1).alias("one")])
 
 
 def _aliases(project: Any, service: Any, resource: Any) -> tuple[Any, ...]:
     return project.alias("project"), service.alias("service"), resource.alias("resource")
+
+
+def _key(rows: Any) -> tuple[Any, ...]:
+    return rows.c.project, rows.c.service, rows.c.resource
+
+
+def _is_same(one: Any, other: Any) -> Any:
+    return reduce(and_, (mine == yours for mine, yours in zip(_key(one), _key(other), strict=True)))
 
 
 def _epoch(column: Any) -> Any:

@@ -40,10 +40,8 @@ _VALUES = 15_000
 
 
 class Target:
-    """Writes the source's rows. All methods are to be called inside one transaction of the caller.
-
-    Services, resources and capacitors have to exist already (`sync_catalog`). What concerns others is left out.
-    """
+    """Writes the source's rows. All methods are to be called inside one transaction of the caller. Services, resources
+    and capacitors have to exist already (`sync_catalog`). What concerns others is left out."""
 
     def __init__(self, engine: Engine, catalog: Catalog, now: float, ids: IdSource) -> None:
         self.engine = engine
@@ -217,10 +215,8 @@ class Target:
         )
 
     def write_commitments(self, rows: Iterable[source.CommitmentRow]) -> None:
-        """Writes commitments under their numbers, with an event `created` for each live one, for those who bill.
-
-        Raises `ConfigError` for one that cannot be stored.
-        """
+        """Writes commitments under their numbers, with an event `created` for each live one, for those who bill. Raises
+        `ConfigError` for one that cannot be stored."""
         known: set[int] = set()
         events: list[commitment_events.EventRow] = []
 
