@@ -195,10 +195,8 @@ class MailPreferences:
         return self.engine.snapshot(lambda: self._read(address))
 
     def change(self, user_id: str, is_sent: bool | None, kinds: Sequence[tuple[str, bool]]) -> MailChoices:
-        """Changes what is given, and leaves the rest.
-
-        Raises `Unprocessable` for kinds that do not exist, and `Conflict` without an address.
-        """
+        """Changes what is given, and leaves the rest. Raises `Unprocessable` for kinds that do not exist, and
+        `Conflict` without an address."""
         names = [kind for kind, _ in kinds]
         if unknown := sorted(set(names) - set(self.kinds)):
             raise Unprocessable(f"there is no kind of mail {unknown[0]!r}; there are: {', '.join(self.kinds)}")

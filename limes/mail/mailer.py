@@ -69,10 +69,8 @@ class MailSession(Protocol):
 
 
 class Mailer(Protocol):
-    """A server that takes mail.
-
-    Contract: all calls return in bounded time. Nothing but `MailerDown` is raised, by opening and by sending.
-    """
+    """A server that takes mail. Contract: all calls return in bounded time. Nothing but `MailerDown` is raised, by
+    opening and by sending."""
 
     def open(self) -> AbstractContextManager[MailSession]:
         """Connects and logs in."""

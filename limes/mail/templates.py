@@ -164,10 +164,8 @@ def _split(rendered: str) -> tuple[str, str, str]:
 
 
 def normal(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Returns a notification with all fields, so that templates need not ask whether there are any.
-
-    Names lose what is not printable; only reasons and comments may have several lines.
-    """
+    """Returns a notification with all fields, so that templates need not ask whether there are any. Names lose what is
+    not printable; only reasons and comments may have several lines."""
     cleaned = {name: _cleaned(value, name) for name, value in document.items()}
     place = {"domain": {**_NOBODY, **(cleaned.get("domain") or {})}}
     place["project"] = {**_NOBODY, **(cleaned.get("project") or {})}

@@ -43,11 +43,8 @@ class Created:
 def create_commitment(
     limes: Limes, domain_uuid: str, project_uuid: str, request: CommitmentRequest, key: str | None = None
 ) -> Created:
-    """An idempotency key that was used for the same request answers the same commitment again.
-
-    Raises `NotFound`, `NotReady`, `Unprocessable`, `DurationError`, and `Conflict` if there is no capacity to confirm
-    it at once.
-    """
+    """An idempotency key that was used for the same request answers the same commitment again. Raises `NotFound`,
+    `NotReady`, `Unprocessable`, `DurationError`, and `Conflict` if there is no capacity to confirm it at once."""
     try:
         return _create(limes, domain_uuid, project_uuid, request, key)
     except _NoCapacity as refusal:
@@ -119,10 +116,8 @@ def _store(limes: Limes, project: ProjectRow, request: CommitmentRequest) -> Com
 
 @atomic
 def delete_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int, *, as_admin: bool) -> None:
-    """A project may take back a commitment, even a confirmed one, for a configured time.
-
-    With `as_admin`, unconfirmed ones can be deleted at any time. Raises `NotFound` and `Forbidden`.
-    """
+    """A project may take back a commitment, even a confirmed one, for a configured time. With `as_admin`, unconfirmed
+    ones can be deleted at any time. Raises `NotFound` and `Forbidden`."""
     now = limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     if not _is_fresh(limes, commitment, now):
@@ -192,10 +187,8 @@ def preview_commitment(limes: Limes, domain_uuid: str, project_uuid: str, reques
 
 @snapshot
 def plan_commitment(limes: Limes, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Plan:
-    """Returns when the commitment could be confirmed: not before `confirm_by` and the resource's earliest date.
-
-    Raises `NotFound`, `NotReady`, `DurationError` and `Unprocessable`.
-    """
+    """Returns when the commitment could be confirmed: not before `confirm_by` and the resource's earliest date. Raises
+    `NotFound`, `NotReady`, `DurationError` and `Unprocessable`."""
     requests.check_request(request, limes.catalog)
     project = find_project(limes.engine, domain_uuid, project_uuid).id
     return _plan(limes, project, request, _committable_id(limes, project, request), limes.now())
@@ -242,10 +235,8 @@ def with_warnings(limes: Limes, view: CommitmentView) -> CommitmentView:
 def _warnings(
     limes: Limes, project: int, resource_id: int, ref: Ref, start: float, additional: int = 0
 ) -> tuple[str, ...]:
-    """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount.
-
-    None where quota follows commitments: it is raised when they are confirmed.
-    """
+    """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount. None where
+    quota follows commitments: it is raised when they are confirmed."""
     if autogrow_rule(limes.catalog, ref):
         return ()
     row = project_quotas_by_resource(limes.engine, project, [resource_id]).get(resource_id)

@@ -157,11 +157,9 @@ NO_MATCH = "no matching commitment found"
 def offer_commitment(
     limes: Limes, domain_uuid: str, project_uuid: str, id_: int, amount: int, transfer_status: str
 ) -> CommitmentView:
-    """Marks a commitment, or a part of it, for transfer, and returns it with its token.
-
-    An empty status takes the mark away. An amount that is not below the commitment's means all of it. Raises
-    `NotFound`, and `Unprocessable` for a commitment that is not confirmed.
-    """
+    """Marks a commitment, or a part of it, for transfer, and returns it with its token. An empty status takes the mark
+    away. An amount that is not below the commitment's means all of it. Raises `NotFound`, and `Unprocessable` for a
+    commitment that is not confirmed."""
     now = limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     if not transfer_status:
@@ -182,11 +180,9 @@ def offer_commitment(
 
 @atomic
 def take_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int, token: str) -> CommitmentView:
-    """Moves the commitment of that number and token into the project.
-
-    Raises `NotFound`, and `Conflict` if the move would claim more capacity than there is: usage that the commitment
-    covered in its old project counts by itself afterwards.
-    """
+    """Moves the commitment of that number and token into the project. Raises `NotFound`, and `Conflict` if the move
+    would claim more capacity than there is: usage that the commitment covered in its old project counts by itself
+    afterwards."""
     now = limes.now()
     target = find_project(limes.engine, domain_uuid, project_uuid)
     commitment = queries.find(limes.engine, id_)

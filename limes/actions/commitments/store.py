@@ -179,11 +179,8 @@ def reshape(limes: Limes, reshaped: reshaping.Reshaped) -> tuple[list[Commitment
 
 
 def renew(limes: Limes, commitment: Commitment, now: float, window: float) -> Change:
-    """Stores a commitment that begins when this one ends, and returns that as a change.
-
-    Takes over whether it is renewed by itself. Raises `Conflict`, `NotFound`, `NotReady` and `Unprocessable`; then
-    nothing is written.
-    """
+    """Stores a commitment that begins when this one ends, and returns that as a change. Takes over whether it is
+    renewed by itself. Raises `Conflict`, `NotFound`, `NotReady` and `Unprocessable`; then nothing is written."""
     renewed = reshaping.renew(commitment, now, limes.ids.uuid(), window)
     queries.require_not_renewed(limes.engine, commitment)
     ref = ref_of(limes, commitment)
@@ -196,10 +193,8 @@ def renew(limes: Limes, commitment: Commitment, now: float, window: float) -> Ch
 
 
 def settle(limes: Limes, resource_id: int, now: float) -> list[Change]:
-    """Expires and confirms commitments to a locked resource, first come first served.
-
-    Returns the changes, which are still to be recorded. One statement where there is nothing to do.
-    """
+    """Expires and confirms commitments to a locked resource, first come first served. Returns the changes, which are
+    still to be recorded. One statement where there is nothing to do."""
     changes = []
     pending: list[Commitment] = []
     for commitment in queries.unsettled(limes.engine, resource_id, now):

@@ -42,9 +42,7 @@ class Plan:
 
 def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> Plan:
     """Simulates the future: whenever a commitment ends or becomes due, the queue is served first, and then `want`.
-
-    `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified.
-    """
+    `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified."""
     future = _Future(tally, live, want, now)
     confirmable_now = tally.committable_by(want.az, want.project)
     unplaced = future.unplaced()
@@ -146,10 +144,8 @@ class DayOfUse(NamedTuple):
 
 
 def recommended_amount(days: Mapping[int, DayOfUse], today: int) -> int:
-    """Returns the largest amount that was in use all day long on nine days out of ten, since the first known day.
-
-    A missing day is one without usage.
-    """
+    """Returns the largest amount that was in use all day long on nine days out of ten, since the first known day. A
+    missing day is one without usage."""
     if not days:
         return 0
     minima = sorted(days[day].usage_min if day in days else 0 for day in range(min(days), today + 1))

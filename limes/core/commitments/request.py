@@ -46,10 +46,8 @@ def check_request(request: CommitmentRequest, catalog: Catalog) -> Behavior:
 
 
 def committable_resource(ref: Ref, catalog: Catalog) -> tuple[ResourceDef, Behavior]:
-    """Returns the resource and its behavior. Raises `Unprocessable` if it allows no commitments.
-
-    Behavior for single domains or projects does not count (source: the original).
-    """
+    """Returns the resource and its behavior. Raises `Unprocessable` if it allows no commitments. Behavior for single
+    domains or projects does not count (source: the original)."""
     resource = catalog.find(ref)
     if resource is None:
         raise Unprocessable("no such resource" if ref[0] in catalog.services else "no such service")

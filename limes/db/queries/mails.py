@@ -86,10 +86,8 @@ def _waiting(sink: str, recipients: Collection[str]) -> Node:
 
 
 def waiting_of_due_recipients(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[WaitingItem]:
-    """All that waits for those recipients who have something due, in order; of at most `limit` of them.
-
-    A time later than `never` was set by a wrong clock, and does not count.
-    """
+    """All that waits for those recipients who have something due, in order; of at most `limit` of them. A time later
+    than `never` was set by a wrong clock, and does not count."""
     return _waiting(engine, sink, _due_recipients(engine, sink, now, never, limit))
 
 
@@ -257,10 +255,8 @@ def _accept(recipient: str, kinds: Collection[str]) -> Node:
 
 
 def change_subscriptions(engine: Engine, recipient: str, wanted: Mapping[str, bool], at: float) -> None:
-    """Notes which kinds a recipient, given in lower case, wants and does not want.
-
-    Two changes of the same recipient wait for each other: they would take the locks on their rows in different orders.
-    """
+    """Notes which kinds a recipient, given in lower case, wants and does not want. Two changes of the same recipient
+    wait for each other: they would take the locks on their rows in different orders."""
     if engine.dialect == "postgresql":
         _lock_recipient(engine, crc32(recipient.encode()) - 2**31)
     _accept(engine, recipient, [kind for kind, is_wanted in wanted.items() if is_wanted])

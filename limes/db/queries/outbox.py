@@ -30,10 +30,8 @@ def append(engine: Engine, events: Sequence[tuple[float, str, str, str, str]]) -
 @tuples(tuple[int, str, str, str, int])
 def due(sink: str, now: float, never: float, limit: int) -> Node:
     """At most `limit` events for the sink in order, as (number, stream, event id, document, tries), but none of streams
-    in which an event waits for its next try.
-
-    A next try later than `never` was set by a wrong clock, and does not count.
-    """
+    in which an event waits for its next try. A next try later than `never` was set by a wrong clock, and does not
+    count."""
     waiting = _Event.alias()
     waits = (waiting.delivered_at.is_null(), waiting.next_try_at > now, waiting.next_try_at <= never)
     streams = waiting.select(waiting.stream).where(waiting.sink == sink, *waits)
