@@ -41,14 +41,6 @@ class Alert:
 
 
 @dataclass(frozen=True, slots=True)
-class Alerts:
-    """The critical ones first, and how many there are in all."""
-
-    rows: list[Alert]
-    counts: Counts
-
-
-@dataclass(frozen=True, slots=True)
 class _Asked:
     scope: attention.Scope
     selection: Selection
@@ -57,11 +49,11 @@ class _Asked:
 
 
 @snapshot
-def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) -> Alerts:
-    """Returns at most so many alerts. Raises `NotFound`."""
+def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) -> tuple[list[Alert], Counts]:
+    """Returns at most so many alerts, the critical ones first, and how many there are in all. Raises `NotFound`."""
     asked = _asked(limes, where, selection)
     scrapes = list(_scrapes(limes, asked))
-    return Alerts(_rows(limes, asked, scrapes, limit)[:limit], _count_of(limes, asked, scrapes))
+    return _rows(limes, asked, scrapes, limit)[:limit], _count_of(limes, asked, scrapes)
 
 
 @snapshot
@@ -159,11 +151,8 @@ def _temporary(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
 
 def _scrapes(limes: Limes, asked: _Asked) -> Iterator[Alert]:
     latest = asked.now - limes.settings.alerts.unreachable_after
-    rows = [
-        row
-        for row in attention.service_scrapes(limes.engine, asked.scope)
-        if row.service_type in asked.selection.services
-    ]
+    wanted = asked.selection.services
+    rows = [row for row in attention.service_scrapes(limes.engine, asked.scope) if row.service_type in wanted]
     outages = _outages(limes, rows, latest)
     for row in rows:
         down_since = row.failing_since if row.failing == row.projects else outages.get(row.service_type)
