@@ -16,7 +16,7 @@ from limes.actions.set_quota import read_figures, rules_of, warn_beyond_capacity
 from limes.core import hierarchy
 from limes.core.autogrow_advice import Advice, Adviser
 from limes.core.catalog import ANY_AZ, Behavior, Ref
-from limes.core.commitments.request import beyond_quota, committable_azs
+from limes.core.commitments.rules import beyond_quota, committable_azs
 from limes.core.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaRules, bounds
 from limes.core.permissions import Permissions
 from limes.core.quota import is_forbidden, usable_quota

@@ -17,7 +17,7 @@ from limes.composition.identity import open_cloud
 from limes.composition.notify_commands import template_problems
 from limes.composition.references import reference_warnings
 from limes.core.catalog import Ref
-from limes.core.commitments.request import refs_without_zones
+from limes.core.commitments.rules import refs_without_zones
 from limes.errors import BackendError, ConfigError
 from limes.importer import source as original
 from limes.importer.run import Import, Progress

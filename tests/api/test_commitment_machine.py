@@ -20,8 +20,7 @@ from limes.actions.commitments import create, reading, reshape, settle
 from limes.actions.commitments.reshape import Conversion
 from limes.audit.initiator import Initiator
 from limes.core.commitments.commitment import Commitment, Status
-from limes.core.commitments.request import CommitmentRequest
-from limes.core.commitments.rules import conversion_rates
+from limes.core.commitments.rules import CommitmentRequest, conversion_rates
 from limes.core.selection import select
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.commitment_events import NumberedEvent

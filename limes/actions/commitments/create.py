@@ -14,12 +14,12 @@ from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
-from limes.core.commitments import request as requests
+from limes.core.commitments import rules
 from limes.core.commitments.claims import Claims, Tally
 from limes.core.commitments.commitment import Commitment, Status, advance, canonical_duration
 from limes.core.commitments.document import Commitment as CommitmentDocument
 from limes.core.commitments.plan import Plan, Want, advise, make_plan
-from limes.core.commitments.request import CommitmentRequest
+from limes.core.commitments.rules import CommitmentRequest
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
@@ -81,8 +81,8 @@ def _find_earlier_answer(limes: Limes, project: ProjectRow, key: str, request: C
 
 
 def _store(limes: Limes, project: ProjectRow, request: CommitmentRequest) -> CommitmentView:
-    behavior, now = requests.check_request(request, limes.catalog), limes.now()
-    requests.check_times(request, behavior, now)
+    behavior, now = rules.check_request(request, limes.catalog), limes.now()
+    rules.check_times(request, behavior, now)
     resource_id = _committable_id(limes, project.id, request)
     unit = limes.catalog.unit_of(request.ref)
     changes = store.lock(limes, [resource_id], now)  # those that wait for capacity come first
@@ -106,7 +106,7 @@ def _store(limes: Limes, project: ProjectRow, request: CommitmentRequest) -> Com
             creator_name=f"{limes.initiator.name}@{limes.initiator.user_domain}",
             confirm_by=None if request.confirm_by is None else float(request.confirm_by),
             confirmed_at=now if request.confirm_by is None else None,
-            expires_at=requests.expiry(request, now),
+            expires_at=rules.expiry(request, now),
             auto_renews=request.auto_renews,
         ),
     )
@@ -167,12 +167,12 @@ def preview_commitment(limes: Limes, domain_uuid: str, project_uuid: str, reques
     """Returns whether it would be confirmed at once. Raises as creating it, except for capacity and earliest date."""
     if request.confirm_by is not None:
         raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
-    behavior = requests.check_request(request, limes.catalog)
+    behavior = rules.check_request(request, limes.catalog)
     project = find_project(limes.engine, domain_uuid, project_uuid).id
     resource_id = _committable_id(limes, project, request)
     now = limes.now()
     if (behavior.commitment_min_confirm_date or 0.0) > now:
-        return Verdict(False, requests.too_early(behavior), _plan(limes, project, request, resource_id, now))
+        return Verdict(False, rules.too_early(behavior), _plan(limes, project, request, resource_id, now))
     advanced = [advance(each, now) for each in queries.unsettled(limes.engine, resource_id, now)]
     pending = [each for each in advanced if each.status is Status.PENDING]
     waiting = store.without_forbidden(limes, resource_id, pending)
@@ -189,7 +189,7 @@ def preview_commitment(limes: Limes, domain_uuid: str, project_uuid: str, reques
 def plan_commitment(limes: Limes, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Plan:
     """Returns when the commitment could be confirmed: not before `confirm_by` and the resource's earliest date. Raises
     `NotFound`, `NotReady`, `DurationError` and `Unprocessable`."""
-    requests.check_request(request, limes.catalog)
+    rules.check_request(request, limes.catalog)
     project = find_project(limes.engine, domain_uuid, project_uuid).id
     return _plan(limes, project, request, _committable_id(limes, project, request), limes.now())
 
@@ -241,5 +241,5 @@ def _warnings(
         return ()
     row = project_quotas_by_resource(limes.engine, project, [resource_id]).get(resource_id)
     committed = queries.amount_held_at(limes.engine, project, resource_id, start)
-    text = requests.beyond_quota(ref, limes.catalog.unit_of(ref), committed + additional, row.quota if row else None)
+    text = rules.beyond_quota(ref, limes.catalog.unit_of(ref), committed + additional, row.quota if row else None)
     return () if text is None else (text,)

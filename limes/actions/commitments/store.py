@@ -25,8 +25,8 @@ from limes.core.commitments import reshaping
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance, confirm
 from limes.core.commitments.document import EventCommitment
-from limes.core.commitments.request import check_duration, committable_resource
 from limes.core.commitments.reshaping import NO_DEADLINES, Deadlines
+from limes.core.commitments.rules import check_duration, committable_resource
 from limes.core.quota import is_forbidden
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries

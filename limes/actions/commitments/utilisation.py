@@ -14,7 +14,7 @@ from limes.actions.reports.attention import NamedResource, Where, named_resource
 from limes.core.catalog import ANY_AZ
 from limes.core.commitments.commitment import Status
 from limes.core.commitments.plan import DayOfUse, recommended_amount
-from limes.core.commitments.request import az_aware_refs, committable_azs, pooled_refs
+from limes.core.commitments.rules import az_aware_refs, committable_azs, pooled_refs
 from limes.core.quota import is_forbidden
 from limes.core.selection import Selection
 from limes.db.engine import Engine

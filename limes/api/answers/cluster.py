@@ -12,7 +12,7 @@ from limes.api.answers.per_az import ClusterPerAZ, capacity_fields, cluster_azs
 from limes.api.answers.resources import Age, CommitmentConfig, RenderContext, ResourceHead, ServiceFigures, json_lists
 from limes.core.capacity import effective_total
 from limes.core.catalog import ANY_AZ, Catalog, Ref, ResourceDef
-from limes.core.commitments.request import committable_azs
+from limes.core.commitments.rules import committable_azs
 from limes.validation.shape import Amount, Shape, Time, Unit
 
 Committable = Annotated[dict[str, Amount], Field(description="What nobody has claimed yet, by AZ; shown with `per_az`")]

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from limes.api.answers.common import unit_of
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, ServiceDef
-from limes.core.commitments.request import committable_azs
+from limes.core.commitments.rules import committable_azs
 from limes.core.quota import QuotaSet
 from limes.core.selection import Selection
 from limes.system import Clock
