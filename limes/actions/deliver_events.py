@@ -14,7 +14,6 @@ from limes.actions.context import Limes
 from limes.actions.project_tasks import claim_job, finish_job, never, next_pause
 from limes.audit.sinks import Delivery, OutgoingEvent, Sink
 from limes.db.queries import outbox
-from limes.db.queries.outbox import OutboxEvent
 from limes.errors import Unavailable
 from limes.settings.audit import AuditSettings
 from limes.settings.notifications import NotificationSettings
@@ -33,7 +32,6 @@ class Failures:
         self._lock = threading.Lock()
 
     def count(self, *, failed: bool) -> int:
-        """Counts a failure, or starts again from 0 after a success. Returns the number."""
         with self._lock:
             self._count = self._count + 1 if failed else 0
             return self._count
@@ -51,8 +49,6 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class DeliverEvents:
-    """The use case for one sink."""
-
     limes: Limes
     sink: Sink
     section: AuditSettings | NotificationSettings
@@ -67,7 +63,6 @@ class DeliverEvents:
 
     @property
     def name(self) -> str:
-        """The name of the job."""
         return self.job or f"audit:{self.sink.name}"
 
     def run_if_due(self) -> Outcome | None:
@@ -96,16 +91,14 @@ class DeliverEvents:
         finish_job(limes, self.name, claimed_until, pause, error or "")
         return Outcome(delivered, refused, failed=error is not None)
 
-    def _due(self) -> Sequence[OutboxEvent]:
+    def _due(self) -> list[OutgoingEvent]:
         now = self.limes.now()
         horizon = never(now, self.interval, self.section.retry_max, self.limes.lease)
-        return outbox.due(self.limes.engine, self.sink.name, now, horizon, _BATCH)
+        due = outbox.due(self.limes.engine, self.sink.name, now, horizon, _BATCH)
+        return [OutgoingEvent(*event) for event in due]
 
-    def _deliver(self, events: Sequence[OutboxEvent]) -> Delivery:
-        engine = self.limes.engine
-        delivery = self.sink.deliver(
-            [OutgoingEvent(each.number, each.stream, each.event_id, each.document, each.tries) for each in events]
-        )
+    def _deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
+        engine, delivery = self.limes.engine, self.sink.deliver(events)
         tries = {event.number: event.tries for event in events}
 
         def work() -> None:

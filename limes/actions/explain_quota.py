@@ -16,7 +16,7 @@ from limes.actions.set_quota import read_figures, rules_of, warn_beyond_capacity
 from limes.core import hierarchy
 from limes.core.autogrow_advice import Adviser, AutogrowAdvice
 from limes.core.catalog import ANY_AZ, Behavior, Ref
-from limes.core.commitments.request import beyond_quota, committable_azs
+from limes.core.commitments.rules import beyond_quota, committable_azs
 from limes.core.hierarchy import Bounds, Figures, Judge, ProjectFigures, QuotaRules, bounds
 from limes.core.quota import Permissions, is_forbidden, usable_quota
 from limes.core.temporary_quota import TemporaryQuota

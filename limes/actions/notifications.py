@@ -72,15 +72,12 @@ class BoundPosts:
 
     @property
     def name(self) -> str:
-        """See `Sink`."""
         return self.sink.name
 
     def try_out(self) -> str | None:
-        """See `Sink`."""
         return self.sink.try_out()
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        """See `Sink`."""
         now = self.limes.now()
         found = [_Notification(event, orjson.loads(event.document)) for event in events]
         vain = self._in_vain(found)
@@ -104,7 +101,6 @@ class BoundPosts:
     def _plan(
         self, waiting: Sequence[_Notification], sent: Sequence[float], now: float
     ) -> tuple[list[Sequence[_Notification]], float]:
-        """Returns what goes into each POST now, and when to look at the rest."""
         if len(sent) + len(waiting) <= self.limes.settings.notifications.webhook.at_most_per_minute:
             return [[each] for each in waiting], now
         if sent and max(sent) + _PAUSE > now:
@@ -112,7 +108,6 @@ class BoundPosts:
         return [_together(waiting)], now + _PAUSE
 
     def _sent(self, now: float) -> dict[str, list[float]]:
-        """Returns when notifications were delivered within the last minute, by domain."""
         found: dict[str, list[float]] = {}
         for row in outbox.delivered(self.limes.engine, self.name, now - _WINDOW, now):
             found.setdefault(_domain(orjson.loads(row.document), row.stream), []).append(row.delivered_at)

@@ -119,7 +119,7 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
 def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yields what has happened to commitments since the last look; nothing with the first one."""
     if last is None:
-        queries.move_cursor(limes.engine, queries.newest_event(limes.engine))
+        queries.move_cursor(limes.engine, commitment_events.last_number(limes.engine))
         return
     events = commitment_events.after(limes.engine, last, _EVENTS)
     if not events:
@@ -158,7 +158,6 @@ def _key(alert: Alert) -> Key:
 
 
 def _temporary(row: TemporaryAlertRow) -> dict[str, Any]:
-    """Returns what ends, or has not begun."""
     temporary, before = row.temporary, row.temporary.before
     is_over = temporary.state == TemporaryState.OVER.value and before is not None
     term = {

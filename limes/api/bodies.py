@@ -14,7 +14,7 @@ from limes.actions.commitments.reshape import Conversion
 from limes.actions.quota_changes import QuotaChange
 from limes.actions.set_autogrow_bounds import WantedBound
 from limes.core.catalog import Ref
-from limes.core.commitments.request import CommitmentRequest
+from limes.core.commitments.rules import CommitmentRequest
 from limes.core.quota import QuotaSet
 from limes.core.temporary_quota import ALWAYS, Term
 from limes.errors import Unprocessable

@@ -20,7 +20,7 @@ import falcon
 from limes import logs
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
-from limes.actions.mails.subscriptions import MailSettings, Subscriptions
+from limes.actions.mail_recipients import MailPreferences, Subscriptions
 from limes.actions.quota_changes import IfMatch
 from limes.actions.reports.attention import Where
 from limes.api import parameters
@@ -50,7 +50,7 @@ class ApiCollaborators:
     policy: Policy
     client_address: ClientAddress = field(default_factory=ClientAddress)
     subscriptions: Subscriptions | None = None
-    mail_settings: MailSettings | None = None
+    mail_settings: MailPreferences | None = None
     """Which mails users get; None: users get none."""
     mounts: tuple[Mount, ...] = ()
 

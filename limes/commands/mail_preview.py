@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from limes.actions.mails.send_mails import Contents
+from limes.actions.send_mails import Contents
 from limes.composition.common import load_settings, open_checked_engine
 from limes.composition.identity import open_cloud
 from limes.composition.mails import mail_contents, open_mailer
@@ -15,8 +15,7 @@ from limes.db.queries.mails import with_names
 from limes.db.queries.outbox import document_of
 from limes.errors import BadRequest, NotFound, StartupError
 from limes.mail.mailer import Fate, Mail, MailerDown, Subscription
-from limes.mail.samples import KINDS, sample
-from limes.mail.templates import Around, Rendered, RenderError
+from limes.mail.templates import KINDS, Around, Rendered, RenderError, sample
 from limes.settings import Settings
 from limes.system import SystemClock, SystemIds
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from limes.commands import terminal
 
 if TYPE_CHECKING:
-    from limes.actions.mails.subscriptions import Subscriptions
+    from limes.actions.mail_recipients import Subscriptions
 
 
 def add_to(commands: terminal.Commands) -> None:
@@ -63,7 +63,7 @@ def preview(options: argparse.Namespace) -> int:
 
 def _known(kinds: list[str]) -> list[str]:
     from limes.errors import NotFound
-    from limes.mail.samples import KINDS
+    from limes.mail.templates import KINDS
 
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise NotFound(f"no such kind: {', '.join(unknown)}; there are {', '.join(KINDS)}")
@@ -72,7 +72,7 @@ def _known(kinds: list[str]) -> list[str]:
 
 @contextmanager
 def _open_subscriptions() -> "Iterator[Subscriptions]":
-    from limes.actions.mails.subscriptions import Subscriptions
+    from limes.actions.mail_recipients import Subscriptions
     from limes.composition.common import load_settings, open_checked_engine
     from limes.system import SystemClock
 

@@ -1,7 +1,7 @@
 """The collaborators of the Limes API, and of the dashboard within it."""
 
 from limes.actions.context import open_limes
-from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.mail_recipients import Subscriptions
 from limes.actions.push_quota import push_quota
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.call import ApiCollaborators

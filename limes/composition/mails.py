@@ -7,12 +7,11 @@ from prometheus_client.registry import Collector as MetricSource
 
 from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents, Outcome
-from limes.actions.mails.queue_mails import ProjectItself, QueueMails, Recipients
-from limes.actions.mails.send_mails import Contents, SendMails
-from limes.actions.mails.subscriptions import MailSettings
+from limes.actions.mail_recipients import MailPreferences, ProjectItself, QueueMails, Recipients
 from limes.actions.notifications import BoundPosts
 from limes.actions.notify import notify
 from limes.actions.project_tasks import run_if_due
+from limes.actions.send_mails import Contents, SendMails
 from limes.audit.sinks import LogSink, Sink, WebhookSink
 from limes.auth.session import CloudSession
 from limes.collector.loop import Job, counted
@@ -21,14 +20,12 @@ from limes.core.notifications import PREFIX
 from limes.db.engine import Engine
 from limes.mail.keystone_users import KeystoneUsers
 from limes.mail.mailer import Mailer, Unsubscribe
-from limes.mail.samples import KINDS, sample
 from limes.mail.servers import MailApi, SmtpMailer
-from limes.mail.templates import Around, RenderError, Templates
+from limes.mail.templates import KINDS, Around, RenderError, Templates, sample
 from limes.metrics.counters import MailCounters, OutcomeCounter
 from limes.outgoing import GuardedSession
 from limes.settings import Settings
-from limes.settings.notifications import MailSettings as MailSection
-from limes.settings.notifications import NotificationSettings
+from limes.settings.notifications import MailSettings, NotificationSettings
 from limes.system import Clock
 
 _SESSION = 0.8
@@ -58,26 +55,26 @@ def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> Keyston
     return KeystoneUsers(adapter, clock, mail.email_attribute, mail.users_at_most, mail.user_cache, cloud.gate.admit)
 
 
-def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailSettings | None:
+def open_mail_settings(settings: Settings, engine: Engine, cloud: CloudSession, clock: Clock) -> MailPreferences | None:
     """Returns the use cases with which users choose their mails; None if they get none."""
     section = settings.notifications
     if "smtp" not in section.sinks:
         return None
     kinds = [kind for kind in KINDS if kind not in section.except_kinds]
-    return MailSettings(engine, clock, kinds, open_users(settings, cloud, clock))
+    return MailPreferences(engine, clock, kinds, open_users(settings, cloud, clock))
 
 
-def mail_contents(mail: MailSection) -> Contents:
+def mail_contents(mail: MailSettings) -> Contents:
     return Contents(Templates(mail.templates, mail.language), mail.link, unsubscribe_links(mail))
 
 
-def unsubscribe_links(mail: MailSection) -> Unsubscribe | None:
+def unsubscribe_links(mail: MailSettings) -> Unsubscribe | None:
     """Returns what makes and reads links to unsubscribe; None if there are none."""
     section = mail.unsubscribe
     return Unsubscribe(section.url, section.secret or "") if section.url and urlsplit(section.url).netloc else None
 
 
-def template_problems(mail: MailSection) -> list[str]:
+def template_problems(mail: MailSettings) -> list[str]:
     """Returns what is wrong with an operator's templates and languages. Mails are sent all the same, with our texts."""
     templates = mail_contents(mail).templates
     known = templates.languages()

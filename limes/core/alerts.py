@@ -12,8 +12,6 @@ from limes.validation.sections import Regex, Section
 
 
 class Severity(enum.StrEnum):
-    """How urgent an alert is."""
-
     CRITICAL = "critical"
     WARNING = "warning"
 

@@ -36,11 +36,8 @@ class Decision(NamedTuple):
 
 
 def decide(known: Mapping[Key, int], present: Mapping[Key, int], nearly: Collection[Key]) -> Decision:
-    """Compares what was told with what is.
-
-    Levels are by kind and subject; a higher level is worse. `nearly` has all that is there with thresholds that are
-    lower by the hysteresis: until then, it has not ended.
-    """
+    """Compares what was told with what is. Levels are by kind and subject; a higher level is worse. `nearly` has all
+    that is there with thresholds that are lower by the hysteresis: until then, it has not ended."""
     told = {key: level for key, level in present.items() if level > known.get(key, 0)}
     ended = [key for key in known if key not in present and key not in nearly]
     return Decision(told, ended)

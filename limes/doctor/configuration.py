@@ -12,7 +12,7 @@ from limes.composition.common import find_config
 from limes.composition.identity import open_cloud
 from limes.composition.mails import template_problems
 from limes.core.catalog import Catalog
-from limes.core.commitments.request import refs_without_zones
+from limes.core.commitments.rules import refs_without_zones
 from limes.doctor.finding import Context, Finding, ok, problem, warning
 from limes.doctor.warnings import configuration_warnings
 from limes.errors import ConfigError

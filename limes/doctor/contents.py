@@ -10,7 +10,7 @@ from limes.composition.checks import counted
 from limes.composition.cluster import build_cluster
 from limes.composition.identity import open_cloud
 from limes.core.catalog import Catalog
-from limes.core.commitments.request import az_aware_refs
+from limes.core.commitments.rules import az_aware_refs
 from limes.db.engine import Engine
 from limes.db.queries.kept_sums import are_kept
 from limes.db.queries.project_sums import unplaced_usage

@@ -69,7 +69,6 @@ def _is_live(commitment: Any) -> Any:
 
 
 def _zones(source: Source, catalog: Catalog) -> Iterator[str]:
-    """AZs that are in use there and not configured here."""
     known = {*catalog.availability_zones, ANY_AZ, UNKNOWN_AZ}
     usages, commitments = source.layout.usages.alias("u"), source.layout.commitments.alias("c")
     used = Select([usages], [usages.c.az]).where(usages.c.usage > 0)
@@ -79,7 +78,6 @@ def _zones(source: Source, catalog: Catalog) -> Iterator[str]:
 
 
 def _quota_tracking(source: Source, catalog: Catalog) -> Iterator[str]:
-    """Yields resources that have quota there, and not here."""
     quotas = source.layout.quotas.alias("q")
     key = (quotas.c.service, quotas.c.resource)
     rows: Any = _by_resource(quotas, fn.SUM(quotas.c.quota)).where(quotas.c.quota > 0)
@@ -100,7 +98,6 @@ def _units(source: Source, catalog: Catalog) -> Iterator[str]:
 
 
 def _overrides(source: Source, catalog: Catalog, ours: QuotaOverrides) -> Iterator[str]:
-    """Yields the overrides in force there that are not in our file."""
     differing = []
     for row in source.stream("overrides", OverrideRow, ("domain", "project", "service", "resource")):
         ref = (row.service, row.resource)

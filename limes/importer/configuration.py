@@ -1,7 +1,9 @@
 """Converts the configuration file of the Go Limes to ours, section by section. What has no counterpart is noted."""
 
 import copy
-from collections.abc import Callable, Mapping
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,6 @@ from typing import Any
 import orjson
 
 from limes.errors import ConfigError
-from limes.importer import liquids
 from limes.importer.plugin_params import CAPACITY, NO_COUNTERPART, QUOTA, Converter, Note, Notes, mapping, mappings
 from limes.settings import parse, read_yaml
 
@@ -49,8 +50,7 @@ def read_original(path: Path) -> Any:
 
 def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[str]]) -> Converted:
     """Converts a document. Relative paths count from `folder`; `backend_problems` says what plugins find wrong with the
-    result. Raises `ConfigError` if it is not a configuration of the original.
-    """
+    result. Raises `ConfigError` if it is not a configuration of the original."""
     source, notes = copy.deepcopy(mapping(original)), Notes()
     if "services" in source:
         kept = notes.keep("", source, list(_SECTIONS))
@@ -58,12 +58,8 @@ def convert(original: Any, folder: Path, backend_problems: Callable[[Any], list[
     elif "liquids" in source:
         document = _of_2025(source, notes)
     else:
-        raise ConfigError(
-            [
-                "expected a configuration of the Go Limes: YAML with `services`, as until 2025, or JSON with `liquids`;"
-                " this is something else"
-            ]
-        )
+        known = "YAML with `services`, as until 2025, or JSON with `liquids`"
+        raise ConfigError([f"expected a configuration of the Go Limes: {known}; this is something else"])
     document["database"] = {"url": _DATABASE}
     notes.to_do("database.url", "a new, empty database: the original's has tables of the same names. Mind LIMES_DB_*")
     return Converted(document, tuple(notes.notes), (*_problems(document, folder), *backend_problems(document)))
@@ -73,24 +69,23 @@ def _of_2025(original: dict[str, Any], notes: Notes) -> dict[str, Any]:
     source = notes.keep("", original, _SECTIONS_OF_2025)
     document = {"availability_zones": source.get("availability_zones", [])}
     if "discovery" in source:
-        document["discovery"] = liquids.convert_discovery(source["discovery"], notes)
-    services, capacitors, behaviors, groups = liquids.convert_liquids(source["liquids"], notes)
+        document["discovery"] = convert_discovery(source["discovery"], notes)
+    services, capacitors, behaviors, groups = convert_liquids(source["liquids"], notes)
     document |= {"services": services, "capacitors": capacitors}
-    if behaviors := [*liquids.convert_behaviors(source.get("resource_behavior"), notes), *behaviors]:
+    if behaviors := [*convert_behaviors(source.get("resource_behavior"), notes), *behaviors]:
         document["resource_behavior"] = behaviors
     if groups:
         document["commitments"] = {"conversions": groups}
     distributions = _distributions(source.get("quota_distribution_configs"), notes)
-    document["quota_distribution_configs"] = liquids.add_default_distribution(distributions, notes)
+    document["quota_distribution_configs"] = add_default_distribution(distributions, notes)
     for key in ("areas", "rate_behavior"):
         if source.get(key):
             notes.dropped(key, "areas have no other names here" if key == "areas" else "the Resource API has no rates")
-    liquids.note_mails(source.get("mail_notifications"), notes)
+    note_mails(source.get("mail_notifications"), notes)
     return document
 
 
 def _problems(document: dict[str, Any], folder: Path) -> list[str]:
-    """Returns what is wrong with the document, whatever the environment."""
     try:
         parse(copy.deepcopy(document), {}, folder)
     except ConfigError as error:
@@ -172,3 +167,160 @@ _SECTIONS: Mapping[str, Callable[[Any, Notes], Any]] = {
     "quota_distribution_configs": _distributions,
 }
 """The original's sections, in the order in which ours are written."""
+
+
+# -- of 2025 and later: JSON, with a liquid for each service -----------------------------------------------------------
+
+Entry = dict[str, Any]
+
+_LITERALS = re.compile(r"[\w-]+(?:\|[\w-]+)*")
+"""An expression that only lists names."""
+_ANY_DOMAIN = (".*", ".+")
+_DEFAULT_DISTRIBUTION: Mapping[str, Any] = {
+    "resource": ".*",
+    "model": "autogrow",
+    "autogrow": {"growth_multiplier": 1, "growth_minimum": 0, "usage_data_retention_period": "1s"},
+}
+"""What those releases do with a resource that no entry matches."""
+
+
+def convert_liquids(value: Any, notes: Notes) -> tuple[list[Entry], list[Entry], list[Entry], list[Entry]]:
+    """Returns services, capacitors, resource behaviours, and groups of convertible resources."""
+    services: list[Entry] = []
+    capacitors: list[Entry] = []
+    behaviors: list[Entry] = []
+    groups: dict[str, Entry] = defaultdict(dict)
+    known = (
+        *("area", "fixed_capacity_values", "capacity_values_from_prometheus", "rate_limits"),
+        "commitment_behavior_per_resource",
+    )
+    for name, given in mapping(value).items():
+        path = f"liquids.{name}"
+        liquid = notes.keep(path, mapping(given), known)
+        service: Entry = {"service_type": name, "type": "liquid", "params": {"area": liquid.get("area")}}
+        if limits := liquid.get("rate_limits"):
+            service["rate_limits"] = limits
+            notes.to_do(f"{path}.rate_limits", _RATES)
+        services.append(service)
+        capacitors += _capacitors(path, name, liquid, notes)
+        behaviors += _commitment_behaviors(path, name, liquid.get("commitment_behavior_per_resource"), groups, notes)
+    if capacitors:
+        text = "leave the capacitors of liquids out that report no capacity (hasCapacity in GET /v1/info)"
+        notes.to_do("capacitors", text)
+    if behaviors:
+        text = "true for all commitments: change it to false for resources whose topology is flat in GET /v1/info"
+        notes.to_do("resource_behavior[].commitment_is_az_aware", text)
+    return services, capacitors, behaviors, list(groups.values())
+
+
+def _capacitors(path: str, name: str, liquid: Entry, notes: Notes) -> Iterator[Entry]:
+    yield {"id": name, "type": "liquid", "params": {"service": name}}
+    if fixed := liquid.get("fixed_capacity_values"):
+        yield {"id": f"{name}-fixed", "type": "manual", "params": {"values": {name: fixed}}}
+        notes.changed(f"{path}.fixed_capacity_values", f"the capacitor {name}-fixed")
+    if given := mapping(liquid.get("capacity_values_from_prometheus")):
+        here = f"{path}.capacity_values_from_prometheus"
+        kept = notes.keep(here, given, ("api", "queries", "allow_zero_capacity"))
+        if kept.get("allow_zero_capacity"):
+            notes.dropped(f"{here}.allow_zero_capacity", "0 is a capacity like any other here")
+        queries = {
+            resource: {"query": query, "az_label": "az"} for resource, query in mapping(kept.get("queries")).items()
+        }
+        params = {"api": kept.get("api"), "queries": {name: queries}}
+        yield {"id": f"{name}-prometheus", "type": "prometheus", "params": params}
+        notes.changed(here, f"the capacitor {name}-prometheus; the label az of its queries is given")
+
+
+def _commitment_behaviors(
+    path: str, service: str, value: Any, groups: dict[str, Entry], notes: Notes
+) -> Iterator[Entry]:
+    """Yields behaviours that are equal to a list in which the first match counts; here, all that match do."""
+    earlier: list[str] = []
+    for index, entry in mappings(value):
+        here = f"{path}.commitment_behavior_per_resource[{index}]"
+        key, behavior = str(entry.get("key")), mapping(entry.get("value"))
+        known = ("durations_per_domain", "min_confirm_date", "until_percent", "conversion_rule")
+        behavior = notes.keep(f"{here}.value", behavior, known)
+        resource = f"{service}/{_first_match(earlier, key, '$')}"
+        earlier.append(key)
+        yield from _by_domain(resource, behavior)
+        if behavior.get("until_percent") is not None:
+            notes.dropped(f"{here}.value.until_percent", "commitments may use the whole capacity here")
+        if rule := mapping(behavior.get("conversion_rule")):
+            _add_to_group(f"{here}.value.conversion_rule", service, key, rule, groups, notes)
+
+
+def _by_domain(resource: str, behavior: Entry) -> Iterator[Entry]:
+    domains: list[str] = []
+    for _, entry in mappings(behavior.get("durations_per_domain")):
+        key, durations = str(entry.get("key")), entry.get("value")
+        scope = _first_match(domains, key, "(?:/|$)")
+        domains.append(key)
+        if not durations:
+            continue
+        converted: Entry = {"resource": resource}
+        if scope not in _ANY_DOMAIN:
+            converted["scope"] = f"{scope}(?:/.*)?"
+        converted |= {"commitment_durations": durations, "commitment_is_az_aware": True}
+        if date := behavior.get("min_confirm_date"):
+            converted["commitment_min_confirm_date"] = date
+        yield converted
+
+
+def _first_match(earlier: list[str], key: str, end: str) -> str:
+    """Returns an expression for what matches `key` and none of the earlier ones. `end` matches where a name ends."""
+    others = f"(?!(?:{'|'.join(earlier)}){end})" if earlier else ""
+    return f"{others}(?:{key})" if others or "|" in key else key
+
+
+def _add_to_group(path: str, service: str, key: str, rule: Entry, groups: dict[str, Entry], notes: Notes) -> None:
+    if _LITERALS.fullmatch(key):
+        group = groups[str(rule.get("identifier"))]
+        group |= {f"{service}/{name}": rule.get("weight", 1) for name in key.split("|")}
+    else:
+        text = f"add each resource that {key!r} means to a group of commitments.conversions, with {rule.get('weight')}"
+        notes.to_do(path, text)
+
+
+def convert_discovery(value: Any, notes: Notes) -> Entry:
+    kept = notes.keep("discovery", mapping(value), ("method", "except_domains", "only_domains", "static_config"))
+    static = mapping(kept.pop("static_config", None))
+    if static:
+        projects = mapping(static.get("projects"))
+        domains = [
+            {"id": domain.get("id"), "name": domain.get("name"), "projects": projects.get(str(domain.get("id")), [])}
+            for _, domain in mappings(static.get("domains"))
+        ]
+        kept["params"] = {"domains": domains}
+        notes.changed("discovery.static_config", "discovery.params, with the projects within their domains")
+    return kept
+
+
+def convert_behaviors(value: Any, notes: Notes) -> list[Entry]:
+    behaviors = []
+    for index, entry in mappings(value):
+        path = f"resource_behavior[{index}]"
+        kept = notes.keep(path, entry, ("resource", "overcommit_factor", "identity_in_v1_api", "category"))
+        if identity := kept.pop("identity_in_v1_api", None):
+            text = f"clients see the liquid's own name here, and not {identity}: tell their users"
+            notes.to_do(f"{path}.identity_in_v1_api", text)
+        if kept.pop("category", None):
+            notes.dropped(f"{path}.category", "categories are those that the liquid gives")
+        if len(kept) > 1:
+            behaviors.append(kept)
+    return behaviors
+
+
+def add_default_distribution(distributions: list[Entry], notes: Notes) -> list[Entry]:
+    """Returns them with what those releases do where none matches."""
+    if any(entry.get("resource") == ".*" for entry in distributions):
+        return distributions
+    text = "added: without an entry that matches, quota covers usage and commitments there, and people set it here"
+    notes.changed("quota_distribution_configs", text)
+    return [*distributions, {**_DEFAULT_DISTRIBUTION}]
+
+
+def note_mails(value: Any, notes: Notes) -> None:
+    if mapping(value):
+        text = "give the endpoint as a sink of type mail_api in notifications, and write your texts as its templates"
+        notes.to_do("mail_notifications", text)

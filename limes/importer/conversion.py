@@ -13,6 +13,10 @@ from limes.errors import ConfigError
 from limes.importer.source import CommitmentRow
 from limes.system import IdSource
 
+_SAME = (
+    *("id", "az", "amount", "created_at", "creator_uuid", "creator_name"),
+    *("confirm_by", "confirmed_at", "expires_at", "superseded_at"),
+)
 _ENDED = (Status.SUPERSEDED, Status.EXPIRED)
 
 
@@ -20,11 +24,8 @@ def convert_commitment(
     row: CommitmentRow, project: tuple[int, str], resource_id: int, known: Collection[int], now: float, ids: IdSource
 ) -> Commitment:
     """Returns the same commitment under the same number. `project` is our id and the UUID of its project, `known` are
-    the numbers imported before it.
-
-    A commitment without a UUID, as in early releases, gets one that is the same in each import. Raises `ConfigError` if
-    it cannot be stored as it is.
-    """
+    the numbers imported before it. A commitment without a UUID, as in early releases, gets one that is the same in each
+    import. Raises `ConfigError` if it cannot be stored as it is."""
     status = status_of(row, now)
     transfer_status, token = row.transfer_status, row.transfer_token
     if status in _ENDED or not (transfer_status or token):
@@ -38,21 +39,12 @@ def convert_commitment(
     if row.amount <= 0 or row.expires_at <= row.created_at:
         raise ConfigError([f"commitment {row.id}: its amount is not above zero, or it ends before it begins"])
     return Commitment(
-        id=row.id,
+        **{name: getattr(row, name) for name in _SAME},
         uuid=row.uuid or str(uuid.uuid5(uuid.NAMESPACE_URL, f"limes:commitment:{project[1]}:{row.id}")),
         project_id=project[0],
         resource_id=resource_id,
-        az=row.az,
-        amount=row.amount,
         duration=duration,
         status=status,
-        created_at=row.created_at,
-        creator_uuid=row.creator_uuid,
-        creator_name=row.creator_name,
-        confirm_by=row.confirm_by,
-        confirmed_at=row.confirmed_at,
-        expires_at=row.expires_at,
-        superseded_at=row.superseded_at,
         predecessor_id=row.predecessor if row.predecessor in known else None,
         transfer_status=transfer_status,
         transfer_token=token,
@@ -60,11 +52,9 @@ def convert_commitment(
 
 
 def status_of(row: CommitmentRow, now: float) -> Status:
-    """Returns the status by the commitment's times: the source's own may be outdated, or missing after a split.
-
-    A commitment that has ended, but that the source does not call expired yet, is left to our collector, which writes
-    the event.
-    """
+    """Returns the status by the commitment's times: the source's own may be outdated, or missing after a split. A
+    commitment that has ended, but that the source does not call expired yet, is left to our collector, which writes the
+    event."""
     if row.superseded_at is not None:
         return Status.SUPERSEDED
     if row.state == "expired":
@@ -79,11 +69,9 @@ class UnreadableHistory(ValueError):
 
 
 def convert_history(document: str, usage: int, now: float, retention: float) -> list[UsageChange]:
-    """Returns how usage has changed within the retention period (seconds), up to the present usage.
-
-    There it is a JSON document with times `t` (seconds since the epoch) and values `v`. Each value was the usage from
-    its time until the next one. Raises `UnreadableHistory`.
-    """
+    """Returns how usage has changed within the retention period (seconds), up to the present usage. There it is a JSON
+    document with times `t` (seconds since the epoch) and values `v`. Each value was the usage from its time until the
+    next one. Raises `UnreadableHistory`."""
     changes: list[UsageChange] = []
     for (_, before), (when, after) in pairwise([*_points(document), (now, usage)]):
         if before != after and when >= now - retention:

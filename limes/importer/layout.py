@@ -1,4 +1,4 @@
-"""The tables of the Go Limes, by the version of its schema, as queries that always give the same columns.
+"""The tables of the Go Limes, by the version of its schema, as queries that give the columns of the rows in `source`.
 
 Three shapes are known:
 
@@ -11,23 +11,25 @@ Three shapes are known:
 """
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import and_
 from typing import Any
 
 from peewee import JOIN, Case, Cast, Expression, Select, Table, Value, fn
 
+from limes.core.catalog import ANY_AZ
 from limes.errors import ConfigError
 
 OLDEST, HALF_WAY, NEWEST = 36, 59, 82
 TOTAL_AZ = "total"
 
+_table: Any = Table
 Rows = Any
 """A SELECT. For those on plain tables peewee has no types."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """One version of the schema."""
-
     version: int
 
     def __post_init__(self) -> None:
@@ -45,7 +47,6 @@ class Layout:
 
     @property
     def is_by_name(self) -> bool:
-        """Whether each level has its own names of services and resources."""
         return self.version < HALF_WAY
 
     @property
@@ -55,14 +56,12 @@ class Layout:
 
     @property
     def has_totals(self) -> bool:
-        """Whether quota stands in the AZ row `total`."""
         return self.version >= 70
 
     # -- what there is -----------------------------------------------------------------------------------------------
 
     @property
     def capacity(self) -> Rows:
-        """service, resource, capacitor, az, raw_capacity, usage, subcapacities."""
         az, resource, service = self.cluster_tables()
         capacitor = resource.c.capacitor_id if self.version <= 51 else Value("")
         return (
@@ -101,13 +100,11 @@ class Layout:
 
     @property
     def domains(self) -> Rows:
-        """uuid, name."""
         domain = _table("domains")
         return domain.select(domain.c.uuid, domain.c.name)
 
     @property
     def domain_quotas(self) -> Rows:
-        """domain, service, resource, quota."""
         domain = _table("domains")
         if self.has_domain_quota:
             service, resource = _table("domain_services"), _table("domain_resources")
@@ -133,7 +130,6 @@ class Layout:
 
     @property
     def projects(self) -> Rows:
-        """id, uuid, name, parent_uuid, domain, has_bursting."""
         row, domain = _table("projects"), _table("domains")
         bursting = row.c.has_bursting if self.version <= 38 else Value(False)
         return row.select(
@@ -143,7 +139,6 @@ class Layout:
 
     @property
     def services(self) -> Rows:
-        """project, service, scraped_at, checked_at, stale, duration, error."""
         row = _table("project_services")
         _, _, service = self.cluster_tables()
         query = row.select(
@@ -159,7 +154,6 @@ class Layout:
 
     @property
     def quotas(self) -> Rows:
-        """project, service, resource, quota, backend_quota, max_quota, forbids_autogrowth, override."""
         row = _table("project_resources")
         bounds = self._bounds(row)
         if self.is_by_name:
@@ -198,14 +192,11 @@ class Layout:
 
     @property
     def usages(self) -> Rows:
-        """project, service, resource, az, usage, physical_usage, subresources."""
         row = _table("project_az_resources")
-        query = self.with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources)
-        return query if self.is_by_name else query.where(self.cluster_tables()[0].c.az != TOTAL_AZ)
+        return self._without_total(self.with_place(row, row, row.c.usage, row.c.physical_usage, row.c.subresources))
 
     @property
     def commitments(self) -> Rows:
-        """id, uuid, project, service, resource, az, amount, duration, state, and times and people."""
         row = _table("project_commitments")
         if self.version <= 49:
             predecessor = row.c.predecessor_id
@@ -234,9 +225,8 @@ class Layout:
             query = row.select(*names, az_row.c.az, *columns)
             if az_row is not row:
                 query = query.join(az_row, on=az_row.c.id == row.c.az_resource_id)
-            return query.join(resource, on=resource.c.id == az_row.c.resource_id).join(
-                owner, on=owner.c.id == resource.c.service_id
-            )
+            query = query.join(resource, on=resource.c.id == az_row.c.resource_id)
+            return query.join(owner, on=owner.c.id == resource.c.service_id)
         az, resource, service = self.cluster_tables()
         query = row.select(*_aliases(row.c.project_id, service.c.type, resource.c.name), az.c.az, *columns)
         return (
@@ -244,6 +234,60 @@ class Layout:
             .join(resource, on=resource.c.id == az.c.resource_id)
             .join(service, on=service.c.id == resource.c.service_id)
         )
+
+    # -- for the model `autogrow` ------------------------------------------------------------------------------------
+
+    @property
+    def bounds(self) -> Rows:
+        """Where projects have bounded their quota."""
+        row = self.quotas.alias("q")
+        columns = (*_key(row), row.c.max_quota, row.c.forbids_autogrowth)
+        return Select([row], columns).where(row.c.max_quota.is_null(False) | row.c.forbids_autogrowth)
+
+    @property
+    def overrides(self) -> Rows:
+        row = self.quotas.alias("q")
+        project, domain = _table("projects"), _table("domains")
+        names = (domain.c.name.alias("domain"), project.c.name.alias("project"))
+        return (
+            Select([row], [*names, row.c.service, row.c.resource, row.c.override])
+            .join(project, on=project.c.id == row.c.project)
+            .join(domain, on=domain.c.id == project.c.domain_id)
+            .where(row.c.override.is_null(False))
+        )
+
+    @property
+    def az_quotas(self) -> Rows:
+        """Where the quotas by AZ do not add up to the project's quota, that is in no particular AZ, and not split."""
+        part, other, whole = self._parts().alias("p"), self._parts().alias("o"), self.quotas.alias("w")
+        split = Select([part], [*_key(part), part.c.az, part.c.quota, Value(True).alias("is_split")]).where(
+            part.c.adds_up
+        )
+        known = Select([other], _key(other)).where(other.c.adds_up).group_by(*_key(other)).alias("k")
+        quota = fn.COALESCE(whole.c.quota, 0).alias("quota")
+        in_any = [*_key(whole), Value(ANY_AZ).alias("az"), quota, Value(False).alias("is_split")]
+        rest = Select([whole], in_any).join(known, JOIN.LEFT_OUTER, on=_is_same(known, whole))
+        return split.union_all(rest.where(known.c.project.is_null()))
+
+    def _parts(self) -> Rows:
+        row = _table("project_az_resources")
+        parts = self.with_place(row, row, row.c.quota).where(row.c.quota.is_null(False))
+        parts, whole = self._without_total(parts).alias("p"), self.quotas.alias("w")
+        adds_up = whole.c.quota == fn.SUM(parts.c.quota).over(partition_by=_key(parts))
+        columns = [*_key(parts), parts.c.az, parts.c.quota, adds_up.alias("adds_up")]
+        return Select([parts], columns).join(whole, on=_is_same(whole, parts))
+
+    @property
+    def usage_histories(self) -> Rows:
+        row = _table("project_az_resources")
+        query = self.with_place(row, row, row.c.usage, row.c.historical_usage.alias("history"))
+        return self._without_total(query.where(row.c.historical_usage.not_in(["", "{}"])))
+
+    def _without_total(self, query: Rows) -> Rows:
+        if self.is_by_name:
+            return query
+        az, _, _ = self.cluster_tables()
+        return query.where(az.c.az != TOTAL_AZ)
 
     # -- what has no place here --------------------------------------------------------------------------------------
 
@@ -256,6 +300,8 @@ class Layout:
             dropped["mails that wait to be sent"] = _all(_table("project_mail_notifications"))
         if self.version >= 71:
             dropped["commitments that were deleted"] = _all(commitment).where(commitment.c.deleted_at.is_null(False))
+        part = self._parts().alias("p")
+        dropped["quotas by AZ that do not add up to the project's quota"] = _all(part).where(~part.c.adds_up)
         return dropped
 
     @property
@@ -263,28 +309,21 @@ class Layout:
         """All rows that each of the queries above, by its name, has to give: none may be lost in a join."""
         commitment = _table("project_commitments")
         kept = _all(commitment).where(commitment.c.deleted_at.is_null()) if self.version >= 71 else _all(commitment)
+        usage, (az, _, _) = _table("project_az_resources"), self.cluster_tables()
+        usages = _all(usage)
+        if not self.is_by_name:
+            usages = usages.where(usage.c.az_resource_id.not_in(az.select(az.c.id).where(az.c.az == TOTAL_AZ)))
         return {
             "projects": _all(_table("projects")),
             "services": _all(_table("project_services")),
             "quotas": _all(_table("project_resources")),
-            "usages": self._without_totals(),
+            "usages": usages,
             "commitments": kept,
         }
 
-    def _without_totals(self) -> Rows:
-        row, (az, _, _) = _table("project_az_resources"), self.cluster_tables()
-        if self.is_by_name:
-            return _all(row)
-        return _all(row).where(row.c.az_resource_id.not_in(az.select(az.c.id).where(az.c.az == TOTAL_AZ)))
-
     def cluster_tables(self) -> tuple[Any, Any, Any]:
-        """AZ resources, resources and services of the cluster."""
         prefix = "cluster_" if self.version <= 61 else ""
         return _table(f"{prefix}az_resources"), _table(f"{prefix}resources"), _table(f"{prefix}services")
-
-
-def _table(name: str) -> Any:
-    return Table(name)
 
 
 def _all(table: Any) -> Any:
@@ -293,6 +332,14 @@ def _all(table: Any) -> Any:
 
 def _aliases(project: Any, service: Any, resource: Any) -> tuple[Any, ...]:
     return project.alias("project"), service.alias("service"), resource.alias("resource")
+
+
+def _key(rows: Any) -> tuple[Any, ...]:
+    return rows.c.project, rows.c.service, rows.c.resource
+
+
+def _is_same(one: Any, other: Any) -> Any:
+    return reduce(and_, (mine == yours for mine, yours in zip(_key(one), _key(other), strict=True)))
 
 
 def _epoch(column: Any) -> Any:

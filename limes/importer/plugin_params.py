@@ -27,8 +27,6 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Notes:
-    """All notes in order."""
-
     notes: list[Note] = field(default_factory=list)
 
     def dropped(self, path: str, reason: str) -> None:
@@ -56,7 +54,6 @@ def mappings(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def mapping(value: Any) -> dict[str, Any]:
-    """Returns the value if it is a mapping, else an empty one."""
     return value if isinstance(value, dict) else {}
 
 

@@ -42,7 +42,6 @@ class Outcome:
 
     @property
     def is_good(self) -> bool:
-        """Whether everything is here, or would be."""
         return not self.problems and not self.differences
 
 
@@ -66,10 +65,8 @@ class Import:
     overrides: QuotaOverrides = NO_OVERRIDES
 
     def run(self, *, apply: bool, skip_unknown: bool = False) -> Outcome:
-        """Imports and compares; with `apply`, and if nothing differs, keeps what was written.
-
-        Raises `ConfigError` if the source cannot be imported, and `StartupError` if a database fails.
-        """
+        """Imports and compares; with `apply`, and if nothing differs, keeps what was written. Raises `ConfigError` if
+        the source cannot be imported, and `StartupError` if a database fails."""
         try:
             return self.source.snapshot(lambda: self._run(Source(self.source), apply, skip_unknown))
         except peewee.PeeweeException as error:

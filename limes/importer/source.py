@@ -8,8 +8,7 @@ from peewee import Select, Table, fn
 from limes.db.engine import Engine
 from limes.db.failures import DATABASE_ERRORS, first_line
 from limes.errors import ConfigError, StartupError
-from limes.importer.autogrow_layout import AutogrowLayout
-from limes.importer.layout import Rows
+from limes.importer.layout import Layout, Rows
 
 R = TypeVar("R", bound=NamedTuple)
 
@@ -37,8 +36,6 @@ class CapacityRow(NamedTuple):
 
 
 class CapacitorRow(NamedTuple):
-    """When a capacitor was scraped."""
-
     name: str
     scraped_at: float | None
 
@@ -144,10 +141,9 @@ class Source:
     def __init__(self, engine: Engine) -> None:
         """Raises `ConfigError` if it is not a database of the Go Limes, or its version is not known."""
         self.engine = engine
-        self.layout = AutogrowLayout(_version(engine))
+        self.layout = Layout(_version(engine))
 
     def rows_of(self, relation: str) -> Rows:
-        """Returns the query for all rows of a kind."""
         return getattr(self.layout, relation)
 
     def count(self, relation: str) -> int:
@@ -169,8 +165,7 @@ class Source:
 
     def dropped(self) -> dict[str, int]:
         """Returns what is not imported, and how much of it there is."""
-        dropped = self.layout.dropped | self.layout.dropped_quotas
-        counted = {name: self._count(rows) for name, rows in dropped.items()}
+        counted = {name: self._count(rows) for name, rows in self.layout.dropped.items()}
         return {name: count for name, count in counted.items() if count}
 
     def _count(self, rows: Rows) -> int:

@@ -40,10 +40,8 @@ _VALUES = 15_000
 
 
 class Target:
-    """Writes the source's rows. All methods are to be called inside one transaction of the caller.
-
-    Services, resources and capacitors have to exist already (`sync_catalog`). What concerns others is left out.
-    """
+    """Writes the source's rows. All methods are to be called inside one transaction of the caller. Services, resources
+    and capacitors have to exist already (`sync_catalog`). What concerns others is left out."""
 
     def __init__(self, engine: Engine, catalog: Catalog, now: float, ids: IdSource) -> None:
         self.engine = engine
@@ -60,7 +58,6 @@ class Target:
         """What was left out, in words, and how much of it there was."""
 
     def is_empty(self) -> bool:
-        """Returns whether it has no data of domains and projects yet."""
         return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
     def write_capacitors(self, rows: Iterable[source.CapacitorRow]) -> None:
@@ -72,9 +69,8 @@ class Target:
 
     def write_capacity(self, rows: Iterable[source.CapacityRow]) -> None:
         """Writes capacity, and the capacitor that reported it, if that is configured here."""
-        capacitors: dict[str, int] = dict(
-            self.engine.tuples(models.Capacitor.select(models.Capacitor.name, models.Capacitor.id))
-        )
+        capacitor = models.Capacitor
+        capacitors: dict[str, int] = dict(self.engine.tuples(capacitor.select(capacitor.name, capacitor.id)))
         owners: dict[int, int] = {}
 
         def values() -> Iterator[tuple[object, ...]]:
@@ -86,28 +82,23 @@ class Target:
 
         table = models.AZResource
         self._insert((table.resource, table.az, table.raw_capacity, table.usage, table.subcapacities), values())
-        for id_, capacitor in owners.items():
-            self.engine.write(models.Resource.update(capacitor=capacitor).where(models.Resource.id == id_))
+        for id_, owner in owners.items():
+            self.engine.write(models.Resource.update(capacitor=owner).where(models.Resource.id == id_))
 
     def write_domains(self, rows: Iterable[source.DomainRow]) -> None:
         self._insert((models.Domain.uuid, models.Domain.name), rows)
         self._domains = dict(self.engine.tuples(models.Domain.select(models.Domain.uuid, models.Domain.id)))
 
     def write_domain_quotas(self, rows: Iterable[source.DomainQuotaRow]) -> None:
-        """Writes quotas of domains; 0 where the source has none."""
         given = {
             (self._domains[row.domain], self._resources[row.service, row.resource]): row.quota
             for row in self._of_known_resources(rows)
-            if self._tracks(row)
+            if self._catalog.tracks_quota((row.service, row.resource))
         }
-        services = self._catalog.services
-        tracked = sorted(
-            id_ for (type_, name), id_ in self._resources.items() if services[type_].resources[name].tracks_quota
-        )
+        table = models.DomainResource
+        tracked = sorted(id_ for ref, id_ in self._resources.items() if self._catalog.tracks_quota(ref))
         values = ((d, r, given.get((d, r), 0)) for d in self._domains.values() for r in tracked)
-        self._insert(
-            (models.DomainResource.domain, models.DomainResource.resource, models.DomainResource.quota), values
-        )
+        self._insert((table.domain, table.resource, table.quota), values)
 
     def write_projects(self, rows: Iterable[source.ProjectRow]) -> None:
         known: dict[str, tuple[int, str]] = {}
@@ -146,14 +137,12 @@ class Target:
         )
 
     def write_quotas(self, rows: Iterable[source.QuotaRow]) -> None:
-        """Writes quotas of projects, and what the backends enforce."""
-
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
-                pair = self._projects[row.project][0], self._resources[row.service, row.resource]
+                pair = self._pair(row)
                 self._pairs.add(pair)
                 quota, backend_quota = None, None
-                if self._tracks(row):
+                if self._catalog.tracks_quota((row.service, row.resource)):
                     quota = row.quota or 0
                     backend_quota = None if row.backend_quota is None else max(-1, row.backend_quota)
                 yield (*pair, quota, backend_quota, 0, *self._bounds(row))
@@ -176,8 +165,7 @@ class Target:
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
                 if self._grows(row):
-                    pair = self._projects[row.project][0], self._resources[row.service, row.resource]
-                    yield (*pair, row.az, row.quota, self._now)
+                    yield (*self._pair(row), row.az, row.quota, self._now)
                 elif row.is_split:
                     self.skipped["quotas by AZ where people set quota here"] += 1
 
@@ -187,14 +175,10 @@ class Target:
         self._insert((table.project_id, table.resource_id, table.az, table.quota, table.changed_at), values())
 
     def write_usage_histories(self, rows: Iterable[source.UsageHistoryRow]) -> None:
-        """Writes how usage has changed of late, of resources whose quota grows by itself."""
-
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
-                changes = self._changes(row)
-                if changes:
-                    pair = self._projects[row.project][0], self._resources[row.service, row.resource]
-                    yield (*pair, row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
+                if changes := self._changes(row):
+                    yield (*self._pair(row), row.az, orjson.dumps([*map(tuple, changes)]).decode(), changes[-1].at)
 
         table = models.UsageChanges
         self._insert((table.project_id, table.resource_id, table.az, table.changes, table.changed_at), values())
@@ -211,12 +195,9 @@ class Target:
             return []
 
     def write_usages(self, rows: Iterable[source.UsageRow]) -> None:
-        """Writes usage by AZ, and the totals from it."""
-
         def values() -> Iterator[tuple[object, ...]]:
             for row in self._of_known_resources(rows):
-                pair = self._projects[row.project][0], self._resources[row.service, row.resource]
-                if pair in self._pairs:
+                if (pair := self._pair(row)) in self._pairs:
                     yield (*pair, row.az, row.usage, row.physical_usage, row.subresources)
 
         zone, total = models.ProjectAZResource, models.ProjectResource
@@ -234,10 +215,8 @@ class Target:
         )
 
     def write_commitments(self, rows: Iterable[source.CommitmentRow]) -> None:
-        """Writes commitments under their numbers, with an event `created` for each live one, for those who bill.
-
-        Raises `ConfigError` for one that cannot be stored.
-        """
+        """Writes commitments under their numbers, with an event `created` for each live one, for those who bill. Raises
+        `ConfigError` for one that cannot be stored."""
         known: set[int] = set()
         events: list[commitment_events.EventRow] = []
 
@@ -245,9 +224,8 @@ class Target:
             for row in self._of_known_resources(rows):
                 project_id, project_uuid, domain_uuid = self._projects[row.project]
                 resource_id = self._resources[row.service, row.resource]
-                commitment = convert_commitment(
-                    row, (project_id, project_uuid), resource_id, known, self._now, self._ids
-                )
+                project = (project_id, project_uuid)
+                commitment = convert_commitment(row, project, resource_id, known, self._now, self._ids)
                 known.add(commitment.id)
                 if commitment.is_live:
                     events.append(self._event(commitment, (row.service, row.resource), project_uuid, domain_uuid))
@@ -268,15 +246,17 @@ class Target:
             self.engine.write(insert, rows=chunk)
 
     def _event(self, commitment: Commitment, ref: Ref, project: str, domain: str) -> commitment_events.EventRow:
-        unit = self._catalog.services[ref[0]].resources[ref[1]].unit
-        document = EventCommitment.of(commitment, ref, unit, project_id=project, domain_id=domain)
+        document = EventCommitment.of(commitment, ref, self._catalog.unit_of(ref), project_id=project, domain_id=domain)
         return commitment_events.EventRow("created", commitment.uuid, project, document.as_json())
 
     def _of_known_resources(self, rows: Iterable[T]) -> Iterator[T]:
         return (row for row in rows if (row.service, row.resource) in self._resources)
 
-    def _tracks(self, row: source.DomainQuotaRow | source.QuotaRow) -> bool:
-        return self._catalog.services[row.service].resources[row.resource].tracks_quota
+    def _pair(
+        self, row: source.QuotaRow | source.UsageRow | source.AZQuotaRow | source.UsageHistoryRow
+    ) -> tuple[int, int]:
+        """Our ids of its project and resource."""
+        return self._projects[row.project][0], self._resources[row.service, row.resource]
 
     def _grows(self, row: source.QuotaRow | source.AZQuotaRow | source.UsageHistoryRow) -> bool:
         return autogrow_rule(self._catalog, (row.service, row.resource)) is not None

@@ -45,7 +45,6 @@ class KeystoneUsers:
     _cache: dict[tuple[str, ...], tuple[float, Any]] = field(default_factory=dict)
 
     def try_out(self) -> str | None:
-        """Returns why role assignments cannot be listed; None if they can."""
         try:
             self._get("/role_assignments?scope.project.id=none&effective")
         except Unavailable as error:
@@ -79,7 +78,6 @@ class KeystoneUsers:
         return address if ADDRESS.fullmatch(address) else None
 
     def _get(self, path: str) -> dict[str, Any] | None:
-        """Returns the answer; None if there is no such thing."""
         if self._outage and self._outage[-1][0] > self.clock.monotonic():
             raise Unavailable(self._outage[-1][1])
         with self.admit():
@@ -117,7 +115,6 @@ class KeystoneUsers:
 
 
 def _assignments_in(document: dict[str, Any] | None) -> list[tuple[str, str, str]]:
-    """Returns id and name of users, with the names of their roles."""
     return [
         (str(each["user"]["id"]), str(each["user"].get("name", "")), str(each["role"].get("name", "")))
         for each in (document or {}).get("role_assignments", ())

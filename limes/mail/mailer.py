@@ -40,8 +40,6 @@ def one_line(text: str, longest: int = 900) -> str:
 
 
 class Fate(enum.Enum):
-    """What became of a mail."""
-
     SENT = "sent"
     LATER = "later"
     """The server refuses it, or its recipient, for now."""
@@ -50,8 +48,6 @@ class Fate(enum.Enum):
 
 
 class Outcome(NamedTuple):
-    """What became of a mail, and why."""
-
     fate: Fate
     reason: str = ""
     """Without secrets."""
@@ -73,10 +69,8 @@ class MailSession(Protocol):
 
 
 class Mailer(Protocol):
-    """A server that takes mail.
-
-    Contract: all calls return in bounded time. Nothing but `MailerDown` is raised, by opening and by sending.
-    """
+    """A server that takes mail. Contract: all calls return in bounded time. Nothing but `MailerDown` is raised, by
+    opening and by sending."""
 
     def open(self) -> AbstractContextManager[MailSession]:
         """Connects and logs in."""
@@ -95,8 +89,6 @@ _LONGEST = 2000
 
 
 class Subscription(NamedTuple):
-    """What a recipient may unsubscribe from."""
-
     recipient: str
     kind: str
 

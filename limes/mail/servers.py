@@ -36,7 +36,6 @@ class _LinkHeader(BaseHeader):
     value_parser = UnstructuredHeader.value_parser
 
     def fold(self, *, policy: Policy) -> str:
-        """Returns the line."""
         return f"{self.name}: {self}{policy.linesep}"
 
 
@@ -58,7 +57,6 @@ class SmtpMailer:
 
     @contextmanager
     def open(self) -> Iterator["SmtpSession"]:
-        """Connects and logs in."""
         where = f"{self.server.host}:{self.server.port}"
         with _explained(where):
             client = _connect(self.server)
@@ -112,8 +110,6 @@ def _cut(client: smtplib.SMTP) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SmtpSession:
-    """An open connection."""
-
     client: smtplib.SMTP
     server: SmtpSettings
     where: str
@@ -153,10 +149,8 @@ class SmtpSession:
 
 
 def render_message(mail: Mail, server: SmtpSettings) -> bytes:
-    """Returns the mail as it is sent: in ASCII, with text and HTML.
-
-    A header cannot be smuggled in: the subject and all other values are cut to one line, and the policy refuses others.
-    """
+    """Returns the mail as it is sent: in ASCII, with text and HTML. A header cannot be smuggled in: the subject and all
+    other values are cut to one line, and the policy refuses others."""
     user, _, host = (server.sender or "").rpartition("@")
     message = EmailMessage(policy=_POLICY)
     message["From"] = Address(one_line(server.sender_name), user, host)
@@ -201,10 +195,8 @@ _ERRORS = (ksa_errors.ClientException, requests.RequestException, LimesError)
 
 @dataclass(frozen=True, slots=True)
 class MailApi:
-    """A service that knows whom to write about a project, as the original Limes uses it. See `Mailer`.
-
-    200 means that it has the mail, and 418 that it knows nobody. `Limes-Message-Id` is the same for a repeated mail.
-    """
+    """A service that knows whom to write about a project, as the original Limes uses it. See `Mailer`. 200 means that
+    it has the mail, and 418 that it knows nobody. `Limes-Message-Id` is the same for a repeated mail."""
 
     adapter: Adapter
     """With our token, at the endpoint of the configuration."""
@@ -223,7 +215,6 @@ class MailApi:
         return None
 
     def send(self, mail: Mail) -> Outcome:
-        """See `MailSession`."""
         document = {
             "project_id": mail.recipient,
             "subject": mail.subject,

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from limes.actions.context import Telemetry
 from limes.actions.deliver_events import Outcome
-from limes.actions.mails.send_mails import Sent
+from limes.actions.send_mails import Sent
 from limes.db.engine import Engine
 from limes.db.queries import commitment_events as queries
 from limes.metrics.samples import Counts, Family, Samples

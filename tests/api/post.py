@@ -9,12 +9,11 @@ import pytest
 
 from limes.actions.context import Limes
 from limes.actions.deliver_events import DeliverEvents
-from limes.actions.mails.queue_mails import ProjectItself, QueueMails, Recipients
-from limes.actions.mails.send_mails import Contents, SendMails, Sent
+from limes.actions.mail_recipients import ProjectItself, QueueMails, Recipients
+from limes.actions.send_mails import Contents, SendMails, Sent
 from limes.db.queries import outbox
-from limes.mail.samples import sample
 from limes.mail.servers import SmtpMailer
-from limes.mail.templates import Templates
+from limes.mail.templates import Templates, sample
 from limes.settings.notifications import MailSettings, SmtpSettings
 from limes.system import SystemIds
 from tests.api.test_notifications import NoJitter

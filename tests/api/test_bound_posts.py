@@ -13,7 +13,7 @@ from limes.actions.deliver_events import DeliverEvents, Outcome
 from limes.actions.notifications import BoundPosts
 from limes.audit.sinks import WebhookSink
 from limes.db.queries import outbox
-from limes.mail.samples import sample
+from limes.mail.templates import sample
 from limes.outgoing import GuardedSession
 from limes.system import SystemIds
 from tests.api.quota_requests import act, asked

@@ -21,8 +21,7 @@ from limes.actions.commitments.reshape import Conversion
 from limes.audit.events import Initiator
 from limes.core.catalog import select
 from limes.core.commitments.commitment import Commitment, Status
-from limes.core.commitments.request import CommitmentRequest
-from limes.core.commitments.rules import conversion_rates
+from limes.core.commitments.rules import CommitmentRequest, conversion_rates
 from limes.db.queries.catalog import lock_resources
 from limes.db.queries.commitment_events import NumberedEvent
 from limes.errors import LimesError

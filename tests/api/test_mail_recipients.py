@@ -4,12 +4,11 @@ from typing import Any
 
 import pytest
 
-from limes.actions.mails.queue_mails import Recipients
-from limes.actions.mails.send_mails import Sent
-from limes.actions.mails.subscriptions import Subscriptions
+from limes.actions.mail_recipients import Recipients, Subscriptions
+from limes.actions.send_mails import Sent
 from limes.core.notifications import RecipientRule
 from limes.errors import Unavailable
-from limes.mail.samples import sample
+from limes.mail.templates import sample
 from limes.settings.notifications import MailSettings
 from tests.api.post import ALICE, BOB, DAY, Post, post, server
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from limes.actions.mails.send_mails import Sent
-from limes.actions.mails.subscriptions import MailSettings
+from limes.actions.mail_recipients import MailPreferences
+from limes.actions.send_mails import Sent
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
 from limes.db.queries import mails as queries
 from limes.errors import Unavailable
-from limes.mail.samples import KINDS
+from limes.mail.templates import KINDS
 from tests.api.post import Post, post, recipients, server
 from tests.api.test_unsubscribe import ask, unsubscribe_path
 from tests.api.world import Addresses, World
@@ -131,7 +131,7 @@ def test_without_an_address(world: World) -> None:
 
 
 def test_kinds_that_are_never_sent_are_not_listed(make: Callable[..., World]) -> None:
-    world = make(mail_settings=lambda engine, clock: MailSettings(engine, clock, ["quota_used"], Addresses()))
+    world = make(mail_settings=lambda engine, clock: MailPreferences(engine, clock, ["quota_used"], Addresses()))
     assert [each["kind"] for each in show(world)["kinds"]] == ["quota_used"]
     assert put(world, kinds=[kind("request_opened")]).status_code == 422
 
@@ -148,7 +148,7 @@ def test_keystone_does_not_answer(make: Callable[..., World]) -> None:
         def address_of(self, user_id: str) -> str | None:
             raise Unavailable("cannot ask Keystone for recipients: no answer")
 
-    world = make(mail_settings=lambda engine, clock: MailSettings(engine, clock, KINDS, Down()))
+    world = make(mail_settings=lambda engine, clock: MailPreferences(engine, clock, KINDS, Down()))
     assert world.request("GET", PATH, "berlin-member").status_code == 503
     assert put(world, sent=False).status_code == 503
 

@@ -9,13 +9,12 @@ import pytest
 from keystoneauth1.session import Session
 from keystoneauth1.token_endpoint import Token
 
-from limes.actions.mails.queue_mails import ProjectItself
-from limes.actions.mails.send_mails import Sent
+from limes.actions.mail_recipients import ProjectItself
+from limes.actions.send_mails import Sent
 from limes.core.notifications import REQUEST_KINDS
 from limes.mail.mailer import Mail, Outcome
-from limes.mail.samples import KINDS, sample
 from limes.mail.servers import MailApi, SmtpSession
-from limes.mail.templates import Around, Templates
+from limes.mail.templates import KINDS, Around, Templates, sample
 from limes.metrics.counters import MailCounters
 from limes.metrics.gauges import mail_gauges
 from limes.outgoing import TimedAdapter

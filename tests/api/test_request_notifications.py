@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from limes.core.quota_requests import AutoApprovalRule
-from limes.mail.samples import sample
-from limes.mail.templates import Around, Templates
+from limes.mail.templates import Around, Templates, sample
 from tests.api.quota_requests import PATHS, act, ask, asked, services
 from tests.api.temporary import START
 from tests.api.test_notifications import notifier, told

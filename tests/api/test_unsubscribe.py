@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from limes.actions.mails.send_mails import Sent
+from limes.actions.send_mails import Sent
 from limes.db.queries import mails as queries
 from limes.mail.mailer import Subscription
 from tests.api.post import ALICE, BOB, Post, post, recipients, server

@@ -14,7 +14,7 @@ import falcon.testing
 
 from limes.actions import discover
 from limes.actions.context import Limes
-from limes.actions.mails.subscriptions import MailSettings, Subscriptions
+from limes.actions.mail_recipients import MailPreferences, Subscriptions
 from limes.actions.quota_requests.decide import expire_requests
 from limes.actions.settle_temporary_quotas import settle_temporary_quotas
 from limes.actions.sync_catalog import sync_catalog
@@ -36,7 +36,7 @@ from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.errors import NotFound, Unauthorized, Unavailable
 from limes.mail.mailer import Unsubscribe
-from limes.mail.samples import KINDS
+from limes.mail.templates import KINDS
 from limes.web.operational import Mount
 from tests.api.contract import check_answer
 from tests.support.clock import FrozenClock
@@ -142,9 +142,9 @@ class Addresses:
         return None if user_id == IDENTITIES["nobody"].user_id else f"{user_id.title()}@example.com"
 
 
-def all_mails(engine: Engine, clock: FrozenClock) -> MailSettings:
+def all_mails(engine: Engine, clock: FrozenClock) -> MailPreferences:
     """Lets users choose among all kinds of mail."""
-    return MailSettings(engine, clock, KINDS, Addresses())
+    return MailPreferences(engine, clock, KINDS, Addresses())
 
 
 @dataclass
@@ -210,7 +210,7 @@ def make_world(
     alerts: AlertRules | None = None,
     quota_sets: Mapping[str, QuotaSet] | None = None,
     fill: bool = True,
-    mail_settings: Callable[[Engine, FrozenClock], MailSettings | None] = all_mails,
+    mail_settings: Callable[[Engine, FrozenClock], MailPreferences | None] = all_mails,
     mounts: tuple[Mount, ...] = (),
     policy: Policy | None = None,
     allowed_origins: tuple[str, ...] = ("*",),

@@ -38,7 +38,7 @@ def scrape(lab: Lab, services: dict[str, dict[str, dict[str, int]]], capacitor: 
 
 def alerts(lab: Lab) -> list[Any]:
     """Those about capacity that waits: resource, capacitor, and since when."""
-    rows = find_alerts(lab.limes, Where(), select(lab.catalog), 100).rows
+    rows, _ = find_alerts(lab.limes, Where(), select(lab.catalog), 100)
     return [
         ("/".join(row.resource.ref), row.capacitor, row.since)
         for row in rows

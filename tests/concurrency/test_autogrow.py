@@ -15,8 +15,7 @@ from limes.actions.set_autogrow_bounds import WantedBound, set_domain_bounds, se
 from limes.audit.events import Initiator
 from limes.backends import AZCapacity, AZUsage, ProjectInfo
 from limes.core.catalog import AutogrowRule
-from limes.core.commitments.request import CommitmentRequest
-from limes.core.commitments.rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRequest, CommitmentRules
 from limes.core.history import What
 from limes.db.engine import Engine
 from limes.errors import Conflict

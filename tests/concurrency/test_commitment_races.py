@@ -18,8 +18,7 @@ from limes.actions.commitments.reshape import Conversion
 from limes.actions.commitments.settle import settle_commitments, settle_waiting
 from limes.audit.events import Initiator
 from limes.core.catalog import Catalog
-from limes.core.commitments.request import CommitmentRequest
-from limes.core.commitments.rules import CommitmentRules
+from limes.core.commitments.rules import CommitmentRequest, CommitmentRules
 from limes.db.engine import Engine
 from limes.db.queries import discovery
 from limes.errors import LimesError, NotFound, NotReady

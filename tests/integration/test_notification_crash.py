@@ -16,7 +16,7 @@ import yaml
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries import outbox
-from limes.mail.samples import sample
+from limes.mail.templates import sample
 from limes.system import SystemIds
 from tests.api.test_notifications import Receiver, receiver
 from tests.support.databases import UrlFactory

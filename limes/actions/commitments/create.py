@@ -14,12 +14,12 @@ from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
-from limes.core.commitments import request as requests
+from limes.core.commitments import rules
 from limes.core.commitments.claims import Claims, Tally
 from limes.core.commitments.commitment import Commitment, Status, advance, canonical_duration
 from limes.core.commitments.document import Commitment as CommitmentDocument
 from limes.core.commitments.plan import Plan, Want, advise, make_plan
-from limes.core.commitments.request import CommitmentRequest
+from limes.core.commitments.rules import CommitmentRequest
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
 from limes.db.queries import commitments as queries
@@ -36,8 +36,6 @@ class _NoCapacity(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A new commitment, and what the caller should know."""
-
     document: CommitmentDocument
     warnings: tuple[str, ...]
 
@@ -45,11 +43,8 @@ class Created:
 def create_commitment(
     limes: Limes, domain_uuid: str, project_uuid: str, request: CommitmentRequest, key: str | None = None
 ) -> Created:
-    """An idempotency key that was used for the same request answers the same commitment again.
-
-    Raises `NotFound`, `NotReady`, `Unprocessable`, `DurationError`, and `Conflict` if there is no capacity to confirm
-    it at once.
-    """
+    """An idempotency key that was used for the same request answers the same commitment again. Raises `NotFound`,
+    `NotReady`, `Unprocessable`, `DurationError`, and `Conflict` if there is no capacity to confirm it at once."""
     try:
         return _create(limes, domain_uuid, project_uuid, request, key)
     except _NoCapacity as refusal:
@@ -86,8 +81,8 @@ def _find_earlier_answer(limes: Limes, project: ProjectRow, key: str, request: C
 
 
 def _store(limes: Limes, project: ProjectRow, request: CommitmentRequest) -> CommitmentView:
-    behavior, now = requests.check_request(request, limes.catalog), limes.now()
-    requests.check_times(request, behavior, now)
+    behavior, now = rules.check_request(request, limes.catalog), limes.now()
+    rules.check_times(request, behavior, now)
     resource_id = _committable_id(limes, project.id, request)
     unit = limes.catalog.unit_of(request.ref)
     changes = store.lock(limes, [resource_id], now)  # those that wait for capacity come first
@@ -111,7 +106,7 @@ def _store(limes: Limes, project: ProjectRow, request: CommitmentRequest) -> Com
             creator_name=f"{limes.initiator.name}@{limes.initiator.user_domain}",
             confirm_by=None if request.confirm_by is None else float(request.confirm_by),
             confirmed_at=now if request.confirm_by is None else None,
-            expires_at=requests.expiry(request, now),
+            expires_at=rules.expiry(request, now),
             auto_renews=request.auto_renews,
         ),
     )
@@ -121,10 +116,8 @@ def _store(limes: Limes, project: ProjectRow, request: CommitmentRequest) -> Com
 
 @atomic
 def delete_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int, *, as_admin: bool) -> None:
-    """A project may take back a commitment, even a confirmed one, for a configured time.
-
-    With `as_admin`, unconfirmed ones can be deleted at any time. Raises `NotFound` and `Forbidden`.
-    """
+    """A project may take back a commitment, even a confirmed one, for a configured time. With `as_admin`, unconfirmed
+    ones can be deleted at any time. Raises `NotFound` and `Forbidden`."""
     now = limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     if not _is_fresh(limes, commitment, now):
@@ -164,8 +157,6 @@ def _no_capacity(claims: Claims, az: str, unit: Unit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a commitment would be confirmed at once and, if not, why and what would work."""
-
     is_possible: bool
     reason: str = ""
     plan: Plan | None = None
@@ -176,12 +167,12 @@ def preview_commitment(limes: Limes, domain_uuid: str, project_uuid: str, reques
     """Returns whether it would be confirmed at once. Raises as creating it, except for capacity and earliest date."""
     if request.confirm_by is not None:
         raise Unprocessable("confirm_by must not be set here: this asks for immediate confirmation")
-    behavior = requests.check_request(request, limes.catalog)
+    behavior = rules.check_request(request, limes.catalog)
     project = find_project(limes.engine, domain_uuid, project_uuid).id
     resource_id = _committable_id(limes, project, request)
     now = limes.now()
     if (behavior.commitment_min_confirm_date or 0.0) > now:
-        return Verdict(False, requests.too_early(behavior), _plan(limes, project, request, resource_id, now))
+        return Verdict(False, rules.too_early(behavior), _plan(limes, project, request, resource_id, now))
     advanced = [advance(each, now) for each in queries.unsettled(limes.engine, resource_id, now)]
     pending = [each for each in advanced if each.status is Status.PENDING]
     waiting = store.without_forbidden(limes, resource_id, pending)
@@ -196,11 +187,9 @@ def preview_commitment(limes: Limes, domain_uuid: str, project_uuid: str, reques
 
 @snapshot
 def plan_commitment(limes: Limes, domain_uuid: str, project_uuid: str, request: CommitmentRequest) -> Plan:
-    """Returns when the commitment could be confirmed: not before `confirm_by` and the resource's earliest date.
-
-    Raises `NotFound`, `NotReady`, `DurationError` and `Unprocessable`.
-    """
-    requests.check_request(request, limes.catalog)
+    """Returns when the commitment could be confirmed: not before `confirm_by` and the resource's earliest date. Raises
+    `NotFound`, `NotReady`, `DurationError` and `Unprocessable`."""
+    rules.check_request(request, limes.catalog)
     project = find_project(limes.engine, domain_uuid, project_uuid).id
     return _plan(limes, project, request, _committable_id(limes, project, request), limes.now())
 
@@ -216,7 +205,6 @@ def _plan(limes: Limes, project: int, request: CommitmentRequest, resource_id: i
 def _tally(
     limes: Limes, project: int, request: CommitmentRequest, resource_id: int, others: Collection[Commitment], now: float
 ) -> Tally:
-    """Returns the figures for the wanted commitment and these others."""
     azs, projects = {each.az for each in others}, {each.project_id for each in others}
     return store.tally(limes, request.ref, resource_id, azs | {request.az}, projects | {project}, now)
 
@@ -247,13 +235,11 @@ def with_warnings(limes: Limes, view: CommitmentView) -> CommitmentView:
 def _warnings(
     limes: Limes, project: int, resource_id: int, ref: Ref, start: float, additional: int = 0
 ) -> tuple[str, ...]:
-    """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount.
-
-    None where quota follows commitments: it is raised when they are confirmed.
-    """
+    """Returns warnings about the project's commitments that hold at `start`, and an `additional` amount. None where
+    quota follows commitments: it is raised when they are confirmed."""
     if autogrow_rule(limes.catalog, ref):
         return ()
     row = project_quotas_by_resource(limes.engine, project, [resource_id]).get(resource_id)
     committed = queries.amount_held_at(limes.engine, project, resource_id, start)
-    text = requests.beyond_quota(ref, limes.catalog.unit_of(ref), committed + additional, row.quota if row else None)
+    text = rules.beyond_quota(ref, limes.catalog.unit_of(ref), committed + additional, row.quota if row else None)
     return () if text is None else (text,)

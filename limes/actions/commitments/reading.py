@@ -41,7 +41,6 @@ class ChangeFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Returns whether everything is wanted."""
         return not self.values and self.since <= 0 and self.until >= _FOR_EVER
 
     def accepts(self, commitment: Mapping[str, Any]) -> bool:
@@ -60,10 +59,8 @@ class Events(NamedTuple):
 def commitments_of_project(
     limes: Limes, domain_uuid: str, project_uuid: str, selection: Selection, *, with_history: bool = False
 ) -> list[CommitmentView]:
-    """Returns a project's commitments by number, with ended ones if `with_history`. Raises `NotFound`.
-
-    Commitments are shown as time has changed them, even if the job has not stored that yet.
-    """
+    """Returns a project's commitments by number, with ended ones if `with_history`. Raises `NotFound`. Commitments are
+    shown as time has changed them, even if the job has not stored that yet."""
     project = find_project(limes.engine, domain_uuid, project_uuid)
     wanted, now = set(selection.refs), limes.now()
     present = [advance(each, now) for each in queries.of_project(limes.engine, project.id)]
@@ -77,7 +74,6 @@ def commitments_of_project(
 
 @snapshot
 def public_commitments(limes: Limes, selection: Selection) -> list[CommitmentView]:
-    """Returns the commitments that are offered to everybody, over all projects."""
     ids = catalog_queries.resource_ids(limes.engine)
     wanted = [ids[ref] for ref in selection.refs if ref in ids]
     return store.views(limes, queries.public(limes.engine, wanted, limes.now()))
@@ -94,10 +90,8 @@ def commitment_by_token(limes: Limes, token: str) -> CommitmentView:
 
 @snapshot
 def changes_after(limes: Limes, since: int, limit: int, selection: Selection, changes: ChangeFilter) -> Events:
-    """Returns at most `limit` changes of commitments, over all projects, that come after number `since`.
-
-    The answer is only empty if there are no more: with a selection, events are read until one matches.
-    """
+    """Returns at most `limit` changes of commitments, over all projects, that come after number `since`. The answer is
+    only empty if there are no more: with a selection, events are read until one matches."""
     is_whole = selection.is_whole(limes.catalog)  # also resources that are not configured any more
     if is_whole and changes.is_empty:
         events = commitment_events.after(limes.engine, since, limit)

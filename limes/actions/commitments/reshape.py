@@ -13,8 +13,7 @@ from limes.actions.commitments.store import Change, CommitmentView
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref
-from limes.core.commitments import request as requests
-from limes.core.commitments import reshaping
+from limes.core.commitments import reshaping, rules
 from limes.core.commitments.commitment import Commitment, canonical_duration, hand_over, offer, withdraw
 from limes.core.commitments.reshaping import split
 from limes.core.commitments.rules import Rate, conversion_rates
@@ -26,8 +25,6 @@ from limes.errors import Conflict, NotFound, Unprocessable
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a commitment, or a part of it, is to be converted to."""
-
     target: Ref
     source_amount: int
     target_amount: int
@@ -54,7 +51,6 @@ def merge_commitments(limes: Limes, domain_uuid: str, project_uuid: str, numbers
 
 @atomic
 def renew_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int) -> CommitmentView:
-    """Creates a commitment that begins when this one ends."""
     now = limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     renewal = store.renew(limes, commitment, now, limes.settings.commitments.renewal_window)
@@ -84,7 +80,7 @@ def change_duration(limes: Limes, domain_uuid: str, project_uuid: str, id_: int,
     wanted, now = canonical_duration(duration), limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     ref = store.ref_of(limes, commitment)
-    requests.check_duration(wanted, requests.committable_resource(ref, limes.catalog)[1])
+    rules.check_duration(wanted, rules.committable_resource(ref, limes.catalog)[1])
     store.require_committable(limes, commitment.project_id, commitment.resource_id, ref)
     changed = reshaping.change_duration(commitment, wanted, now)
     if changed != commitment:
@@ -97,7 +93,7 @@ def change_duration(limes: Limes, domain_uuid: str, project_uuid: str, id_: int,
 
 def find_conversions(limes: Limes, source: Ref) -> dict[Ref, Rate]:
     """Returns what commitments to this resource can become. Raises `Unprocessable` if it allows no commitments."""
-    requests.committable_resource(source, limes.catalog)
+    rules.committable_resource(source, limes.catalog)
     rates = conversion_rates(limes.settings.commitments.conversions, source)
     return {
         target: rate
@@ -139,16 +135,16 @@ def _check(limes: Limes, commitment: Commitment, source: Ref, wanted: Conversion
     rate = conversion_rates(limes.settings.commitments.conversions, source).get(wanted.target)
     if rate is None:
         raise Unprocessable(f"commitments of {'/'.join(source)} cannot be converted to {'/'.join(wanted.target)}")
-    resource, behavior = requests.committable_resource(wanted.target, limes.catalog)
-    requests.check_az(commitment.az, behavior, limes.catalog)
-    requests.check_duration(commitment.duration, behavior)
-    requests.check_earliest(now if commitment.is_confirmed else commitment.starts_at, behavior)
-    requests.check_amount(wanted.source_amount, resource)
-    requests.check_amount(wanted.target_amount, resource)
+    resource, behavior = rules.committable_resource(wanted.target, limes.catalog)
+    rules.check_az(commitment.az, behavior, limes.catalog)
+    rules.check_duration(commitment.duration, behavior)
+    rules.check_earliest(now if commitment.is_confirmed else commitment.starts_at, behavior)
+    rules.check_amount(wanted.source_amount, resource)
+    rules.check_amount(wanted.target_amount, resource)
     required = rate.apply(wanted.source_amount)
     if wanted.target_amount != required:
         raise Unprocessable(f"target_amount must be {required} for a source_amount of {wanted.source_amount}")
-    requests.check_amount(required, resource)
+    rules.check_amount(required, resource)
 
 
 # -- transfer: its owner marks it, and anybody with the token can take it into another project -------------------------
@@ -160,11 +156,9 @@ NO_MATCH = "no matching commitment found"
 def offer_commitment(
     limes: Limes, domain_uuid: str, project_uuid: str, id_: int, amount: int, transfer_status: str
 ) -> CommitmentView:
-    """Marks a commitment, or a part of it, for transfer, and returns it with its token.
-
-    An empty status takes the mark away. An amount that is not below the commitment's means all of it. Raises
-    `NotFound`, and `Unprocessable` for a commitment that is not confirmed.
-    """
+    """Marks a commitment, or a part of it, for transfer, and returns it with its token. An empty status takes the mark
+    away. An amount that is not below the commitment's means all of it. Raises `NotFound`, and `Unprocessable` for a
+    commitment that is not confirmed."""
     now = limes.now()
     commitment, changes = store.lock_commitment(limes, domain_uuid, project_uuid, id_, now)
     if not transfer_status:
@@ -185,11 +179,9 @@ def offer_commitment(
 
 @atomic
 def take_commitment(limes: Limes, domain_uuid: str, project_uuid: str, id_: int, token: str) -> CommitmentView:
-    """Moves the commitment of that number and token into the project.
-
-    Raises `NotFound`, and `Conflict` if the move would claim more capacity than there is: usage that the commitment
-    covered in its old project counts by itself afterwards.
-    """
+    """Moves the commitment of that number and token into the project. Raises `NotFound`, and `Conflict` if the move
+    would claim more capacity than there is: usage that the commitment covered in its old project counts by itself
+    afterwards."""
     now = limes.now()
     target = find_project(limes.engine, domain_uuid, project_uuid)
     commitment = queries.find(limes.engine, id_)

@@ -22,17 +22,13 @@ _BATCH = 500
 
 
 def renew_and_settle(limes: Limes) -> None:
-    """The job of commitments."""
     renew_automatically(limes)  # first, so that its renewal follows
     settle_commitments(limes)
 
 
 def renew_automatically(limes: Limes) -> None:
-    """Renews all that is due, in one transaction for each resource. Several processes may do it at once.
-
-    If none does so until a commitment's end, it is renewed when it is settled; others may have taken the capacity by
-    then.
-    """
+    """Renews all that is due, in one transaction for each resource. Several processes may do it at once. If none does
+    so until a commitment's end, it is renewed when it is settled; others may have taken the capacity by then."""
     rules = limes.settings.commitments
     before = limes.now() + min(rules.auto_renewal_lead, rules.renewal_window)
     for resource_id in limes.engine.snapshot(lambda: queries.renewing_resources(limes.engine, before)):
@@ -57,11 +53,9 @@ def _renew(limes: Limes, resource_id: int, before: float) -> None:
 
 
 def settle_commitments(limes: Limes) -> None:
-    """Does all that is due, in one transaction for each resource. Several processes may do it at once.
-
-    Commitments are deleted some time after their end, and what was split, merged or converted with the last that was
-    made of it. Their events stay.
-    """
+    """Does all that is due, in one transaction for each resource. Several processes may do it at once. Commitments are
+    deleted some time after their end, and what was split, merged or converted with the last that was made of it. Their
+    events stay."""
     now = limes.now()
     for resource_id in limes.engine.snapshot(lambda: queries.unsettled_resources(limes.engine, now)):
         _settle(limes, resource_id)
@@ -70,12 +64,10 @@ def settle_commitments(limes: Limes) -> None:
 
 
 def settle_waiting(limes: Limes, resources: Collection[int] | None = None) -> None:
-    """Settles those of these resources (by id; None: of all) for which commitments wait.
-
-    To be called after a commit that has freed capacity: freed in one AZ, it may help those that wait in another. Not to
-    be called inside a transaction, where locks would be taken in the wrong order. One statement if nobody waits. Errors
-    are only logged, since the job does the same later.
-    """
+    """Settles those of these resources (by id; None: of all) for which commitments wait. To be called after a commit
+    that has freed capacity: freed in one AZ, it may help those that wait in another. Not to be called inside a
+    transaction, where locks would be taken in the wrong order. One statement if nobody waits. Errors are only logged,
+    since the job does the same later."""
     try:
         waiting = queries.waiting_resources(limes.engine)
         for id_ in sorted(waiting if resources is None else waiting.intersection(resources)):

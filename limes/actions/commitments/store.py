@@ -25,8 +25,8 @@ from limes.core.commitments import reshaping
 from limes.core.commitments.claims import Tally
 from limes.core.commitments.commitment import Commitment, Status, advance, confirm
 from limes.core.commitments.document import EventCommitment
-from limes.core.commitments.request import check_duration, committable_resource
 from limes.core.commitments.reshaping import NO_DEADLINES, Deadlines
+from limes.core.commitments.rules import check_duration, committable_resource
 from limes.core.quota import is_forbidden
 from limes.core.units import Unit
 from limes.db.queries import catalog as catalog_queries
@@ -72,7 +72,6 @@ class CommitmentView:
 
 
 def refs_of(limes: Limes, resources: Iterable[int]) -> dict[int, Ref]:
-    """Returns these resources by id, whether they are configured or were."""
     return catalog_queries.refs_by_id(limes.engine, sorted(set(resources)))
 
 
@@ -104,7 +103,6 @@ def views(limes: Limes, commitments: Iterable[Commitment]) -> list[CommitmentVie
 def tally(
     limes: Limes, ref: Ref, resource_id: int, azs: Collection[str], projects: Collection[int], now: float
 ) -> Tally:
-    """Returns the figures that decide on capacity of a resource in these AZs, for these projects."""
     behavior = limes.catalog.behavior(ref)
     return Tally(commitment_figures.read_balance(limes.engine, resource_id, behavior, azs, projects, now))
 
@@ -166,7 +164,6 @@ def read_again(limes: Limes, commitment: Commitment) -> Commitment:
 
 
 def insert(limes: Limes, commitment: Commitment) -> Commitment:
-    """Returns the commitment with its number."""
     return replace(commitment, id=queries.insert(limes.engine, commitment))
 
 
@@ -182,11 +179,8 @@ def reshape(limes: Limes, reshaped: reshaping.Reshaped) -> tuple[list[Commitment
 
 
 def renew(limes: Limes, commitment: Commitment, now: float, window: float) -> Change:
-    """Stores a commitment that begins when this one ends, and returns that as a change.
-
-    Takes over whether it is renewed by itself. Raises `Conflict`, `NotFound`, `NotReady` and `Unprocessable`; then
-    nothing is written.
-    """
+    """Stores a commitment that begins when this one ends, and returns that as a change. Takes over whether it is
+    renewed by itself. Raises `Conflict`, `NotFound`, `NotReady` and `Unprocessable`; then nothing is written."""
     renewed = reshaping.renew(commitment, now, limes.ids.uuid(), window)
     queries.require_not_renewed(limes.engine, commitment)
     ref = ref_of(limes, commitment)
@@ -199,10 +193,8 @@ def renew(limes: Limes, commitment: Commitment, now: float, window: float) -> Ch
 
 
 def settle(limes: Limes, resource_id: int, now: float) -> list[Change]:
-    """Expires and confirms commitments to a locked resource, first come first served.
-
-    Returns the changes, which are still to be recorded. One statement where there is nothing to do.
-    """
+    """Expires and confirms commitments to a locked resource, first come first served. Returns the changes, which are
+    still to be recorded. One statement where there is nothing to do."""
     changes = []
     pending: list[Commitment] = []
     for commitment in queries.unsettled(limes.engine, resource_id, now):

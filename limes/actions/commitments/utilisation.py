@@ -14,7 +14,7 @@ from limes.actions.reports.attention import NamedResource, Where, named_resource
 from limes.core.catalog import ANY_AZ, Selection
 from limes.core.commitments.commitment import Status
 from limes.core.commitments.plan import DayOfUse, recommended_amount
-from limes.core.commitments.request import az_aware_refs, committable_azs, pooled_refs
+from limes.core.commitments.rules import az_aware_refs, committable_azs, pooled_refs
 from limes.core.quota import is_forbidden
 from limes.db.engine import Engine
 from limes.db.queries import catalog as catalog_queries
@@ -180,7 +180,6 @@ def _summary(
 
 
 def _usage(engine: Engine, scope: Scope, zoned: Sequence[int], pooled: Sequence[int]) -> dict[tuple[int, str], int]:
-    """Returns what is used, by resource and AZ."""
     among = Among("project" if scope.level == "project" else "domain", None if scope == EVERYWHERE else [scope.id])
     in_azs = kept_sums.az_usage_sums(engine, zoned, scope.level, among)
     overall = kept_sums.resource_sums(engine, pooled, scope.level, among)

@@ -10,25 +10,7 @@ from limes.actions.reports.attention import NamedResource, Where, named_resource
 from limes.core.alerts import Kind, Severity, UsageThresholds
 from limes.core.catalog import Selection, select
 from limes.db.queries import alerts as queries
-from limes.db.queries import projects
-from limes.db.queries.alerts import (
-    CommitmentRow,
-    Shares,
-    TemporaryAlertRow,
-    Times,
-    UsedRow,
-    count_temporary_alerts,
-    temporary_alerts,
-)
-from limes.db.queries.attention import (
-    EVERYWHERE,
-    PlacedRow,
-    Scope,
-    ServiceScrapes,
-    capacitor_scrapes,
-    capacity_drops,
-    service_scrapes,
-)
+from limes.db.queries import attention, projects
 from limes.db.transactions import snapshot
 
 _ALL = 1_000_000
@@ -38,19 +20,17 @@ Counts = Counter[tuple[Kind, Severity, str]]
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """One thing that needs somebody."""
-
     kind: Kind
     severity: Severity
-    project: PlacedRow | None = None
+    project: attention.PlacedRow | None = None
     service: str = ""
     resource: NamedResource | None = None
-    used: UsedRow | None = None
+    used: queries.UsedRow | None = None
     threshold: int | None = None
     """Of which percentage the usage is above; None above the quota, and for what is only near a threshold."""
-    commitment: CommitmentRow | None = None
-    temporary: TemporaryAlertRow | None = None
-    scrapes: ServiceScrapes | None = None
+    commitment: queries.CommitmentRow | None = None
+    temporary: queries.TemporaryAlertRow | None = None
+    scrapes: attention.ServiceScrapes | None = None
     capacitor: str = ""
     since: float | None = None
 
@@ -61,29 +41,19 @@ class Alert:
 
 
 @dataclass(frozen=True, slots=True)
-class Alerts:
-    """The critical ones first, and how many there are in all."""
-
-    rows: list[Alert]
-    counts: Counts
-
-
-@dataclass(frozen=True, slots=True)
 class _Asked:
-    """What one report is about."""
-
-    scope: Scope
+    scope: attention.Scope
     selection: Selection
     resources: Mapping[int, NamedResource]
     now: float
 
 
 @snapshot
-def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) -> Alerts:
-    """Returns at most so many alerts. Raises `NotFound`."""
+def find_alerts(limes: Limes, where: Where, selection: Selection, limit: int) -> tuple[list[Alert], Counts]:
+    """Returns at most so many alerts, the critical ones first, and how many there are in all. Raises `NotFound`."""
     asked = _asked(limes, where, selection)
     scrapes = list(_scrapes(limes, asked))
-    return Alerts(_rows(limes, asked, scrapes, limit)[:limit], _count_of(limes, asked, scrapes))
+    return _rows(limes, asked, scrapes, limit)[:limit], _count_of(limes, asked, scrapes)
 
 
 @snapshot
@@ -96,7 +66,6 @@ def find_all_alerts(limes: Limes, hysteresis: int) -> list[Alert]:
 
 @snapshot
 def count_alerts(limes: Limes, selection: Selection) -> Counts:
-    """Returns how many alerts there are in the whole cluster."""
     asked = _asked(limes, Where(), selection)
     return _count_of(limes, asked, list(_scrapes(limes, asked)))
 
@@ -127,7 +96,7 @@ def _count_of(limes: Limes, asked: _Asked, scrapes: Sequence[Alert]) -> Counts:
             counts[Kind.USAGE_ABOVE_QUOTA, critical, service] += used.above_quota
             counts[Kind.QUOTA_USED, critical, service] += used.above_critical - used.above_quota
             counts[Kind.QUOTA_USED, warning, service] += used.above_warning - used.above_critical
-    times = Times.of(limes.settings.alerts, asked.now)
+    times = queries.Times.of(limes.settings.alerts, asked.now)
     for row in queries.count_commitments(limes.engine, asked.scope, list(asked.resources), times):
         service = asked.resources[row.resource_id].ref[0]
         counts[Kind.COMMITMENT_UNCONFIRMED, critical, service] += row.unconfirmed
@@ -135,7 +104,7 @@ def _count_of(limes: Limes, asked: _Asked, scrapes: Sequence[Alert]) -> Counts:
         counts[Kind.COMMITMENT_EXPIRES, critical, service] += row.expiring_critical
         counts[Kind.COMMITMENT_EXPIRES, warning, service] += row.expiring - row.expiring_critical
     ids, lead = list(asked.resources), limes.settings.alerts.temporary_quota_ends
-    for each in count_temporary_alerts(limes.engine, asked.scope, ids, lead, asked.now):
+    for each in queries.count_temporary_alerts(limes.engine, asked.scope, ids, lead, asked.now):
         counts[Kind(each.kind), warning, asked.resources[each.resource_id].ref[0]] += each.number
     return counts
 
@@ -161,7 +130,7 @@ def _quotas(limes: Limes, asked: _Asked, limit: int, hysteresis: int) -> list[Al
 
 
 def _commitments(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
-    ids, times = list(asked.resources), Times.of(limes.settings.alerts, asked.now)
+    ids, times = list(asked.resources), queries.Times.of(limes.settings.alerts, asked.now)
     for row in queries.commitments(limes.engine, asked.scope, ids, times, limit):
         named = asked.resources[row.commitment.resource_id]
         severity = Severity.CRITICAL if row.is_critical else Severity.WARNING
@@ -170,7 +139,7 @@ def _commitments(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
 
 def _temporary(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
     ids, lead = list(asked.resources), limes.settings.alerts.temporary_quota_ends
-    for row in temporary_alerts(limes.engine, asked.scope, ids, lead, asked.now, limit):
+    for row in queries.temporary_alerts(limes.engine, asked.scope, ids, lead, asked.now, limit):
         named, kind = asked.resources[row.resource_id], Kind(row.kind)
         project = row.place if row.place.uuid else None
         since = {Kind.TEMPORARY_QUOTA_OVER: row.temporary.until, Kind.TEMPORARY_QUOTA_WAITS: row.temporary.starts_at}
@@ -182,7 +151,8 @@ def _temporary(limes: Limes, asked: _Asked, limit: int) -> Iterator[Alert]:
 
 def _scrapes(limes: Limes, asked: _Asked) -> Iterator[Alert]:
     latest = asked.now - limes.settings.alerts.unreachable_after
-    rows = [row for row in service_scrapes(limes.engine, asked.scope) if row.service_type in asked.selection.services]
+    wanted = asked.selection.services
+    rows = [row for row in attention.service_scrapes(limes.engine, asked.scope) if row.service_type in wanted]
     outages = _outages(limes, rows, latest)
     for row in rows:
         down_since = row.failing_since if row.failing == row.projects else outages.get(row.service_type)
@@ -194,38 +164,38 @@ def _scrapes(limes: Limes, asked: _Asked) -> Iterator[Alert]:
             yield Alert(kind, severity, service=row.service_type, scrapes=row, since=row.failing_since)
         if row.unwritten:
             yield Alert(Kind.QUOTA_NOT_WRITTEN, Severity.WARNING, service=row.service_type, scrapes=row)
-    if asked.scope == EVERYWHERE:
+    if asked.scope == attention.EVERYWHERE:
         yield from _capacitors(limes, asked, latest)
 
 
 def _capacitors(limes: Limes, asked: _Asked, latest: float) -> Iterator[Alert]:
     warning = Severity.WARNING
-    for each in capacitor_scrapes(limes.engine):
+    for each in attention.capacitor_scrapes(limes.engine):
         if each.error and (each.scraped_at is None or each.scraped_at <= latest):
             yield Alert(Kind.CAPACITY_UNREACHABLE, warning, capacitor=each.name, since=each.scraped_at)
-    for id_, capacitor, at in capacity_drops(limes.engine):
+    for id_, capacitor, at in attention.capacity_drops(limes.engine):
         if named := asked.resources.get(id_):
             service = named.ref[0]
             yield Alert(Kind.CAPACITY_DROP, warning, None, service, named, capacitor=capacitor, since=at)
 
 
-def _outages(limes: Limes, rows: Sequence[ServiceScrapes], latest: float) -> dict[str, float]:
+def _outages(limes: Limes, rows: Sequence[attention.ServiceScrapes], latest: float) -> dict[str, float]:
     """Returns since when services fail as a whole. While a circuit is open, most projects are not tried and none
     of them fails by itself, so this looks beyond the scope; but only where no scrape has succeeded for so long."""
     doubtful = [row.service_type for row in rows if row.newest is None or row.newest <= latest]
     return projects.outages(limes.engine, doubtful, limes.settings.circuit_breaker.failures)
 
 
-def _quota_alert(row: UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:
+def _quota_alert(row: queries.UsedRow, thresholds: UsageThresholds, named: NamedResource) -> Alert:
     kind = Kind.USAGE_ABOVE_QUOTA if row.level == 2 else Kind.QUOTA_USED
     severity = Severity.CRITICAL if row.level > 0 else Severity.WARNING
     threshold = {0: thresholds.warning, 1: thresholds.critical}.get(row.level)
     return Alert(kind, severity, row.project, named.ref[0], named, used=row, threshold=threshold)
 
 
-def _shares(thresholds: UsageThresholds, hysteresis: int = 0) -> Shares:
-    return Shares(thresholds.nearly(hysteresis) / 100, thresholds.warning / 100, thresholds.critical / 100)
+def _shares(thresholds: UsageThresholds, hysteresis: int = 0) -> queries.Shares:
+    return queries.Shares(thresholds.nearly(hysteresis) / 100, thresholds.warning / 100, thresholds.critical / 100)
 
 
-def _share(row: UsedRow) -> float:
+def _share(row: queries.UsedRow) -> float:
     return row.usage / row.quota if row.quota else float("inf")

@@ -9,15 +9,6 @@ from limes.core.catalog import Catalog, Ref, Selection
 from limes.core.units import Unit
 from limes.db.engine import Engine
 from limes.db.queries import attention as queries
-from limes.db.queries.attention import (
-    EVERYWHERE,
-    CapacitorScrape,
-    EndingRow,
-    FullCounts,
-    FullRow,
-    Scope,
-    ServiceScrapes,
-)
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import snapshot
 
@@ -33,73 +24,53 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True)
-class ScrapeStatus:
-    """How scrapes go. Capacitors are only reported of the whole cluster: their errors are for operators."""
-
-    services: list[ServiceScrapes]
-    capacitors: list[CapacitorScrape]
-
-
-@dataclass(frozen=True, slots=True)
 class NamedResource:
-    """A resource, and what its amounts are counted in."""
-
     ref: Ref
     unit: Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Fullest:
-    """Resources of projects near or beyond their quota, the fullest first, and how many there are in all."""
-
-    rows: list[tuple[NamedResource, FullRow]]
-    counts: FullCounts
-
-
-@dataclass(frozen=True, slots=True)
-class Ending:
-    """Commitments that end soon and were not renewed, the first to end first, and how many there are in all."""
-
-    rows: list[tuple[NamedResource, EndingRow]]
-    total: int
-
-
 @snapshot
-def read_scrape_status(limes: Limes, where: Where) -> ScrapeStatus:
-    """Returns how scrapes of each service go, and of each capacitor."""
+def read_scrape_status(
+    limes: Limes, where: Where
+) -> tuple[list[queries.ServiceScrapes], list[queries.CapacitorScrape]]:
+    """Capacitors are only reported of the whole cluster: their errors are for operators."""
     scope = scope_of(limes.engine, where)
-    capacitors = queries.capacitor_scrapes(limes.engine) if scope == EVERYWHERE else []
-    return ScrapeStatus(queries.service_scrapes(limes.engine, scope), capacitors)
+    capacitors = queries.capacitor_scrapes(limes.engine) if scope == queries.EVERYWHERE else []
+    return queries.service_scrapes(limes.engine, scope), capacitors
 
 
 @snapshot
-def find_fullest(limes: Limes, where: Where, selection: Selection, above: int, limit: int) -> Fullest:
-    """Returns resources of which projects use more than `above` percent of their quota."""
+def find_fullest(
+    limes: Limes, where: Where, selection: Selection, above: int, limit: int
+) -> tuple[list[tuple[NamedResource, queries.FullRow]], queries.FullCounts]:
+    """What uses more than `above` percent of its quota, the fullest first, and how many there are in all."""
     scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
     ids, share = list(resources), above / 100
     rows = queries.fullest(limes.engine, scope, ids, share, limit)
     (counts,) = queries.count_full(limes.engine, scope, ids, share)
-    return Fullest([(resources[row.resource_id], row) for row in rows], counts)
+    return [(resources[row.resource_id], row) for row in rows], counts
 
 
 @snapshot
-def find_ending(limes: Limes, where: Where, selection: Selection, days: int, limit: int) -> Ending:
-    """Returns confirmed commitments that end within so many days."""
+def find_ending(
+    limes: Limes, where: Where, selection: Selection, days: int, limit: int
+) -> tuple[list[tuple[NamedResource, queries.EndingRow]], int]:
+    """Commitments that end soon and were not renewed, the first to end first, and how many there are in all."""
     scope, resources = scope_of(limes.engine, where), named_resources(limes.engine, limes.catalog, selection)
     ids, now = list(resources), limes.now()
     until = now + days * _DAY
     rows = queries.ending(limes.engine, scope, ids, now, until, limit)
     total = queries.count_ending(limes.engine, scope, ids, now, until)
-    return Ending([(resources[row.resource_id], row) for row in rows], total)
+    return [(resources[row.resource_id], row) for row in rows], total
 
 
-def scope_of(engine: Engine, where: Where) -> Scope:
+def scope_of(engine: Engine, where: Where) -> queries.Scope:
     """Returns whose rows to read. Raises `NotFound`."""
     if where.domain is None:
-        return EVERYWHERE
+        return queries.EVERYWHERE
     if where.project is None:
-        return Scope("domain", find_domain(engine, where.domain).id)
-    return Scope("project", find_project(engine, where.domain, where.project).id)
+        return queries.Scope("domain", find_domain(engine, where.domain).id)
+    return queries.Scope("project", find_project(engine, where.domain, where.project).id)
 
 
 def named_resources(engine: Engine, catalog: Catalog, selection: Selection) -> dict[int, NamedResource]:

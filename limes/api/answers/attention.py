@@ -1,16 +1,16 @@
 """What needs attention, and alerts about what needs somebody: near its limit, ending soon, or failing."""
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from limes.actions.reports import alerts as found
-from limes.actions.reports.attention import Ending, Fullest, NamedResource
-from limes.actions.reports.attention import ScrapeStatus as Scrapes
+from limes.actions.reports.attention import NamedResource
 from limes.api.answers.common import Count, Named, PlacedNamed, TemporaryQuota, place, render_temporary
 from limes.api.answers.resources import Age, RenderContext
 from limes.core.alerts import Kind, Severity
-from limes.db.queries.attention import EndingRow, PlacedRow
+from limes.db.queries import attention as queries
 from limes.validation.shape import Amount, PositiveAmount, Shape, Time, Unit, seconds
 
 Some = Annotated[int, Field(ge=1)]
@@ -61,7 +61,11 @@ class ScrapeStatusAnswer(Shape):
     scrape_status: ScrapeStatus
 
 
-def render_scrape_status(context: RenderContext, status: Scrapes, *, with_capacitors: bool) -> ScrapeStatusAnswer:
+def render_scrape_status(
+    context: RenderContext,
+    service_rows: Sequence[queries.ServiceScrapes],
+    capacitor_rows: Sequence[queries.CapacitorScrape] | None,
+) -> ScrapeStatusAnswer:
     """Leaves out services that are not configured, and errors of their backends."""
     configured = context.catalog.services
     services = [
@@ -75,7 +79,7 @@ def render_scrape_status(context: RenderContext, status: Scrapes, *, with_capaci
             checked_at=seconds(row.checked_at),
             **context.scrape_range((row.oldest, row.newest)),
         )
-        for row in status.services
+        for row in service_rows
         if row.service_type in configured
     ]
     capacitors = [
@@ -86,13 +90,13 @@ def render_scrape_status(context: RenderContext, status: Scrapes, *, with_capaci
             message=row.error or None,
             **context.staleness(row.scraped_at),
         )
-        for row in status.capacitors
+        for row in capacitor_rows or ()
     ]
-    times = [row.checked_at for row in status.services] + [row.checked_at for row in status.capacitors]
+    times = [row.checked_at for row in service_rows] + [row.checked_at for row in capacitor_rows or ()]
     shown = ScrapeStatus(
         services=services,
         checked_at=seconds(max((time for time in times if time is not None), default=None)),
-        capacitors=capacitors if with_capacitors else None,
+        capacitors=None if capacitor_rows is None else capacitors,
     )
     return ScrapeStatusAnswer(scrape_status=shown)
 
@@ -106,7 +110,7 @@ class _OfProject(Shape):
     unit: Unit | None = None
 
 
-def _head(project: PlacedRow, named: NamedResource) -> dict[str, Any]:
+def _head(project: queries.PlacedRow, named: NamedResource) -> dict[str, Any]:
     service, resource = named.ref
     return {"project": place(project), "service": service, "resource": resource, "unit": named.unit.value or None}
 
@@ -133,12 +137,9 @@ class FullestAnswer(Shape):
     counts: FullCounts
 
 
-def render_fullest(fullest: Fullest) -> FullestAnswer:
-    above, above_95, above_quota = fullest.counts
-    resources = [
-        FullResource(**_head(row.project, named), quota=row.quota, usage=row.usage) for named, row in fullest.rows
-    ]
-    counts = FullCounts(above=above, above_95=above_95, above_quota=above_quota)
+def render_fullest(rows: Sequence[tuple[NamedResource, queries.FullRow]], found: queries.FullCounts) -> FullestAnswer:
+    resources = [FullResource(**_head(row.project, named), quota=row.quota, usage=row.usage) for named, row in rows]
+    counts = FullCounts(**found._asdict())
     return FullestAnswer(fullest=resources, counts=counts)
 
 
@@ -160,12 +161,12 @@ class ExpiringCommitmentsAnswer(Shape):
     total: Count
 
 
-def render_ending(ending: Ending) -> ExpiringCommitmentsAnswer:
-    commitments = [EndingCommitment(**_head(row.project, named), **_term(row)) for named, row in ending.rows]
-    return ExpiringCommitmentsAnswer(expiring_commitments=commitments, total=ending.total)
+def render_ending(rows: Sequence[tuple[NamedResource, queries.EndingRow]], total: int) -> ExpiringCommitmentsAnswer:
+    commitments = [EndingCommitment(**_head(row.project, named), **_term(row)) for named, row in rows]
+    return ExpiringCommitmentsAnswer(expiring_commitments=commitments, total=total)
 
 
-def _term(row: EndingRow) -> dict[str, Any]:
+def _term(row: queries.EndingRow) -> dict[str, Any]:
     return {
         "id": row.id,
         "uuid": row.uuid,
@@ -228,12 +229,12 @@ class AlertsAnswer(Shape):
     counts: AlertCounts
 
 
-def render_alerts(alerts: found.Alerts) -> AlertsAnswer:
+def render_alerts(alerts: Sequence[found.Alert], numbers: found.Counts) -> AlertsAnswer:
     def count(wanted: Severity) -> int:
-        return sum(number for (_, severity, _), number in alerts.counts.items() if severity is wanted)
+        return sum(number for (_, severity, _), number in numbers.items() if severity is wanted)
 
     counts = AlertCounts(critical=count(Severity.CRITICAL), warning=count(Severity.WARNING))
-    return AlertsAnswer(alerts=[_alert(alert) for alert in alerts.rows], counts=counts)
+    return AlertsAnswer(alerts=[_alert(alert) for alert in alerts], counts=counts)
 
 
 def _alert(alert: found.Alert) -> Alert:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
 from msgspec import convert
 from pydantic import Field
 
-from limes.actions.mails.subscriptions import MailChoices
+from limes.actions.mail_recipients import MailChoices
 from limes.api.answers.common import Link
 from limes.auth.context import Identity, scope_of, user_of
 from limes.core.catalog import Ref

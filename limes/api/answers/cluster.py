@@ -11,7 +11,7 @@ from limes.api.answers.common import Named, PlacedNamed, place, unit_of
 from limes.api.answers.per_az import ClusterPerAZ, capacity_fields, cluster_azs
 from limes.api.answers.resources import Age, CommitmentConfig, RenderContext, ResourceHead, ServiceFigures, json_lists
 from limes.core.catalog import ANY_AZ, Catalog, Ref, ResourceDef
-from limes.core.commitments.request import committable_azs
+from limes.core.commitments.rules import committable_azs
 from limes.core.units import effective_total
 from limes.db.queries.inconsistencies import ScrapeErrorRow
 from limes.validation.shape import Amount, Shape, Time, Unit

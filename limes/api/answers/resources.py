@@ -10,7 +10,7 @@ from pydantic import Field
 
 from limes.api.answers.common import unit_of
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, Selection, ServiceDef
-from limes.core.commitments.request import committable_azs
+from limes.core.commitments.rules import committable_azs
 from limes.core.quota import QuotaSet
 from limes.validation.shape import Amount, Shape, Time, Unit
 

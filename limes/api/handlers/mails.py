@@ -9,7 +9,7 @@ from urllib.parse import parse_qs
 
 import falcon
 
-from limes.actions.mails.subscriptions import MailSettings, Subscriptions
+from limes.actions.mail_recipients import MailPreferences, Subscriptions
 from limes.api.answers.caller import render_mail_settings
 from limes.api.call import Call
 from limes.api.parameters import UNSUBSCRIBE_TOKEN
@@ -31,7 +31,7 @@ def set_mail_settings(call: Call) -> Answer:
     return Answer(document=render_mail_settings(settings.change(call.identity.user_id or "", wanted.sent, kinds)))
 
 
-def _settings(call: Call) -> MailSettings:
+def _settings(call: Call) -> MailPreferences:
     if call.deps.mail_settings is None:
         raise NotFound("this Limes sends no mails to users")
     return call.deps.mail_settings

@@ -45,10 +45,8 @@ class Claims:
         )
 
     def room(self, az: str) -> int:
-        """Returns how much more may be claimed in an AZ. Negative where claims exceed capacity already.
-
-        The whole capacity only counts if something is `unplaced`; otherwise each AZ stands for itself.
-        """
+        """Returns how much more may be claimed in an AZ. Negative where claims exceed capacity already. The whole
+        capacity only counts if something is `unplaced`; otherwise each AZ stands for itself."""
         return min(self.room_inside(az), self.room_overall) if self.unplaced else self.room_inside(az)
 
     def counting_az(self, az: str) -> str:
@@ -56,7 +54,6 @@ class Claims:
         return ANY_AZ if self.is_pooled else az
 
     def room_inside(self, az: str) -> int:
-        """Returns the AZ's capacity less its own claims."""
         az = self.counting_az(az)
         return self.capacity.get(az, 0) - self.claimed.get(az, 0)
 
@@ -66,7 +63,6 @@ class Claims:
 
     @property
     def unplaced(self) -> int:
-        """How much is claimed in no known AZ."""
         return 0 if self.is_pooled else self.claimed.get(ANY_AZ, 0) + self.claimed.get(UNKNOWN_AZ, 0)
 
     def holds_back(self, az: str) -> bool:
@@ -85,7 +81,6 @@ class Balance:
 
 
 def queue_order(commitment: Commitment) -> tuple[float, float, int]:
-    """Sort key: first come, first served."""
     return (commitment.created_at, commitment.confirm_by or 0.0, commitment.id)
 
 
@@ -131,10 +126,8 @@ class Tally:
         return max(0, self.claims.room(az)) + max(0, used - committed)
 
     def confirm_in_turn(self, pending: Iterable[Commitment]) -> list[Commitment]:
-        """Adds those that there is capacity for, first come first served, and returns them.
-
-        One queue serves all AZs, as they share the whole capacity. A commitment that does not fit holds up nobody.
-        """
+        """Adds those that there is capacity for, first come first served, and returns them. One queue serves all AZs,
+        as they share the whole capacity. A commitment that does not fit holds up nobody."""
         confirmed = []
         for commitment in sorted(pending, key=queue_order):
             if self.allows(commitment.az, commitment.project_id, commitment.amount):

@@ -27,8 +27,6 @@ class Want:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """When the commitment could be confirmed, and what blocks it."""
-
     confirmable_at: float | None
     """In seconds since the epoch; None if no time can be foreseen."""
     confirmable_now: int
@@ -44,9 +42,7 @@ class Plan:
 
 def make_plan(tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> Plan:
     """Simulates the future: whenever a commitment ends or becomes due, the queue is served first, and then `want`.
-
-    `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified.
-    """
+    `live` are all live commitments to one resource. `tally` has the shares of all of their projects; it is modified."""
     future = _Future(tally, live, want, now)
     confirmable_now = tally.committable_by(want.az, want.project)
     unplaced = future.unplaced()
@@ -71,8 +67,6 @@ def advise(plan: Plan, unit: Unit) -> str:
 
 
 class _Future:
-    """The state of all commitments, moved from one time of change to the next."""
-
     def __init__(self, tally: Tally, live: Sequence[Commitment], want: Want, now: float) -> None:
         present = [each for each in (advance(each, now) for each in live) if each.is_live]
         self.tally = tally
@@ -90,7 +84,6 @@ class _Future:
         self._serve([each for each in present if each.status is Status.PENDING])
 
     def times(self) -> set[float]:
-        """Returns the times at which a commitment ends or becomes due."""
         return {*self._ends, *self._begins}
 
     def missing(self) -> int:
@@ -151,10 +144,8 @@ class DayOfUse(NamedTuple):
 
 
 def recommended_amount(days: Mapping[int, DayOfUse], today: int) -> int:
-    """Returns the largest amount that was in use all day long on nine days out of ten, since the first known day.
-
-    A missing day is one without usage.
-    """
+    """Returns the largest amount that was in use all day long on nine days out of ten, since the first known day. A
+    missing day is one without usage."""
     if not days:
         return 0
     minima = sorted(days[day].usage_min if day in days else 0 for day in range(min(days), today + 1))

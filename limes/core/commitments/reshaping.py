@@ -59,10 +59,8 @@ def convert(
     commitment: Commitment, source_amount: int, target_resource: int, target_amount: int, now: float,
     uuids: tuple[str, str],
 ) -> Reshaped:  # fmt: skip
-    """Converts `source_amount` of it into `target_amount` of another resource; a remainder stays as it was.
-
-    A commitment that waits for capacity queues anew there; its remainder keeps its place in the queue here.
-    """
+    """Converts `source_amount` of it into `target_amount` of another resource; a remainder stays as it was. A
+    commitment that waits for capacity queues anew there; its remainder keeps its place in the queue here."""
     require_not_offered(commitment)
     if not 0 < source_amount <= commitment.amount:
         raise Unprocessable(f"the amount to convert must be between 1 and {commitment.amount}")
@@ -151,10 +149,8 @@ def _heir(commitment: Commitment, now: float) -> Commitment:
 
 @dataclass(frozen=True, slots=True)
 class Deadlines:
-    """Until when, and from when, something can be done with a commitment, in seconds since the epoch.
-
-    For display: the use cases decide again, and know more of commitments that came from other projects.
-    """
+    """Until when, and from when, something can be done with a commitment, in seconds since the epoch. For display: the
+    use cases decide again, and know more of commitments that came from other projects."""
 
     renewable_from: float | None = None
     """None for what cannot be renewed: because it is not confirmed, or was renewed already."""

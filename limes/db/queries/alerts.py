@@ -14,20 +14,8 @@ from limes.core.temporary_quota import TemporaryQuota as Temporary
 from limes.core.temporary_quota import TemporaryState
 from limes.db.compiled import Select, any_of
 from limes.db.models import Commitment, Domain, DomainResource, Project, ProjectResource, TemporaryQuota
-from limes.db.queries.attention import (
-    ENDING,
-    PLACE,
-    EndingRow,
-    PlacedRow,
-    Scope,
-    above_share,
-    count_if,
-    fullness,
-    in_scope,
-    placed,
-    renews_itself,
-    was_renewed,
-)
+from limes.db.queries import attention
+from limes.db.queries.attention import PLACE, EndingRow, PlacedRow, Scope
 from limes.db.queries.temporary_quotas import TEMPORARY_COLUMNS, TEMPORARY_KINDS, temporary_of
 from limes.db.query import Node, made, rows
 
@@ -67,20 +55,20 @@ _IS_ABOVE = (_USAGE > _QUOTA) & ~Project.has_bursting
 """Projects with bursting may use more than their quota for a while."""
 
 
-@placed(UsedRow, int, int, int, int)
+@attention.placed(UsedRow, int, int, int, int)
 def most_used(scope: Scope, resources: Sequence[int], shares: Shares, limit: int) -> Node:
     """Resources of which projects use nearly the lower share of their quota, or more, fullest first."""
     steps = [(_IS_ABOVE, 2), (_QUOTA * shares.critical < _USAGE, 1), (_QUOTA * shares.warning < _USAGE, 0)]
     columns = (*PLACE, ProjectResource.resource, _QUOTA, _USAGE, Case(None, steps, -1))
-    query = above_share(scope, resources, shares.near, *columns)
-    return query.order_by(fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(limit)
+    query = attention.above_share(scope, resources, shares.near, *columns)
+    return query.order_by(attention.fullness().desc(), _USAGE.desc(), Domain.name, Project.name).limit(limit)
 
 
 @rows(UsedCount)
 def count_used(scope: Scope, resources: Sequence[int], shares: Shares) -> Node:
     resource = ProjectResource.resource
-    counts = (fn.COUNT(resource), count_if(_QUOTA * shares.critical < _USAGE), count_if(_IS_ABOVE))
-    return above_share(scope, resources, shares.warning, resource, *counts).group_by(resource)
+    counts = (fn.COUNT(resource), attention.count_if(_QUOTA * shares.critical < _USAGE), attention.count_if(_IS_ABOVE))
+    return attention.above_share(scope, resources, shares.warning, resource, *counts).group_by(resource)
 
 
 # -- commitments -------------------------------------------------------------------------------------------------------
@@ -137,13 +125,13 @@ class Times(NamedTuple):
 
 def _ends(when: float, term: float) -> Any:
     is_confirmed = _ROW.status == "confirmed"
-    return is_confirmed & (_ROW.expires_at <= when) & (term <= _TERM) & ~renews_itself(_ROW) & ~_HAS_FAILED
+    return is_confirmed & (_ROW.expires_at <= when) & (term <= _TERM) & ~attention.renews_itself(_ROW) & ~_HAS_FAILED
 
 
 def _needing(scope: Scope, resources: Sequence[int], times: Times, *columns: Any) -> Select:
-    needs_somebody = _IS_UNCONFIRMED | ((times.ends_soon() | _HAS_FAILED) & ~was_renewed(_ROW))
+    needs_somebody = _IS_UNCONFIRMED | ((times.ends_soon() | _HAS_FAILED) & ~attention.was_renewed(_ROW))
     is_wanted = (any_of(_ROW.resource, resources), _ROW.expires_at > times.now, needs_somebody)
-    return in_scope(_ROW.select(*columns).join(Project).join(Domain).where(*is_wanted), scope)
+    return attention.in_scope(_ROW.select(*columns).join(Project).join(Domain).where(*is_wanted), scope)
 
 
 def _commitment(*row: Any) -> CommitmentRow:
@@ -161,13 +149,13 @@ def commitments(scope: Scope, resources: Sequence[int], times: Times, limit: int
     )
     is_critical = Case(None, [(_IS_UNCONFIRMED, 1), (_HAS_FAILED, 1), (times.ends_very_soon(), 1)], 0)
     more = (_ROW.confirm_by, _ROW.renewal_error, kind.alias("kind"), is_critical.alias("is_critical"))
-    query = _needing(scope, resources, times, *ENDING, *more)
+    query = _needing(scope, resources, times, *attention.ENDING, *more)
     return query.order_by(is_critical.desc(), _ROW.expires_at, _ROW.id).limit(limit)
 
 
 @rows(CommitmentCount)
 def count_commitments(scope: Scope, resources: Sequence[int], times: Times) -> Node:
-    counts = map(count_if, (_IS_UNCONFIRMED, _HAS_FAILED, times.ends_soon(), times.ends_very_soon()))
+    counts = map(attention.count_if, (_IS_UNCONFIRMED, _HAS_FAILED, times.ends_soon(), times.ends_very_soon()))
     return _needing(scope, resources, times, _ROW.resource, *counts).group_by(_ROW.resource)
 
 

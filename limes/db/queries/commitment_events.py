@@ -15,7 +15,7 @@ from peewee import fn
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
 from limes.db.models import CommitmentEvent, CommitmentEventCounter
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, value
+from limes.db.query import Insert, Node, column, mapping, rows, value
 
 _LIMIT = 500
 _FOR_EVER = 2.0**53
@@ -67,14 +67,10 @@ def after(number: int, limit: int, since: float = 0.0, until: float = _FOR_EVER)
     return query.where(row.number > number, row.at >= since, row.at < until).order_by(row.number).limit(limit)
 
 
-@first_value(int)
-def _last_number() -> Node:
-    return CommitmentEventCounter.select(CommitmentEventCounter.last)
-
-
-def last_number(engine: Engine) -> int:
-    """Returns the number of the last event; 0 if there is none."""
-    return _last_number(engine) or 0
+@value(int)
+def last_number() -> Node:
+    """The number of the last event; 0 if there is none."""
+    return CommitmentEventCounter.select(fn.COALESCE(fn.MAX(CommitmentEventCounter.last), 0))
 
 
 @mapping(str, int)

@@ -91,11 +91,8 @@ def read_balance(
     engine: Engine, resource_id: int, behavior: Behavior, azs: Collection[str], projects: Collection[int], now: float
 ) -> Balance:
     """Returns the claims on a resource in these AZs, and the shares of these projects. To decide, lock the resource
-    before.
-
-    Where usage is in no known AZ, the claims in all AZs: then they share the whole capacity. Where commitments are not
-    for single AZs, everything counts as `any`. At most four statements.
-    """
+    before. Where usage is in no known AZ, the claims in all AZs: then they share the whole capacity. Where commitments
+    are not for single AZs, everything counts as `any`. At most four statements."""
     is_pooled = not behavior.commitment_is_az_aware
     raw = _capacity(engine, resource_id, is_pooled=is_pooled)
     find = kept_sums.claimed if kept_sums.are_kept(engine) else _claimed
@@ -182,11 +179,9 @@ def _add_sample(resources: Collection[int], day: int, now: float, looks: int, *,
 
 
 def add_sample(engine: Engine, resources: Collection[int], *, by_az: bool, day: int, now: float) -> None:
-    """Adds what is used and confirmed now, over all projects, to this day's figures.
-
-    With `by_az` AZ by AZ, else all AZs together as `any`. A new row also counts the day's earlier samples, in which
-    nothing was used or committed; and each row counts all later ones.
-    """
+    """Adds what is used and confirmed now, over all projects, to this day's figures. With `by_az` AZ by AZ, else all
+    AZs together as `any`. A new row also counts the day's earlier samples, in which nothing was used or committed; and
+    each row counts all later ones."""
     if resources:
         looks = _looks(engine, resources, day)
         _add_sample(engine, resources, day, now, looks + 1, by_az=by_az, is_first=not looks)

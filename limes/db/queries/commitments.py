@@ -159,20 +159,17 @@ def unsettled_resources(now: float) -> Node:
 
 @distinct(int)
 def waiting_resources() -> Node:
-    """The resources with commitments that wait for capacity."""
     return Stored.select(Stored.resource).distinct().where(Stored.status == "pending")
 
 
 @column(str)
 def live_services() -> Node:
-    """The types of services with live commitments."""
     has_live = fn.EXISTS(Stored.select(Value(1)).where(Stored.resource == Resource.id, IS_LIVE))
     return Service.select(Service.type).where(Service.id.in_(Resource.select(Resource.service).where(has_live)))
 
 
 @made(_from_row, *[Any] * len(COLUMNS), skip_empty="project_uuids")
 def unconfirmed_of(project_uuids: Sequence[str]) -> Node:
-    """The commitments of these projects that are not confirmed yet."""
     projects = Project.select(Project.id).where(any_of(Project.uuid, project_uuids))
     return _SELECT.where(Stored.status.in_(["planned", "pending"]), Stored.project.in_(projects))
 
@@ -255,10 +252,8 @@ def _by_key(project_id: int, key: str) -> Node:
 
 def claim_key(engine: Engine, project_id: int, key: str, now: float) -> KeyRow | None:
     """Returns the earlier answer under this key. None if the key is new: nobody else can use it until the transaction
-    ends.
-
-    Waits for another transaction that is using the key. After None, `remember_key` or a rollback has to follow.
-    """
+    ends. Waits for another transaction that is using the key. After None, `remember_key` or a rollback has to
+    follow."""
     if _claim(engine, project_id, key, now):
         return None
     row = _by_key(engine, project_id, key)

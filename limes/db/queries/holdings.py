@@ -49,8 +49,6 @@ class Holdings(NamedTuple):
 
 
 class ZoneHoldings(NamedTuple):
-    """What there is in an availability zone, over all resources."""
-
     projects: int
     """Projects with usage in it."""
     resources: int
@@ -86,14 +84,12 @@ _IS_HELD = (ProjectResource.quota > 0) | (ProjectResource.usage > 0)
 
 @value(int)
 def count_projects(resources: Sequence[int]) -> Node:
-    """How many projects have quota for any of these resources, or use it."""
     query = ProjectResource.select(fn.COUNT(ProjectResource.project.distinct()))
     return query.where(_IS_HELD, any_of(ProjectResource.resource, resources))
 
 
 @first_value(float)
 def last_end(resources: Sequence[int], now: float) -> Node:
-    """When the last of the commitments to these resources ends."""
     query = Commitment.select(fn.MAX(Commitment.expires_at))
     return query.where(*_holds(now), any_of(Commitment.resource, resources))
 
@@ -112,7 +108,6 @@ def holdings(engine: Engine, resource: int, now: float) -> Holdings:
 
 
 def zones(engine: Engine, now: float) -> dict[str, ZoneHoldings]:
-    """Returns all availability zones in which there is something."""
     usage, capacity = ProjectAZResource, AZResource
     users = usage.select(usage.az, fn.COUNT(usage.project_id.distinct())).where(usage.usage > 0).group_by(usage.az)
     sources = capacity.select(capacity.az, fn.COUNT(capacity.resource)).where(capacity.raw_capacity > 0)

@@ -11,7 +11,6 @@ from limes.core.notifications import Key
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
 from limes.db.models import (
-    CommitmentEvent,
     Domain,
     Job,
     Mail,
@@ -21,14 +20,12 @@ from limes.db.models import (
     NotificationState,
     Project,
 )
-from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, value, writes, writes_for
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 _CHUNK = 200
 
 
 class NewItem(NamedTuple):
-    """A notification for one recipient."""
-
     sink: str
     recipient: str
     kind: str
@@ -49,8 +46,6 @@ class WaitingItem(NamedTuple):
 
 
 class MailRow(NamedTuple):
-    """A mail that is to be sent."""
-
     id: str
     recipient: str
     kind: str
@@ -91,10 +86,8 @@ def _waiting(sink: str, recipients: Collection[str]) -> Node:
 
 
 def waiting_of_due_recipients(engine: Engine, sink: str, now: float, never: float, limit: int) -> list[WaitingItem]:
-    """All that waits for those recipients who have something due, in order; of at most `limit` of them.
-
-    A time later than `never` was set by a wrong clock, and does not count.
-    """
+    """All that waits for those recipients who have something due, in order; of at most `limit` of them. A time later
+    than `never` was set by a wrong clock, and does not count."""
     return _waiting(engine, sink, _due_recipients(engine, sink, now, never, limit))
 
 
@@ -105,13 +98,11 @@ def _update(engine: Engine, query: CompiledForRows, values: Mapping[int, Any]) -
 
 
 def defer_items(engine: Engine, due_at: Mapping[int, float]) -> None:
-    """Gives items another time at which they become part of a mail."""
     _update(engine, _DEFER, due_at)
 
 
 @writes_for("numbers")
 def drop_items(numbers: Sequence[int]) -> Node:
-    """Deletes items that nobody wants."""
     return MailItem.delete().where(any_of(MailItem.number, numbers))
 
 
@@ -138,7 +129,6 @@ def make_mails(engine: Engine, sink: str, mails: Sequence[MailRow], items: Mappi
 
 @mapping(tuple[str, str], float, skip_empty="recipients")
 def last_made(sink: str, recipients: Collection[str]) -> Node:
-    """When the last mail was made, by recipient and by kind, all in lower case."""
     query = Mail.select(_ADDRESS_OF_MAIL, Mail.kind, fn.MAX(Mail.made_at))
     return query.where(Mail.sink == sink, any_of(_ADDRESS_OF_MAIL, recipients)).group_by(_ADDRESS_OF_MAIL, Mail.kind)
 
@@ -167,13 +157,11 @@ def documents_of(engine: Engine, ids: Collection[str]) -> dict[str, list[str]]:
 
 @writes
 def mark_done(id_: str, at: float, error: str = "") -> Node:
-    """Notes that a mail was sent, or dropped because of an error."""
     return Mail.update(done_at=at, error=error).where(Mail.id == id_)
 
 
 @writes
 def try_later(id_: str, next_try_at: float, error: str) -> Node:
-    """Notes that a mail could not be sent, and when to try again."""
     return Mail.update(tries=Mail.tries + 1, next_try_at=next_try_at, error=error).where(Mail.id == id_)
 
 
@@ -242,13 +230,11 @@ def unsubscribed(recipients: Collection[str]) -> Node:
 
 @tuples(tuple[str, str, float])
 def all_unsubscribed() -> Node:
-    """Everybody who has unsubscribed from a kind, and when."""
     query = _REFUSED.select(_REFUSED.recipient, _REFUSED.kind, _REFUSED.at)
     return query.order_by(_REFUSED.recipient, _REFUSED.kind)
 
 
 def unsubscribe(engine: Engine, recipient: str, kind: str, at: float) -> None:
-    """Notes that a recipient does not want a kind."""
     _refuse(engine, [(recipient, kind, at)])
 
 
@@ -269,10 +255,8 @@ def _accept(recipient: str, kinds: Collection[str]) -> Node:
 
 
 def change_subscriptions(engine: Engine, recipient: str, wanted: Mapping[str, bool], at: float) -> None:
-    """Notes which kinds a recipient, given in lower case, wants and does not want.
-
-    Two changes of the same recipient wait for each other: they would take the locks on their rows in different orders.
-    """
+    """Notes which kinds a recipient, given in lower case, wants and does not want. Two changes of the same recipient
+    wait for each other: they would take the locks on their rows in different orders."""
     if engine.dialect == "postgresql":
         _lock_recipient(engine, crc32(recipient.encode()) - 2**31)
     _accept(engine, recipient, [kind for kind, is_wanted in wanted.items() if is_wanted])
@@ -290,14 +274,7 @@ def lock_cursor() -> Node:
 
 @writes
 def move_cursor(last: int) -> Node:
-    """Remembers that number."""
     return NotificationCursor.update(last=last).where(NotificationCursor.id == 1)
-
-
-@value(int)
-def newest_event() -> Node:
-    """The number of the newest event of a commitment; 0 if there is none."""
-    return CommitmentEvent.select(fn.COALESCE(fn.MAX(CommitmentEvent.number), 0))
 
 
 _STATE = (NotificationState.kind, NotificationState.subject, NotificationState.level)

@@ -10,16 +10,7 @@ from typing import NamedTuple
 from limes.db import models
 from limes.db.compiled import any_of
 from limes.db.engine import Engine
-from limes.db.query import Insert, Node, column, first_value, rows, writes, writes_for
-
-
-class OutboxEvent(NamedTuple):
-    number: int
-    stream: str
-    event_id: str
-    document: str
-    tries: int
-
+from limes.db.query import Insert, Node, column, first_value, rows, tuples, writes, writes_for
 
 _Event = models.OutboxEvent
 _append = Insert(
@@ -36,12 +27,11 @@ def append(engine: Engine, events: Sequence[tuple[float, str, str, str, str]]) -
     _append(engine, [(*event, 0, event[0], "") for event in events])
 
 
-@rows(OutboxEvent)
+@tuples(tuple[int, str, str, str, int])
 def due(sink: str, now: float, never: float, limit: int) -> Node:
-    """At most `limit` events for the sink, in order, but none of streams in which an event waits for its next try.
-
-    A next try later than `never` was set by a wrong clock, and does not count.
-    """
+    """At most `limit` events for the sink in order, as (number, stream, event id, document, tries), but none of streams
+    in which an event waits for its next try. A next try later than `never` was set by a wrong clock, and does not
+    count."""
     waiting = _Event.alias()
     waits = (waiting.delivered_at.is_null(), waiting.next_try_at > now, waiting.next_try_at <= never)
     streams = waiting.select(waiting.stream).where(waiting.sink == sink, *waits)
@@ -52,32 +42,26 @@ def due(sink: str, now: float, never: float, limit: int) -> Node:
 
 @writes_for("numbers")
 def mark_delivered(numbers: Sequence[int], now: float) -> Node:
-    """Marks events that the sink is sure to have."""
     return _Event.update(delivered_at=now, error="").where(any_of(_Event.number, numbers))
 
 
 @writes
 def retry_later(number: int, next_try_at: float, error: str) -> Node:
-    """Notes that the sink refused the event, and when to try again."""
     changes = _Event.update(tries=_Event.tries + 1, next_try_at=next_try_at, error=error)
     return changes.where(_Event.number == number)
 
 
 @writes
 def hold(number: int, next_try_at: float) -> Node:
-    """Notes when to try the event."""
     return _Event.update(next_try_at=next_try_at).where(_Event.number == number)
 
 
 @first_value(str)
 def document_of(event_id: str) -> Node:
-    """An event by its id, for whichever sink it is."""
     return _Event.select(_Event.document).where(_Event.event_id == event_id).limit(1)
 
 
 class DeliveredEvent(NamedTuple):
-    """An event that a sink has."""
-
     delivered_at: float
     stream: str
     document: str
@@ -85,7 +69,6 @@ class DeliveredEvent(NamedTuple):
 
 @rows(DeliveredEvent)
 def delivered(sink: str, since: float, until: float) -> Node:
-    """What was delivered after `since`, and not after `until`."""
     query = _Event.select(_Event.delivered_at, _Event.stream, _Event.document)
     return query.where(_Event.sink == sink, _Event.delivered_at > since, _Event.delivered_at <= until)
 

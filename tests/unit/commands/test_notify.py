@@ -13,7 +13,7 @@ from limes.cli import main
 from limes.db.engine import Engine
 from limes.db.migrate import limes_migrations
 from limes.db.queries import outbox
-from limes.mail.samples import KINDS, sample
+from limes.mail.templates import KINDS, sample
 from tests.support.mail_server import MailServer, html_of, text_of
 
 DOMAIN = {"id": "d", "name": "d", "projects": [{"id": "p", "name": "p", "parent_id": "d"}]}

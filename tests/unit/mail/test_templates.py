@@ -6,8 +6,7 @@ from typing import get_args
 
 import pytest
 
-from limes.mail.samples import KINDS, sample
-from limes.mail.templates import SHIPPED, Around, RenderError, Templates
+from limes.mail.templates import KINDS, SHIPPED, Around, RenderError, Templates, sample
 from limes.settings.notifications import NotificationKind
 
 AROUND = Around("https://dashboard.example.com/", "https://limes.example.com/u?token=x")

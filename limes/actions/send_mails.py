@@ -13,7 +13,8 @@ A mail that could not be sent waits for longer after each failure, and others go
 """
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import orjson
@@ -55,8 +56,6 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What mails look like."""
-
     templates: Templates
     link: str = ""
     unsubscribe: Unsubscribe | None = None
@@ -64,8 +63,6 @@ class Contents:
 
 @dataclass(frozen=True, slots=True)
 class SendMails:
-    """The use case for one sink."""
-
     limes: Limes
     sink: str
     mailer: Mailer
@@ -75,7 +72,6 @@ class SendMails:
 
     @property
     def name(self) -> str:
-        """The name of the job."""
         return f"mails:{self.sink}"
 
     def run_if_due(self) -> Sent | None:
@@ -118,7 +114,10 @@ class SendMails:
         numbers: dict[int, str] = {}
         deferred: dict[int, float] = {}
         dropped: list[int] = []
-        for (recipient, kind), group in _groups(items).items():
+        groups: dict[tuple[str, str], list[WaitingItem]] = defaultdict(list)
+        for item in items:  # one person, however the case of the address is written
+            groups[item.recipient.lower(), item.kind].append(item)
+        for (recipient, kind), group in groups.items():
             due = [item for item in group if item.due_at <= now or item.due_at > self._horizon(now)]
             made_at = last.get((recipient, kind), 0.0)
             next_at = made_at + (section.gather if kind in section.urgent else section.digest)
@@ -205,11 +204,3 @@ class SendMails:
     def _pause(self, failures: int) -> float:
         section = self.limes.settings.notifications
         return next_pause(failures, section.retry, section.retry_max)
-
-
-def _groups(items: Sequence[WaitingItem]) -> Mapping[tuple[str, str], list[WaitingItem]]:
-    """Returns items by kind and recipient: one person, however the case of the address is written."""
-    groups: dict[tuple[str, str], list[WaitingItem]] = {}
-    for item in items:
-        groups.setdefault((item.recipient.lower(), item.kind), []).append(item)
-    return groups

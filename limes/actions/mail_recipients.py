@@ -1,4 +1,4 @@
-"""Puts notifications into the queue of each of their recipients. For the outbox, this is a sink.
+"""Who gets mails: notifications are put into the queue of each recipient, for the outbox as a sink; and who wants none.
 
 A notification whose recipients cannot be found, because Keystone does not answer, is tried again later; others go on.
 Delivering one twice queues it once.
@@ -13,10 +13,13 @@ import orjson
 from limes.actions.context import Limes
 from limes.audit.sinks import Delivery, OutgoingEvent
 from limes.core.notifications import PREFIX, TO_REQUESTER, Place, RecipientRule
+from limes.db.engine import Engine
 from limes.db.queries import mails as queries
 from limes.db.queries.mails import NewItem
-from limes.errors import LimesError, Unavailable
+from limes.errors import BadRequest, Conflict, LimesError, Unavailable, Unprocessable
+from limes.mail.mailer import ALL_KINDS, Subscription, Unsubscribe
 from limes.settings.notifications import MailSettings
+from limes.system import Clock
 
 _BUDGET = 60.0
 """Seconds after which no further notification is begun."""
@@ -29,15 +32,11 @@ class Users(Protocol):
         """Returns the addresses of the users who have one of these roles on a `project` or `domain`."""
         ...
 
-    def address_of(self, user_id: str) -> str | None:
-        """Returns the address of a user; None without one."""
-        ...
+    def address_of(self, user_id: str) -> str | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """Finds who is told of a notification."""
-
     mail: MailSettings
     users: Users | None = None
     """None without Keystone, which alone knows addresses of users."""
@@ -77,7 +76,6 @@ class ProjectItself:
     mail: MailSettings
 
     def of(self, kind: str, place: Place, requester_id: str) -> dict[str, str]:
-        """Returns the project. Nobody for what is not about a project."""
         return {place.project_uuid: self.mail.language_of(place)} if place.project_uuid else {}
 
 
@@ -91,11 +89,9 @@ class QueueMails:
 
     @property
     def name(self) -> str:
-        """In the outbox."""
         return PREFIX + self.mail_sink
 
     def deliver(self, events: Sequence[OutgoingEvent]) -> Delivery:
-        """See `Sink`."""
         try:
             return self._deliver(events)
         except LimesError as error:
@@ -138,3 +134,90 @@ class QueueMails:
             NewItem(self.mail_sink, recipient, kind, language, event.id, text, due_at)
             for recipient, language in self.recipients.of(kind, place, requester).items()
         ]
+
+
+# -- who does not want which mails: by address in lower case; users who share an address share its settings ----------
+
+
+@dataclass(frozen=True, slots=True)
+class Subscriptions:
+    """With the signed link of a mail, or by an operator. Doing it twice changes nothing."""
+
+    engine: Engine
+    clock: Clock
+    links: Unsubscribe | None = None
+    """None: there are no links."""
+
+    def of(self, token: str) -> Subscription:
+        """Returns what a link is about. Raises `BadRequest` for a token that we have not signed."""
+        found = self.links.read(token) if self.links else None
+        if found is None:
+            raise BadRequest("this link is not valid: it is not whole, or its key has been changed since")
+        return found
+
+    def end(self, recipient: str, kind: str = ALL_KINDS) -> None:
+        """From now on, no mails of this kind are made for the recipient."""
+        now = self.clock.now().timestamp()
+        self.engine.atomic(lambda: queries.unsubscribe(self.engine, recipient.lower(), kind, now))
+
+    def resume(self, recipient: str, kind: str = ALL_KINDS) -> bool:
+        """Returns whether there was anything to undo."""
+        return self.engine.atomic(lambda: queries.subscribe(self.engine, recipient.lower(), kind)) > 0
+
+    def ended(self) -> list[tuple[str, str, float]]:
+        return self.engine.snapshot(lambda: queries.all_unsubscribed(self.engine))
+
+
+@dataclass(frozen=True, slots=True)
+class MailChoices:
+    """Which mails a signed-in user gets."""
+
+    address: str | None
+    """None: Keystone knows none, so nothing is sent."""
+    is_sent: bool
+    kinds: Mapping[str, bool]
+    """Whether a kind is sent, as far as `is_sent` is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class MailPreferences:
+    """By users who are signed in. Both raise `Unavailable` if Keystone does not answer."""
+
+    engine: Engine
+    clock: Clock
+    kinds: Sequence[str]
+    """All that Limes tells people by mail."""
+    users: Users | None = None
+    """None without Keystone: no address is known."""
+
+    def show(self, user_id: str) -> MailChoices:
+        address = self._address_of(user_id)
+        return self.engine.snapshot(lambda: self._read(address))
+
+    def change(self, user_id: str, is_sent: bool | None, kinds: Sequence[tuple[str, bool]]) -> MailChoices:
+        """Changes what is given, and leaves the rest. Raises `Unprocessable` for kinds that do not exist, and
+        `Conflict` without an address."""
+        names = [kind for kind, _ in kinds]
+        if unknown := sorted(set(names) - set(self.kinds)):
+            raise Unprocessable(f"there is no kind of mail {unknown[0]!r}; there are: {', '.join(self.kinds)}")
+        if len(set(names)) < len(names):
+            raise Unprocessable("a kind of mail is given twice")
+        address = self._address_of(user_id)
+        if address is None:
+            raise Conflict("no mail address of this user is known, so no mails are sent")
+        wanted = dict(kinds) | ({} if is_sent is None else {ALL_KINDS: is_sent})
+
+        def work() -> MailChoices:
+            recipient, now = address.lower(), self.clock.now().timestamp()
+            queries.change_subscriptions(self.engine, recipient, wanted, now)
+            return self._read(address)
+
+        return self.engine.atomic(work)
+
+    def _address_of(self, user_id: str) -> str | None:
+        return self.users.address_of(user_id) if self.users is not None and user_id else None
+
+    def _read(self, address: str | None) -> MailChoices:
+        recipients = [] if address is None else [address.lower()]
+        ended = {kind for _, kind in queries.unsubscribed(self.engine, recipients)}
+        return MailChoices(address, ALL_KINDS not in ended, {kind: kind not in ended for kind in self.kinds})
