@@ -31,9 +31,7 @@ def add_to(commands: terminal.Commands) -> None:
         terminal.argument(
             "file", nargs="?", default="limes.yaml", metavar="FILE", help="where to (default: limes.yaml)"
         ),
-        terminal.argument(
-            "--sample", action="store_true", help="the sample cloud of `limes serve` instead, with its sample data"
-        ),
+        terminal.flag("--sample", "the sample cloud of `limes serve` instead, with its sample data"),
         description="Writes a commented configuration to start from. It never overwrites a file.",
         codes={1: "a file is there already, or cannot be written"},
     )
@@ -43,10 +41,9 @@ def add_to(commands: terminal.Commands) -> None:
         check,
         "report everything that is wrong with the configuration at once",
         *(terminal.add_json_option, terminal.add_config_option),
-        terminal.argument(
+        terminal.flag(
             "--against-database",
-            action="store_true",
-            help="also say which services, resources and availability zones of the database it drops, and what they"
+            "also say which services, resources and availability zones of the database it drops, and what they"
             " hold; and whose distribution model it changes",
         ),
         codes={1: "something is wrong with it", 3: "it would drop something of the database"},

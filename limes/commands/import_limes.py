@@ -22,12 +22,8 @@ def add_to(commands: terminal.Commands) -> None:
         "move here from the Go Limes: convert its configuration, copy its database",
         _add_source,
         terminal.file_argument("--output", help="with --config-from: write there, and not over anything"),
-        terminal.argument("--apply", action="store_true", help="with --database: keep what was written"),
-        terminal.argument(
-            "--skip-unknown",
-            action="store_true",
-            help="with --database: leave resources behind that are not configured",
-        ),
+        terminal.flag("--apply", "with --database: keep what was written"),
+        terminal.flag("--skip-unknown", "with --database: leave resources behind that are not configured"),
         *(terminal.add_json_option, terminal.add_config_option),
         description="With --config-from, prints our configuration file for one of the Go Limes. With --database, copies"
         " its PostgreSQL database into the configured one, which has to be empty: everything is written, read again,"
