@@ -142,13 +142,13 @@ def _compare_with_database() -> "tuple[Comparison, Sequence[ChangedModel]]":
     """Returns what the configuration drops, and the distribution models that it changes. Raises `LimesError`."""
     from limes.actions.compare_catalog import compare_catalog, compare_models
     from limes.actions.context import open_limes
-    from limes.composition import cluster, common
-    from limes.composition.identity import open_cloud
+    from limes.composition.cluster import build_cluster
+    from limes.composition.common import load_settings, open_checked_engine
 
-    settings = common.load_settings()
-    built = cluster.build_cluster(settings, open_cloud(settings))
-    with closing(common.open_checked_engine(settings, "limes-config-check")) as engine:
-        limes = open_limes(built, engine, settings)
+    settings = load_settings()
+    cluster = build_cluster(settings)
+    with closing(open_checked_engine(settings, "limes-config-check")) as engine:
+        limes = open_limes(cluster, engine, settings)
         return compare_catalog(limes), compare_models(limes)
 
 

@@ -104,14 +104,13 @@ def _open(url: str) -> "Import":
     """Opens the source, and our database without limits of time. Raises `ConfigError` and `StartupError`."""
     from limes.actions.context import open_limes
     from limes.composition import cluster, common
-    from limes.composition.identity import open_cloud
     from limes.importer.run import Import
     from limes.importer.source import open_source
 
     settings = common.load_settings()
     unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
     target = common.open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
-    limes = open_limes(cluster.build_cluster(settings, open_cloud(settings)), target, settings)
+    limes = open_limes(cluster.build_cluster(settings), target, settings)
     return Import(open_source(url), target, limes.catalog, limes, limes.ids, terminal.progress, limes.overrides())
 
 

@@ -1,7 +1,5 @@
-"""What sub-commands share: options, exit codes, and how they show results.
-
-Results are tables for people, or JSON for programs. `NO_COLOR` is honoured.
-"""
+"""What sub-commands share: options, exit codes, and how they show results. Results are tables for people, or JSON for
+programs. `NO_COLOR` is honoured."""
 
 import argparse
 import sys

@@ -72,7 +72,7 @@ def _backends_can_be_built(settings: Settings, process: str) -> None:
     if process == "liquid":
         build_liquid(settings)
     else:
-        build_cluster(settings, open_cloud(settings))
+        build_cluster(settings)
 
 
 def _database_addresses_are_valid(settings: Settings, process: str) -> None:
@@ -129,11 +129,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:
-    """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`.
-
-    Returns its section, what it accepts from clients, and how it logs. All connections are closed again. Raises
-    `ConfigError` or another `LimesError`.
-    """
+    """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`. Returns its
+    section, what it accepts from clients, and how it logs. All connections are closed again. Raises `ConfigError` or
+    another `LimesError`."""
     if process not in PROCESSES:
         raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
     settings = load_any_settings() if process == "placement" else load_settings()

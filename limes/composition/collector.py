@@ -112,11 +112,9 @@ def open_collector(settings: Settings) -> Collector:
 def build_collector(
     engine: Engine, cluster: Cluster, settings: Settings, clock: Clock | None = None, jitter: Jitter | None = None
 ) -> Collector:
-    """Returns a collector that is ready to start, on a database whose schema is up to date.
-
-    Makes the rows that mirror the configuration, and deletes those of capacitors that left it, and of services that
-    left it long ago. Follows the configured models of distributing quota.
-    """
+    """Returns a collector that is ready to start, on a database whose schema is up to date. Makes the rows that mirror
+    the configuration, and deletes those of capacitors that left it, and of services that left it long ago. Follows the
+    configured models of distributing quota."""
     watch = ClockWatch(engine, settings.collector.max_clock_skew, every=settings.collector.poll_interval)
     may_work = watch.agrees if clock is None else lambda: True  # a given clock differs on purpose
     names = {service.service_type: service.type for service in settings.services}

@@ -8,7 +8,6 @@ from limes.actions.context import Limes, open_limes
 from limes.actions.reports.ineffective_overrides import IneffectiveOverride, Reason, find_ineffective
 from limes.composition.checks import counted
 from limes.composition.cluster import build_cluster
-from limes.composition.identity import open_cloud
 from limes.core.catalog import Catalog
 from limes.core.commitments.request import az_aware_refs
 from limes.db.engine import Engine
@@ -32,7 +31,7 @@ def check_contents(name: str, context: Context, engine: Engine) -> Iterator[Find
     """All checks; `name` begins the findings' names. Those that need the configuration are left out where it is
     wrong: the check of the configuration says why."""
     try:
-        cluster = build_cluster(context.settings, open_cloud(context.settings))
+        cluster = build_cluster(context.settings)
         limes = open_limes(cluster, engine, context.settings, clock=context.clock)
     except LimesError:
         limes = None

@@ -1,7 +1,5 @@
-"""The page `docs/configuration.md`, made from the models, so that it cannot lack a setting.
-
-Types and defaults are there as people say them: `list of texts`, `whole number from 1 to 256`, `5 years`.
-"""
+"""The page `docs/configuration.md`, made from the models, so that it cannot lack a setting. Types and defaults are
+there as people say them: `list of texts`, `whole number from 1 to 256`, `5 years`."""
 
 import re
 import types
@@ -67,8 +65,7 @@ def say_size(field: FieldInfo) -> str:
 def _say(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        named = next((_NAMED[id(check)] for check in parts[1:] if id(check) in _NAMED), None)
-        return named or _say(parts[0], [*parts[1:], *metadata])
+        return _named(parts[1:]) or _say(parts[0], [*parts[1:], *metadata])
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_say(part, metadata) for part in parts if part is not type(None)))
     if origin is typing.Literal:
@@ -84,8 +81,7 @@ def _say(annotation: Any, metadata: Sequence[Any] = ()) -> str:
 
 
 def _say_plain(kind: Any, metadata: Sequence[Any]) -> str:
-    named = next((_NAMED[id(check)] for check in metadata if id(check) in _NAMED), None)
-    if named is not None:
+    if named := _named(metadata):
         return named
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return "section"
@@ -93,6 +89,10 @@ def _say_plain(kind: Any, metadata: Sequence[Any]) -> str:
         return _choice([str(one.value) for one in kind if one.value])
     word = _PLAIN.get(kind, "text")
     return " ".join([word, *_bounds(metadata)]) if kind in (int, float) else word
+
+
+def _named(metadata: Sequence[Any]) -> str | None:
+    return next((_NAMED[id(check)] for check in metadata if id(check) in _NAMED), None)
 
 
 def _bounds(metadata: Sequence[Any]) -> Iterator[str]:

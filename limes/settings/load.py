@@ -86,10 +86,8 @@ KNOWN_VARIABLES = frozenset(
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
-    """The settings in the file, overridden from `environ`. Relative paths in it count from the file's folder.
-
-    Raises `ConfigError` with every problem, each with its path in the file.
-    """
+    """The settings in the file, overridden from `environ`. Relative paths in it count from the file's folder. Raises
+    `ConfigError` with every problem, each with its path in the file."""
     document = read_yaml(path)
     if not isinstance(document, dict):
         hint = "`limes config init` writes a file to start from"
@@ -113,10 +111,8 @@ def read_yaml(path: Path) -> Any:
 
 
 def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) -> Settings:
-    """The settings in a parsed document. Raises `ConfigError` with every problem.
-
-    From here on, the secrets in them and in the environment are hidden wherever they show up.
-    """
+    """The settings in a parsed document. Raises `ConfigError` with every problem. From here on, the secrets in them and
+    in the environment are hidden wherever they show up."""
     know(value for key, value in environ.items() if key.startswith(("LIMES_", "OS_")) and TELLING_KEY.search(key))
     problems, sources = override(document, environ)
     if "placement" in document and not document.keys() & {"availability_zones", "services"}:

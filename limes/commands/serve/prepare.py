@@ -18,10 +18,8 @@ _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 
 def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
-    """Returns the settings, and the folder for logs. `fresh` deletes the data of earlier starts.
-
-    Raises `LimesError` with what is in the way.
-    """
+    """Returns the settings, and the folder for logs. `fresh` deletes the data of earlier starts. Raises `LimesError`
+    with what is in the way."""
     settings = load_settings()
     if fresh and settings.identity.method != "sample":
         raise StartupError(
