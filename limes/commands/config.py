@@ -76,7 +76,12 @@ def init(options: argparse.Namespace) -> int:
         if target.exists():
             raise StartupError(f"{target} is there already, and is left as it is; name another file")
     for target, source in sources.items():
-        _write(target, source.read_text(encoding="utf-8"))
+        text = source.read_text(encoding="utf-8")
+        try:
+            with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise StartupError(f"cannot write {target}: {error.strerror}") from None
         print(f"Wrote {target}")
     config = "" if options.file == "limes.yaml" else f" --config {options.file}"
     steps = [
@@ -93,15 +98,6 @@ def init(options: argparse.Namespace) -> int:
     ]
     print("\n".join(["", "Next:", "", *(sample_steps if options.sample else steps)]))
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    """Raises `StartupError` if the file is there, or cannot be made."""
-    try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise StartupError(f"cannot write {path}: {error.strerror}") from None
 
 
 def check(options: argparse.Namespace) -> int:

@@ -186,10 +186,15 @@ class Row(NamedTuple):
 def render_page() -> str:
     lines = [_HEAD]
     for name, field in documented_fields(Settings).items():
-        lines += [f"## `{name}`", "", *_describe(field)]
+        model = _model_of(field.annotation)
+        text = _clean(field.description or (model.__doc__ if model else "") or "")
+        if model is None:
+            shown = _default(field)
+            default = shown if shown == "required" else "no default" if shown == "-" else f"default: {shown}"
+            text += f" Type: {say_type(field)}; {default}."
+        lines += [f"## `{name}`", "", text, ""]
         if name in _PLUGINS:
             lines += [_PLUGINS[name], ""]
-        model = _model_of(field.annotation)
         if model is not None:
             rows = (f"| {' | '.join(row)} |" for row in rows_of_model(model))
             lines += [f"| {' | '.join(_COLUMNS)} |", "|---|---|---|---|", *rows, ""]
@@ -209,16 +214,6 @@ def all_rows() -> Iterator[Row]:
     for row in rows_of_model(Settings):
         key, kind, default, meaning = (text.replace("\\|", "|") for text in row)
         yield Row(key.strip("`"), kind.replace("`", ""), default.strip("`"), meaning)
-
-
-def _describe(field: FieldInfo) -> list[str]:
-    model = _model_of(field.annotation)
-    text = _clean(field.description or (model.__doc__ if model else "") or "")
-    if model is not None:
-        return [text, ""]
-    shown = _default(field)
-    default = shown if shown == "required" else "no default" if shown == "-" else f"default: {shown}"
-    return [f"{text} Type: {say_type(field)}; {default}.", ""]
 
 
 def rows_of_model(model: type[BaseModel], prefix: str = "") -> Iterator[Row]:

@@ -136,9 +136,11 @@ def override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list
     url = _original_database_url(environ)
     if url is not None:
         document.setdefault("database", {})["url"] = url
-    broker = _original_broker_url(environ)
-    if broker is not None:
-        document.setdefault("audit", {}).setdefault("rabbitmq", {})["url"] = broker
+    broker = {part: environ.get(f"LIMES_AUDIT_RABBITMQ_{part}") for part in _BROKER_PARTS}
+    if any(broker.values()):  # the original's way to name it: one variable for each part
+        user, host = quote(broker["USERNAME"] or "guest", safe=""), broker["HOSTNAME"] or "localhost"
+        url = f"amqp://{user}@{host}:{broker['PORT'] or '5672'}/"
+        document.setdefault("audit", {}).setdefault("rabbitmq", {})["url"] = url
     for variable, (path, convert) in OVERRIDES.items():
         if variable not in environ:
             continue
@@ -164,15 +166,6 @@ def _original_database_url(environ: Mapping[str, str]) -> str | None:
     options = environ.get("LIMES_DB_CONNECTION_OPTIONS", "")
     url = f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}"
     return f"{url}?{options}" if options else url
-
-
-def _original_broker_url(environ: Mapping[str, str]) -> str | None:
-    """The original's way to name the broker: one variable for each part."""
-    parts = {part: environ.get(f"LIMES_AUDIT_RABBITMQ_{part}") for part in _BROKER_PARTS}
-    if not any(parts.values()):
-        return None
-    user = quote(parts["USERNAME"] or "guest", safe="")
-    return f"amqp://{user}@{parts['HOSTNAME'] or 'localhost'}:{parts['PORT'] or '5672'}/"
 
 
 def url_with_password(url: str, password: str | None) -> str:
