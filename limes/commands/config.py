@@ -31,9 +31,7 @@ def add_to(commands: terminal.Commands) -> None:
         terminal.argument(
             "file", nargs="?", default="limes.yaml", metavar="FILE", help="where to (default: limes.yaml)"
         ),
-        terminal.argument(
-            "--sample", action="store_true", help="the sample cloud of `limes serve` instead, with its sample data"
-        ),
+        terminal.flag("--sample", "the sample cloud of `limes serve` instead, with its sample data"),
         description="Writes a commented configuration to start from. It never overwrites a file.",
         codes={1: "a file is there already, or cannot be written"},
     )
@@ -43,10 +41,9 @@ def add_to(commands: terminal.Commands) -> None:
         check,
         "report everything that is wrong with the configuration at once",
         *(terminal.add_json_option, terminal.add_config_option),
-        terminal.argument(
+        terminal.flag(
             "--against-database",
-            action="store_true",
-            help="also say which services, resources and availability zones of the database it drops, and what they"
+            "also say which services, resources and availability zones of the database it drops, and what they"
             " hold; and whose distribution model it changes",
         ),
         codes={1: "something is wrong with it", 3: "it would drop something of the database"},
@@ -79,7 +76,12 @@ def init(options: argparse.Namespace) -> int:
         if target.exists():
             raise StartupError(f"{target} is there already, and is left as it is; name another file")
     for target, source in sources.items():
-        _write(target, source.read_text(encoding="utf-8"))
+        text = source.read_text(encoding="utf-8")
+        try:
+            with open(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise StartupError(f"cannot write {target}: {error.strerror}") from None
         print(f"Wrote {target}")
     config = "" if options.file == "limes.yaml" else f" --config {options.file}"
     steps = [
@@ -96,15 +98,6 @@ def init(options: argparse.Namespace) -> int:
     ]
     print("\n".join(["", "Next:", "", *(sample_steps if options.sample else steps)]))
     return 0
-
-
-def _write(path: Path, text: str) -> None:
-    """Raises `StartupError` if the file is there, or cannot be made."""
-    try:
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise StartupError(f"cannot write {path}: {error.strerror}") from None
 
 
 def check(options: argparse.Namespace) -> int:
@@ -145,13 +138,13 @@ def _compare_with_database() -> "tuple[Comparison, Sequence[ChangedModel]]":
     """Returns what the configuration drops, and the distribution models that it changes. Raises `LimesError`."""
     from limes.actions.context import open_limes
     from limes.actions.sync_catalog import compare_catalog, compare_models
-    from limes.composition import cluster, common
-    from limes.composition.identity import open_cloud
+    from limes.composition.cluster import build_cluster
+    from limes.composition.common import load_settings, open_checked_engine
 
-    settings = common.load_settings()
-    built = cluster.build_cluster(settings, open_cloud(settings))
-    with closing(common.open_checked_engine(settings, "limes-config-check")) as engine:
-        limes = open_limes(built, engine, settings)
+    settings = load_settings()
+    cluster = build_cluster(settings)
+    with closing(open_checked_engine(settings, "limes-config-check")) as engine:
+        limes = open_limes(cluster, engine, settings)
         return compare_catalog(limes), compare_models(limes)
 
 

@@ -22,12 +22,8 @@ def add_to(commands: terminal.Commands) -> None:
         "move here from the Go Limes: convert its configuration, copy its database",
         _add_source,
         terminal.file_argument("--output", help="with --config-from: write there, and not over anything"),
-        terminal.argument("--apply", action="store_true", help="with --database: keep what was written"),
-        terminal.argument(
-            "--skip-unknown",
-            action="store_true",
-            help="with --database: leave resources behind that are not configured",
-        ),
+        terminal.flag("--apply", "with --database: keep what was written"),
+        terminal.flag("--skip-unknown", "with --database: leave resources behind that are not configured"),
         *(terminal.add_json_option, terminal.add_config_option),
         description="With --config-from, prints our configuration file for one of the Go Limes. With --database, copies"
         " its PostgreSQL database into the configured one, which has to be empty: everything is written, read again,"
@@ -108,14 +104,13 @@ def _open(url: str) -> "Import":
     """Opens the source, and our database without limits of time. Raises `ConfigError` and `StartupError`."""
     from limes.actions.context import open_limes
     from limes.composition import cluster, common
-    from limes.composition.identity import open_cloud
     from limes.importer.run import Import
     from limes.importer.source import open_source
 
     settings = common.load_settings()
     unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
     target = common.open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
-    limes = open_limes(cluster.build_cluster(settings, open_cloud(settings)), target, settings)
+    limes = open_limes(cluster.build_cluster(settings), target, settings)
     return Import(open_source(url), target, limes.catalog, limes, limes.ids, terminal.progress, limes.overrides())
 
 

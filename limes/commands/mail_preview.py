@@ -34,10 +34,8 @@ class Preview:
 def preview_mails(
     kinds: Sequence[str], languages: Sequence[str], event: str | None, count: int, send_to: str | None
 ) -> list[Preview]:
-    """Renders mails with samples, or with the notification of an id. Sends them if `send_to` is an address.
-
-    Raises `NotFound`, `BadRequest` for a template that cannot be rendered, and `StartupError` if nothing can be sent.
-    """
+    """Renders mails with samples, or with the notification of an id. Sends them if `send_to` is an address. Raises
+    `NotFound`, `BadRequest` for a template that cannot be rendered, and `StartupError` if nothing can be sent."""
     settings = load_settings()
     contents = mail_contents(settings.notifications.mail)
     documents = {kind: sample(kind) for kind in kinds or KINDS}

@@ -25,7 +25,7 @@ def add_to(commands: terminal.Commands) -> None:
         terminal.argument("--language", metavar="LANGUAGE", action="append", default=[], help="may be repeated"),
         terminal.argument("--event", metavar="ID", help="a real notification, by its id, instead of made-up ones"),
         terminal.argument("--count", metavar="N", type=_count, default=1, help="so many notifications in each mail"),
-        terminal.argument("--html", action="store_true", help="print the HTML instead of the text"),
+        terminal.flag("--html", "print the HTML instead of the text"),
         terminal.argument("--send-to", metavar="ADDRESS", help="send them there, with the sink smtp"),
         *(json, config),
         description="Prints mails as they would be sent, with made-up notifications. Sends nothing without --send-to.",

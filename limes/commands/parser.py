@@ -1,7 +1,4 @@
-"""The parser of all commands: names what was probably meant, and shows examples. Tests read these themselves.
-
-`limes completion` prints scripts by which shells complete our command line.
-"""
+"""The parser of all commands, which names what was probably meant and shows examples; and `limes completion`."""
 
 import argparse
 import re

@@ -53,12 +53,11 @@ def add_to(actions: terminal.Commands) -> None:
         "audit",
         run,
         "report allocations of vanished projects, providers over capacity, consumers without allocations",
-        terminal.argument(
+        terminal.flag(
             "--repair",
-            action="store_true",
-            help="delete the allocations of vanished projects, and consumers without allocations (never anything else)",
+            "delete the allocations of vanished projects, and consumers without allocations (never anything else)",
         ),
-        terminal.argument("--json", action="store_true", help="print one JSON document instead of tables"),
+        terminal.flag("--json", "print one JSON document instead of tables"),
         terminal.add_config_option_below,
         description="Changes nothing without --repair.",
         codes={

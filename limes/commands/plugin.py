@@ -115,10 +115,8 @@ def scan_capacity(options: argparse.Namespace) -> int:
 def _cluster() -> Any:
     from limes.composition.cluster import build_cluster
     from limes.composition.common import load_settings
-    from limes.composition.identity import open_cloud
 
-    settings = load_settings()
-    return build_cluster(settings, open_cloud(settings))
+    return build_cluster(load_settings())
 
 
 def _ask(options: argparse.Namespace) -> "tuple[ServiceDef, ProjectInfo, UsageReport, float]":

@@ -48,7 +48,7 @@ def add_to(commands: terminal.Commands) -> None:
         "collect",
         collect,
         "discover projects, scrape usage and capacity, write quota into backends",
-        terminal.argument("--once", action="store_true", help="do what is due and what follows from it, then end"),
+        terminal.flag("--once", "do what is due and what follows from it, then end"),
         *(terminal.add_json_option, terminal.add_config_option),
         codes={0: "stopped by a signal, or done", 1: "with --once: a task has failed, or an error"},
     )

@@ -1,7 +1,5 @@
-"""What sub-commands share: options, exit codes, and how they show results.
-
-Results are tables for people, or JSON for programs. `NO_COLOR` is honoured.
-"""
+"""What sub-commands share: options, exit codes, and how they show results. Results are tables for people, or JSON for
+programs. `NO_COLOR` is honoured."""
 
 import argparse
 import sys
@@ -32,6 +30,10 @@ def argument(*names: str, **settings: Any) -> Add:
     return lambda parser: parser.add_argument(*names, **settings)
 
 
+def flag(name: str, text: str) -> Add:
+    return argument(name, action="store_true", help=text)
+
+
 def file_argument(name: str, **settings: Any) -> Add:
     """Returns the same for an option that names a file, which shells can complete."""
 
@@ -42,7 +44,7 @@ def file_argument(name: str, **settings: Any) -> Add:
 
 
 CONFIG = "the configuration file (default: $LIMES_CONFIG, /etc/limes/limes.yaml, or limes.yaml in this folder)"
-add_json_option = argument("--json", action="store_true", help="print JSON instead of tables")
+add_json_option = flag("--json", "print JSON instead of tables")
 add_config_option = file_argument("--config", help=CONFIG)
 add_config_option_below = file_argument("--config", default=argparse.SUPPRESS, help=CONFIG)
 """Of a command below another that has the option itself: it stands for that one's."""

@@ -10,16 +10,9 @@ from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
 from limes.auth.session import CloudSession
 from limes.auth.tokens import RevokedTokens
+from limes.composition import identity
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
-from limes.composition.identity import (
-    client_address,
-    open_authenticator,
-    open_cloud,
-    open_revoked,
-    refuse_exposure,
-    shared_folder,
-)
 from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.db.opening import with_standbys
 from limes.settings import Settings
@@ -35,19 +28,19 @@ from limes.web.operational import Mount
 
 def build_api(settings: Settings) -> ApiCollaborators:
     """Opens everything that the API works with, and makes the rows that mirror the configuration."""
-    refuse_exposure(settings, "api")
+    identity.refuse_exposure(settings, "api")
     engine = with_standbys(settings, open_checked_engine(settings, "limes-api"), "limes-api", "limes")
-    cloud = open_cloud(settings, settings.api.threads)
+    cloud = identity.open_cloud(settings, settings.api.threads)
     at_once = max(1, settings.api.threads // 2)
     cluster = build_cluster(settings, cloud, time_limit=settings.api.backend_timeout, at_once=at_once)
     # a backend has no longer than that, so a process that takes over from a killed worker need not wait longer either
     lease = min(settings.collector.lease, 2 * settings.api.backend_timeout + 10)
     limes = open_limes(cluster, engine, settings, lease=lease, push_quota=push_quota)
     sync_catalog(limes)
-    revoked = open_revoked(settings)
-    authenticator = open_authenticator(settings, cloud, revoked=revoked)
+    revoked = identity.open_revoked(settings)
+    authenticator = identity.open_authenticator(settings, cloud, revoked=revoked)
     return ApiCollaborators(
-        client_address=client_address(settings),
+        client_address=identity.client_address(settings),
         limes=limes,
         authenticator=authenticator,
         policy=Policy(RULES, settings.api.policy_file),
@@ -69,6 +62,6 @@ def _dashboard(
     else:
         method = KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
     throttle = Throttle(clock)
-    browsers = KnownBrowsers(shared_key(shared_folder(settings)))
+    browsers = KnownBrowsers(shared_key(identity.shared_folder(settings)))
     session = SessionEndpoint(method, authenticator, throttle, browsers, title=settings.ui.title)
     return (dashboard(session, ScopesEndpoint(method, throttle)),)

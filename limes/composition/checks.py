@@ -11,14 +11,8 @@ from itertools import product
 
 from limes.api.policy import RULES
 from limes.auth.policy import Policy
+from limes.composition import common
 from limes.composition.cluster import build_cluster
-from limes.composition.common import (
-    load_any_settings,
-    load_settings,
-    open_checked_engine,
-    open_checked_placement_engine,
-    salvage_settings,
-)
 from limes.composition.identity import open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
 from limes.db.opening import problems_of_urls
@@ -48,7 +42,7 @@ class Check:
 
 
 def _database_fits(settings: Settings, process: str) -> None:
-    open_engine = open_checked_engine if process == "api" else open_checked_placement_engine
+    open_engine = common.open_checked_engine if process == "api" else common.open_checked_placement_engine
     open_engine(settings, f"limes-{process}").close()
 
 
@@ -72,7 +66,7 @@ def _backends_can_be_built(settings: Settings, process: str) -> None:
     if process == "liquid":
         build_liquid(settings)
     else:
-        build_cluster(settings, open_cloud(settings))
+        build_cluster(settings)
 
 
 def _database_addresses_are_valid(settings: Settings, process: str) -> None:
@@ -116,9 +110,9 @@ def problems_of(settings: Settings, names: Collection[str]) -> list[str]:
 def load_checkable_settings(environ: Mapping[str, str] = os.environ) -> Settings:
     """As `load_any_settings`, but the problems of a file that is not valid are those of all checks that files allow."""
     try:
-        return load_any_settings(environ)
+        return common.load_any_settings(environ)
     except ConfigError as error:
-        rest = salvage_settings(environ)
+        rest = common.salvage_settings(environ)
         more = problems_of(rest.settings, ["addresses", "policy"]) if rest else []
         raise ConfigError(list(dict.fromkeys([*error.problems, *more]))) from None
 
@@ -129,14 +123,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def check_http_process(process: str) -> tuple[HttpSection, Limits, Style]:
-    """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`.
-
-    Returns its section, what it accepts from clients, and how it logs. All connections are closed again. Raises
-    `ConfigError` or another `LimesError`.
-    """
+    """Checks settings, database, schema, Keystone, policy and backends of `api`, `placement` or `liquid`. Returns its
+    section, what it accepts from clients, and how it logs. All connections are closed again. Raises `ConfigError` or
+    another `LimesError`."""
     if process not in PROCESSES:
         raise StartupError(f"LIMES_PROCESS: expected api, placement or liquid, not {process!r}")
-    settings = load_any_settings() if process == "placement" else load_settings()
+    settings = common.load_any_settings() if process == "placement" else common.load_settings()
     if process == "liquid":
         settings = liquid_settings(settings)
     require(settings, process)

@@ -1,7 +1,5 @@
 """From the configuration to what there is to manage: backends, catalog, constraints, overrides, low-privilege limits.
-
-Every problem of every part is reported, not just the first one.
-"""
+Every problem of every part is reported, not just the first one."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +18,7 @@ from limes.backends.breaker import (
     TimedDiscoveryBackend,
 )
 from limes.backends.loader import Backends, BackendSpec, load, load_services
+from limes.composition.identity import open_cloud
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.constraints import ConstraintSet, parse_constraint_set
 from limes.errors import BackendError, ConfigError
@@ -31,14 +30,12 @@ _TIME_LIMIT = 0.8
 
 
 def build_cluster(
-    settings: Settings, cloud: CloudSession, time_limit: float | None = None, at_once: int | None = None
+    settings: Settings, cloud: CloudSession | None = None, time_limit: float | None = None, at_once: int | None = None
 ) -> Cluster:
-    """Makes all parts without asking any backend; `time_limit` and `at_once` are those of `open_backends`.
-
-    Raises `ConfigError` with all problems.
-    """
+    """Makes all parts without asking any backend; `time_limit` and `at_once` are those of `open_backends`. Raises
+    `ConfigError` with all problems."""
     try:
-        backends = open_backends(settings, cloud, time_limit, at_once)
+        backends = open_backends(settings, cloud or open_cloud(settings), time_limit, at_once)
     except ConfigError as error:
         raise ConfigError([*error.problems, *problems_of_references(settings)]) from error
     problems: list[str] = []
@@ -49,10 +46,8 @@ def build_cluster(
 
 
 def problems_of_references(settings: Settings, unclear: Collection[str] = ()) -> list[str]:
-    """Returns what is wrong with references where not all services can be made, and why not is reported already.
-
-    The types `unclear` are configured, but not even in the settings any more.
-    """
+    """Returns what is wrong with references where not all services can be made, and why not is reported already. The
+    types `unclear` are configured, but not even in the settings any more."""
     backends = load_services(_services(settings), settings.availability_zones, keystone_session)
     configured = {*unclear, *(entry.service_type for entry in settings.services)}
     problems: list[str] = []
@@ -70,10 +65,8 @@ def _services(settings: Settings) -> list[BackendSpec]:
 def _read_rules(
     settings: Settings, services: Sequence[ServiceDef], configured: Collection[str], problems: list[str]
 ) -> "partial[Cluster]":
-    """Returns what makes the cluster of its backends, and adds what is wrong to `problems`.
-
-    Services that are `configured`, but not given, have problems already.
-    """
+    """Returns what makes the cluster of its backends, and adds what is wrong to `problems`. Services that are
+    `configured`, but not given, have problems already."""
     catalog = Catalog(
         settings.availability_zones,
         services,
@@ -132,10 +125,8 @@ def open_backends(
     settings: Settings, cloud: CloudSession, time_limit: float | None = None, at_once: int | None = None
 ) -> Backends:
     """Returns all backends; none is asked. `time_limit` (seconds) is for callers that cannot wait as long as a
-    collector, and `at_once` for callers that cannot spare more threads than that for one backend.
-
-    Raises `ConfigError` with every problem.
-    """
+    collector, and `at_once` for callers that cannot spare more threads than that for one backend. Raises `ConfigError`
+    with every problem."""
     discovery = settings.discovery
     longest = settings.collector.lease * _TIME_LIMIT
     time_limit = min(longest, time_limit or longest)
@@ -166,10 +157,7 @@ def open_backends(
 
 def backend_problems(document: Any) -> list[str]:
     """Returns what plugins find wrong with their parameters, in a document that cannot be used for other reasons
-    already.
-
-    So that an operator sees all problems at once. Entries that are not even of the right shape are left out.
-    """
+    already: so that an operator sees all at once. Entries that are not even of the right shape are left out."""
     if not isinstance(document, dict):
         return []
     zones = document.get("availability_zones")

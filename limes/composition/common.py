@@ -33,10 +33,8 @@ def find_config(environ: Mapping[str, str] = os.environ) -> Path:
 
 
 def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
-    """Returns the settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem.
-
-    For what the Limes half does: a file that is for the Placement half alone is refused.
-    """
+    """Returns the settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem. For what the
+    Limes half does: a file that is for the Placement half alone is refused."""
     settings = load_any_settings(environ)
     if settings.for_placement_alone:
         missing = "missing, so that only `limes placement` can work with this file"
@@ -121,10 +119,8 @@ class Database:
 
 
 def all_databases() -> list[Database]:
-    """Returns both halves' databases, which may be one; the Limes half's only if there is anything for it to do.
-
-    Raises `StartupError` if one cannot be used.
-    """
+    """Returns both halves' databases, which may be one; the Limes half's only if there is anything for it to do. Raises
+    `StartupError` if one cannot be used."""
     settings = load_any_settings()
     databases = [Database(open_placement_engine(settings, "limes-db"), placement_migrations)]
     if not settings.for_placement_alone:

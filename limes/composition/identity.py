@@ -32,9 +32,7 @@ def open_authenticator(
     settings: Settings, cloud: CloudSession, *, allow_noauth: bool = False, revoked: RevokedTokens | None = None
 ) -> Authenticator:
     """Returns the authenticator. `revoked` is the result of `open_revoked`, if the process signs people out itself.
-
-    Raises `StartupError` where the API cannot do without identities.
-    """
+    Raises `StartupError` where the API cannot do without identities."""
     if settings.identity.method == "noauth":
         if not allow_noauth:
             raise StartupError("identity.method: noauth is for the Placement API only; use keystone or sample here")

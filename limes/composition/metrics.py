@@ -6,7 +6,6 @@ from limes.actions.context import Limes, open_limes
 from limes.collector.http import MetricsProcess
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
-from limes.composition.identity import open_cloud
 from limes.composition.mails import MAIL_SINKS
 from limes.core.notifications import PREFIX
 from limes.metrics.counters import CommitmentChanges
@@ -19,7 +18,7 @@ from limes.settings import Settings
 def open_metrics(settings: Settings) -> MetricsProcess:
     """Opens everything. Raises `ConfigError`, `StartupError` and `Unavailable`."""
     engine = open_checked_engine(settings, "limes-metrics")
-    limes = open_limes(build_cluster(settings, open_cloud(settings)), engine, settings)
+    limes = open_limes(build_cluster(settings), engine, settings)
     section = settings.metrics
     return MetricsProcess(engine, gauges_of_cloud(limes), figures_of_cloud(limes, section.skip_zero), section.listen)
 

@@ -52,10 +52,8 @@ def build_placement(settings: Settings) -> PlacementCollaborators:
 
 def load_index(settings: Settings) -> None:
     """Reads all providers, so that the workers that are forked from this process share the memory. Each of them only
-    has to read what has changed since. Raises `LimesError`.
-
-    Nothing stays open: no connection may be used on both sides of a fork.
-    """
+    has to read what has changed since. Raises `LimesError`. Nothing stays open: no connection may be used on both sides
+    of a fork."""
     with closing(open_checked_placement_engine(settings, "limes-placement")) as engine:
         clock = SystemClock()
         prepare(engine, clock)

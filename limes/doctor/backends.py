@@ -6,17 +6,10 @@ from functools import partial
 
 from keystoneauth1 import exceptions as ksa_errors
 
+from limes import backends
 from limes.actions.context import Cluster
 from limes.auth.session import CloudSession
-from limes.backends import (
-    BackendMissing,
-    BackendOutage,
-    BackendOutdated,
-    BackendRefusal,
-    DiscoveryBackend,
-    ProjectInfo,
-    calls,
-)
+from limes.backends import calls
 from limes.composition.cluster import build_cluster
 from limes.composition.identity import open_cloud
 from limes.doctor.finding import Context, Finding, ok, problem, skipped, warning
@@ -54,7 +47,7 @@ def check(context: Context) -> Iterator[Finding]:
         yield from pool.map(partial(_about_capacitor, cluster, cloud), cluster.backends.capacity)
 
 
-def _find_project(context: Context, backend: DiscoveryBackend) -> ProjectInfo | None:
+def _find_project(context: Context, backend: backends.DiscoveryBackend) -> backends.ProjectInfo | None:
     """Returns the project that was asked for, or the first one. Raises `BackendError`."""
     discovery = context.settings.discovery
     for domain in calls.list_domains(backend, discovery.except_domains, discovery.only_domains):
@@ -64,14 +57,14 @@ def _find_project(context: Context, backend: DiscoveryBackend) -> ProjectInfo | 
     return None
 
 
-def _about_service(cluster: Cluster, cloud: CloudSession, project: ProjectInfo | None, service_type: str) -> Finding:
-    name = f"backends.service.{service_type}"
+def _about_service(
+    cluster: Cluster, cloud: CloudSession, project: backends.ProjectInfo | None, service_type: str
+) -> Finding:
+    name, service = f"backends.service.{service_type}", cluster.catalog.services[service_type]
     if project is None:
         return skipped(name, "there is no project to ask about")
     try:
-        report = calls.report_usage(
-            cluster.backends.quota[service_type], cluster.catalog.services[service_type], project, cluster.catalog
-        )
+        report = calls.report_usage(cluster.backends.quota[service_type], service, project, cluster.catalog)
     except BackendError as error:
         return problem(name, str(error), _mend(error, cloud))
     where = f"{project.domain.name}/{project.name}"
@@ -107,17 +100,17 @@ def _mend(error: BackendError, cloud: CloudSession) -> str:
     def caused_by(*kinds: type[Exception]) -> bool:
         return any(isinstance(cause, kinds) for cause in causes)
 
-    if caused_by(BackendMissing, ksa_errors.CatalogException):
+    if caused_by(backends.BackendMissing, ksa_errors.CatalogException):
         return (
             "openstack endpoint create SERVICE INTERFACE URL; or correct interface and region_name;"
             " or give its address in identity.endpoints or in params.endpoint"
         )
     if caused_by(ksa_errors.Unauthorized, ksa_errors.MissingAuthPlugin):
         return "our user cannot sign in at Keystone: see keystone.login"
-    if caused_by(BackendRefusal, ksa_errors.Forbidden):
+    if caused_by(backends.BackendRefusal, ksa_errors.Forbidden):
         return "give our user the roles that the backend's policy asks for (admin as a rule)"
-    if caused_by(BackendOutdated):
+    if caused_by(backends.BackendOutdated):
         return "upgrade the backend, or ask for less in params (docs/plugins.md)"
-    if caused_by(BackendOutage, ksa_errors.ConnectionError):
+    if caused_by(backends.BackendOutage, ksa_errors.ConnectionError):
         return "start the backend, or correct its endpoint in the catalog; look at DNS and at firewalls between"
     return "see the message; `limes plugin test` and `limes plugin scan-capacity` ask again"

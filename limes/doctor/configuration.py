@@ -9,7 +9,6 @@ from typing import Any
 from limes.composition.checks import CHECKS, counted, load_checkable_settings, problems_of
 from limes.composition.cluster import build_cluster
 from limes.composition.common import find_config
-from limes.composition.identity import open_cloud
 from limes.composition.mails import template_problems
 from limes.core.catalog import Catalog
 from limes.core.commitments.rules import refs_without_zones
@@ -36,7 +35,7 @@ def check(context: Context) -> Iterator[Finding]:
     else:
         yield ok("configuration.file", f"{path}: {counted(len(context.settings.services), 'service')}")
         if not context.settings.for_placement_alone:
-            cluster = build_cluster(context.settings, open_cloud(context.settings))
+            cluster = build_cluster(context.settings)
             for text in configuration_warnings(context.settings, cluster):
                 yield warning("configuration.references", text, "correct what it names, or remove the entry")
     yield from _readable_secrets(path)
@@ -53,7 +52,7 @@ def check_configuration() -> tuple[Catalog, list[str]]:
     problems = problems_of(settings, [check.name for check in CHECKS if not check.asks_others])
     if problems:
         raise ConfigError(problems)
-    cluster = build_cluster(settings, open_cloud(settings))
+    cluster = build_cluster(settings)
     warnings = list(configuration_warnings(settings, cluster))
     for ref in refs_without_zones(cluster.catalog):
         warnings.append(

@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 
 from limes.actions import sync_catalog as catalogs
 from limes.actions.context import Limes, open_limes
-from limes.actions.reports.inconsistencies import IneffectiveOverride, Reason, find_ineffective
+from limes.actions.reports.inconsistencies import Reason, find_ineffective
 from limes.composition.checks import counted
 from limes.composition.cluster import build_cluster
-from limes.composition.identity import open_cloud
 from limes.core.catalog import Catalog
 from limes.core.commitments.rules import az_aware_refs
 from limes.db.engine import Engine
@@ -32,7 +31,7 @@ def check_contents(name: str, context: Context, engine: Engine) -> Iterator[Find
     """All checks; `name` begins the findings' names. Those that need the configuration are left out where it is
     wrong: the check of the configuration says why."""
     try:
-        cluster = build_cluster(context.settings, open_cloud(context.settings))
+        cluster = build_cluster(context.settings)
         limes = open_limes(cluster, engine, context.settings, clock=context.clock)
     except LimesError:
         limes = None
@@ -101,25 +100,22 @@ def _overrides(name: str, limes: Limes) -> Iterator[Finding]:
     overrides = limes.overrides()
     ineffective = [each for each in find_ineffective(limes, overrides) if each.reason is not Reason.NOT_AUTOGROW]
     for each in ineffective[:_SHOWN_OVERRIDES]:
-        yield _without_effect(name, each, limes.catalog)
+        override = each.override
+        text = f"quota override {override.domain}/{override.project}: {'/'.join(override.ref)}"
+        if each.reason is Reason.NO_PROJECT:
+            project = f"there is no project {override.project!r} in a domain {override.domain!r}"
+            yield warning(name, f"{text}: {project}", "correct the names, or remove the entry")
+            continue
+        resource = limes.catalog.find(override.ref)
+        assert resource is not None
+        show = resource.unit.render
+        text += f" {show(override.quota)}: usage and commitments need {show(each.needed)}, so quota is that"
+        yield warning(name, text, "raise the override, or wait until the project needs less")
     if len(ineffective) > _SHOWN_OVERRIDES:
         text = f"{len(ineffective) - _SHOWN_OVERRIDES} more quota overrides have no effect"
         yield warning(name, text, "correct the others first")
     if not ineffective:
         yield ok(name, f"quota overrides: {len(overrides)}, all for projects that exist")
-
-
-def _without_effect(name: str, found: IneffectiveOverride, catalog: Catalog) -> Finding:
-    override = found.override
-    text = f"quota override {override.domain}/{override.project}: {'/'.join(override.ref)}"
-    if found.reason is Reason.NO_PROJECT:
-        project = f"there is no project {override.project!r} in a domain {override.domain!r}"
-        return warning(name, f"{text}: {project}", "correct the names, or remove the entry")
-    resource = catalog.find(override.ref)
-    assert resource is not None
-    show = resource.unit.render
-    text = f"{text} {show(override.quota)}: usage and commitments need {show(found.needed)}, so quota is that"
-    return warning(name, text, "raise the override, or wait until the project needs less")
 
 
 def _approvals(name: str, context: Context, engine: Engine) -> Iterator[Finding]:

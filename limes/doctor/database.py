@@ -106,7 +106,8 @@ def _schema(database: _Database) -> Iterator[Finding]:
             continue
         if pending:
             yield problem(name, f"the {migrations.name} schema lacks {', '.join(pending)}", _UPGRADE)
-            yield from _right_to_create(database)
+            if database.engine.dialect == "postgresql":
+                yield from _right_to_create(name, database.engine)
         elif unknown:
             text = f"the {migrations.name} schema was made by a newer release (it has {', '.join(sorted(unknown))})"
             yield warning(name, text, "run the newer release here as well")
@@ -114,11 +115,8 @@ def _schema(database: _Database) -> Iterator[Finding]:
             yield ok(name, f"the {migrations.name} schema is up to date")
 
 
-def _right_to_create(database: _Database) -> Iterator[Finding]:
+def _right_to_create(name: str, engine: Engine) -> Iterator[Finding]:
     """Without it, the upgrade fails."""
-    engine = database.engine
-    if engine.dialect != "postgresql":
-        return
     # SQL text: PostgreSQL's functions for rights have no models
     ((schema, allowed),) = engine.rows(
         "SELECT current_schema(), has_schema_privilege(coalesce(current_schema(), 'public'), 'CREATE')"
@@ -126,7 +124,7 @@ def _right_to_create(database: _Database) -> Iterator[Finding]:
     if not allowed:
         reason = f"permission denied for schema {schema or 'public'}"
         text = f"our user may not make tables, so that {_UPGRADE} fails: {reason}"
-        yield problem(f"{database.check}.schema", text, advise_on_schema(reason, engine.address) or "")
+        yield problem(name, text, advise_on_schema(reason, engine.address) or "")
 
 
 class _Undo(Exception):

@@ -59,10 +59,8 @@ def examine(
     only: Collection[str] = (),
     on_check: Callable[[str], None] = lambda name: None,
 ) -> Diagnosis:
-    """Runs all checks, or those that `only` names. Changes nothing.
-
-    `on_check` is called with the name of each check before it runs.
-    """
+    """Runs all checks, or those that `only` names. Changes nothing. `on_check` is called with the name of each check
+    before it runs."""
     names = [name for name in CHECKS if not only or name in only]
     file = find_config(environ)
     path = str(file) if file.is_file() or environ.get("LIMES_CONFIG") else None

@@ -20,16 +20,6 @@ _NOBODY = Identity(user_id="somebody-with-a-token-and-no-role")
 _DENIAL = "!"
 
 
-class PolicyFile:
-    """A file that oslo.policy could load."""
-
-    def __init__(self, path: Path) -> None:
-        """Raises `ConfigError` if it is not YAML."""
-        self.path = path
-        self.texts: dict[str, Any] = read_yaml(path) or {}
-        self.checks = dict(oslo.Rules.load(path.read_text(encoding="utf-8")))
-
-
 def check(context: Context) -> Iterator[Finding]:
     settings = context.settings
     for api, path, rules in (
@@ -51,37 +41,33 @@ def _file(name: str, path: Path, rules: tuple[Rule, ...]) -> Iterator[Finding]:
         mend = f'correct {path}: YAML, one `"RULE": "CHECK"` a line, as `limes config policy` prints them'
         yield from (problem(name, text, mend) for text in error.problems)
         return
-    file = PolicyFile(path)
-    findings = [*_unused(name, file, rules), *_garbled(name, file), *_unguarded(name, file, policy, rules)]
-    yield from findings or [ok(name, f"{path}: {len(file.texts)} rules")]
-
-
-def _unused(name: str, file: PolicyFile, rules: Iterable[Rule]) -> Iterator[Finding]:
-    """A rule that is neither ours nor a helper of another one is a slip, and what it was meant for is not in force."""
+    texts: dict[str, Any] = read_yaml(path) or {}
+    checks = dict(oslo.Rules.load(path.read_text(encoding="utf-8")))
+    findings = []
+    # a rule that is neither ours nor a helper of another one is a slip, and what it was meant for is not in force
     known = [rule.name for rule in rules]
-    used = {name for check in file.checks.values() for name in _referenced_rules(check)}
-    for rule in sorted(file.texts.keys() - {*known, *used}):
+    used = {used for check in checks.values() for used in _referenced_rules(check)}
+    for rule in sorted(texts.keys() - {*known, *used}):
         near = difflib.get_close_matches(rule, known, n=1)
         mend = f"did you mean {near[0]}?" if near else "remove it; `limes config policy` lists all rules"
-        yield warning(name, f"{file.path}: nothing asks for the rule {rule!r}", mend)
-
-
-def _garbled(name: str, file: PolicyFile) -> Iterator[Finding]:
-    """Rules that oslo.policy does not understand: it then lets nobody pass, and says so only in a log."""
-    for rule, text in sorted(file.texts.items()):
-        if type(file.checks[rule]).__name__ == "FalseCheck" and str(text).strip() != _DENIAL:
-            text = f"{file.path}: the check of {rule!r} cannot be understood, so nobody passes it"
+        findings.append(warning(name, f"{path}: nothing asks for the rule {rule!r}", mend))
+    # oslo.policy lets nobody pass what it does not understand, and says so only in a log
+    for rule, text in sorted(texts.items()):
+        if type(checks[rule]).__name__ == "FalseCheck" and str(text).strip() != _DENIAL:
+            message = f"{path}: the check of {rule!r} cannot be understood, so nobody passes it"
             mend = "write it as `limes config policy` shows: role:NAME, rule:NAME, and, or, not, @, !"
-            yield problem(name, text, mend)
+            findings.append(problem(name, message, mend))
+    findings += _unguarded(name, path, policy, rules)
+    yield from findings or [ok(name, f"{path}: {len(texts)} rules")]
 
 
-def _unguarded(name: str, file: PolicyFile, policy: Policy, rules: Iterable[Rule]) -> Iterator[Finding]:
+def _unguarded(name: str, path: Path, policy: Policy, rules: Iterable[Rule]) -> Iterator[Finding]:
     """Rules that everybody with any token passes, though by default not everybody does."""
     shipped = Policy(rules)
     for rule in rules:
         if not rule.operations or not _lets_pass(policy, rule) or _lets_pass(shipped, rule):
             continue
-        text = f"{file.path}: everybody with a token passes {rule.name!r} ({rule.description})"
+        text = f"{path}: everybody with a token passes {rule.name!r} ({rule.description})"
         mend = f'name a role in it, or remove it; the default is "{rule.check}"'
         only_reads = all(method == "GET" for method, _ in rule.operations)
         yield (warning if only_reads else problem)(name, text, mend)

@@ -1,7 +1,5 @@
-"""What only PostgreSQL has: connections, whether there are enough and what a pooler does to them, and standbys.
-
-Each check begins its findings' names with `name`, that of the database.
-"""
+"""What only PostgreSQL has: connections, whether there are enough and what a pooler does to them, and standbys. Each
+check begins its findings' names with `name`, that of the database."""
 
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
-"""The page `docs/configuration.md`, made from the models, so that it cannot lack a setting.
-
-Types and defaults are there as people say them: `list of texts`, `whole number from 1 to 256`, `5 years`.
-"""
+"""The page `docs/configuration.md`, made from the models, so that it cannot lack a setting. Types and defaults are
+there as people say them: `list of texts`, `whole number from 1 to 256`, `5 years`."""
 
 import re
 import types
@@ -67,8 +65,7 @@ def say_size(field: FieldInfo) -> str:
 def _say(annotation: Any, metadata: Sequence[Any] = ()) -> str:
     origin, parts = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        named = next((_NAMED[id(check)] for check in parts[1:] if id(check) in _NAMED), None)
-        return named or _say(parts[0], [*parts[1:], *metadata])
+        return _named(parts[1:]) or _say(parts[0], [*parts[1:], *metadata])
     if origin in (typing.Union, types.UnionType):
         return " or ".join(dict.fromkeys(_say(part, metadata) for part in parts if part is not type(None)))
     if origin is typing.Literal:
@@ -84,8 +81,7 @@ def _say(annotation: Any, metadata: Sequence[Any] = ()) -> str:
 
 
 def _say_plain(kind: Any, metadata: Sequence[Any]) -> str:
-    named = next((_NAMED[id(check)] for check in metadata if id(check) in _NAMED), None)
-    if named is not None:
+    if named := _named(metadata):
         return named
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return "section"
@@ -93,6 +89,10 @@ def _say_plain(kind: Any, metadata: Sequence[Any]) -> str:
         return _choice([str(one.value) for one in kind if one.value])
     word = _PLAIN.get(kind, "text")
     return " ".join([word, *_bounds(metadata)]) if kind in (int, float) else word
+
+
+def _named(metadata: Sequence[Any]) -> str | None:
+    return next((_NAMED[id(check)] for check in metadata if id(check) in _NAMED), None)
 
 
 def _bounds(metadata: Sequence[Any]) -> Iterator[str]:
@@ -186,10 +186,15 @@ class Row(NamedTuple):
 def render_page() -> str:
     lines = [_HEAD]
     for name, field in documented_fields(Settings).items():
-        lines += [f"## `{name}`", "", *_describe(field)]
+        model = _model_of(field.annotation)
+        text = _clean(field.description or (model.__doc__ if model else "") or "")
+        if model is None:
+            shown = _default(field)
+            default = shown if shown == "required" else "no default" if shown == "-" else f"default: {shown}"
+            text += f" Type: {say_type(field)}; {default}."
+        lines += [f"## `{name}`", "", text, ""]
         if name in _PLUGINS:
             lines += [_PLUGINS[name], ""]
-        model = _model_of(field.annotation)
         if model is not None:
             rows = (f"| {' | '.join(row)} |" for row in rows_of_model(model))
             lines += [f"| {' | '.join(_COLUMNS)} |", "|---|---|---|---|", *rows, ""]
@@ -209,16 +214,6 @@ def all_rows() -> Iterator[Row]:
     for row in rows_of_model(Settings):
         key, kind, default, meaning = (text.replace("\\|", "|") for text in row)
         yield Row(key.strip("`"), kind.replace("`", ""), default.strip("`"), meaning)
-
-
-def _describe(field: FieldInfo) -> list[str]:
-    model = _model_of(field.annotation)
-    text = _clean(field.description or (model.__doc__ if model else "") or "")
-    if model is not None:
-        return [text, ""]
-    shown = _default(field)
-    default = shown if shown == "required" else "no default" if shown == "-" else f"default: {shown}"
-    return [f"{text} Type: {say_type(field)}; {default}.", ""]
 
 
 def rows_of_model(model: type[BaseModel], prefix: str = "") -> Iterator[Row]:

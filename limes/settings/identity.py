@@ -1,7 +1,5 @@
-"""Who may use the APIs, and how we log in elsewhere.
-
-Sample identities are a whole small identity service in the configuration file, for a first look and for tests.
-"""
+"""Who may use the APIs, and how we log in elsewhere. Sample identities are a whole small identity service in the
+configuration file, for a first look and for tests."""
 
 import uuid
 from collections import Counter
@@ -270,9 +268,7 @@ class IdentitySettings(Section):
 
     def refuse_exposure(self, listen: Mapping[str, str]) -> None:
         """Raises `StartupError` if everybody could be anybody: identities that are not Keystone's, beyond this machine.
-
-        `listen` holds `HOST:PORT` by the name of the setting that it comes from.
-        """
+        `listen` holds `HOST:PORT` by the name of the setting that it comes from."""
         if self.method == "keystone" or self.allow_non_loopback:
             return
         for name, address in listen.items():

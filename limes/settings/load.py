@@ -86,10 +86,8 @@ KNOWN_VARIABLES = frozenset(
 
 
 def load(path: Path, environ: Mapping[str, str]) -> Settings:
-    """The settings in the file, overridden from `environ`. Relative paths in it count from the file's folder.
-
-    Raises `ConfigError` with every problem, each with its path in the file.
-    """
+    """The settings in the file, overridden from `environ`. Relative paths in it count from the file's folder. Raises
+    `ConfigError` with every problem, each with its path in the file."""
     document = read_yaml(path)
     if not isinstance(document, dict):
         hint = "`limes config init` writes a file to start from"
@@ -113,10 +111,8 @@ def read_yaml(path: Path) -> Any:
 
 
 def parse(document: dict[str, Any], environ: Mapping[str, str], folder: Path) -> Settings:
-    """The settings in a parsed document. Raises `ConfigError` with every problem.
-
-    From here on, the secrets in them and in the environment are hidden wherever they show up.
-    """
+    """The settings in a parsed document. Raises `ConfigError` with every problem. From here on, the secrets in them and
+    in the environment are hidden wherever they show up."""
     know(value for key, value in environ.items() if key.startswith(("LIMES_", "OS_")) and TELLING_KEY.search(key))
     problems, sources = override(document, environ)
     if "placement" in document and not document.keys() & {"availability_zones", "services"}:
@@ -140,9 +136,11 @@ def override(document: dict[str, Any], environ: Mapping[str, str]) -> tuple[list
     url = _original_database_url(environ)
     if url is not None:
         document.setdefault("database", {})["url"] = url
-    broker = _original_broker_url(environ)
-    if broker is not None:
-        document.setdefault("audit", {}).setdefault("rabbitmq", {})["url"] = broker
+    broker = {part: environ.get(f"LIMES_AUDIT_RABBITMQ_{part}") for part in _BROKER_PARTS}
+    if any(broker.values()):  # the original's way to name it: one variable for each part
+        user, host = quote(broker["USERNAME"] or "guest", safe=""), broker["HOSTNAME"] or "localhost"
+        url = f"amqp://{user}@{host}:{broker['PORT'] or '5672'}/"
+        document.setdefault("audit", {}).setdefault("rabbitmq", {})["url"] = url
     for variable, (path, convert) in OVERRIDES.items():
         if variable not in environ:
             continue
@@ -168,15 +166,6 @@ def _original_database_url(environ: Mapping[str, str]) -> str | None:
     options = environ.get("LIMES_DB_CONNECTION_OPTIONS", "")
     url = f"postgresql://{user}@{host}:{environ.get('LIMES_DB_PORT', '5432')}/{name}"
     return f"{url}?{options}" if options else url
-
-
-def _original_broker_url(environ: Mapping[str, str]) -> str | None:
-    """The original's way to name the broker: one variable for each part."""
-    parts = {part: environ.get(f"LIMES_AUDIT_RABBITMQ_{part}") for part in _BROKER_PARTS}
-    if not any(parts.values()):
-        return None
-    user = quote(parts["USERNAME"] or "guest", safe="")
-    return f"amqp://{user}@{parts['HOSTNAME'] or 'localhost'}:{parts['PORT'] or '5672'}/"
 
 
 def url_with_password(url: str, password: str | None) -> str:

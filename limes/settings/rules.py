@@ -146,10 +146,8 @@ def _amount(ref: Ref, text: str, resource: ResourceDef) -> int:
 
 
 class OverridesFile:
-    """What `quota_overrides_path` names, read again whenever it has changed. Threads may share it.
-
-    While a changed file cannot be used, the last good one stays in force: quota of many projects would move otherwise.
-    """
+    """What `quota_overrides_path` names, read again whenever it has changed. Threads may share it. While a changed file
+    cannot be used, the last good one stays in force: quota of many projects would move otherwise."""
 
     def __init__(self, path: Path | None, catalog: Catalog) -> None:
         """Reads the file; without a path there are no overrides. Raises `ConfigError` with all problems."""

@@ -47,11 +47,9 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def describe_problems(
     error: ValidationError, model: type[BaseModel], prefix: str = "", sources: Mapping[str, str] | None = None
 ) -> list[str]:
-    """Returns one line for each problem of a document that is not valid for the model.
-
-    `prefix` begins each path. `sources` says which environment variable a setting came from, by its path. Values are
-    shown unless they may be secrets.
-    """
+    """Returns one line for each problem of a document that is not valid for the model. `prefix` begins each path.
+    `sources` says which environment variable a setting came from, by its path. Values are shown unless they may be
+    secrets."""
     lines = []
     for item in error.errors():
         path = _path(item["loc"], prefix)
@@ -104,10 +102,8 @@ def _given(value: Any) -> str:
 
 
 def _is_secret(item: Any, model: type[BaseModel]) -> bool:
-    """Returns whether the value may be one, by its key, by how the model shows it, or by its form.
-
-    A text in the place of a mapping or a list may be a secret that was put one level too high.
-    """
+    """Returns whether the value may be one, by its key, by how the model shows it, or by its form. A text in the place
+    of a mapping or a list may be a secret that was put one level too high."""
     value, location = item["input"], item["loc"]
     if not isinstance(value, str):
         return False

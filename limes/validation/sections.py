@@ -1,7 +1,5 @@
-"""Parts of the configuration file, frozen models that know their keys, and value types that they share.
-
-Rules of the core are such parts themselves.
-"""
+"""Parts of the configuration file, frozen models that know their keys, and value types that they share. Rules of the
+core are such parts themselves."""
 
 import ast
 import inspect
@@ -34,10 +32,8 @@ class Section(BaseModel):
 
 def documented_fields(model: type[BaseModel]) -> Mapping[str, FieldInfo]:
     """Returns the fields of a model, which have the texts below them in the source as descriptions from now on.
-
     Pydantic can do the same for all models while it makes them (`use_attribute_docstrings`). Reading the sources took a
-    tenth of the start of each process, and only those that show the texts need them.
-    """
+    tenth of the start of each process, and only those that show the texts need them."""
     for owner in model.__mro__:
         if issubclass(owner, Section):
             (tree,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body

@@ -19,9 +19,7 @@ def add_to(commands: terminal.Commands) -> None:
         "serve",
         run,
         "run both APIs and the collector in one command, for a first look or a small lab",
-        terminal.argument(
-            "--fresh", action="store_true", help="delete the data of a sample cloud first, and start with new ones"
-        ),
+        terminal.flag("--fresh", "delete the data of a sample cloud first, and start with new ones"),
         terminal.add_config_option,
         description="Runs both APIs and the collector. Without any configuration, it runs a sample cloud.",
         codes={0: "stopped by a signal", 1: "it could not start, or one of the processes has ended"},

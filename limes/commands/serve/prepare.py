@@ -18,10 +18,8 @@ _SQLITE_SUFFIXES = ("", "-wal", "-shm", "-journal")
 
 
 def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
-    """Returns the settings, and the folder for logs. `fresh` deletes the data of earlier starts.
-
-    Raises `LimesError` with what is in the way.
-    """
+    """Returns the settings, and the folder for logs. `fresh` deletes the data of earlier starts. Raises `LimesError`
+    with what is in the way."""
     settings = load_settings()
     if fresh and settings.identity.method != "sample":
         raise StartupError(
@@ -44,7 +42,8 @@ def prepare(*, fresh: bool = False) -> tuple[Settings, Path]:
     except OSError as error:
         raise StartupError(f"database.url: cannot make the folder {folder}: {error.strerror}") from None
     if fresh:
-        _delete([*files, *_state_files(settings)])
+        static = [service.params.get("state_file") for service in settings.services if service.type == "static"]
+        _delete([*files, *(Path(file) for file in static if isinstance(file, str))])  # with the quotas it was given
     for process in ("api", "placement"):
         require(settings, process, ["identity"])
     for database in all_databases():
@@ -77,15 +76,6 @@ def _database_files(settings: Settings) -> list[Path]:
             )
         files += [Path(f"{address.name}{suffix}") for suffix in _SQLITE_SUFFIXES]
     return files
-
-
-def _state_files(settings: Settings) -> list[Path]:
-    """Returns where backends of the type `static` keep the quotas that they were given."""
-    return [
-        Path(service.params["state_file"])
-        for service in settings.services
-        if service.type == "static" and isinstance(service.params.get("state_file"), str)
-    ]
 
 
 def banner(settings: Settings, log_folder: Path, config: Path, *, built_in: bool) -> str:

@@ -72,9 +72,7 @@ class SampleData:
 
     def load_quotas(self) -> None:
         """Loads quotas once the collector has scraped the projects, and waits until it has asked for the capacity.
-
-        Quota that follows usage is left out. If the last quota is there, all were loaded before.
-        """
+        Quota that follows usage is left out. If the last quota is there, all were loaded before."""
         self._limes.must("POST", "/v1/domains/discover")
         wanted = self._document["quotas"]
         # the collector may be about to find the projects of a domain that is known already
