@@ -4,7 +4,7 @@ before a collector starts with it."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from limes.actions.compute_quota import autogrow_rule
+from limes.actions.autogrow import autogrow_rule
 from limes.actions.context import Limes
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Ref
 from limes.db.queries import holdings as queries

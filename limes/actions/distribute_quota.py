@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from limes.actions import change_log
+from limes.actions.autogrow import Computation, autogrow_rule, compute_quota, growing_resources
 from limes.actions.change_log import scope_of
-from limes.actions.compute_quota import Computation, autogrow_rule, compute_quota, growing_resources
 from limes.actions.context import Limes
 from limes.actions.project_tasks import never
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az

@@ -13,8 +13,8 @@ import threading
 from functools import partial
 
 from limes.actions import change_log
+from limes.actions.autogrow import autogrow_rule
 from limes.actions.change_log import scope_of
-from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.sync_catalog import sync_catalog
 from limes.audit.cadf import Scope

@@ -5,7 +5,7 @@ from functools import partial
 
 from prometheus_client.registry import Collector as MetricSource
 
-from limes.actions.compute_quota import growing_resources
+from limes.actions.autogrow import growing_resources
 from limes.actions.context import Cluster, Limes, open_limes
 from limes.actions.deliver_events import DeliverEvents
 from limes.actions.distribute_quota import DistributionOutcome, distribute_next

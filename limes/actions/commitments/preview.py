@@ -6,9 +6,9 @@ They use the same checks and figures as creating it, and write nothing.
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from limes.actions.autogrow import autogrow_rule
 from limes.actions.commitments import store
 from limes.actions.commitments.store import CommitmentView
-from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref

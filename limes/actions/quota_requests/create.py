@@ -191,10 +191,10 @@ def _approve_by_rules(
     found = _matching_rules(limes, project, rows)
     if found is None:
         return None
-    limes = limes.as_initiator(of_job("auto-approval"))
+    limes = limes.as_initiator(of_job("auto-approval")).with_cause(f"quota request {request_id}")
     said = ", ".join(f"{'/'.join(ref)} by rule {found[ref]}" for ref in sorted(found))
     granted = {row.ref: row.wanted for row in rows}
-    outcome = grant_to_project(limes, project, request_id, rows, granted, ALL_RIGHTS, term)
+    outcome = grant_to_project(limes, project, rows, granted, ALL_RIGHTS, term)
     if outcome.refusals:
         text = f"would be approved ({said}), but {outcome.reasons}"
         record_step(limes, project, [request_id], EventKind.COMMENT, text)

@@ -12,22 +12,16 @@ from dataclasses import replace
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount
+from limes.actions.quota_requests import store
 from limes.actions.quota_requests.pass_on import (
     Rights,
-    grant_to_domain,
     grant_to_project,
     needed_now,
+    raise_quotas,
     read_origin,
     release,
 )
-from limes.actions.quota_requests.store import (
-    Locked,
-    close_passed_on,
-    close_requests,
-    lock_request,
-    project_of,
-    record_step,
-)
+from limes.actions.quota_requests.store import Locked, close_passed_on, close_requests, lock_request, record_step
 from limes.actions.set_quota import push_changes
 from limes.core.catalog import Ref
 from limes.core.quota_requests import EventKind, RequestStatus, names, status_after
@@ -74,7 +68,7 @@ def _close(limes: Limes, locked: Locked, status: RequestStatus, text: str) -> No
         close_passed_on(limes, locked.target, [id_], said)
     elif origin := locked.origin:
         note = f"{said}: {text}" if text else said
-        record_step(limes, project_of(limes, origin), [origin.id], EventKind.RETURNED, note)
+        record_step(limes, store.project_of(limes, origin), [origin.id], EventKind.RETURNED, note)
 
 
 # -- approval ----------------------------------------------------------------------------------------------------------
@@ -97,19 +91,19 @@ def _approve(
     limes: Limes, place: Place, request_id: int, lowered: Sequence[QuotaChange], comment: str, rights: Rights
 ) -> tuple[QuotaOutcome, tuple[ProjectRow, QuotaOutcome] | None]:
     """Returns the outcome, and what was changed of which project."""
-    locked = lock_request(limes, place, request_id)
+    limes, locked = limes.with_cause(f"quota request {request_id}"), lock_request(limes, place, request_id)
     target, term, origin = locked.target, locked.request.term_at(limes.now()), None
     rows = queries.amounts_of(limes.engine, [request_id])[request_id]
     wanted, amounts = {row.ref: row.wanted for row in rows}, _read_lowered(limes, rows, lowered)
     if isinstance(target, ProjectRow):
         granted = wanted | amounts
-        outcome = grant_to_project(limes, target, request_id, rows, granted, rights, term)
+        outcome = grant_to_project(limes, target, rows, granted, rights, term)
     else:
         if locked.origin is not None:
             origin = read_origin(limes, locked.origin)
             wanted = needed_now(limes, origin, wanted)
         granted = wanted | amounts
-        outcome = grant_to_domain(limes, target, request_id, granted, rights, term)
+        outcome = raise_quotas(limes, place, granted, rights, term)
     if outcome.refusals:
         return outcome, None
     queries.write_granted(limes.engine, request_id, granted)

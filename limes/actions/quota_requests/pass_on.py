@@ -36,7 +36,7 @@ from limes.db.queries import quota_requests as queries
 from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.capacity import lock_resources
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.projects import DomainRow, ProjectRow, projects_by_id
+from limes.db.queries.projects import ProjectRow, projects_by_id
 from limes.db.queries.quota_requests import AmountRow, EventRow, LockedRequest
 from limes.db.queries.quotas import (
     domain_quotas_by_resource,
@@ -65,24 +65,11 @@ class Rights:
 ALL_RIGHTS = Rights(lambda _: ALL_PERMISSIONS)
 
 
-def grant_to_domain(
-    limes: Limes, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, term: Term
-) -> QuotaOutcome:
-    """Raises quotas of a domain for a term, or says why not."""
-    return _raise_quotas(limes.with_cause(_cause(request_id)), Place(domain.uuid), granted, rights, term)
-
-
 def grant_to_project(
-    limes: Limes,
-    project: ProjectRow,
-    request_id: int,
-    rows: Sequence[AmountRow],
-    granted: Mapping[Ref, int],
-    rights: Rights,
-    term: Term,
+    limes: Limes, project: ProjectRow, rows: Sequence[AmountRow], granted: Mapping[Ref, int], rights: Rights, term: Term
 ) -> QuotaOutcome:
     """Raises quotas of a project for a term, and limits of quota that grows by itself, or says why not."""
-    limes, place = limes.with_cause(_cause(request_id)), Place(project.domain_uuid, project.uuid)
+    place = Place(project.domain_uuid, project.uuid)
     bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
     forbidden = {ref: what for ref, what in bounds.items() if what not in rights.bounds}
     if forbidden:
@@ -93,18 +80,15 @@ def grant_to_project(
     for what, each in wanted.items():
         if refusals := refuse_bounds(limes, project, what, each):
             return QuotaOutcome(refusals)
-    outcome = _raise_quotas(limes, place, quotas, rights, term)
+    outcome = raise_quotas(limes, place, quotas, rights, term)
     if not outcome.refusals:
         for what, each in wanted.items():
             set_project_bounds(limes, place, what, each)
     return outcome
 
 
-def _cause(request_id: int) -> str:
-    return f"quota request {request_id}"
-
-
-def _raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+def raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+    """Raises quotas for a term, or says why not."""
     changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
     update = read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
     return apply_update(limes, place, replace(update, only_raises=True))[1]
@@ -123,10 +107,9 @@ def _wanted_bounds(
     if quotas:
         lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
     rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
-    present = {row.resource_id: row for row in rows}
     wanted: dict[What, list[WantedBound]] = {}
     for ref, what in bounds.items():
-        row = present.get(ids[ref])
+        row = rows.get((project.id, ids[ref]))
         bound = None if row is None else row.value_of(what)
         if bound is None and what is What.MIN_QUOTA:
             bound = 0
@@ -237,7 +220,8 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     outcome, problem = QuotaOutcome(), "the domain's quota is still not enough"
     if any(granted[row.ref] > row.present for row in rows):
         quotas, term = {ref: granted[ref] for ref in origin.ids}, origin.request.term_at(limes.now())
-        outcome = grant_to_project(limes, project, id_, (), quotas, ALL_RIGHTS, term)
+        caused = limes.with_cause(f"quota request {id_}")
+        outcome = grant_to_project(caused, project, (), quotas, ALL_RIGHTS, term)
         problem = outcome.reasons
     if problem:
         text = f"quota request {above} was approved, but {problem}"

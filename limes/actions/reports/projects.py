@@ -224,9 +224,10 @@ def _add_growing(
     project_ids: Sequence[int] | None,
 ) -> None:
     """Adds quota by AZ, and what bounds it: two more queries."""
-    for bounds in autogrow_bounds(limes.engine, list(refs), domain_id, project_ids, lock=False):
-        quota = GrowingQuota(bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth))
-        reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
+    bounds = autogrow_bounds(limes.engine, list(refs), domain_id, project_ids, lock=False)
+    for (project, resource), each in bounds.items():
+        quota = GrowingQuota(each.max_quota, each.min_quota, bool(each.forbids_autogrowth))
+        reports[project].growing[refs[resource]] = quota
     for row in queries.project_az_quotas(limes.engine, these(refs), domain_id, project_ids):
         reports[row.project_id].growing[refs[row.resource_id]].by_az[row.az] = row.quota
 

@@ -36,7 +36,7 @@ class AutogrowStep(Shape):
     capped: Annotated[Amount, Field(description="what a bound has taken from the wishes")] = 0
 
 
-class AutogrowDemand(Shape):
+class AutogrowDemand(Shape, kw_only=False):
     """What such a quota follows in one availability zone."""
 
     usage: Amount
@@ -45,7 +45,7 @@ class AutogrowDemand(Shape):
     committed: Amount
 
 
-class AutogrowBound(Shape):
+class AutogrowBound(Shape, kw_only=False):
     """A bound of such a quota, and whose it is."""
 
     quota: Amount
@@ -70,9 +70,7 @@ def render_autogrow(explanation: AutogrowExplanation) -> Autogrow:
     computed = explanation.computed
     bounds, sources = computed.demand.bounds, computed.bounds
     demand = {
-        az: AutogrowDemand(
-            usage=each.usage, smallest_usage=each.smallest, largest_usage=each.largest, committed=each.committed
-        )
+        az: AutogrowDemand(each.usage, each.smallest, each.largest, each.committed)
         for az, each in sorted(computed.demand.azs.items())
     }
     return Autogrow(
@@ -81,14 +79,10 @@ def render_autogrow(explanation: AutogrowExplanation) -> Autogrow:
         demand=demand,
         steps=[step for name in autogrow.Step if (step := _step(computed.allocation, name))],
         raised_by=explanation.advice,
-        minimum=_autogrow_bound(bounds.minimum or None, sources.minimum_from),
-        maximum=_autogrow_bound(bounds.maximum, sources.maximum_from),
+        minimum=AutogrowBound(bounds.minimum, sources.minimum_from) if sources.minimum_from else None,
+        maximum=AutogrowBound(bounds.maximum or 0, sources.maximum_from) if sources.maximum_from else None,
         forbid_autogrowth=True if bounds.forbids_growth else None,
     )
-
-
-def _autogrow_bound(quota: int | None, source: BoundSource | None) -> AutogrowBound | None:
-    return None if quota is None or source is None else AutogrowBound(quota=quota, source=source)
 
 
 def _step(allocation: autogrow.Allocation, step: autogrow.Step) -> AutogrowStep | None:

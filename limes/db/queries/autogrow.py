@@ -26,7 +26,8 @@ from limes.db.models import (
     UsageChanges,
 )
 from limes.db.queries.capacity import lock_resources
-from limes.db.query import Insert, Node, column, first_value, rows, tuples, writes, writes_for
+from limes.db.queries.quotas import SetByPeople
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 
 @writes_for("resources")
@@ -229,33 +230,17 @@ def write_domain_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
 
-class AutogrowBoundsRow(NamedTuple):
-    project_id: int
-    resource_id: int
-    max_quota: int | None
-    min_quota: int | None
-    forbids_autogrowth: bool
-
-    def value_of(self, what: What) -> int | None:
-        """Returns one of the bounds, as the history has it."""
-        if what is What.FORBID_AUTOGROWTH:
-            return int(self.forbids_autogrowth)
-        return self.min_quota if what is What.MIN_QUOTA else self.max_quota
-
-
-@rows(AutogrowBoundsRow)
+@mapping(tuple[int, int], SetByPeople)
 def autogrow_bounds(resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None, *, lock: bool) -> Node:
-    """The bounds of these projects, or of all projects of a domain. What was never scraped is missing.
+    """The bounds of these projects, or of all projects of a domain, by project and resource, in the order of resources.
+    What was never scraped is missing.
 
     With `lock`, nobody else changes them until the transaction ends. The resources are to be locked before.
     """
     row = ProjectResource
     among = Project.select(Project.id).where(Project.domain == domain_id) if project_ids is None else project_ids
-    query = (
-        row.select(*[getattr(row, name) for name in AutogrowBoundsRow._fields])
-        .where(any_of(row.resource, resources), any_of(row.project, among))
-        .order_by(row.resource, row.project)
-    )
+    query = row.select(row.project, row.resource, *[getattr(row, name) for name in SetByPeople._fields])
+    query = query.where(any_of(row.resource, resources), any_of(row.project, among)).order_by(row.resource, row.project)
     return lock_rows(query) if lock else query
 
 

@@ -9,6 +9,7 @@ from peewee import JOIN, fn
 
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
+from limes.core.history import What
 from limes.db.compiled import any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
@@ -53,6 +54,12 @@ class SetByPeople(NamedTuple):
     max_quota: int | None
     min_quota: int | None
     forbids_autogrowth: bool
+
+    def value_of(self, what: What) -> int | None:
+        """Returns one of the bounds, as the history has it."""
+        if what is What.FORBID_AUTOGROWTH:
+            return int(self.forbids_autogrowth)
+        return self.min_quota if what is What.MIN_QUOTA else self.max_quota
 
     @property
     def bounds(self) -> "Bounds":
