@@ -52,8 +52,6 @@ _PIECE = 500
 
 @dataclass(frozen=True, slots=True)
 class DistributionOutcome:
-    """How a computation went."""
-
     ref: Ref
     success: bool
     changed: int = 0

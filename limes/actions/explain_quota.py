@@ -64,10 +64,8 @@ def explain_quotas(
     limes: Limes, place: Place, permissions: Mapping[Ref, Permissions], *, with_growth: bool = False
 ) -> Sequence[Explanation]:
     """Returns explanations in the order of `permissions`, which are those to the resources' quotas. Raises `NotFound`.
-
     Resources without quota, or that were not scraped yet, are left out. With `with_growth` it is explained how quota of
-    a project grows, which takes a computation over all projects for each resource.
-    """
+    a project grows, which takes a computation over all projects for each resource."""
     engine, catalog, target = limes.engine, limes.catalog, find(limes.engine, place)
     all_ids = resource_ids(engine)
     ids = {ref: all_ids[ref] for ref in permissions if ref in all_ids and without_quota(catalog, ref) is None}

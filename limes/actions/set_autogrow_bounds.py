@@ -78,10 +78,8 @@ class _Update:
 def set_project_bounds(
     limes: Limes, place: Place, what: What, bounds: Sequence[WantedBound], condition: IfMatch | None = None
 ) -> QuotaOutcome:
-    """Sets bounds of a project, or says why not.
-
-    Raises `NotFound`, `NotReady` for what was not scraped yet, and `PreconditionFailed`.
-    """
+    """Sets bounds of a project, or says why not. Raises `NotFound`, `NotReady` for what was not scraped yet, and
+    `PreconditionFailed`."""
     engine, project = limes.engine, find_project(limes.engine, place.domain_uuid, place.project_uuid)
     update, targets = _read(limes, what, bounds), _only(project)
     if not update.refusals:

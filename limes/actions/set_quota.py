@@ -58,10 +58,8 @@ def set_quotas(
     dry_run: bool,
     condition: IfMatch | None = None,
 ) -> QuotaOutcome:
-    """Sets quotas and tells the backends, or says why not. `permissions` are those for configured resources.
-
-    Raises `NotFound`, `NotReady` for a project that was not scraped yet, and `PreconditionFailed`.
-    """
+    """Sets quotas and tells the backends, or says why not. `permissions` are those for configured resources. Raises
+    `NotFound`, `NotReady` for a project that was not scraped yet, and `PreconditionFailed`."""
     update = read_update(limes, place, changes, permissions)
     work = partial(apply_update, limes, place, update, dry_run=dry_run, condition=condition)
     if dry_run:
@@ -224,9 +222,6 @@ def _may_not_raise(quota: int, figures: Figures, rules: QuotaRules, found: Plan)
     return replace(refusal, message=refusal.message + hint)
 
 
-# -- what decides ------------------------------------------------------------------------------------------------------
-
-
 def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mapping[Ref, Figures]:
     """Returns the deciding numbers for resources, given with their ids. Raises `NotReady`. Inside a transaction."""
     if isinstance(target, ProjectRow):
@@ -293,10 +288,8 @@ def warn_beyond_capacity(ref: Ref, figures: Figures, rules: QuotaRules, quota: i
 def set_bursting(
     limes: Limes, place: Place, *, enabled: bool, dry_run: bool, condition: IfMatch | None = None
 ) -> Sequence[str]:
-    """Switches bursting and tells the backends. Returns one line for each backend that could not be told yet.
-
-    Raises `NotFound`, `BadRequest` where there is no bursting, `Conflict` while it is used, and `PreconditionFailed`.
-    """
+    """Switches bursting and tells the backends. Returns one line for each backend that could not be told yet. Raises
+    `NotFound`, `BadRequest` where there is no bursting, `Conflict` while it is used, and `PreconditionFailed`."""
     if not limes.catalog.burst_multiplier:
         raise BadRequest("bursting is not available for this cluster")
 

@@ -56,11 +56,9 @@ def create_request(
     term: Term = ALWAYS,
 ) -> int:
     """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Of the resources
-    `of_set` only those are asked for of which there is less.
-
-    Raises `NotFound`, `Unprocessable` with a line for each resource that cannot be asked for, `NotReady`, and
-    `Conflict` with an open request that asks for some of the same resources and for others.
-    """
+    `of_set` only those are asked for of which there is less. Raises `NotFound`, `Unprocessable` with a line for each
+    resource that cannot be asked for, `NotReady`, and `Conflict` with an open request that asks for some of the same
+    resources and for others."""
     if not changes:
         raise Unprocessable("the request names no resource")
     if refusal := check_term(term, limes.now()):
@@ -109,9 +107,6 @@ def _replaced(limes: Limes, target: Target, refs: Sequence[Ref]) -> list[int]:
         if common:
             replaced.append(id_)
     return replaced
-
-
-# -- what is asked for -------------------------------------------------------------------------------------------------
 
 
 def _read_amounts(
@@ -179,9 +174,6 @@ def _present(limes: Limes, ref: Ref, row: SetByPeople | None, of_domain: int) ->
 def _is_no_raise(unit: Unit, wanted: int, present: int) -> str:
     text = f"{unit.render(wanted)} is not more than it has now, which is {unit.render(present)}"
     return f"{text}; lowering needs no request: set the quota"
-
-
-# -- rules that approve ------------------------------------------------------------------------------------------------
 
 
 def _approve_by_rules(

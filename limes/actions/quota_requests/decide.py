@@ -57,10 +57,8 @@ def withdraw_request(limes: Limes, place: Place, request_id: int, comment: str) 
 
 
 def _close(limes: Limes, locked: Locked, status: RequestStatus, text: str) -> None:
-    """Closes a request without giving anything.
-
-    What it was passed on as is closed, too; the project's request that it was passed on from learns of it.
-    """
+    """Closes a request without giving anything. What it was passed on as is closed, too; the project's request that it
+    was passed on from learns of it."""
     id_ = locked.request.id
     close_requests(limes, locked.target, [id_], status, text)
     said = f"quota request {id_} {_WORDS[status]}"
@@ -71,17 +69,12 @@ def _close(limes: Limes, locked: Locked, status: RequestStatus, text: str) -> No
         record_step(limes, store.project_of(limes, origin), [origin.id], EventKind.RETURNED, note)
 
 
-# -- approval ----------------------------------------------------------------------------------------------------------
-
-
 def approve_request(
     limes: Limes, place: Place, request_id: int, lowered: Sequence[QuotaChange], comment: str, rights: Rights
 ) -> QuotaOutcome:
-    """Sets what was asked for, with the amounts in `lowered` instead. Or says why not, and what would work.
-
-    Raises `NotFound`, `Conflict` if the request is not open any more, and `Unprocessable` for amounts that were not
-    asked for.
-    """
+    """Sets what was asked for, with the amounts in `lowered` instead. Or says why not, and what would work. Raises
+    `NotFound`, `Conflict` if the request is not open any more, and `Unprocessable` for amounts that were not asked
+    for."""
     outcome, granted = _approve(limes, place, request_id, lowered, comment, rights)
     return outcome if granted is None else replace(outcome, backend_errors=push_changes(limes, *granted).backend_errors)
 
@@ -142,15 +135,10 @@ def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[Quo
     return amounts
 
 
-# -- expiry ------------------------------------------------------------------------------------------------------------
-
-
 def expire_requests(limes: Limes) -> int:
-    """Closes what has expired, each in a transaction of its own. Returns how many there were.
-
-    As all decisions, it locks the request and looks at its state under the lock. So it may run in several collectors at
-    once, and while somebody decides.
-    """
+    """Closes what has expired, each in a transaction of its own. Returns how many there were. As all decisions, it
+    locks the request and looks at its state under the lock. So it may run in several collectors at once, and while
+    somebody decides."""
     now, expire_after = limes.now(), limes.settings.quota_requests.expire_after
     made_before = now - expire_after if expire_after else -1.0
     closed = 0

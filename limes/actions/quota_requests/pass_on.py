@@ -133,10 +133,8 @@ def _quotas_around(
 
 @atomic
 def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, permissions: PermissionSource) -> int:
-    """Makes a request of the domain and returns its number. Its approval will approve the project's, too.
-
-    Raises `NotFound`, `Forbidden`, and `Conflict` if the project's is not open, has been passed on, or fits.
-    """
+    """Makes a request of the domain and returns its number. Its approval will approve the project's, too. Raises
+    `NotFound`, `Forbidden`, and `Conflict` if the project's is not open, has been passed on, or fits."""
     engine, domain = limes.engine, find_domain(limes.engine, place.domain_uuid)
     admit(limes, domain.id, None)
     locked = lock_request(limes, place, request_id)
@@ -196,10 +194,7 @@ def read_origin(limes: Limes, request: LockedRequest) -> Origin:
 
 def needed_now(limes: Limes, origin: Origin, asked_for: Mapping[Ref, int]) -> dict[Ref, int]:
     """Locks the quotas, and returns the domain quotas that the project's request needs by now, of those that the
-    domain's asks for.
-
-    Others may have got some of the quota since it was passed on, or may have given some back.
-    """
+    domain's asks for. Others may have got some of the quota since it was passed on, or may have given some back."""
     engine, project = limes.engine, origin.project
     lock_resources(engine, sorted(origin.ids[ref] for ref in asked_for))
     lock_domain_quotas(engine, project.domain_id, sorted(origin.ids.values()))
@@ -209,10 +204,7 @@ def needed_now(limes: Limes, origin: Origin, asked_for: Mapping[Ref, int]) -> di
 
 def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[ProjectRow, QuotaOutcome] | None:
     """Approves as much of the project's request as fits by now, and returns what was changed. `above` is the number of
-    the domain's request.
-
-    If nothing of it fits, it stays open, and its conversation says why.
-    """
+    the domain's request. If nothing of it fits, it stays open, and its conversation says why."""
     project, id_, rows = origin.project, origin.request.id, origin.rows
     domain, others = _quotas_around(limes.engine, project, origin.ids)
     fitting = {ref: max(0, domain[ref] - others[ref]) for ref in origin.ids}
@@ -238,10 +230,8 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
 
 
 def outlive_projects(limes: Limes, uuids: Collection[str]) -> None:
-    """Lets requests of domains go on without these projects, which are locked and about to be deleted.
-
-    An open one has nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile.
-    """
+    """Lets requests of domains go on without these projects, which are locked and about to be deleted. An open one has
+    nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile."""
     if not uuids:
         return
     engine, now = limes.engine, limes.now()

@@ -127,10 +127,8 @@ def project_of(limes: Limes, request: LockedRequest) -> ProjectRow:
 
 
 def admit(limes: Limes, domain_id: int, project_id: int | None) -> None:
-    """Locks the domain, and the project that asks, against others who make requests of it.
-
-    Raises `NotFound` if it is gone, and `Conflict` after very many requests: each is told to those who decide.
-    """
+    """Locks the domain, and the project that asks, against others who make requests of it. Raises `NotFound` if it is
+    gone, and `Conflict` after very many requests: each is told to those who decide."""
     engine, section, since = limes.engine, limes.settings.quota_requests, limes.now() - _DAY
     queries.lock_requester(engine, domain_id, project_id)
     if project_id is None:
