@@ -13,15 +13,7 @@ from limes.actions import change_log
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_domain
 from limes.actions.quota_changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
-from limes.actions.quota_requests.store import (
-    admit,
-    announce_opened,
-    close_requests,
-    lock_request,
-    project_of,
-    record_step,
-    store,
-)
+from limes.actions.quota_requests import store
 from limes.actions.set_autogrow_bounds import WantedBound, refuse_bounds, set_project_bounds
 from limes.actions.set_quota import apply_update, read_update
 from limes.audit.cadf import Scope
@@ -136,20 +128,20 @@ def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, p
     """Makes a request of the domain and returns its number. Its approval will approve the project's, too. Raises
     `NotFound`, `Forbidden`, and `Conflict` if the project's is not open, has been passed on, or fits."""
     engine, domain = limes.engine, find_domain(limes.engine, place.domain_uuid)
-    admit(limes, domain.id, None)
-    locked = lock_request(limes, place, request_id)
+    store.admit(limes, domain.id, None)
+    locked = store.lock_request(limes, place, request_id)
     project, origin = locked.target, locked.request
     assert isinstance(project, ProjectRow)
     for above in queries.lock_passed_on(engine, [origin.id]):
         raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
     rows = _missing(engine, project, origin.id, permissions)
     reason = comment or f"for quota request {origin.id} of project {project.name}"
-    id_ = store(limes, domain, reason, rows, Term(origin.until), origin.id)
+    id_ = store.add_request(limes, domain, reason, rows, Term(origin.until), origin.id)
     wanted = {"/".join(row.ref): row.wanted for row in rows}
-    record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
+    store.record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
     details = {"reason": reason, "wanted": wanted, "passed_on_from": origin.id}
-    record_step(limes, domain, [id_], EventKind.OPENED, "", **details)
-    announce_opened(limes, id_)
+    store.record_step(limes, domain, [id_], EventKind.OPENED, "", **details)
+    store.announce_opened(limes, id_)
     return id_
 
 
@@ -185,7 +177,7 @@ class Origin:
 
 
 def read_origin(limes: Limes, request: LockedRequest) -> Origin:
-    project = project_of(limes, request)
+    project = store.project_of(limes, request)
     rows = queries.amounts_of(limes.engine, [request.id])[request.id]
     all_ids = resource_ids(limes.engine)
     ids = {row.ref: all_ids[row.ref] for row in rows if row.what == What.QUOTA.value}
@@ -217,7 +209,7 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
         problem = outcome.reasons
     if problem:
         text = f"quota request {above} was approved, but {problem}"
-        record_step(limes, project, [id_], EventKind.RETURNED, text)
+        store.record_step(limes, project, [id_], EventKind.RETURNED, text)
         return None
     queries.write_granted(limes.engine, id_, granted)
     named = {"/".join(ref): amount for ref, amount in granted.items()}
@@ -225,7 +217,7 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     if rest := names(set(granted) - set(origin.ids)):
         text += f"; {rest} grows by itself and was not granted with it: ask for it by itself"
     status = status_after({row.ref: row.wanted for row in rows}, granted)
-    close_requests(limes, project, [id_], status, text, granted=named)
+    store.close_requests(limes, project, [id_], status, text, granted=named)
     return project, outcome
 
 

@@ -147,7 +147,7 @@ def admit(limes: Limes, domain_id: int, project_id: int | None) -> None:
     )
 
 
-def store(
+def add_request(
     limes: Limes, target: Target, reason: str, amounts: Sequence[AmountRow], term: Term, origin: int | None = None
 ) -> int:
     """Stores an open request, made for that of a project with the number `origin`, and returns its number."""
