@@ -214,11 +214,9 @@ _BATCH = 1000
 def list_changes(
     limes: Limes, place: Place, refs: Collection[Ref] | None, before: int, limit: int
 ) -> Sequence[NumberedChange]:
-    """Returns at most `limit` changes with a number below `before`, the newest first. Raises `NotFound`.
-
-    `refs` None means everything, including resources that are not configured any more. Changes of a whole project are
-    shown with any `refs`; those of a domain are without those of its projects.
-    """
+    """Returns at most `limit` changes with a number below `before`, the newest first. Raises `NotFound`. `refs` None
+    means everything, including resources that are not configured any more. Changes of a whole project are shown with
+    any `refs`; those of a domain are without those of its projects."""
     find(limes.engine, place)
     if refs is not None and not refs:
         return []

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from limes.actions import change_log
+from limes.actions.autogrow import mark_growing_due
 from limes.actions.commitments.settle import delete_unconfirmed, settle_waiting
-from limes.actions.compute_quota import mark_growing_due
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
 from limes.actions.metering.usage import end_metering

@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from limes.actions import change_log
+from limes.actions.autogrow import Computation, autogrow_rule, compute_quota, growing_resources
 from limes.actions.change_log import scope_of
-from limes.actions.compute_quota import Computation, autogrow_rule, compute_quota, growing_resources
 from limes.actions.context import Limes
 from limes.actions.project_tasks import never
 from limes.core.autogrow import Allocation, ProjectDemand, demand_by_az
@@ -33,14 +33,7 @@ from limes.core.history import QuotaStep, Reason
 from limes.core.redistribution import Proposal, capped, choose_changes, cover, split
 from limes.db.queries import autogrow as queries
 from limes.db.queries import autogrow_figures
-from limes.db.queries.autogrow_figures import (
-    SET_BY_PEOPLE,
-    AZQuotaChanges,
-    Figures,
-    ProjectQuotaRow,
-    raw_capacity_by_az,
-    read_figures,
-)
+from limes.db.queries.autogrow_figures import SET_BY_PEOPLE, AZQuotaChanges, Figures, ProjectQuotaRow
 from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import atomic
 from limes.errors import LimesError
@@ -52,8 +45,6 @@ _PIECE = 500
 
 @dataclass(frozen=True, slots=True)
 class DistributionOutcome:
-    """How a computation went."""
-
     ref: Ref
     success: bool
     changed: int = 0
@@ -173,10 +164,10 @@ def _write(limes: Limes, claim: _Claim, computed: Computation, piece: Sequence[P
     """Returns how many of these projects have another quota now; None if it must not be written any more."""
     engine, resource, now = limes.engine, claim.resource, limes.now()
     is_ours = queries.lock_claimed(engine, resource, claim.until) is not None
-    if not is_ours or raw_capacity_by_az(engine, resource) != computed.raw_capacity:
+    if not is_ours or autogrow_figures.raw_capacity_by_az(engine, resource) != computed.raw_capacity:
         return None
     planned = {each.id: each for each in piece}
-    figures = read_figures(engine, resource, now, 0, projects=planned, lock=True)
+    figures = autogrow_figures.read_figures(engine, resource, now, 0, projects=planned, lock=True)
     is_pooled = not limes.catalog.behavior(claim.ref).commitment_is_az_aware
     present = [_update(computed, planned[row.project_id], row, figures, is_pooled) for row in figures.projects]
     changes = AZQuotaChanges()

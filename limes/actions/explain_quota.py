@@ -32,14 +32,6 @@ from limes.db.transactions import snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class AutogrowExplanation:
-    """Why a quota that grows by itself is what it is, and what would raise it."""
-
-    computed: ExplainedAllocation
-    advice: list[AutogrowAdvice]
-
-
-@dataclass(frozen=True, slots=True)
 class Explanation:
     """Everything that decides on one quota."""
 
@@ -53,8 +45,8 @@ class Explanation:
     """The quota with bursting; None where bursting is off."""
     warning: str | None = None
     """What is wrong with the quota although it is acceptable."""
-    growth: AutogrowExplanation | None = None
-    """Only of quota of a project that grows by itself, and only where it is asked for."""
+    growth: tuple[ExplainedAllocation, list[AutogrowAdvice]] | None = None
+    """Why quota of a project that grows by itself is what it is, and what would raise it; only if it is asked for."""
     temporary: TemporaryQuota | None = None
     """If the quota ends by itself, or a raise is planned."""
 
@@ -64,10 +56,8 @@ def explain_quotas(
     limes: Limes, place: Place, permissions: Mapping[Ref, Permissions], *, with_growth: bool = False
 ) -> Sequence[Explanation]:
     """Returns explanations in the order of `permissions`, which are those to the resources' quotas. Raises `NotFound`.
-
     Resources without quota, or that were not scraped yet, are left out. With `with_growth` it is explained how quota of
-    a project grows, which takes a computation over all projects for each resource.
-    """
+    a project grows, which takes a computation over all projects for each resource."""
     engine, catalog, target = limes.engine, limes.catalog, find(limes.engine, place)
     all_ids = resource_ids(engine)
     ids = {ref: all_ids[ref] for ref in permissions if ref in all_ids and without_quota(catalog, ref) is None}
@@ -110,7 +100,7 @@ def _of_growing(figures: Figures, of_all_projects: int) -> tuple[Figures, Judge]
 
 def _growth(
     limes: Limes, project_id: int, ref: Ref, figures: ProjectFigures, behavior: Behavior
-) -> AutogrowExplanation | None:
+) -> tuple[ExplainedAllocation, list[AutogrowAdvice]] | None:
     computed = explain_allocation(limes, project_id, ref)
     if computed is None:
         return None
@@ -119,4 +109,4 @@ def _growth(
     used = sum(demand.usage for az, demand in computed.demand.azs.items() if az != ANY_AZ)
     uncovered = 0 if behavior.commitment_is_az_aware else max(0, used - figures.committed)
     parts = (computed.demand, computed.allocation, computed.bounds, computed.rule, limes.catalog.unit_of(ref))
-    return AutogrowExplanation(computed, Adviser(*parts, azs, uncovered).advise())
+    return computed, Adviser(*parts, azs, uncovered).advise()

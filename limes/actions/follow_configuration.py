@@ -13,8 +13,8 @@ import threading
 from functools import partial
 
 from limes.actions import change_log
+from limes.actions.autogrow import autogrow_rule
 from limes.actions.change_log import scope_of
-from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.sync_catalog import sync_catalog
 from limes.audit.events import Scope
@@ -34,11 +34,8 @@ log = logging.getLogger(__name__)
 @atomic
 def follow_models(limes: Limes) -> None:
     """Gives resources the configured model; to be called when a collector starts. Those that are not configured any
-    more keep theirs.
-
-    Collectors with different configurations would undo each other's changes with each start, without loss: so restart
-    all of them.
-    """
+    more keep theirs. Collectors with different configurations would undo each other's changes with each start, without
+    loss: so restart all of them."""
     refs = {id_: ref for ref, id_ in resource_ids(limes.engine).items() if limes.catalog.find(ref)}
     for id_, due_at in autogrow.lock_models(limes.engine, sorted(refs)):
         ref, grows = refs[id_], autogrow_rule(limes.catalog, refs[id_]) is not None
@@ -82,10 +79,8 @@ def _log(limes: Limes, text: str, ref: Ref) -> None:
 
 class FollowOverrides:
     """Has quota computed anew where operators have changed overrides. A process has one, which knows what it has seen
-    last.
-
-    Several processes that see the same change have the same resources computed, which writes nothing the second time.
-    """
+    last. Several processes that see the same change have the same resources computed, which writes nothing the second
+    time."""
 
     def __init__(self, limes: Limes) -> None:
         self._limes = limes
@@ -93,10 +88,8 @@ class FollowOverrides:
         self._lock = threading.Lock()
 
     def run(self) -> bool:
-        """Returns whether there are overrides that it has not seen; at first, all are new to it.
-
-        What fails is done with the next run.
-        """
+        """Returns whether there are overrides that it has not seen; at first, all are new to it. What fails is done
+        with the next run."""
         with self._lock:
             overrides, catalog, changed = self._limes.overrides(), self._limes.catalog, set[Ref]()
             if overrides is not self._seen:

@@ -41,11 +41,9 @@ log = logging.getLogger(__name__)
 
 
 def push_quota(limes: Limes, project_id: int, service_types: Sequence[str]) -> list[str]:
-    """Writes the quota of these services of a project if it has to be written. Returns a line for each failure.
-
-    Skips what another process is writing, and leaves to the push job what has not begun after `api.backend_timeout`: a
-    user waits for the answer.
-    """
+    """Writes the quota of these services of a project if it has to be written. Returns a line for each failure. Skips
+    what another process is writing, and leaves to the push job what has not begun after `api.backend_timeout`: a user
+    waits for the answer."""
     if not service_types:
         return []
     deadline = limes.clock.monotonic() + limes.settings.api.backend_timeout
@@ -82,10 +80,8 @@ def _give_back(limes: Limes, task: ProjectTask) -> None:
 
 
 def push_next(limes: Limes, service_type: str) -> bool | None:
-    """Writes the quota of the project that has waited longest.
-
-    Returns whether that succeeded; None if there was nothing to do, or the backend is paused.
-    """
+    """Writes the quota of the project that has waited longest. Returns whether that succeeded; None if there was
+    nothing to do, or the backend is paused."""
     claimed = _claim_next(limes, service_type)
     if claimed is None:
         return None
@@ -119,10 +115,8 @@ def _wanted(limes: Limes, task: ProjectTask) -> dict[str, int] | None:
 
 
 def _push(limes: Limes, task: ProjectTask, quotas: dict[str, int]) -> str | None:
-    """Tells the backend and records the outcome. Returns the error, if any.
-
-    Gives the claim back and raises `BackendPaused` if the backend is paused.
-    """
+    """Tells the backend and records the outcome. Returns the error, if any. Gives the claim back and raises
+    `BackendPaused` if the backend is paused."""
     service, backend = limes.catalog.services[task.service_type], limes.backends.quota[task.service_type]
     error: str | None = None
     try:
@@ -208,11 +202,8 @@ def find_drift(
 
 def repair_backends(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> list[str]:
     """Marks the services of these resources (with their ids) whose backends differed at the last scrape; returns their
-    types. They are told the quota after the commit.
-
-    Inside the transaction of the request. It is no change of a quota, so it is recorded only where somebody had changed
-    the backend, and nobody is putting that right already.
-    """
+    types. They are told the quota after the commit. Inside the transaction of the request. It is no change of a quota,
+    so it is recorded only where somebody had changed the backend, and nobody is putting that right already."""
     diverging = _find_diverging(limes, project, ids)
     services = sorted({ref[0] for ref in diverging})
     if services:

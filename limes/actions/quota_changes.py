@@ -97,9 +97,6 @@ class QuotaOutcome:
         return "; ".join(f"{'/'.join(ref)}: {each.message}" for ref, each in sorted(self.refusals.items()))
 
 
-# -- amounts -----------------------------------------------------------------------------------------------------------
-
-
 def without_quota(catalog: Catalog, ref: Ref) -> Refusal | None:
     """Returns what is to be said of a resource that has no quota, or that does not exist; None for others."""
     resource = catalog.find(ref)
@@ -124,11 +121,9 @@ def read_amount(catalog: Catalog, ref: Ref, amount: int, unit_name: str | None) 
 
 @dataclass(frozen=True, slots=True)
 class IfMatch:
-    """The change is only wanted while nobody else has made one: quotas and bursting have one of these tags.
-
-    An optimistic lock (`limes.core.quota.quota_tag`). It is checked under the locks of the change itself, so that of
-    several callers who saw the same state only one can win.
-    """
+    """The change is only wanted while nobody else has made one: quotas and bursting have one of these tags. An
+    optimistic lock (`limes.core.quota.quota_tag`). It is checked under the locks of the change itself, so that of
+    several callers who saw the same state only one can win."""
 
     tags: frozenset[str]
 
@@ -142,10 +137,8 @@ class IfMatch:
 
 
 def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool = False) -> str:
-    """Returns the tag of a domain. With `lock`, what it stands for does not change until the transaction ends.
-
-    Take it before other locks on rows of `domain_resources`: it locks all of them, in the order of resource ids.
-    """
+    """Returns the tag of a domain. With `lock`, what it stands for does not change until the transaction ends. Take it
+    before other locks on rows of `domain_resources`: it locks all of them, in the order of resource ids."""
     return tag_of_domain(catalog, domain_quotas_by_name(engine, domain_id, lock=lock))
 
 
@@ -173,11 +166,9 @@ def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool
 def tag_of_project(
     catalog: Catalog, quotas: Mapping[Ref, int | None], bounds: Mapping[Ref, Bounds], bursting: bool
 ) -> str:
-    """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet.
-
-    Of quota that grows by itself, only the `bounds` count, as they are what people set: how far it grows, what was
-    granted, and whether it may not grow at all.
-    """
+    """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet. Of quota
+    that grows by itself, only the `bounds` count, as they are what people set: how far it grows, what was granted, and
+    whether it may not grow at all."""
     shown = {
         ref: quota
         for ref, quota in quotas.items()

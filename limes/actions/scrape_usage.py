@@ -17,13 +17,12 @@ from functools import partial
 import orjson
 
 from limes.actions import change_log
+from limes.actions.autogrow import autogrow_rule, on_scrape
 from limes.actions.change_log import scope_of
 from limes.actions.commitments.settle import settle_waiting
-from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.project_tasks import Listener, Scrape, never, next_pause, project_info, wanted_quotas
 from limes.actions.push_quota import find_drift
-from limes.actions.raise_to_demand import on_scrape
 from limes.backends import AZUsage, BackendError, ResourceUsage, UsageReport, calls
 from limes.core.quota import to_stored
 from limes.core.units import MAX_AMOUNT

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from limes.actions import change_log
+from limes.actions.autogrow import autogrow_rule, compute_quota
 from limes.actions.change_log import scope_of
-from limes.actions.compute_quota import autogrow_rule, compute_quota
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_domain, find_project, not_ready
 from limes.actions.quota_changes import IfMatch, QuotaOutcome, project_tag, read_amount, without_quota
@@ -23,11 +23,11 @@ from limes.core.commitments.commitment import Status
 from limes.core.hierarchy import QUOTA_IS_SET, Bounding, Refusal, conflict, invalid_value
 from limes.core.history import QuotaStep, What
 from limes.core.units import UnitError
-from limes.db.queries.autogrow import AutogrowBoundsRow, autogrow_bounds, mark_due, write_autogrow_bounds
+from limes.db.queries.autogrow import autogrow_bounds, mark_due, write_autogrow_bounds
 from limes.db.queries.catalog import lock_resources, resource_ids
 from limes.db.queries.project_sums import Among, committed_sums, project_azs
 from limes.db.queries.projects import ProjectRow, projects_of_domain, these
-from limes.db.queries.quotas import lock_project
+from limes.db.queries.quotas import SetByPeople, lock_project
 from limes.db.transactions import atomic
 
 
@@ -76,14 +76,12 @@ class _Update:
 def set_project_bounds(
     limes: Limes, place: Place, what: What, bounds: Sequence[WantedBound], condition: IfMatch | None = None
 ) -> QuotaOutcome:
-    """Sets bounds of a project, or says why not.
-
-    Raises `NotFound`, `NotReady` for what was not scraped yet, and `PreconditionFailed`.
-    """
+    """Sets bounds of a project, or says why not. Raises `NotFound`, `NotReady` for what was not scraped yet, and
+    `PreconditionFailed`."""
     engine, project = limes.engine, find_project(limes.engine, place.domain_uuid, place.project_uuid)
     update, targets = _read(limes, what, bounds), _only(project)
     if not update.refusals:
-        known = {row.resource_id for row in _present(limes, targets, update, lock=False)}
+        known = {resource for _, resource in _present(limes, targets, update, lock=False)}
         if missing := [ref for ref, id_ in update.ids.items() if id_ not in known]:
             raise not_ready(engine, project.id, missing)
     if condition is not None:
@@ -106,7 +104,7 @@ def set_domain_bounds(limes: Limes, place: Place, what: What, bounds: Sequence[W
         return QuotaOutcome(update.refusals)
     projects = {project.id: project for project in projects_of_domain(limes.engine, place.domain_uuid)}
     targets = _Targets(domain.id, projects, is_domain=True)
-    known = Counter(row.resource_id for row in _set(limes, targets, update))
+    known = Counter(resource for _, resource in _set(limes, targets, update))
     return QuotaOutcome(warnings=_warn_domain(limes, targets, update, known))
 
 
@@ -149,11 +147,12 @@ def _refuse_grants(limes: Limes, project: ProjectRow, update: _Update) -> dict[R
     if update.what is not What.MIN_QUOTA:
         return {}
     lock_resources(limes.engine, sorted(update.ids.values()))
-    present = {row.resource_id: row.min_quota or 0 for row in _present(limes, _only(project), update, lock=False)}
+    present = _present(limes, _only(project), update, lock=False)
     refusals = {}
     for ref, id_ in update.ids.items():
         wanted, rule = update.wanted[ref], autogrow_rule(limes.catalog, ref)
-        if wanted is None or wanted <= present.get(id_, 0) or rule is None:
+        has = present[project.id, id_].min_quota if (project.id, id_) in present else 0
+        if wanted is None or wanted <= (has or 0) or rule is None:
             continue  # which takes nothing from anybody
         constraint = limes.constraints.for_project(ref, project.domain_name, project.name)
         if constraint is not None and constraint.maximum is not None and wanted > constraint.maximum:
@@ -169,21 +168,25 @@ def _refuse_grants(limes: Limes, project: ProjectRow, update: _Update) -> dict[R
     return refusals
 
 
-def _present(limes: Limes, targets: _Targets, update: _Update, *, lock: bool) -> list[AutogrowBoundsRow]:
+_Bounds = dict[tuple[int, int], SetByPeople]
+"""By project and resource id."""
+
+
+def _present(limes: Limes, targets: _Targets, update: _Update, *, lock: bool) -> _Bounds:
     if not update.ids:
-        return []
+        return {}
     ids = sorted(update.ids.values())
     rows = autogrow_bounds(limes.engine, ids, targets.domain_id, targets.ids, lock=lock)
-    return [row for row in rows if row.project_id in targets.projects]
+    return {key: row for key, row in rows.items() if key[0] in targets.projects}
 
 
-def _set(limes: Limes, targets: _Targets, update: _Update) -> list[AutogrowBoundsRow]:
+def _set(limes: Limes, targets: _Targets, update: _Update) -> _Bounds:
     """Writes and records what differs. Returns the bounds that there were. A request that changes nothing waits for
     nobody."""
     wanted = {id_: update.wanted[ref] for ref, id_ in update.ids.items()}
 
-    def differing(rows: Iterable[AutogrowBoundsRow]) -> list[AutogrowBoundsRow]:
-        return [row for row in rows if row.value_of(update.what) != wanted[row.resource_id]]
+    def differing(rows: _Bounds) -> _Bounds:
+        return {key: row for key, row in rows.items() if row.value_of(update.what) != wanted[key[1]]}
 
     rows = _present(limes, targets, update, lock=False)
     if not differing(rows):
@@ -191,23 +194,22 @@ def _set(limes: Limes, targets: _Targets, update: _Update) -> list[AutogrowBound
     lock_resources(limes.engine, sorted(wanted))
     rows = _present(limes, targets, update, lock=True)
     if changed := differing(rows):
-        resources = sorted({row.resource_id for row in changed})
-        projects = sorted({row.project_id for row in changed})
+        projects, resources = (sorted(set(ids)) for ids in zip(*changed, strict=True))
         write_autogrow_bounds(limes.engine, projects, update.what, [(id_, wanted[id_]) for id_ in resources])
         mark_due(limes.engine, resources, limes.now())
         _record(limes, targets, update, changed)
     return rows
 
 
-def _record(limes: Limes, targets: _Targets, update: _Update, changed: Sequence[AutogrowBoundsRow]) -> None:
+def _record(limes: Limes, targets: _Targets, update: _Update, changed: _Bounds) -> None:
     refs = {id_: ref for ref, id_ in update.ids.items()}
     detail = "for all projects of the domain" if targets.is_domain else ""
     steps = []
-    for row in changed:
-        ref = refs[row.resource_id]
+    for (project, resource), row in changed.items():
+        ref = refs[resource]
         old, new = row.value_of(update.what), update.wanted[ref]
         step = QuotaStep(ref, limes.catalog.unit_of(ref), old, new, detail=detail, what=update.what)
-        steps.append((scope_of(targets.projects[row.project_id]), step))
+        steps.append((scope_of(targets.projects[project]), step))
     change_log.record_bounds(limes, steps)
 
 

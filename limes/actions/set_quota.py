@@ -1,4 +1,5 @@
-"""Sets quotas of a project or domain, or simulates that. As it is one code path, simulation and change cannot disagree.
+"""Sets quotas of a project or domain, or simulates that; switches bursting. As it is one code path, simulation and
+change cannot disagree.
 
 Invariants: all quotas of an update are written, or none. Because of us, the sum of a domain's project quotas never
 exceeds the domain's quota, which never falls below that sum; with `strict_domain_quota_limit`, the sum of all domain
@@ -7,19 +8,30 @@ that, for a domain's quota, the rows of the resources. So the second of two requ
 
 The backends are told after the commit. The change marks them in its own transaction, and the push job tells those that
 could not be told at once, so a crash in between loses nothing.
+
+Bursting can only be switched off while the usage of every resource is within its quota: the backend is told the plain
+quota from then on. Source: the original.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 from limes.actions import change_log, quota_changes
 from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
-from limes.actions.lookup import Place, Target, find, ids_of, not_ready
+from limes.actions.lookup import Place, Target, find, find_project, ids_of, not_ready
 from limes.actions.push_quota import repair_backends
-from limes.actions.quota_changes import ChangedQuota, EndingQuota, IfMatch, QuotaChange, QuotaOutcome, QuotaUpdate
+from limes.actions.quota_changes import (
+    ChangedQuota,
+    EndingQuota,
+    IfMatch,
+    QuotaChange,
+    QuotaOutcome,
+    QuotaUpdate,
+    project_tag,
+)
 from limes.core import hierarchy
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
@@ -31,6 +43,8 @@ from limes.db.queries.catalog import lock_resources, raw_capacities, resource_id
 from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.db.queries.quotas import lock_project
 from limes.db.queries.temporary_quotas import temporary_quotas, write_temporary_quotas
+from limes.db.transactions import atomic
+from limes.errors import BadRequest, Conflict
 
 
 def set_quotas(
@@ -42,10 +56,8 @@ def set_quotas(
     dry_run: bool,
     condition: IfMatch | None = None,
 ) -> QuotaOutcome:
-    """Sets quotas and tells the backends, or says why not. `permissions` are those for configured resources.
-
-    Raises `NotFound`, `NotReady` for a project that was not scraped yet, and `PreconditionFailed`.
-    """
+    """Sets quotas and tells the backends, or says why not. `permissions` are those for configured resources. Raises
+    `NotFound`, `NotReady` for a project that was not scraped yet, and `PreconditionFailed`."""
     update = read_update(limes, place, changes, permissions)
     work = partial(apply_update, limes, place, update, dry_run=dry_run, condition=condition)
     if dry_run:
@@ -59,9 +71,7 @@ def read_update(
     """Returns the wanted quotas as `apply_update` takes them."""
     catalog, now = limes.catalog, limes.now()
     grows = hierarchy.PROJECT_QUOTA_GROWS if place.project_uuid else hierarchy.DOMAIN_QUOTA_GROWS
-    wanted: dict[Ref, int] = {}
-    terms: dict[Ref, Term] = {}
-    refusals: dict[Ref, Refusal] = {}
+    wanted, terms, refusals = dict[Ref, int](), dict[Ref, Term](), dict[Ref, Refusal]()
     for change in changes:
         refusal = quota_changes.without_quota(catalog, change.ref) or (grows if catalog.autogrow(change.ref) else None)
         refusal = refusal or check_term(change.term, now)
@@ -97,7 +107,6 @@ def push_changes(limes: Limes, target: Target, outcome: QuotaOutcome) -> QuotaOu
 
 
 def _lock(limes: Limes, target: Target, resources: list[int], condition: IfMatch | None, dry_run: bool) -> None:
-    """Takes the locks, and checks the condition under them."""
     engine, catalog, locks = limes.engine, limes.catalog, bool(resources) and not dry_run
     if isinstance(target, ProjectRow):
         if condition is not None and not dry_run:
@@ -160,9 +169,7 @@ def _judge_all(
     now: float,
 ) -> QuotaOutcome:
     """Judges each quota that differs from the present one. One refusal, here or before, refuses the whole update."""
-    refusals = dict(update.refusals)
-    attempted: list[ChangedQuota] = []
-    plans: dict[Ref, Plan] = {}
+    refusals, attempted, plans = dict(update.refusals), list[ChangedQuota](), dict[Ref, Plan]()
     for ref, quota in update.wanted.items():
         present = figures[ref].quota
         found = _plan(update, ref, present, temporary.get(ref), rules[ref], now)
@@ -182,14 +189,11 @@ def _judge_all(
     changed = {change.ref: change for change in attempted if change.ref not in plans or not plans[change.ref].waits}
     after = {ref: changed[ref].new if ref in changed else figures[ref].quota for ref in update.wanted}
     ends = {**temporary, **{ref: each.temporary for ref, each in plans.items()}}
+    noted = [ref for ref, each in plans.items() if each.note and ref not in changed]
     return QuotaOutcome(
         changed=list(changed.values()),
         warnings=[f"{'/'.join(ref)}: {each.warning}" for ref, each in plans.items() if each.warning],
-        noted=[
-            ChangedQuota(ref, after[ref], after[ref], each.note)
-            for ref, each in plans.items()
-            if each.note and ref not in changed
-        ],
+        noted=[ChangedQuota(ref, after[ref], after[ref], plans[ref].note) for ref in noted],
         ending={ref: EndingQuota(end, after[ref]) for ref in update.wanted if (end := ends.get(ref)) is not None},
         replaced={ref: each.temporary for ref, each in plans.items() if each.temporary != temporary.get(ref)},
     )
@@ -216,9 +220,6 @@ def _may_not_raise(quota: int, figures: Figures, rules: QuotaRules, found: Plan)
     return replace(refusal, message=refusal.message + hint)
 
 
-# -- what decides ------------------------------------------------------------------------------------------------------
-
-
 def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mapping[Ref, Figures]:
     """Returns the deciding numbers for resources, given with their ids. Raises `NotReady`. Inside a transaction."""
     if isinstance(target, ProjectRow):
@@ -243,7 +244,6 @@ def read_figures(limes: Limes, target: Target, ids: Mapping[Ref, int]) -> Mappin
 
 
 def project_figures(limes: Limes, project: ProjectRow, ids: Mapping[Ref, int]) -> dict[Ref, ProjectFigures]:
-    """Returns the same of a project."""
     engine, resources = limes.engine, list(ids.values())
     own = quota_queries.project_decisions(engine, project.id, project.domain_id, resources, limes.now())
     if missing := [ref for ref, id_ in ids.items() if id_ not in own]:
@@ -281,3 +281,55 @@ def warn_beyond_capacity(ref: Ref, figures: Figures, rules: QuotaRules, quota: i
     if isinstance(figures, ProjectFigures):
         return None
     return beyond_capacity(ref, rules.unit, figures.other_domains_quota + quota, figures.capacity)
+
+
+def set_bursting(
+    limes: Limes, place: Place, *, enabled: bool, dry_run: bool, condition: IfMatch | None = None
+) -> Sequence[str]:
+    """Switches bursting and tells the backends. Returns one line for each backend that could not be told yet. Raises
+    `NotFound`, `BadRequest` where there is no bursting, `Conflict` while it is used, and `PreconditionFailed`."""
+    if not limes.catalog.burst_multiplier:
+        raise BadRequest("bursting is not available for this cluster")
+
+    def work() -> tuple[int, Sequence[str]]:
+        project = find_project(limes.engine, place.domain_uuid, place.project_uuid)
+        present = quota_queries.lock_project(limes.engine, project.id, lock=not dry_run)
+        if condition is not None:
+            condition.check(project_tag(limes.engine, limes.catalog, project.id, lock=not dry_run))
+        if present == enabled:
+            return project.id, ()
+        if not enabled:
+            _refuse_while_bursted(limes, project.id)
+        if dry_run:
+            return project.id, ()
+        services = list(limes.catalog.services)
+        quota_queries.write_bursting(limes.engine, project.id, enabled)
+        change_log.record_bursting(limes, scope_of(project), enabled)
+        change_log.request_push(limes, project.id, services)
+        return project.id, services
+
+    if dry_run:
+        limes.engine.snapshot(work)
+        return ()
+    try:
+        project_id, services = limes.engine.atomic(work)
+    except Conflict as error:
+        if limes.settings.audit.sinks:
+            _record_refusal(limes, place, enabled, str(error))
+        raise
+    return limes.push_quota(limes, project_id, services) if services else ()
+
+
+@atomic
+def _record_refusal(limes: Limes, place: Place, enabled: bool, message: str) -> None:
+    """In a transaction of its own, as that of the request is undone."""
+    project = find_project(limes.engine, place.domain_uuid, place.project_uuid)
+    change_log.record_refused_bursting(limes, scope_of(project), enabled, message)
+
+
+def _refuse_while_bursted(limes: Limes, project_id: int) -> None:
+    found = quota_queries.bursted_resources(limes.engine, project_id)
+    if bursted := sorted(ref for ref in found if limes.catalog.find(ref)):
+        count = f"{len(bursted)} resource is" if len(bursted) == 1 else f"{len(bursted)} resources are"
+        names = ", ".join("/".join(ref) for ref in bursted)
+        raise Conflict(f"cannot disable bursting because {count} currently bursted: {names}")

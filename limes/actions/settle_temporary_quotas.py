@@ -111,9 +111,6 @@ def _settle_quotas(limes: Limes, place: Place, ids: Mapping[Ref, int], due: Mapp
         announce(limes, TEMPORARY_QUOTA_ENDED, "Nothing has to be done.", limes.now(), given_back)
 
 
-# -- what people are told ----------------------------------------------------------------------------------------------
-
-
 def _given_back(
     limes: Limes, target: Target, due: Mapping[Ref, TemporaryQuota], steps: Mapping[Ref, Step]
 ) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from limes.actions.compute_quota import autogrow_rule
+from limes.actions.autogrow import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.metering.usage import end_metering_of_resources, end_metering_of_services
 from limes.core.calendar import render_time

@@ -3,7 +3,7 @@
 from limes.api import parameters as p
 from limes.api.answers.quota_request import QuotaRequestAnswer, QuotaRequestsAnswer
 from limes.api.call import Operation
-from limes.api.handlers import quota_request
+from limes.api.handlers import quota_request as handlers
 from limes.api.levels import PROJECT, SELECTION, on_both_levels
 from limes.api.strict_bodies import ApprovalBody, CommentBody, NewQuotaRequestBody, OptionalCommentBody, RejectionBody
 
@@ -15,46 +15,34 @@ _MADE = {201: QuotaRequestAnswer}
 _NEW_ERRORS = (404, 409, 422, 423)
 _RAISE = ("raise", "raise_lowpriv")
 
+_DECIDE = "decide_requests"
+_ASK = "request_quota"
+
+_LEVELS: dict[str, dict[str, Operation]] = {
+    "quota-requests": {
+        "GET": Operation(handlers.list_of, "show_requests", _LIST, (404,), _FILTERS),
+        "POST": Operation(handlers.create_for, _ASK, _MADE, _NEW_ERRORS, body=NewQuotaRequestBody),
+    },
+    "quota-requests/{id}": {"GET": Operation(handlers.show_of, "show_requests", _ONE, (404,), _PAGE)},
+    "quota-requests/{id}/approve": {
+        "POST": Operation(handlers.approve_of, _DECIDE, _ONE, _NEW_ERRORS, body=ApprovalBody, also=_RAISE)
+    },
+    "quota-requests/{id}/reject": {
+        "POST": Operation(handlers.reject_of, _DECIDE, _ONE, (404, 409), body=RejectionBody)
+    },
+    "quota-requests/{id}/withdraw": {
+        "POST": Operation(handlers.withdraw_of, _ASK, _ONE, (404, 409), body=OptionalCommentBody)
+    },
+    "quota-requests/{id}/comments": {"POST": Operation(handlers.comment_on, _ASK, _MADE, (404, 409), body=CommentBody)},
+}
+_PASS_ON = Operation(
+    handlers.pass_on, f"project:{_DECIDE}", _MADE, (404, 409), body=OptionalCommentBody, also=(f"domain:{_ASK}",)
+)
 QUOTA_REQUESTS = {
     "/v1/quota-requests": {
-        "GET": Operation(quota_request.list_everywhere, "cluster:list_requests", _LIST, parameters=_FILTERS)
+        "GET": Operation(handlers.list_everywhere, "cluster:list_requests", _LIST, parameters=_FILTERS)
     },
-    **on_both_levels(
-        {
-            "quota-requests": {
-                "GET": Operation(quota_request.list_of, "show_requests", _LIST, (404,), _FILTERS),
-                "POST": Operation(
-                    quota_request.create_for, "request_quota", _MADE, _NEW_ERRORS, body=NewQuotaRequestBody
-                ),
-            },
-            "quota-requests/{id}": {"GET": Operation(quota_request.show_of, "show_requests", _ONE, (404,), _PAGE)},
-            "quota-requests/{id}/approve": {
-                "POST": Operation(
-                    quota_request.approve_of, "decide_requests", _ONE, _NEW_ERRORS, body=ApprovalBody, also=_RAISE
-                )
-            },
-            "quota-requests/{id}/reject": {
-                "POST": Operation(quota_request.reject_of, "decide_requests", _ONE, (404, 409), body=RejectionBody)
-            },
-            "quota-requests/{id}/withdraw": {
-                "POST": Operation(
-                    quota_request.withdraw_of, "request_quota", _ONE, (404, 409), body=OptionalCommentBody
-                )
-            },
-            "quota-requests/{id}/comments": {
-                "POST": Operation(quota_request.comment_on, "request_quota", _MADE, (404, 409), body=CommentBody)
-            },
-        }
-    ),
-    f"{PROJECT}/quota-requests/{{id}}/pass-on": {
-        "POST": Operation(
-            quota_request.pass_on,
-            "project:decide_requests",
-            _MADE,
-            (404, 409),
-            body=OptionalCommentBody,
-            also=("domain:request_quota",),
-        )
-    },
+    **on_both_levels(_LEVELS),
+    f"{PROJECT}/quota-requests/{{id}}/pass-on": {"POST": _PASS_ON},
 }
 """By path and method."""

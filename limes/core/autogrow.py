@@ -63,11 +63,9 @@ def demand_by_az(
     usage: Mapping[str, int], recent: Mapping[str, tuple[int, int]], committed: Mapping[str, int], *, is_pooled: bool
 ) -> dict[str, Demand]:
     """Returns the demand of a project, given its usage, the smallest and largest usage of late where it has changed,
-    and its confirmed commitments.
-
-    `is_pooled` says that commitments are not for single AZs: then those in `any` cover usage wherever it is. Usage in
-    an unknown AZ is needed in no particular one, and nothing grows from it: nobody could use quota there.
-    """
+    and its confirmed commitments. `is_pooled` says that commitments are not for single AZs: then those in `any` cover
+    usage wherever it is. Usage in an unknown AZ is needed in no particular one, and nothing grows from it: nobody could
+    use quota there."""
     nowhere = usage.get(UNKNOWN_AZ, 0)
     usage, recent = _known(usage), _known(recent)
     if is_pooled and ANY_AZ in committed:
@@ -143,10 +141,8 @@ def add_up(amounts: Iterable[Mapping[str, int]]) -> dict[str, int]:
 
 
 def fair_share(total: int, wishes: Sequence[int]) -> list[int]:
-    """Splits `total` in proportion to the wishes, of which nobody gets more. Earlier ones win ties.
-
-    Each gets the whole part of its share; what is left goes to the largest remainders, one each (Hamilton's method).
-    """
+    """Splits `total` in proportion to the wishes, of which nobody gets more. Earlier ones win ties. Each gets the whole
+    part of its share; what is left goes to the largest remainders, one each (Hamilton's method)."""
     wanted = sum(wishes)
     if wanted <= total:
         return list(wishes)

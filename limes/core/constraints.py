@@ -54,9 +54,7 @@ _CLAUSE = re.compile(r"(at least|at most|exactly)\s+(.+?)(\s+more than project c
 
 def parse_constraint(text: str, unit: Unit, projects_minimum: int | None) -> Constraint:
     """Reads a constraint; `projects_minimum` is the sum of the minima of the domain's projects, None for a project's.
-
-    Raises `UnitError` for a clause that cannot be read and for clauses that contradict each other.
-    """
+    Raises `UnitError` for a clause that cannot be read and for clauses that contradict each other."""
     minimum: int | None = None
     maximum: int | None = None
     for clause in text.split(","):
@@ -102,11 +100,9 @@ NO_CONSTRAINTS = ConstraintSet()
 
 
 def parse_constraint_set(document: Any, catalog: Catalog) -> ConstraintSet:
-    """Reads a parsed file. Raises `ConfigError` with all problems, each with its path.
-
-    Services and resources that are not configured are ignored. Contradictions, quota-less resources, projects without
-    their domain's name, and project minima that exceed their domain's minimum are problems.
-    """
+    """Reads a parsed file. Raises `ConfigError` with all problems, each with its path. Services and resources that are
+    not configured are ignored. Contradictions, quota-less resources, projects without their domain's name, and project
+    minima that exceed their domain's minimum are problems."""
     if not isinstance(document, dict) or not set(document) <= {"domains", "projects"}:
         raise ConfigError(["constraints: expected the keys domains and projects"])
     problems: list[str] = []
@@ -205,7 +201,6 @@ class QuotaOverrides:
         return by_ref.get(ref) if by_ref else None
 
     def items(self) -> Iterator[QuotaOverride]:
-        """Yields all entries, in the order of the file."""
         for (domain, project), by_ref in self.quotas.items():
             for ref, quota in by_ref.items():
                 yield QuotaOverride(domain, project, ref, quota)
@@ -218,12 +213,9 @@ NO_OVERRIDES = QuotaOverrides({})
 
 
 def parse_overrides(document: Any, catalog: Catalog) -> QuotaOverrides:
-    """Reads a parsed file. Raises `ConfigError` with all problems, each with its path.
-
-    An empty file is a problem, as it may be one that is just being written: no overrides are `{}`. So are services and
-    resources that are not configured, and resources without quota. Domains and projects that do not exist are none, as
-    they may come later.
-    """
+    """Reads a parsed file. Raises `ConfigError` with all problems, each with its path. An empty file is a problem, as
+    it may be one that is just being written: no overrides are `{}`. So are services and resources that are not
+    configured, and resources without quota. Domains and projects that do not exist are none, as they may come later."""
     problems: list[str] = []
     quotas: dict[tuple[str, str], dict[Ref, int]] = {}
     for domain, projects in _names(document, "", problems):

@@ -46,13 +46,9 @@ def is_forbidden(max_backend_quota: int | None) -> bool:
     return max_backend_quota == 0
 
 
-# -- bursting ----------------------------------------------------------------------------------------------------------
-
-
 def usable_quota(quota: int, multiplier: float) -> int:
     """Returns the quota with bursting, which the backend is told: (1 + multiplier) times the quota, rounded down, at
-    most the largest amount. Source: the API document, "Quota bursting".
-    """
+    most the largest amount. Source: the API document, "Quota bursting"."""
     if not multiplier:
         return quota
     # as written in the configuration: in binary floating point 1.1 * 10 would be below 11 for some values
@@ -60,11 +56,7 @@ def usable_quota(quota: int, multiplier: float) -> int:
 
 
 def burst_usage(usage: int, quota: int) -> int:
-    """Returns the part of the usage that exceeds the granted quota."""
     return max(usage - quota, 0)
-
-
-# -- the tag -----------------------------------------------------------------------------------------------------------
 
 
 def quota_tag(
@@ -75,17 +67,11 @@ def quota_tag(
 ) -> str:
     """Returns a short name of all quotas and bursting of a domain or project, by which clients notice a change; usage
     and scrapes do not change it. Of quota that grows by itself, `bounds` count: its largest and smallest value, and
-    whether growth is forbidden. `bursting` is None on the level of domains.
-
-    It is made from the values, and not from a counter of changes, so it cannot drift, and a restored database cannot
-    show an old tag for new quotas.
-    """
+    whether growth is forbidden. `bursting` is None on the level of domains. It is made from the values, and not from a
+    counter of changes, so it cannot drift, and a restored database cannot show an old tag for new quotas."""
     values: list[object] = [bursting, *([*ref, quotas[ref]] for ref in sorted(quotas))]
     values += [[*ref, *found] for ref, found in sorted((bounds or {}).items())]
     return hashlib.blake2b(orjson.dumps(values), digest_size=12).hexdigest()
-
-
-# -- preset sizes ------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

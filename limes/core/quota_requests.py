@@ -54,19 +54,14 @@ def status_after(wanted: Mapping[Ref, int], granted: Mapping[Ref, int]) -> Reque
 def missing_domain_quota(
     wanted: Mapping[Ref, int], domain: Mapping[Ref, int], others: Mapping[Ref, int]
 ) -> dict[Ref, int]:
-    """Returns the domain quotas that a project needs for its request, where the present ones are not enough.
-
-    `others` is the quota of all other projects in the domain together.
-    """
+    """Returns the domain quotas that a project needs for its request, where the present ones are not enough. `others`
+    is the quota of all other projects in the domain together."""
     needed = {ref: others.get(ref, 0) + amount for ref, amount in wanted.items()}
     return {ref: amount for ref, amount in needed.items() if amount > domain.get(ref, 0)}
 
 
 def names(refs: Iterable[Ref]) -> str:
     return ", ".join(sorted("/".join(ref) for ref in refs))
-
-
-# -- rules by which requests are approved without anybody looking at them ----------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)

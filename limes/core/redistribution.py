@@ -115,11 +115,9 @@ _ROUNDS = 8
 def split(
     capacity: Mapping[str, int], proposals: Sequence[Proposal], changes: Sequence[Proposal], size: int
 ) -> Iterator[list[Proposal]]:
-    """Yields the changes (some of the proposals) in pieces of so many, in an order in which they can be written.
-
-    After each piece, no AZ and not all of them together have more quota than at first, or than `choose_changes` allows.
-    What can only be changed together, as quota of one project goes to another AZ and vice versa, is one piece.
-    """
+    """Yields the changes (some of the proposals) in pieces of so many, in an order in which they can be written. After
+    each piece, no AZ and not all of them together have more quota than at first, or than `choose_changes` allows. What
+    can only be changed together, as quota of one project goes to another AZ and vice versa, is one piece."""
     sums = _sum(each.old for each in proposals)
     final = sums.copy()
     for each in changes:

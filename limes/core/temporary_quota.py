@@ -102,7 +102,6 @@ def check_term(term: Term, now: float) -> Refusal | None:
 
 
 def when(time: float) -> str:
-    """Returns a time for people."""
     return datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
@@ -111,9 +110,7 @@ def when(time: float) -> str:
 
 def plan(wish: Wish, unit: Unit, now: float) -> Plan | Refusal | None:
     """Returns what a change of quota makes of the temporary one, or why it cannot be; None if that has no part in it.
-
-    The term was checked before.
-    """
+    The term was checked before."""
     if wish.term.until is not None:
         return _plan_term(wish, unit, wish.term.until, now)
     there_is = wish.temporary

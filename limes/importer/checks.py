@@ -8,7 +8,7 @@ from typing import Any
 
 from peewee import Case, Select, Value, fn
 
-from limes.actions.compute_quota import growing_resources
+from limes.actions.autogrow import growing_resources
 from limes.core.catalog import ANY_AZ, UNKNOWN_AZ, Catalog, Ref
 from limes.core.constraints import QuotaOverrides
 from limes.db import models

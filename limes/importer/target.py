@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import orjson
 from peewee import Case, Field, Select, Value, fn
 
-from limes.actions.compute_quota import autogrow_rule
+from limes.actions.autogrow import autogrow_rule
 from limes.core.catalog import Catalog, Ref
 from limes.core.commitments.commitment import Commitment
 from limes.core.commitments.document import EventCommitment

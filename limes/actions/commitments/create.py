@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import orjson
 
+from limes.actions.autogrow import autogrow_rule
 from limes.actions.commitments import store
 from limes.actions.commitments.store import Change, CommitmentView
-from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project
 from limes.core.catalog import Ref

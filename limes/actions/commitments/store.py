@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 import orjson
 
 from limes.actions import change_log
+from limes.actions.autogrow import autogrow_rule, raise_to_demand
 from limes.actions.change_log import scope_of
-from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
 from limes.actions.lookup import find_project, not_ready
-from limes.actions.raise_to_demand import raise_to_demand
 from limes.audit.events import CommitmentStep
 from limes.core.catalog import Ref
 from limes.core.commitments import reshaping

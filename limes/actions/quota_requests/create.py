@@ -10,15 +10,8 @@ from collections.abc import Collection, Sequence
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find, ids_of, not_ready
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount, without_quota
+from limes.actions.quota_requests import store
 from limes.actions.quota_requests.pass_on import ALL_RIGHTS, grant_to_project
-from limes.actions.quota_requests.store import (
-    admit,
-    announce_opened,
-    close_passed_on,
-    close_requests,
-    record_step,
-    store,
-)
 from limes.actions.set_quota import project_figures, push_changes
 from limes.audit.events import of_job
 from limes.core.catalog import Ref
@@ -56,11 +49,9 @@ def create_request(
     term: Term = ALWAYS,
 ) -> int:
     """Makes a request and returns its number. It replaces open ones whose resources it asks for, too. Of the resources
-    `of_set` only those are asked for of which there is less.
-
-    Raises `NotFound`, `Unprocessable` with a line for each resource that cannot be asked for, `NotReady`, and
-    `Conflict` with an open request that asks for some of the same resources and for others.
-    """
+    `of_set` only those are asked for of which there is less. Raises `NotFound`, `Unprocessable` with a line for each
+    resource that cannot be asked for, `NotReady`, and `Conflict` with an open request that asks for some of the same
+    resources and for others."""
     if not changes:
         raise Unprocessable("the request names no resource")
     if refusal := check_term(term, limes.now()):
@@ -76,20 +67,20 @@ def _create(
     limes: Limes, place: Place, changes: Sequence[QuotaChange], reason: str, of_set: Collection[Ref], term: Term
 ) -> tuple[int, tuple[ProjectRow, QuotaOutcome] | None]:
     target = find(limes.engine, place)
-    admit(limes, *ids_of(target))
+    store.admit(limes, *ids_of(target))
     amounts = _read_amounts(limes, target, changes, of_set, term)
     replaced = _replaced(limes, target, [row.ref for row in amounts])
-    id_ = store(limes, target, reason, amounts, term)
+    id_ = store.add_request(limes, target, reason, amounts, term)
     text = f"replaced by quota request {id_}"
-    close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
+    store.close_requests(limes, target, replaced, RequestStatus.SUPERSEDED, text)
     if isinstance(target, ProjectRow):
-        close_passed_on(limes, target, replaced, text)
+        store.close_passed_on(limes, target, replaced, text)
     wanted = {"/".join(row.ref): row.wanted for row in amounts}
     given = {name: int(time) for name, time in (("from", term.starts_at), ("until", term.until)) if time is not None}
-    record_step(limes, target, [id_], EventKind.OPENED, "", reason=reason, wanted=wanted, **given)
+    store.record_step(limes, target, [id_], EventKind.OPENED, "", reason=reason, wanted=wanted, **given)
     granted = _approve_by_rules(limes, target, id_, amounts, term) if isinstance(target, ProjectRow) else None
     if granted is None:
-        announce_opened(limes, id_)
+        store.announce_opened(limes, id_)
     return id_, granted
 
 
@@ -109,9 +100,6 @@ def _replaced(limes: Limes, target: Target, refs: Sequence[Ref]) -> list[int]:
         if common:
             replaced.append(id_)
     return replaced
-
-
-# -- what is asked for -------------------------------------------------------------------------------------------------
 
 
 def _read_amounts(
@@ -181,9 +169,6 @@ def _is_no_raise(unit: Unit, wanted: int, present: int) -> str:
     return f"{text}; lowering needs no request: set the quota"
 
 
-# -- rules that approve ------------------------------------------------------------------------------------------------
-
-
 def _approve_by_rules(
     limes: Limes, project: ProjectRow, request_id: int, rows: Sequence[AmountRow], term: Term
 ) -> tuple[ProjectRow, QuotaOutcome] | None:
@@ -191,18 +176,18 @@ def _approve_by_rules(
     found = _matching_rules(limes, project, rows)
     if found is None:
         return None
-    limes = limes.as_initiator(of_job("auto-approval"))
+    limes = limes.as_initiator(of_job("auto-approval")).with_cause(f"quota request {request_id}")
     said = ", ".join(f"{'/'.join(ref)} by rule {found[ref]}" for ref in sorted(found))
     granted = {row.ref: row.wanted for row in rows}
-    outcome = grant_to_project(limes, project, request_id, rows, granted, ALL_RIGHTS, term)
+    outcome = grant_to_project(limes, project, rows, granted, ALL_RIGHTS, term)
     if outcome.refusals:
         text = f"would be approved ({said}), but {outcome.reasons}"
-        record_step(limes, project, [request_id], EventKind.COMMENT, text)
+        store.record_step(limes, project, [request_id], EventKind.COMMENT, text)
         return None
     queries.write_granted(limes.engine, request_id, granted)
     queries.write_rules(limes.engine, request_id, found)
     named = {"/".join(ref): name for ref, name in found.items()}
-    close_requests(limes, project, [request_id], RequestStatus.APPROVED, f"approved {said}", rules=named)
+    store.close_requests(limes, project, [request_id], RequestStatus.APPROVED, f"approved {said}", rules=named)
     return project, outcome
 
 

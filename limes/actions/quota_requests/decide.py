@@ -12,22 +12,16 @@ from dataclasses import replace
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount
+from limes.actions.quota_requests import store
 from limes.actions.quota_requests.pass_on import (
     Rights,
-    grant_to_domain,
     grant_to_project,
     needed_now,
+    raise_quotas,
     read_origin,
     release,
 )
-from limes.actions.quota_requests.store import (
-    Locked,
-    close_passed_on,
-    close_requests,
-    lock_request,
-    project_of,
-    record_step,
-)
+from limes.actions.quota_requests.store import Locked, close_passed_on, close_requests, lock_request, record_step
 from limes.actions.set_quota import push_changes
 from limes.core.catalog import Ref
 from limes.core.quota_requests import EventKind, RequestStatus, names, status_after
@@ -63,10 +57,8 @@ def withdraw_request(limes: Limes, place: Place, request_id: int, comment: str) 
 
 
 def _close(limes: Limes, locked: Locked, status: RequestStatus, text: str) -> None:
-    """Closes a request without giving anything.
-
-    What it was passed on as is closed, too; the project's request that it was passed on from learns of it.
-    """
+    """Closes a request without giving anything. What it was passed on as is closed, too; the project's request that it
+    was passed on from learns of it."""
     id_ = locked.request.id
     close_requests(limes, locked.target, [id_], status, text)
     said = f"quota request {id_} {_WORDS[status]}"
@@ -74,20 +66,15 @@ def _close(limes: Limes, locked: Locked, status: RequestStatus, text: str) -> No
         close_passed_on(limes, locked.target, [id_], said)
     elif origin := locked.origin:
         note = f"{said}: {text}" if text else said
-        record_step(limes, project_of(limes, origin), [origin.id], EventKind.RETURNED, note)
-
-
-# -- approval ----------------------------------------------------------------------------------------------------------
+        record_step(limes, store.project_of(limes, origin), [origin.id], EventKind.RETURNED, note)
 
 
 def approve_request(
     limes: Limes, place: Place, request_id: int, lowered: Sequence[QuotaChange], comment: str, rights: Rights
 ) -> QuotaOutcome:
-    """Sets what was asked for, with the amounts in `lowered` instead. Or says why not, and what would work.
-
-    Raises `NotFound`, `Conflict` if the request is not open any more, and `Unprocessable` for amounts that were not
-    asked for.
-    """
+    """Sets what was asked for, with the amounts in `lowered` instead. Or says why not, and what would work. Raises
+    `NotFound`, `Conflict` if the request is not open any more, and `Unprocessable` for amounts that were not asked
+    for."""
     outcome, granted = _approve(limes, place, request_id, lowered, comment, rights)
     return outcome if granted is None else replace(outcome, backend_errors=push_changes(limes, *granted).backend_errors)
 
@@ -97,19 +84,19 @@ def _approve(
     limes: Limes, place: Place, request_id: int, lowered: Sequence[QuotaChange], comment: str, rights: Rights
 ) -> tuple[QuotaOutcome, tuple[ProjectRow, QuotaOutcome] | None]:
     """Returns the outcome, and what was changed of which project."""
-    locked = lock_request(limes, place, request_id)
+    limes, locked = limes.with_cause(f"quota request {request_id}"), lock_request(limes, place, request_id)
     target, term, origin = locked.target, locked.request.term_at(limes.now()), None
     rows = queries.amounts_of(limes.engine, [request_id])[request_id]
     wanted, amounts = {row.ref: row.wanted for row in rows}, _read_lowered(limes, rows, lowered)
     if isinstance(target, ProjectRow):
         granted = wanted | amounts
-        outcome = grant_to_project(limes, target, request_id, rows, granted, rights, term)
+        outcome = grant_to_project(limes, target, rows, granted, rights, term)
     else:
         if locked.origin is not None:
             origin = read_origin(limes, locked.origin)
             wanted = needed_now(limes, origin, wanted)
         granted = wanted | amounts
-        outcome = grant_to_domain(limes, target, request_id, granted, rights, term)
+        outcome = raise_quotas(limes, place, granted, rights, term)
     if outcome.refusals:
         return outcome, None
     queries.write_granted(limes.engine, request_id, granted)
@@ -148,15 +135,10 @@ def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[Quo
     return amounts
 
 
-# -- expiry ------------------------------------------------------------------------------------------------------------
-
-
 def expire_requests(limes: Limes) -> int:
-    """Closes what has expired, each in a transaction of its own. Returns how many there were.
-
-    As all decisions, it locks the request and looks at its state under the lock. So it may run in several collectors at
-    once, and while somebody decides.
-    """
+    """Closes what has expired, each in a transaction of its own. Returns how many there were. As all decisions, it
+    locks the request and looks at its state under the lock. So it may run in several collectors at once, and while
+    somebody decides."""
     now, expire_after = limes.now(), limes.settings.quota_requests.expire_after
     made_before = now - expire_after if expire_after else -1.0
     closed = 0

@@ -13,15 +13,7 @@ from limes.actions import change_log
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, find_domain
 from limes.actions.quota_changes import ALL_PERMISSIONS, QuotaChange, QuotaOutcome
-from limes.actions.quota_requests.store import (
-    admit,
-    announce_opened,
-    close_requests,
-    lock_request,
-    project_of,
-    record_step,
-    store,
-)
+from limes.actions.quota_requests import store
 from limes.actions.set_autogrow_bounds import WantedBound, refuse_bounds, set_project_bounds
 from limes.actions.set_quota import apply_update, read_update
 from limes.audit.events import Scope
@@ -35,7 +27,7 @@ from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.catalog import lock_resources, resource_ids
-from limes.db.queries.projects import DomainRow, ProjectRow, projects_by_id
+from limes.db.queries.projects import ProjectRow, projects_by_id
 from limes.db.queries.quota_requests import AmountRow, EventRow, LockedRequest
 from limes.db.queries.quotas import (
     domain_quotas_by_resource,
@@ -64,24 +56,11 @@ class Rights:
 ALL_RIGHTS = Rights(lambda _: ALL_PERMISSIONS)
 
 
-def grant_to_domain(
-    limes: Limes, domain: DomainRow, request_id: int, granted: Mapping[Ref, int], rights: Rights, term: Term
-) -> QuotaOutcome:
-    """Raises quotas of a domain for a term, or says why not."""
-    return _raise_quotas(limes.with_cause(_cause(request_id)), Place(domain.uuid), granted, rights, term)
-
-
 def grant_to_project(
-    limes: Limes,
-    project: ProjectRow,
-    request_id: int,
-    rows: Sequence[AmountRow],
-    granted: Mapping[Ref, int],
-    rights: Rights,
-    term: Term,
+    limes: Limes, project: ProjectRow, rows: Sequence[AmountRow], granted: Mapping[Ref, int], rights: Rights, term: Term
 ) -> QuotaOutcome:
     """Raises quotas of a project for a term, and limits of quota that grows by itself, or says why not."""
-    limes, place = limes.with_cause(_cause(request_id)), Place(project.domain_uuid, project.uuid)
+    place = Place(project.domain_uuid, project.uuid)
     bounds = {row.ref: What(row.what) for row in rows if What(row.what) in _BOUNDS}
     forbidden = {ref: what for ref, what in bounds.items() if what not in rights.bounds}
     if forbidden:
@@ -92,18 +71,15 @@ def grant_to_project(
     for what, each in wanted.items():
         if refusals := refuse_bounds(limes, project, what, each):
             return QuotaOutcome(refusals)
-    outcome = _raise_quotas(limes, place, quotas, rights, term)
+    outcome = raise_quotas(limes, place, quotas, rights, term)
     if not outcome.refusals:
         for what, each in wanted.items():
             set_project_bounds(limes, place, what, each)
     return outcome
 
 
-def _cause(request_id: int) -> str:
-    return f"quota request {request_id}"
-
-
-def _raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+def raise_quotas(limes: Limes, place: Place, quotas: Mapping[Ref, int], rights: Rights, term: Term) -> QuotaOutcome:
+    """Raises quotas for a term, or says why not."""
     changes = [QuotaChange(ref, amount, term=term) for ref, amount in quotas.items()]
     update = read_update(limes, place, changes, {ref: rights.quota(ref) for ref in quotas})
     return apply_update(limes, place, replace(update, only_raises=True))[1]
@@ -122,10 +98,9 @@ def _wanted_bounds(
     if quotas:
         lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
     rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
-    present = {row.resource_id: row for row in rows}
     wanted: dict[What, list[WantedBound]] = {}
     for ref, what in bounds.items():
-        row = present.get(ids[ref])
+        row = rows.get((project.id, ids[ref]))
         bound = None if row is None else row.value_of(what)
         if bound is None and what is What.MIN_QUOTA:
             bound = 0
@@ -149,25 +124,23 @@ def _quotas_around(
 
 @atomic
 def pass_on_request(limes: Limes, place: Place, request_id: int, comment: str, permissions: PermissionSource) -> int:
-    """Makes a request of the domain and returns its number. Its approval will approve the project's, too.
-
-    Raises `NotFound`, `Forbidden`, and `Conflict` if the project's is not open, has been passed on, or fits.
-    """
+    """Makes a request of the domain and returns its number. Its approval will approve the project's, too. Raises
+    `NotFound`, `Forbidden`, and `Conflict` if the project's is not open, has been passed on, or fits."""
     engine, domain = limes.engine, find_domain(limes.engine, place.domain_uuid)
-    admit(limes, domain.id, None)
-    locked = lock_request(limes, place, request_id)
+    store.admit(limes, domain.id, None)
+    locked = store.lock_request(limes, place, request_id)
     project, origin = locked.target, locked.request
     assert isinstance(project, ProjectRow)
     for above in queries.lock_passed_on(engine, [origin.id]):
         raise Conflict(f"quota request {origin.id} has been passed on already, as quota request {above.id}")
     rows = _missing(engine, project, origin.id, permissions)
     reason = comment or f"for quota request {origin.id} of project {project.name}"
-    id_ = store(limes, domain, reason, rows, Term(origin.until), origin.id)
+    id_ = store.add_request(limes, domain, reason, rows, Term(origin.until), origin.id)
     wanted = {"/".join(row.ref): row.wanted for row in rows}
-    record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
+    store.record_step(limes, project, [origin.id], EventKind.PASSED_ON, comment, passed_on_to=id_)
     details = {"reason": reason, "wanted": wanted, "passed_on_from": origin.id}
-    record_step(limes, domain, [id_], EventKind.OPENED, "", **details)
-    announce_opened(limes, id_)
+    store.record_step(limes, domain, [id_], EventKind.OPENED, "", **details)
+    store.announce_opened(limes, id_)
     return id_
 
 
@@ -203,7 +176,7 @@ class Origin:
 
 
 def read_origin(limes: Limes, request: LockedRequest) -> Origin:
-    project = project_of(limes, request)
+    project = store.project_of(limes, request)
     rows = queries.amounts_of(limes.engine, [request.id])[request.id]
     all_ids = resource_ids(limes.engine)
     ids = {row.ref: all_ids[row.ref] for row in rows if row.what == What.QUOTA.value}
@@ -212,10 +185,7 @@ def read_origin(limes: Limes, request: LockedRequest) -> Origin:
 
 def needed_now(limes: Limes, origin: Origin, asked_for: Mapping[Ref, int]) -> dict[Ref, int]:
     """Locks the quotas, and returns the domain quotas that the project's request needs by now, of those that the
-    domain's asks for.
-
-    Others may have got some of the quota since it was passed on, or may have given some back.
-    """
+    domain's asks for. Others may have got some of the quota since it was passed on, or may have given some back."""
     engine, project = limes.engine, origin.project
     lock_resources(engine, sorted(origin.ids[ref] for ref in asked_for))
     lock_domain_quotas(engine, project.domain_id, sorted(origin.ids.values()))
@@ -225,10 +195,7 @@ def needed_now(limes: Limes, origin: Origin, asked_for: Mapping[Ref, int]) -> di
 
 def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[ProjectRow, QuotaOutcome] | None:
     """Approves as much of the project's request as fits by now, and returns what was changed. `above` is the number of
-    the domain's request.
-
-    If nothing of it fits, it stays open, and its conversation says why.
-    """
+    the domain's request. If nothing of it fits, it stays open, and its conversation says why."""
     project, id_, rows = origin.project, origin.request.id, origin.rows
     domain, others = _quotas_around(limes.engine, project, origin.ids)
     fitting = {ref: max(0, domain[ref] - others[ref]) for ref in origin.ids}
@@ -236,11 +203,12 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     outcome, problem = QuotaOutcome(), "the domain's quota is still not enough"
     if any(granted[row.ref] > row.present for row in rows):
         quotas, term = {ref: granted[ref] for ref in origin.ids}, origin.request.term_at(limes.now())
-        outcome = grant_to_project(limes, project, id_, (), quotas, ALL_RIGHTS, term)
+        caused = limes.with_cause(f"quota request {id_}")
+        outcome = grant_to_project(caused, project, (), quotas, ALL_RIGHTS, term)
         problem = outcome.reasons
     if problem:
         text = f"quota request {above} was approved, but {problem}"
-        record_step(limes, project, [id_], EventKind.RETURNED, text)
+        store.record_step(limes, project, [id_], EventKind.RETURNED, text)
         return None
     queries.write_granted(limes.engine, id_, granted)
     named = {"/".join(ref): amount for ref, amount in granted.items()}
@@ -248,15 +216,13 @@ def release(limes: Limes, origin: Origin, above: int, comment: str) -> tuple[Pro
     if rest := names(set(granted) - set(origin.ids)):
         text += f"; {rest} grows by itself and was not granted with it: ask for it by itself"
     status = status_after({row.ref: row.wanted for row in rows}, granted)
-    close_requests(limes, project, [id_], status, text, granted=named)
+    store.close_requests(limes, project, [id_], status, text, granted=named)
     return project, outcome
 
 
 def outlive_projects(limes: Limes, uuids: Collection[str]) -> None:
-    """Lets requests of domains go on without these projects, which are locked and about to be deleted.
-
-    An open one has nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile.
-    """
+    """Lets requests of domains go on without these projects, which are locked and about to be deleted. An open one has
+    nothing to wait for. The projects' own are locked first, so that nobody passes them on meanwhile."""
     if not uuids:
         return
     engine, now = limes.engine, limes.now()

@@ -127,10 +127,8 @@ def project_of(limes: Limes, request: LockedRequest) -> ProjectRow:
 
 
 def admit(limes: Limes, domain_id: int, project_id: int | None) -> None:
-    """Locks the domain, and the project that asks, against others who make requests of it.
-
-    Raises `NotFound` if it is gone, and `Conflict` after very many requests: each is told to those who decide.
-    """
+    """Locks the domain, and the project that asks, against others who make requests of it. Raises `NotFound` if it is
+    gone, and `Conflict` after very many requests: each is told to those who decide."""
     engine, section, since = limes.engine, limes.settings.quota_requests, limes.now() - _DAY
     queries.lock_requester(engine, domain_id, project_id)
     if project_id is None:
@@ -149,7 +147,7 @@ def admit(limes: Limes, domain_id: int, project_id: int | None) -> None:
     )
 
 
-def store(
+def add_request(
     limes: Limes, target: Target, reason: str, amounts: Sequence[AmountRow], term: Term, origin: int | None = None
 ) -> int:
     """Stores an open request, made for that of a project with the number `origin`, and returns its number."""

@@ -4,7 +4,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from limes.actions.compute_quota import autogrow_rule
+from limes.actions.autogrow import autogrow_rule
 from limes.actions.context import Limes
 from limes.core.autogrow import demand_by_az
 from limes.core.catalog import Ref, Selection

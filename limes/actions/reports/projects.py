@@ -190,11 +190,12 @@ def _add_growing(
     engine: Engine, reports: dict[int, ProjectReport], refs: dict[int, Ref], whose: tuple[int, Sequence[int] | None]
 ) -> None:
     """Adds quota by AZ, and what bounds it: two more queries."""
-    for bounds in autogrow_bounds(engine, list(refs), *whose, lock=False):
-        quota = GrowingQuota((bounds.max_quota, bounds.min_quota, bool(bounds.forbids_autogrowth)))
-        reports[bounds.project_id].growing[refs[bounds.resource_id]] = quota
-    for (project_id, resource_id, az), amount in queries.project_az_quotas(engine, these(refs), *whose).items():
-        reports[project_id].growing[refs[resource_id]].by_az[az] = amount
+    bounds = autogrow_bounds(engine, list(refs), *whose, lock=False)
+    for (project, resource), each in bounds.items():
+        quota = GrowingQuota((each.max_quota, each.min_quota, bool(each.forbids_autogrowth)))
+        reports[project].growing[refs[resource]] = quota
+    for (project, resource, az), amount in queries.project_az_quotas(engine, these(refs), *whose).items():
+        reports[project].growing[refs[resource]].by_az[az] = amount
 
 
 def _add_outages(limes: Limes, reports: Iterable[ProjectReport], stale_before: float) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from limes.actions.explain_quota import AutogrowExplanation
+from limes.actions.distribute_quota import ExplainedAllocation
 from limes.actions.explain_quota import Explanation as Explained
 from limes.api.answers.common import TemporaryQuota, render_temporary
 from limes.api.answers.quota import Change, render_change
@@ -36,7 +36,7 @@ class AutogrowStep(Shape):
     capped: Annotated[Amount, Field(description="what a bound has taken from the wishes")] = 0
 
 
-class AutogrowDemand(Shape):
+class AutogrowDemand(Shape, kw_only=False):
     """What such a quota follows in one availability zone."""
 
     usage: Amount
@@ -45,7 +45,7 @@ class AutogrowDemand(Shape):
     committed: Amount
 
 
-class AutogrowBound(Shape):
+class AutogrowBound(Shape, kw_only=False):
     """A bound of such a quota, and whose it is."""
 
     quota: Amount
@@ -65,14 +65,10 @@ class Autogrow(Shape):
     forbid_autogrowth: Literal[True] | None = None
 
 
-def render_autogrow(explanation: AutogrowExplanation) -> Autogrow:
-    """Renders it, with the steps in the order in which they are taken."""
-    computed = explanation.computed
-    bounds, sources = computed.demand.bounds, computed.bounds
+def render_autogrow(computed: ExplainedAllocation, advice: list[AutogrowAdvice]) -> Autogrow:
+    bounds, sources, least = computed.demand.bounds, computed.bounds, computed.demand.bounds.minimum
     demand = {
-        az: AutogrowDemand(
-            usage=each.usage, smallest_usage=each.smallest, largest_usage=each.largest, committed=each.committed
-        )
+        az: AutogrowDemand(each.usage, each.smallest, each.largest, each.committed)
         for az, each in sorted(computed.demand.azs.items())
     }
     return Autogrow(
@@ -80,15 +76,11 @@ def render_autogrow(explanation: AutogrowExplanation) -> Autogrow:
         message=computed.text,
         demand=demand,
         steps=[step for name in autogrow.Step if (step := _step(computed.allocation, name))],
-        raised_by=explanation.advice,
-        minimum=_autogrow_bound(bounds.minimum or None, sources.minimum_from),
-        maximum=_autogrow_bound(bounds.maximum, sources.maximum_from),
+        raised_by=advice,
+        minimum=AutogrowBound(least, sources.minimum_from) if least and sources.minimum_from else None,
+        maximum=AutogrowBound(bounds.maximum or 0, sources.maximum_from) if sources.maximum_from else None,
         forbid_autogrowth=True if bounds.forbids_growth else None,
     )
-
-
-def _autogrow_bound(quota: int | None, source: BoundSource | None) -> AutogrowBound | None:
-    return None if quota is None or source is None else AutogrowBound(quota=quota, source=source)
 
 
 def _step(allocation: autogrow.Allocation, step: autogrow.Step) -> AutogrowStep | None:
@@ -163,7 +155,7 @@ def render_explanation(catalog: Catalog, explanation: Explained, *, with_origin:
         min_acceptable_quota=_bound(explanation.bounds.minimum),
         max_acceptable_quota=_bound(explanation.bounds.maximum),
         warnings=[] if explanation.warning is None else [explanation.warning],
-        growth=None if growth is None else render_autogrow(growth),
+        growth=None if growth is None else render_autogrow(*growth),
         origin=render_change(catalog, origin) if with_origin and origin is not None else None,
     )
 

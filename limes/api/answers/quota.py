@@ -1,6 +1,5 @@
 """The outcome of setting a quota, and the history of quotas."""
 
-from operator import itemgetter
 from typing import Annotated, Literal, cast
 
 from pydantic import Field
@@ -27,9 +26,7 @@ _SWITCHES = {What.BURSTING, What.FORBID_AUTOGROWTH}
 
 def status_of(outcome: QuotaOutcome, success: int) -> int:
     """Returns the status that all refusals agree on, else 422; `success` if there are none."""
-    statuses = {_STATUS[refusal.kind] for refusal in outcome.refusals.values()}
-    if not statuses:
-        return success
+    statuses: set[int] = {_STATUS[refusal.kind] for refusal in outcome.refusals.values()} or {success}
     return statuses.pop() if len(statuses) == 1 else 422
 
 
@@ -68,7 +65,7 @@ class SimulationAnswer(Shape):
 def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnswer:
     """The document of simulate-put, sorted by service and resource."""
     if outcome.refusals:
-        refused = [_unacceptable(ref, refusal) for ref, refusal in sorted(outcome.refusals.items(), key=itemgetter(0))]
+        refused = [_unacceptable(ref, outcome.refusals[ref]) for ref in sorted(outcome.refusals)]
         return SimulationAnswer(success=False, unacceptable_resources=refused)
     ending = [
         EndingQuota(
@@ -78,7 +75,7 @@ def render_simulation(catalog: Catalog, outcome: QuotaOutcome) -> SimulationAnsw
             gives_back=each.gives_back,
             unit=unit_of(catalog, ref),
         )
-        for ref, each in sorted(outcome.ending.items(), key=itemgetter(0))
+        for ref, each in sorted(outcome.ending.items())
     ]
     return SimulationAnswer(success=True, temporary_quotas=ending, warnings=list(outcome.warnings))
 
@@ -99,28 +96,21 @@ def _unacceptable(ref: Ref, refusal: Refusal) -> UnacceptableResource:
 
 
 def render_refusals(outcome: QuotaOutcome, level: str, what: str = "quota") -> str:
-    """Returns the text of a refused PUT of quotas, or of something else of theirs: one line for each resource,
-    sorted."""
-    return "\n".join(sorted(_line(ref, refusal, level, what) for ref, refusal in outcome.refusals.items()))
-
-
-def _line(ref: Ref, refusal: Refusal, level: str, what: str) -> str:
-    unit = refusal.unit or UnitOfResource.COUNT
-    bounds = [
-        f"{word} acceptable {level} quota is {unit.render(value)}"
-        for word, value in (("minimum", refusal.minimum), ("maximum", refusal.maximum))
-        if value is not None
-    ]
-    suffix = f" ({', '.join(bounds)})" if bounds else ""
-    return f"cannot change {ref[0]}/{ref[1]} {what}: {refusal.message}{suffix}"
+    """Returns the text of a refused PUT of quotas, or of something else of theirs: one line for each resource."""
+    lines = []
+    for ref, refusal in outcome.refusals.items():
+        shown = (refusal.unit or UnitOfResource.COUNT).render
+        ends = (("minimum", refusal.minimum), ("maximum", refusal.maximum))
+        bounds = [f"{word} acceptable {level} quota is {shown(end)}" for word, end in ends if end is not None]
+        suffix = f" ({', '.join(bounds)})" if bounds else ""
+        lines.append(f"cannot change {'/'.join(ref)} {what}: {refusal.message}{suffix}")
+    return "\n".join(sorted(lines))
 
 
 def render_acceptance(outcome: QuotaOutcome) -> str | None:
     """Returns the text of a 202, if there is something to say: which backends have not been told yet, and warnings."""
-    head = (
-        "quotas have been accepted, but some error(s) occurred while trying to write the quotas into the backend"
-        " services:"
-    )
+    problem = "some error(s) occurred while trying to write the quotas into the backend services"
+    head = f"quotas have been accepted, but {problem}:"
     texts = [head, *outcome.backend_errors] if outcome.backend_errors else []
     if outcome.warnings:
         texts.append(render_warnings(outcome))

@@ -16,6 +16,7 @@ from limes.validation.shape import Amount, Shape, Time, Unit, seconds
 
 RequestNumber = Annotated[int, Field(ge=1)]
 WantedKind = Literal["quota", "max_quota", "min_quota"]
+_WHAT = "where quota grows by itself: `max_quota` if that limits it, else `min_quota`, which is granted"
 
 
 class WantedQuota(Shape):
@@ -23,12 +24,7 @@ class WantedQuota(Shape):
 
     service: str
     resource: str
-    what: Annotated[
-        WantedKind,
-        Field(
-            description="where quota grows by itself: `max_quota` if that limits it, else `min_quota`, which is granted"
-        ),
-    ]
+    what: Annotated[WantedKind, Field(description=_WHAT)]
     unit: Unit | None = None
     present_quota: Annotated[int, Field(ge=0, description="when it was asked for")]
     wanted_quota: Amount
@@ -56,7 +52,7 @@ class QuotaRequest(Shape):
     passed_on_to: Annotated[RequestNumber, Field(description="the domain's, that this one waits for")] | None = None
 
 
-class RequestEvent(Shape):
+class RequestEvent(Shape, kw_only=False):
     """Something that was said or decided."""
 
     at: Time
@@ -97,9 +93,7 @@ def render_request(catalog: Catalog, described: Described) -> QuotaRequest:
 
 def render_with_conversation(catalog: Catalog, described: Described) -> QuotaRequestWithConversation:
     conversation = [
-        RequestEvent(
-            at=int(row.at), kind=EventKind(row.kind), text=row.text, author=initiator(row.author_id, row.author_name)
-        )
+        RequestEvent(int(row.at), EventKind(row.kind), row.text, initiator(row.author_id, row.author_name))
         for row in described.conversation
     ]
     return _render(QuotaRequestWithConversation, catalog, described, conversation=conversation)

@@ -5,8 +5,7 @@ from limes.actions.explain_quota import explain_quotas
 from limes.actions.lookup import find
 from limes.actions.quota_changes import QuotaOutcome
 from limes.actions.set_autogrow_bounds import set_domain_bounds, set_project_bounds
-from limes.actions.set_bursting import set_bursting
-from limes.actions.set_quota import set_quotas
+from limes.actions.set_quota import set_bursting, set_quotas
 from limes.api import bodies, parameters
 from limes.api.answers import quota as answers
 from limes.api.answers.explanation import ExplanationsAnswer, render_explanation

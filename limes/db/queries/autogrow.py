@@ -26,7 +26,8 @@ from limes.db.models import (
     UsageChanges,
 )
 from limes.db.queries.catalog import lock_resources
-from limes.db.query import Insert, Node, column, first_value, rows, tuples, writes, writes_for
+from limes.db.queries.quotas import SetByPeople
+from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 
 @writes_for("resources")
@@ -35,13 +36,10 @@ def _mark_due(resources: Collection[int], now: float) -> Node:
 
 
 def mark_due(engine: Engine, resources: Collection[int], now: float, *, lock: bool = True) -> None:
-    """Quota of these resources has to be computed at `now`, as something has changed that it depends on.
-
-    To be called in the transaction of the change, before it locks any row of a domain or project: it locks the
-    resources, so that a computation comes either before the change, and is repeated, or after it. Without `lock`, the
-    caller has locked the resources before, or the change is already committed. Does nothing for resources whose quota
-    people set.
-    """
+    """Quota of these resources has to be computed at `now`, as something has changed that it depends on. To be called
+    in the transaction of the change, before it locks any row of a domain or project: it locks the resources, so that a
+    computation comes either before the change, and is repeated, or after it. Without `lock`, the caller has locked the
+    resources before, or the change is already committed. Does nothing for resources whose quota people set."""
     if lock:
         lock_resources(engine, sorted(resources))
     _mark_due(engine, resources, now)
@@ -96,8 +94,6 @@ def set_due(resource: int, due_at: float | None) -> Node:
 
 
 class DueRow(NamedTuple):
-    """A resource whose quota is computed, and when it is due."""
-
     id: int
     service_type: str
     name: str
@@ -114,8 +110,6 @@ def computed_resources() -> Node:
         .order_by(Service.type, Resource.name)
     )
 
-
-# -- how it went -------------------------------------------------------------------------------------------------------
 
 JOB_PREFIX = "distribute-quota:"
 """What the names of their rows in `jobs` begin with; the name of the resource follows."""
@@ -229,33 +223,15 @@ def write_domain_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]
 # -- bounds ------------------------------------------------------------------------------------------------------------
 
 
-class AutogrowBoundsRow(NamedTuple):
-    project_id: int
-    resource_id: int
-    max_quota: int | None
-    min_quota: int | None
-    forbids_autogrowth: bool
-
-    def value_of(self, what: What) -> int | None:
-        """Returns one of the bounds, as the history has it."""
-        if what is What.FORBID_AUTOGROWTH:
-            return int(self.forbids_autogrowth)
-        return self.min_quota if what is What.MIN_QUOTA else self.max_quota
-
-
-@rows(AutogrowBoundsRow)
+@mapping(tuple[int, int], SetByPeople)
 def autogrow_bounds(resources: Sequence[int], domain_id: int, project_ids: Sequence[int] | None, *, lock: bool) -> Node:
-    """The bounds of these projects, or of all projects of a domain. What was never scraped is missing.
-
-    With `lock`, nobody else changes them until the transaction ends. The resources are to be locked before.
-    """
+    """The bounds of these projects, or of all projects of a domain, by project and resource, in the order of resources.
+    What was never scraped is missing. With `lock`, nobody else changes them until the transaction ends. The resources
+    are to be locked before."""
     row = ProjectResource
     among = Project.select(Project.id).where(Project.domain == domain_id) if project_ids is None else project_ids
-    query = (
-        row.select(*[getattr(row, name) for name in AutogrowBoundsRow._fields])
-        .where(any_of(row.resource, resources), any_of(row.project, among))
-        .order_by(row.resource, row.project)
-    )
+    query = row.select(row.project, row.resource, *[getattr(row, name) for name in SetByPeople._fields])
+    query = query.where(any_of(row.resource, resources), any_of(row.project, among)).order_by(row.resource, row.project)
     return lock_rows(query) if lock else query
 
 

@@ -50,7 +50,6 @@ _write_changes = Insert(
 
 
 def write_usage_changes(engine: Engine, project_id: int, changes: Mapping[tuple[int, str], list[UsageChange]]) -> None:
-    """Writes these changes of a project. There is at least one of each."""
     texts = {place: orjson.dumps([*map(tuple, each)]).decode() for place, each in changes.items()}
     _write_changes(engine, [(project_id, *place, texts[place], changes[place][-1].at) for place in sorted(changes)])
 
@@ -257,9 +256,6 @@ def quotas_of_project(project_id: int, resources: Collection[int]) -> Node:
     row = ProjectAZQuota
     query = row.select(row.resource_id, row.az, row.quota)
     return query.where(row.project_id == project_id, any_of(row.resource_id, resources))
-
-
-# -- backends ----------------------------------------------------------------------------------------------------------
 
 
 @column(int, skip_empty="projects")

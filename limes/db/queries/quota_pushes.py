@@ -13,8 +13,6 @@ _ROW = ProjectService
 
 
 class PushState(NamedTuple):
-    """The columns of `project_services` about writing the quota."""
-
     quota_desynced_at: float | None
     next_push_at: float | None
     push_claimed_until: float | None

@@ -158,12 +158,7 @@ def approvals_by_rules(project_id: int) -> Node:
     )
 
 
-# -- how many wait for a decision, and for how long --------------------------------------------------------------------
-
-
 class OpenRequests(NamedTuple):
-    """Open requests of one kind."""
-
     is_of_project: bool
     is_passed_on: bool
     """Whether they wait for the decision on a request of the domain."""

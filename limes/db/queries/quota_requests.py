@@ -53,8 +53,6 @@ class AmountRow(NamedTuple):
 
 
 class EventRow(NamedTuple):
-    """Something that was said or decided about a request."""
-
     request_id: int
     at: float
     kind: str
@@ -75,10 +73,8 @@ def _lock(id_: int, *, is_project: bool) -> Node:
 
 
 def lock_requester(engine: Engine, domain_id: int, project_id: int | None) -> None:
-    """Until the transaction ends, nobody else makes requests in this domain, or changes those of this project.
-
-    Raises `NotFound` if it is gone.
-    """
+    """Until the transaction ends, nobody else makes requests in this domain, or changes those of this project. Raises
+    `NotFound` if it is gone."""
     if not _lock(engine, domain_id, is_project=False):
         raise NotFound("no such domain")
     if project_id is not None and not _lock(engine, project_id, is_project=True):
@@ -110,10 +106,8 @@ Owner = tuple[int, int | None]
 def insert(
     engine: Engine, owner: Owner, reason: str, author: tuple[str, str], at: float, term: Term, origin: int | None = None
 ) -> int:
-    """Stores an open request without its amounts, made by `author` (id and name), and returns its number.
-
-    Raises `NotFound` if its project is being deleted at this moment.
-    """
+    """Stores an open request without its amounts, made by `author` (id and name), and returns its number. Raises
+    `NotFound` if its project is being deleted at this moment."""
     values = (*owner, reason, *author, at, term.starts_at, term.until, origin, RequestStatus.OPEN.value)
     try:
         (id_,) = engine.column(_INSERT, **dict(zip(_NEW, values, strict=True)))
@@ -142,10 +136,8 @@ def _is_of(project: peewee.Field, uuids: Collection[str]) -> peewee.ColumnBase:
 
 @keyed(int, "id", LockedRequest)
 def lock_family(request_id: int) -> Node:
-    """The request, the one that it was passed on from, and those that it was passed on as, by id.
-
-    Nobody else changes their state until the transaction ends.
-    """
+    """The request, the one that it was passed on from, and those that it was passed on as, by id. Nobody else changes
+    their state until the transaction ends."""
     request = QuotaRequest.alias()
     origin = request.select(request.passed_on_from).where(request.id == request_id)
     is_same = (QuotaRequest.id == request_id) | (QuotaRequest.passed_on_from == request_id)
@@ -172,10 +164,8 @@ def lock_open_of_projects(uuids: Collection[str]) -> Node:
 
 @rows(LockedRequest, skip_empty="ids")
 def lock_passed_on(ids: Collection[int]) -> Node:
-    """The open requests of domains that these requests of projects were passed on as.
-
-    The latter are to be locked before, so that nobody passes them on at the same time.
-    """
+    """The open requests of domains that these requests of projects were passed on as. The latter are to be locked
+    before, so that nobody passes them on at the same time."""
     return lock(_LOCKED.where(any_of(QuotaRequest.passed_on_from, ids), IS_OPEN))
 
 

@@ -9,6 +9,7 @@ from peewee import JOIN, fn
 
 from limes.core.catalog import Ref
 from limes.core.commitments.commitment import Status
+from limes.core.history import What
 from limes.db.compiled import any_of, compiled_update, lock_but_not_key
 from limes.db.compiled import lock as locked
 from limes.db.engine import Engine
@@ -54,6 +55,12 @@ class SetByPeople(NamedTuple):
     min_quota: int | None
     forbids_autogrowth: bool
 
+    def value_of(self, what: What) -> int | None:
+        """Returns one of the bounds, as the history has it."""
+        if what is What.FORBID_AUTOGROWTH:
+            return int(self.forbids_autogrowth)
+        return self.min_quota if what is What.MIN_QUOTA else self.max_quota
+
     @property
     def bounds(self) -> "Bounds":
         return self.max_quota, self.min_quota, self.forbids_autogrowth
@@ -61,9 +68,6 @@ class SetByPeople(NamedTuple):
 
 Bounds = tuple[int | None, int | None, bool]
 """`max_quota`, `min_quota`, and whether growth is forbidden."""
-
-
-# -- what decides ------------------------------------------------------------------------------------------------------
 
 
 @keyed(int, "resource_id", ProjectDecisionRow)
@@ -96,9 +100,6 @@ def _quota_sums(resources: Resources, domain_id: int) -> Node:
 def project_quota_sums(engine: Engine, domain_id: int, resources: Sequence[int]) -> dict[int, int]:
     """The sum of the project quotas in a domain, by resource id."""
     return {resource: quota or 0 for resource, quota in _quota_sums(engine, these(resources), domain_id)}
-
-
-# -- by resource id ----------------------------------------------------------------------------------------------------
 
 
 @keyed(int, "resource_id", ProjectResourceRow, skip_empty="resources")
@@ -135,9 +136,6 @@ def write_backend_quotas(engine: Engine, project_id: int, quotas: Mapping[int, i
         engine.write(_WRITE_BACKEND, rows=list(quotas.items()), project=project_id)
 
 
-# -- by name -----------------------------------------------------------------------------------------------------------
-
-
 @mapping(tuple[str, str], SetByPeople)
 def project_quotas_by_name(project_id: int, *, lock: bool) -> Node:
     """Every quota of a project and its bounds, without resources that were never scraped. With `lock`, nobody else
@@ -147,9 +145,6 @@ def project_quotas_by_name(project_id: int, *, lock: bool) -> Node:
     query = row.select(*columns).join(Resource, on=row.resource == Resource.id).join(Service)
     query = query.where(row.project == project_id).order_by(row.resource)
     return locked(query, of="pr") if lock else query
-
-
-# -- bursting ----------------------------------------------------------------------------------------------------------
 
 
 @first_value(bool)
@@ -178,8 +173,6 @@ def bursted_resources(project_id: int) -> Node:
 
 _FIELDS = (DomainResource.domain, DomainResource.resource, DomainResource.quota)
 
-# -- locks -------------------------------------------------------------------------------------------------------------
-
 
 @column(int)
 def _lock_domain(domain_id: int, resources: Sequence[int]) -> Node:
@@ -193,17 +186,12 @@ add_quotas = Insert(tuple[int, int, int], DomainResource, *_FIELDS, key=2, keep=
 
 
 def lock_domain_quotas(engine: Engine, domain_id: int, resources: Sequence[int]) -> None:
-    """Until the transaction ends, nobody else decides on sums over this domain's projects for these resources.
-
-    Creates the rows to lock where they are missing (for a resource that has just appeared).
-    """
+    """Until the transaction ends, nobody else decides on sums over this domain's projects for these resources. Creates
+    the rows to lock where they are missing (for a resource that has just appeared)."""
     missing = sorted(set(resources) - set(_lock_domain(engine, domain_id, resources)))
     if missing:
         add_quotas(engine, [(domain_id, resource, 0) for resource in missing])
         _lock_domain(engine, domain_id, resources)
-
-
-# -- by resource id ----------------------------------------------------------------------------------------------------
 
 
 @mapping(tuple[int, int], int, skip_empty="resources")
@@ -237,9 +225,6 @@ def write_domain_quotas(engine: Engine, domain_id: int, quotas: Mapping[int, int
     engine.write(_WRITE_DOMAIN, rows=list(quotas.items()), domain=domain_id)
 
 
-# -- by name -----------------------------------------------------------------------------------------------------------
-
-
 @writes
 def _add_all_of_domain(domain_id: int) -> Node:
     same = (DomainResource.domain == Domain.id) & (DomainResource.resource == Resource.id)
@@ -261,10 +246,8 @@ def _of_domain_by_name(domain_id: int, *, lock: bool) -> Node:
 
 
 def domain_quotas_by_name(engine: Engine, domain_id: int, *, lock: bool) -> dict[Ref, int]:
-    """Returns every quota of a domain. With `lock`, nobody else changes any of them until the transaction ends.
-
-    A missing row means 0. With `lock` such rows are created: a row that does not exist cannot be locked.
-    """
+    """Returns every quota of a domain. With `lock`, nobody else changes any of them until the transaction ends. A
+    missing row means 0. With `lock` such rows are created: a row that does not exist cannot be locked."""
     if lock:
         _add_all_of_domain(engine, domain_id)
     return _of_domain_by_name(engine, domain_id, lock=lock)

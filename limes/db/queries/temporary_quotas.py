@@ -15,8 +15,6 @@ from limes.db.query import Insert, Node, made_by, rows, writes_for
 
 
 class DueRow(NamedTuple):
-    """Whose temporary quotas are due."""
-
     domain_id: int
     domain_uuid: str
     project_id: int | None
@@ -31,8 +29,6 @@ TEMPORARY_KINDS = (str, int, int | None, float, float, float, str)
 """The types of the columns."""
 _IS_OF_DOMAIN = TemporaryQuota.project.is_null()
 
-# -- of one project or domain ------------------------------------------------------------------------------------------
-
 
 def _is_of(domain_id: int, project_id: int | None) -> Any:
     row = TemporaryQuota
@@ -40,7 +36,6 @@ def _is_of(domain_id: int, project_id: int | None) -> Any:
 
 
 def temporary_of(state: str, *others: Any) -> Temporary:
-    """Returns what is stored in the columns."""
     return Temporary(TemporaryState(state), *others)
 
 
@@ -73,9 +68,6 @@ def write_temporary_quotas(
     _insert(engine, new)
 
 
-# -- in reports --------------------------------------------------------------------------------------------------------
-
-
 @made_by(tuple[int, int], temporary_of, *TEMPORARY_KINDS)
 def of_projects(domain_id: int, project_ids: Sequence[int] | None) -> Node:
     """Those of these projects, or of all projects of a domain, by project and resource."""
@@ -90,9 +82,6 @@ def of_domains(domain_ids: Sequence[int] | None) -> Node:
     row = TemporaryQuota
     query = row.select(row.domain, row.resource, *TEMPORARY_COLUMNS).where(_IS_OF_DOMAIN)
     return query if domain_ids is None else query.where(any_of(row.domain, domain_ids))
-
-
-# -- what is due -------------------------------------------------------------------------------------------------------
 
 
 @rows(DueRow)
