@@ -128,8 +128,7 @@ def _check_optional(value: Any, where: str, figure: str) -> None:
 
 
 def _check_amount(value: Any, where: str, figure: str) -> None:
-    # bool is an int to Python, but no amount
-    valid = type(value) is int and value >= 0
+    valid = type(value) is int and value >= 0  # bool is an int to Python, but no amount
     _require(valid, where, f"the {figure} is {value!r}, expected a whole number from 0")
 
 

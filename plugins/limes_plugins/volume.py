@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from limes import backends
 from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
-from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.params import ConnectionParams, Text, once_each
 from limes_plugins.openstack.reports import (
     FixedService,
     Snapshot,
@@ -29,18 +29,11 @@ _BILLED = ("size",)
 """The attributes of volumes and snapshots that a price may depend on. Their type is that of the resource."""
 
 
-def _once_each(names: tuple[str, ...]) -> tuple[str, ...]:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"the volume type {twice[0]!r} is given more than once")
-    return names
-
-
 class VolumeParams(ConnectionParams):
     """Of a service. A configured `endpoint` ends in `/v3`, or `/v3/` and the id of the user's project."""
 
     area: Text = "storage"
-    volume_types: Annotated[tuple[Text, ...], backends.NOT_EMPTY, AfterValidator(_once_each)]
+    volume_types: Annotated[tuple[Text, ...], backends.NOT_EMPTY, once_each("volume type")]
     """By Cinder's names. The resources of the first one have no suffix, and get what is of no known type."""
     with_volume_subresources: bool = False
     with_snapshot_subresources: bool = False
@@ -100,12 +93,8 @@ class VolumeService(FixedService):
     """Three resources for each volume type."""
 
     def __init__(self, params: VolumeParams, context: backends.BackendContext) -> None:
+        self._params = params
         self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
-        self._types = params.volume_types
-        self._with_volumes = params.with_volume_subresources
-        self._with_snapshots = params.with_snapshot_subresources
-        self._page_size = params.page_size
-        self._max_age = params.max_age
         self._all = Snapshot(lambda: self._read({}), params.max_age)
         shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
         definitions = [
@@ -116,18 +105,18 @@ class VolumeService(FixedService):
                 az_aware=True,
                 billed_attributes=_BILLED if shown.get(kind) else (),
             )
-            for type_ in self._types
+            for type_ in self._params.volume_types
             for kind in _KEYS
         ]
         super().__init__(context, params.area, definitions)
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
-        by_project = self._all.get() if self._max_age else self._read({"project_id": project.id})
+        by_project = self._all.get() if self._params.max_age else self._read({"project_id": project.id})
         listed = by_project.get(project.id) or Listed()
         path = f"/os-quota-sets/{project.id}"
         limits = self._client.get(path).get("quota_set")
         resources: dict[str, backends.ResourceUsage] = {}
-        for type_ in self._types:
+        for type_ in self._params.volume_types:
             volumes = [volume for volume in listed.volumes if self._type_of(volume) == type_]
             snapshots = [snapshot for snapshot in listed.snapshots if self._type_of(snapshot) == type_]
             counts = {
@@ -135,8 +124,13 @@ class VolumeService(FixedService):
                     az: backends.AZUsage(sum(item.size for item in items))
                     for az, items in _by_az(volumes + snapshots).items()
                 },
-                "volumes": {az: _counted(items, self._with_volumes) for az, items in _by_az(volumes).items()},
-                "snapshots": {az: _counted(items, self._with_snapshots) for az, items in _by_az(snapshots).items()},
+                "volumes": {
+                    az: _counted(items, self._params.with_volume_subresources) for az, items in _by_az(volumes).items()
+                },
+                "snapshots": {
+                    az: _counted(items, self._params.with_snapshot_subresources)
+                    for az, items in _by_az(snapshots).items()
+                },
             }
             for kind, per_az in counts.items():
                 quota = _limit(limits, f"{_KEYS[kind]}_{type_}", path)
@@ -147,12 +141,12 @@ class VolumeService(FixedService):
         """One request. The quotas over all types are the sums."""
         document: dict[str, int] = {}
         for kind, key in _KEYS.items():
-            of_types = {f"{key}_{type_}": quotas[self._name(kind, type_)] for type_ in self._types}
+            of_types = {f"{key}_{type_}": quotas[self._name(kind, type_)] for type_ in self._params.volume_types}
             document |= of_types | {key: sum(of_types.values())}
         self._client.put(f"/os-quota-sets/{project.id}", {"quota_set": document})
 
     def _read(self, only: Mapping[str, str]) -> Mapping[str, Listed]:
-        query = {"all_tenants": "1", "limit": self._page_size, **only}
+        query = {"all_tenants": "1", "limit": self._params.page_size, **only}
         listed: dict[str, Listed] = defaultdict(Listed)
         volumes: dict[str, Stored] = {}
         for entry in self._client.pages("/volumes/detail", "volumes", query):
@@ -164,10 +158,10 @@ class VolumeService(FixedService):
         return listed
 
     def _name(self, kind: str, volume_type: str) -> str:
-        return resource_name(kind, volume_type, is_first=volume_type == self._types[0])
+        return resource_name(kind, volume_type, is_first=volume_type == self._params.volume_types[0])
 
     def _type_of(self, item: Stored) -> str:
-        return item.volume_type if item.volume_type in self._types else self._types[0]
+        return item.volume_type if item.volume_type in self._params.volume_types else self._params.volume_types[0]
 
 
 def _limit(limits: Any, key: str, path: str) -> backends.BackendQuota:
