@@ -119,7 +119,6 @@ def _is_text(value: object) -> bool:
 @contextlib.contextmanager
 def _as_backend_error(where: str, project: base.ProjectInfo | None = None) -> Iterator[None]:
     """An error about a `project` reads the same for all projects, so that a list of errors can count them."""
-
     try:
         yield
     except Unavailable:  # we did not ask

@@ -36,13 +36,11 @@ def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -
     state = report.state
     valid = isinstance(state, str) and len(state) <= _LONGEST_STATE and "\0" not in state
     _require(valid, where, f"the state is no text of up to {_LONGEST_STATE} characters without NUL")
-    return UsageReport(
-        {
-            name: _checked_usage(report.resources[name], definition, f"{where}, resource {name}", catalog)
-            for name, definition in service.resources.items()
-        },
-        state,
-    )
+    resources = {
+        name: _checked_usage(report.resources[name], definition, f"{where}, resource {name}", catalog)
+        for name, definition in service.resources.items()
+    }
+    return UsageReport(resources, state)
 
 
 def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, catalog: Catalog) -> ResourceUsage:

@@ -96,16 +96,16 @@ class VolumeService(FixedService):
         self._params = params
         self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
         self._all = Snapshot(lambda: self._read({}), params.max_age)
-        shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
+        self._shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
         definitions = [
             backends.ResourceDef(
                 self._name(kind, type_),
                 backends.Unit.GIB if kind == "capacity" else backends.Unit.COUNT,
                 category=type_,
                 az_aware=True,
-                billed_attributes=_BILLED if shown.get(kind) else (),
+                billed_attributes=_BILLED if self._shown.get(kind) else (),
             )
-            for type_ in self._params.volume_types
+            for type_ in params.volume_types
             for kind in _KEYS
         ]
         super().__init__(context, params.area, definitions)
@@ -119,23 +119,17 @@ class VolumeService(FixedService):
         for type_ in self._params.volume_types:
             volumes = [volume for volume in listed.volumes if self._type_of(volume) == type_]
             snapshots = [snapshot for snapshot in listed.snapshots if self._type_of(snapshot) == type_]
-            counts = {
-                "capacity": {
-                    az: backends.AZUsage(sum(item.size for item in items))
-                    for az, items in _by_az(volumes + snapshots).items()
-                },
-                "volumes": {
-                    az: _counted(items, self._params.with_volume_subresources) for az, items in _by_az(volumes).items()
-                },
-                "snapshots": {
-                    az: _counted(items, self._params.with_snapshot_subresources)
-                    for az, items in _by_az(snapshots).items()
-                },
-            }
-            for kind, per_az in counts.items():
+            counted = {"capacity": volumes + snapshots, "volumes": volumes, "snapshots": snapshots}
+            for kind, items in counted.items():
+                per_az = {az: self._usage(kind, some) for az, some in _by_az(items).items()}
                 quota = _limit(limits, f"{_KEYS[kind]}_{type_}", path)
                 resources[self._name(kind, type_)] = backends.ResourceUsage(per_az, quota)
         return backends.UsageReport(resources)
+
+    def _usage(self, kind: str, items: Sequence[Stored]) -> backends.AZUsage:
+        if kind == "capacity":
+            return backends.AZUsage(sum(item.size for item in items))
+        return backends.AZUsage(len(items), subresources=tuple(map(_subresource, items)) if self._shown[kind] else ())
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request. The quotas over all types are the sums."""
@@ -150,11 +144,16 @@ class VolumeService(FixedService):
         listed: dict[str, Listed] = defaultdict(Listed)
         volumes: dict[str, Stored] = {}
         for entry in self._client.pages("/volumes/detail", "volumes", query):
-            owner, volume = _text(entry, _VOLUME_OWNER), _volume(entry)
+            owner, az = _text(entry, _VOLUME_OWNER), str(entry.get("availability_zone") or backends.UNKNOWN_AZ)
+            volume = _stored(entry, "volume", str(entry.get("volume_type") or ""), az)
             volumes[volume.id] = volume
             listed[owner].volumes.append(volume)
         for entry in self._client.pages("/snapshots/detail", "snapshots", query):
-            listed[_text(entry, _SNAPSHOT_OWNER)].snapshots.append(_snapshot(entry, volumes))
+            # a snapshot is in the AZ of its volume, and of its type
+            owner, volume_id = _text(entry, _SNAPSHOT_OWNER), _text(entry, "volume_id")
+            origin = volumes.get(volume_id)
+            type_, az = (origin.volume_type, origin.az) if origin else ("", backends.UNKNOWN_AZ)
+            listed[owner].snapshots.append(_stored(entry, "snapshot", type_, az, volume_id))
         return listed
 
     def _name(self, kind: str, volume_type: str) -> str:
@@ -170,39 +169,16 @@ def _limit(limits: Any, key: str, path: str) -> backends.BackendQuota:
     return quota_of(limits[key], f"GET {path}: the quota {key}")
 
 
-def _counted(stored: Sequence[Stored], with_subresources: bool) -> backends.AZUsage:
-    return backends.AZUsage(len(stored), subresources=tuple(map(_subresource, stored)) if with_subresources else ())
-
-
 def _subresource(item: Stored) -> Mapping[str, Any]:
     size = {"value": item.size, "unit": backends.Unit.GIB.value}
     shown = {"id": item.id, "name": item.name, "status": item.status, "size": size}
     return {**shown, **({"volume_id": item.volume_id} if item.volume_id else {"availability_zone": item.az})}
 
 
-def _volume(entry: Mapping[str, Any]) -> Stored:
-    return Stored(
-        id=_text(entry, "id"),
-        name=str(entry.get("name") or ""),
-        status=_text(entry, "status"),
-        size=whole_number(entry.get("size"), f"the size of volume {entry.get('id')}"),
-        volume_type=str(entry.get("volume_type") or ""),
-        az=str(entry.get("availability_zone") or backends.UNKNOWN_AZ),
-    )
-
-
-def _snapshot(entry: Mapping[str, Any], volumes: Mapping[str, Stored]) -> Stored:
-    """Reads a snapshot, which is in the AZ of its volume, and of its type."""
-    volume = volumes.get(_text(entry, "volume_id"))
-    return Stored(
-        id=_text(entry, "id"),
-        name=str(entry.get("name") or ""),
-        status=_text(entry, "status"),
-        size=whole_number(entry.get("size"), f"the size of snapshot {entry.get('id')}"),
-        volume_type=volume.volume_type if volume else "",
-        az=volume.az if volume else backends.UNKNOWN_AZ,
-        volume_id=_text(entry, "volume_id"),
-    )
+def _stored(entry: Mapping[str, Any], kind: str, volume_type: str, az: str, volume_id: str = "") -> Stored:
+    id_, name, status = _text(entry, "id"), str(entry.get("name") or ""), _text(entry, "status")
+    size = whole_number(entry.get("size"), f"the size of {kind} {entry.get('id')}")
+    return Stored(id_, name, status, size, volume_type, az, volume_id)
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str:

@@ -52,9 +52,7 @@ class FixedService(backends.QuotaBackend):
     def __init__(
         self, context: backends.BackendContext, area: str, definitions: Iterable[backends.ResourceDef]
     ) -> None:
-        self._service = backends.ServiceDef(
-            context.name, area, {definition.name: definition for definition in definitions}
-        )
+        self._service = backends.ServiceDef(context.name, area, {each.name: each for each in definitions})
 
     def describe(self) -> backends.ServiceDef:
         return self._service
