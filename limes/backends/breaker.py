@@ -75,7 +75,8 @@ class CircuitBreaker:
         self._numbers = itertools.count()
         self._calls: set[int] = set()
         self._probe: int | None = None
-        self._failures = 0
+        self.failures = 0
+        """How many calls in a row have found no answer."""
         self._pauses = 0
         self._open_until: float | None = None
 
@@ -83,11 +84,6 @@ class CircuitBreaker:
     def state(self) -> CircuitState:
         with self._lock:
             return self._state()
-
-    @property
-    def failures(self) -> int:
-        """How many calls in a row have found no answer."""
-        return self._failures
 
     def ready(self) -> bool:
         with self._lock:
@@ -113,7 +109,7 @@ class CircuitBreaker:
         state = self._state()
         if state is CircuitState.OPEN or (state is CircuitState.HALF_OPEN and self._probe is not None):
             wait = max(0.0, (self._open_until or 0.0) - self._monotonic())
-            return f"is not asked, as it did not answer {self._failures} times in a row; next try in {wait:.0f} s"
+            return f"is not asked, as it did not answer {self.failures} times in a row; next try in {wait:.0f} s"
         if self._rules.at_once is not None and len(self._calls) >= self._rules.at_once:
             return f"is not asked, as it has not answered {len(self._calls)} other requests yet"
         return ""
@@ -136,21 +132,21 @@ class CircuitBreaker:
             if not outage:
                 self._close()
             else:
-                self._failures += 1
+                self.failures += 1
                 # calls that began before the circuit opened say nothing new when they fail
-                if probed or (self._open_until is None and self._failures >= self._rules.failures):
+                if probed or (self._open_until is None and self.failures >= self._rules.failures):
                     self._open()
 
     def _open(self) -> None:
         pause = min(self._rules.pause_max, self._rules.pause * 2 ** min(self._pauses, 20))
         self._pauses += 1
         self._open_until = self._monotonic() + self._jitter.spread(pause)
-        log.error("%s: no answer %d times in a row, no more calls for %.0f s", self.name, self._failures, pause)
+        log.error("%s: no answer %d times in a row, no more calls for %.0f s", self.name, self.failures, pause)
 
     def _close(self) -> None:
         if self._open_until is not None:
             log.warning("%s: answers again", self.name)
-        self._failures, self._pauses, self._open_until = 0, 0, None
+        self.failures, self._pauses, self._open_until = 0, 0, None
 
 
 _NO_ANSWER = (

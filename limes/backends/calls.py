@@ -119,22 +119,17 @@ def _is_text(value: object) -> bool:
 @contextlib.contextmanager
 def _as_backend_error(where: str, project: base.ProjectInfo | None = None) -> Iterator[None]:
     """An error about a `project` reads the same for all projects, so that a list of errors can count them."""
-
-    def text_of(error: Exception) -> str:
-        text = _one_line(error)
-        return text if project is None else without_project(text, project.id)
-
     try:
         yield
     except Unavailable:  # we did not ask
         raise
-    except BackendError as error:
-        text = text_of(error)
-        explained = type(error)(text if text.startswith(where) else f"{where}: {text}")
-        explained.observed = _observed(error)
-        raise explained from error
-    except (ClientException, requests.RequestException) as error:
-        explained = BackendError(f"{where}: {text_of(error)}")
+    except (BackendError, ClientException, requests.RequestException) as error:
+        text = _one_line(error)
+        if project is not None:
+            text = without_project(text, project.id)
+        kind = type(error) if isinstance(error, BackendError) else BackendError
+        is_placed = kind is type(error) and text.startswith(where)
+        explained = kind(text if is_placed else f"{where}: {text}")
         explained.observed = _observed(error)
         raise explained from error
     except Exception as error:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from limes.backends import base, calls
+from limes.backends import calls
+from limes.backends.base import CapacityBackend, DiscoveryBackend, DomainInfo, ProjectInfo, QuotaBackend, UsageReport
 from limes.core.catalog import Catalog, ServiceDef
 from limes.core.quota import BackendQuota
 from limes.errors import BackendError
@@ -39,47 +40,47 @@ def _assert_fails(call: Callable[[], object]) -> None:
     assert "\n" not in message, "the error is longer than a line"
 
 
-def _quotas(report: base.UsageReport) -> dict[str, BackendQuota]:
+def _quotas(report: UsageReport) -> dict[str, BackendQuota]:
     return {name: resource.quota for name, resource in report.resources.items() if resource.quota is not None}
 
 
 class QuotaBackendContract:
     """What holds for every `QuotaBackend`."""
 
-    def test_describes_itself_always_in_the_same_way(self, backend: base.QuotaBackend, service: ServiceDef) -> None:
+    def test_describes_itself_always_in_the_same_way(self, backend: QuotaBackend, service: ServiceDef) -> None:
         assert service.resources
         assert all(name == resource.name for name, resource in service.resources.items())
         assert backend.describe() == service == backend.describe()
 
-    def test_describes_itself_without_its_backend(self, broken_backend: base.QuotaBackend) -> None:
+    def test_describes_itself_without_its_backend(self, broken_backend: QuotaBackend) -> None:
         assert broken_backend.describe().resources
 
     def test_reports_every_resource(
-        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, project: base.ProjectInfo
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
     ) -> None:
         """The report passes validation, and has nothing that was not declared."""
         assert set(backend.report_usage(project).resources) == set(service.resources)
         calls.report_usage(backend, service, project, catalog)
 
     def test_reading_changes_nothing(
-        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, project: base.ProjectInfo
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
     ) -> None:
         first = calls.report_usage(backend, service, project, catalog)
         assert calls.report_usage(backend, service, project, catalog) == first
 
     def test_a_new_project_uses_nothing(
-        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: base.ProjectInfo
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
     ) -> None:
         report = calls.report_usage(backend, service, new_project, catalog)
         assert {az.usage for resource in report.resources.values() for az in resource.per_az.values()} == {0}
 
     def test_quota_is_in_force_after_it_was_set(
         self,
-        backend: base.QuotaBackend,
+        backend: QuotaBackend,
         service: ServiceDef,
         catalog: Catalog,
-        project: base.ProjectInfo,
-        other_project: base.ProjectInfo,
+        project: ProjectInfo,
+        other_project: ProjectInfo,
     ) -> None:
         """What was set is reported, also if it is set twice, lower, or to 0; other projects keep theirs."""
         others = _quotas(calls.report_usage(backend, service, other_project, catalog))
@@ -92,21 +93,19 @@ class QuotaBackendContract:
         assert _quotas(calls.report_usage(backend, service, other_project, catalog)) == others
 
     def test_quota_of_a_new_project(
-        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: base.ProjectInfo
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, new_project: ProjectInfo
     ) -> None:
         quotas = {name: 7 for name, resource in service.resources.items() if resource.tracks_quota}
         calls.set_quota(backend, service, new_project, quotas)
         assert _quotas(calls.report_usage(backend, service, new_project, catalog)) == quotas
 
     def test_works_in_many_threads(
-        self, backend: base.QuotaBackend, service: ServiceDef, catalog: Catalog, project: base.ProjectInfo
+        self, backend: QuotaBackend, service: ServiceDef, catalog: Catalog, project: ProjectInfo
     ) -> None:
         reports = _in_threads(lambda: calls.report_usage(backend, service, project, catalog))
         assert all(report == reports[0] for report in reports)
 
-    def test_failures_are_errors(
-        self, broken_backend: base.QuotaBackend, catalog: Catalog, project: base.ProjectInfo
-    ) -> None:
+    def test_failures_are_errors(self, broken_backend: QuotaBackend, catalog: Catalog, project: ProjectInfo) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not a report of zeros."""
         service = broken_backend.describe()
         _assert_fails(lambda: calls.report_usage(broken_backend, service, project, catalog))
@@ -118,24 +117,20 @@ class QuotaBackendContract:
 class CapacityBackendContract:
     """What holds for every `CapacityBackend`."""
 
-    def test_reports_capacity(self, backend: base.CapacityBackend, catalog: Catalog) -> None:
+    def test_reports_capacity(self, backend: CapacityBackend, catalog: Catalog) -> None:
         """The report passes validation, and says something of a configured resource."""
         report = calls.report_capacity(backend, "under-test", catalog)
         assert any(report.services.values())
 
-    def test_reading_changes_nothing(self, backend: base.CapacityBackend, catalog: Catalog) -> None:
-
-        def report() -> base.CapacityReport:
-            return calls.report_capacity(backend, "under-test", catalog)
-
-        first = report()
-        assert all(another == first for another in _in_threads(report))
+    def test_reading_changes_nothing(self, backend: CapacityBackend, catalog: Catalog) -> None:
+        first, *others = _in_threads(lambda: calls.report_capacity(backend, "under-test", catalog))
+        assert all(another == first for another in others)
 
 
 class BrokenCapacityContract:
     """What holds for a `CapacityBackend` that asks something outside of its configuration."""
 
-    def test_failures_are_errors(self, broken_backend: base.CapacityBackend, catalog: Catalog) -> None:
+    def test_failures_are_errors(self, broken_backend: CapacityBackend, catalog: Catalog) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty report."""
         _assert_fails(lambda: calls.report_capacity(broken_backend, "under-test", catalog))
 
@@ -143,7 +138,7 @@ class BrokenCapacityContract:
 class DiscoveryBackendContract:
     """What holds for every `DiscoveryBackend`."""
 
-    def test_lists_domains_and_projects(self, backend: base.DiscoveryBackend) -> None:
+    def test_lists_domains_and_projects(self, backend: DiscoveryBackend) -> None:
         """There is something, ids are unique, and every project has a parent in its domain."""
         domains = calls.list_domains(backend, None, None)
         assert domains
@@ -155,18 +150,18 @@ class DiscoveryBackendContract:
             ids += [project.id for project in projects]
         assert len(set(ids)) == len(ids) > 0
 
-    def test_lists_the_same_in_many_threads(self, backend: base.DiscoveryBackend) -> None:
+    def test_lists_the_same_in_many_threads(self, backend: DiscoveryBackend) -> None:
 
-        def everything() -> set[base.DomainInfo | base.ProjectInfo]:
-            domains: Iterable[base.DomainInfo] = calls.list_domains(backend, None, None)
+        def everything() -> set[DomainInfo | ProjectInfo]:
+            domains: Iterable[DomainInfo] = calls.list_domains(backend, None, None)
             return {*domains, *(project for domain in domains for project in calls.list_projects(backend, domain))}
 
         first, *others = _in_threads(everything)
         assert all(other == first for other in others)
 
-    def test_an_unknown_domain_has_no_projects(self, backend: base.DiscoveryBackend) -> None:
+    def test_an_unknown_domain_has_no_projects(self, backend: DiscoveryBackend) -> None:
         """For a domain that does not exist there is an error or nothing, and never the projects of another."""
-        nowhere = base.DomainInfo("no-such-domain", "nowhere")
+        nowhere = DomainInfo("no-such-domain", "nowhere")
         try:
             projects = calls.list_projects(backend, nowhere)
         except BackendError:
@@ -177,7 +172,7 @@ class DiscoveryBackendContract:
 class BrokenDiscoveryContract:
     """What holds for a `DiscoveryBackend` that asks something outside of its configuration."""
 
-    def test_failures_are_errors(self, broken_backend: base.DiscoveryBackend) -> None:
+    def test_failures_are_errors(self, broken_backend: DiscoveryBackend) -> None:
         """A backend that does not answer is a `BackendError` of one line, and not an empty list."""
         _assert_fails(lambda: calls.list_domains(broken_backend, None, None))
-        _assert_fails(lambda: calls.list_projects(broken_backend, base.DomainInfo("d", "domain")))
+        _assert_fails(lambda: calls.list_projects(broken_backend, DomainInfo("d", "domain")))

@@ -91,12 +91,9 @@ class Plugins:
     def offering(self, kind: Kind) -> list[str]:
         names = []
         for name in self.names:
-            try:
-                plugin = self.get(name)
-            except ConfigError:
-                continue
-            if getattr(plugin, kind) is not None:
-                names.append(name)
+            with contextlib.suppress(ConfigError):
+                if getattr(self.get(name), kind) is not None:
+                    names.append(name)
         return names
 
 

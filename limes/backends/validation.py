@@ -36,13 +36,11 @@ def validate_usage(report: UsageReport, service: ServiceDef, catalog: Catalog) -
     state = report.state
     valid = isinstance(state, str) and len(state) <= _LONGEST_STATE and "\0" not in state
     _require(valid, where, f"the state is no text of up to {_LONGEST_STATE} characters without NUL")
-    return UsageReport(
-        {
-            name: _checked_usage(report.resources[name], definition, f"{where}, resource {name}", catalog)
-            for name, definition in service.resources.items()
-        },
-        state,
-    )
+    resources = {
+        name: _checked_usage(report.resources[name], definition, f"{where}, resource {name}", catalog)
+        for name, definition in service.resources.items()
+    }
+    return UsageReport(resources, state)
 
 
 def _checked_usage(usage: ResourceUsage, definition: ResourceDef, where: str, catalog: Catalog) -> ResourceUsage:
@@ -128,8 +126,7 @@ def _check_optional(value: Any, where: str, figure: str) -> None:
 
 
 def _check_amount(value: Any, where: str, figure: str) -> None:
-    # bool is an int to Python, but no amount
-    valid = type(value) is int and value >= 0
+    valid = type(value) is int and value >= 0  # bool is an int to Python, but no amount
     _require(valid, where, f"the {figure} is {value!r}, expected a whole number from 0")
 
 

@@ -15,25 +15,45 @@ from limes_osc.help import add_examples
 from limes_osc.names import Scopes, check_filters
 from limes_osc.values import Moment, read_time, suggest_unit
 
-Options = Sequence[Callable[[argparse.ArgumentParser], Any]]
-"""Functions that add options to a parser."""
+Adder = Callable[[Any], Any]
+"""Adds options to a parser, or to a group of one."""
+Options = Sequence[Adder]
 
 
-def option(*names: str, **settings: Any) -> Callable[[argparse.ArgumentParser], Any]:
+def option(*names: str, **settings: Any) -> Adder:
     """Returns a function that adds an option to a parser, or an argument. Help calls its value by its last name."""
     if "choices" not in settings and settings.get("action", "append") == "append":
         settings.setdefault("metavar", f"<{names[-1].lstrip('-')}>")
     return lambda parser: parser.add_argument(*names, **settings)
 
 
-def repeated(*names: str, **settings: Any) -> Callable[[argparse.ArgumentParser], Any]:
+def repeated(*names: str, **settings: Any) -> Adder:
     """Returns the same for an option that may be repeated: a list."""
     return option(*names, action="append", default=[], **settings)
 
 
-def time_option(*names: str, **settings: Any) -> Callable[[argparse.ArgumentParser], Any]:
+def time_option(*names: str, **settings: Any) -> Adder:
     """Returns the same for an option with a time."""
     return option(*names, metavar="<time>", type=read_time, **settings)
+
+
+def exclusive(*adders: Adder, required: bool = False) -> Adder:
+    """Returns a function that adds options of which one may be given, or has to be."""
+    return _grouped(lambda parser: parser.add_mutually_exclusive_group(required=required), adders)
+
+
+def titled(title: str, description: str, *adders: Adder) -> Adder:
+    """Returns a function that adds options, which have a title in `--help`."""
+    return _grouped(lambda parser: parser.add_argument_group(title, description), adders)
+
+
+def _grouped(make_group: Callable[[Any], Any], adders: Options) -> Adder:
+    def add(parser: Any) -> None:
+        group = make_group(parser)
+        for each in adders:
+            each(group)
+
+    return add
 
 
 def read_unit(text: str) -> Unit:
@@ -72,16 +92,13 @@ PAGING: Options = (
     option("--limit", metavar="<number>", type=int, help="At most this many domains, projects or changes"),
     option("--marker", metavar="<id>", help="Only what follows this one (with --limit)"),
 )
-
-
-def add_filters(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("filters", "Each may be repeated.")
-    for name, meaning in (
-        ("service", "services of this type"),
-        ("area", "services in this area"),
-        ("resource", "resources of this name, or the resource <service>/<resource>"),
-    ):
-        group.add_argument(f"--{name}", metavar=f"<{name}>", action="append", default=[], help=f"Only {meaning}")
+add_filters = titled(
+    "filters",
+    "Each may be repeated.",
+    repeated("--service", help="Only services of this type"),
+    repeated("--area", help="Only services in this area"),
+    repeated("--resource", help="Only resources of this name, or the resource <service>/<resource>"),
+)
 
 
 def pairs_of(values: Mapping[str, Any]) -> list[tuple[str, str]]:

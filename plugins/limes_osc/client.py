@@ -41,17 +41,6 @@ class Refused(CommandError):
         self.status = status
 
 
-def base_url(endpoint: str | None) -> str:
-    """Returns the address in front of `/v1`, from the catalog or from an option. Raises `CommandError` if there is
-    none."""
-    if not endpoint:
-        raise CommandError(
-            "where is Limes? Keystone's catalog has no service of type 'resources' in this region: name an address"
-            " with --os-limes-endpoint or OS_LIMES_ENDPOINT"
-        )
-    return endpoint.rstrip("/").removesuffix("/v1")
-
-
 class LimesClient:
     def __init__(self, session: Session, url: str) -> None:
         self._adapter = Adapter(session, endpoint_override=url, client_name="limes-osc", raise_exc=False)
@@ -143,18 +132,20 @@ API_VERSION_OPTION = "os_limes_api_version"
 API_VERSIONS = ("1",)
 DEFAULT_API_VERSION = "1"
 
-SERVICE_TYPE = "resources"
-"""Limes in Keystone's catalog."""
-
 
 def make_client(manager: Any) -> LimesClient:
     try:
         endpoint = manager.get_endpoint_for_service_type(
-            SERVICE_TYPE, region_name=manager.region_name, interface=manager.interface
+            "resources", region_name=manager.region_name, interface=manager.interface
         )
     except CatalogException:
         endpoint = None
-    return LimesClient(manager.session, base_url(endpoint))
+    if not endpoint:
+        raise CommandError(
+            "where is Limes? Keystone's catalog has no service of type 'resources' in this region: name an address"
+            " with --os-limes-endpoint or OS_LIMES_ENDPOINT"
+        )
+    return LimesClient(manager.session, endpoint.rstrip("/").removesuffix("/v1"))
 
 
 def build_option_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:

@@ -12,7 +12,7 @@ from osc_lib.exceptions import CommandError
 from limes.core.units import Unit
 from limes_osc.client import Json
 from limes_osc.names import suggest
-from limes_osc.values import Amount, Moment, display_unit, unit_of
+from limes_osc.values import Amount, Moment, display_unit, duration, unit_of
 
 Row = dict[str, Any]
 """Cells by column title."""
@@ -123,25 +123,25 @@ def is_some(title: str) -> Callable[[Row], bool]:
     return lambda row: bool(row[title].machine_readable() > 0)
 
 
-class Listed(FormattableColumn[list[Any]]):
-    """A list of objects that only backends know: people see how many, programs see all."""
-
-    def human_readable(self) -> str:
-        return str(len(self._value))
-
-
 class Text(FormattableColumn[Any]):
     """A value with other words for people, or the same words in lines that fit tables."""
 
     def __init__(self, value: Any, words: str | None = None, width: int = 30) -> None:
-        """`words` may have line breaks of their own."""
+        """`words` may have line breaks of their own. With a `width` of 0 they get no others."""
         super().__init__(value)
         self._words = str(value) if words is None else words
         self._width = width
 
     def human_readable(self) -> str:
+        if not self._width:
+            return self._words
         lines = self._words.splitlines()
         return "\n".join(part for line in lines for part in wrap(line, self._width, break_on_hyphens=False) or [""])
+
+
+def age(seconds: float) -> Text:
+    """A duration; for people `2h 5m`."""
+    return Text(seconds, duration(seconds))
 
 
 _STARTS_OF_FORMULAS = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from osc_lib.exceptions import CommandError
 
-from limes_osc.base import InProject, LimesCommand, Listing, add_resource, option, read_pair
+from limes_osc.base import InProject, LimesCommand, Listing, add_resource, exclusive, option, read_pair
 from limes_osc.client import Json, Refused
 from limes_osc.columns import Columns, named
 from limes_osc.commitments import OFFERS, OneCommitment, OneOfProject, add_id
@@ -25,13 +25,12 @@ def _amount_of(args: argparse.Namespace, commitment: Json) -> int:
     return int(commitment["amount"]) if args.amount is None else parse_amount(args.amount, unit_of(commitment))
 
 
-def _add_changes(parser: argparse.ArgumentParser) -> None:
-    changes = parser.add_mutually_exclusive_group(required=True)
-    changes.add_argument(
-        "--duration", metavar="<duration>", help='New duration, such as "2 years", from the same start'
-    )
-    changes.add_argument("--auto-renew", action="store_true", help="Renew it before its end, without a request")
-    changes.add_argument("--no-auto-renew", action="store_true", help="Let it end, unless it is renewed by hand")
+_add_changes = exclusive(
+    option("--duration", help='New duration, such as "2 years", from the same start'),
+    option("--auto-renew", action="store_true", help="Renew it before its end, without a request"),
+    option("--no-auto-renew", action="store_true", help="Let it end, unless it is renewed by hand"),
+    required=True,
+)
 
 
 class SetCommitment(OneOfProject):

@@ -3,9 +3,7 @@
 import argparse
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
-from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
@@ -104,25 +102,17 @@ def _only(option: str, choices: list[str]) -> str:
     return choices[0]
 
 
-class Blockers(FormattableColumn[list[dict[str, Any]]]):
+def _blockers(plan: Json, wanted: Unit | None) -> Text:
     """What has to end before: `60 in az-one until 2026-01-01 00:00:00 UTC`; for programs a list of objects."""
-
-    def __init__(self, blockers: list[Json], unit: Unit, wanted: Unit | None) -> None:
-        self._rows = [
-            (Amount(blocker["amount"], unit, wanted), blocker["availability_zone"], Moment(blocker["expires_at"]))
-            for blocker in blockers
-        ]
-        super().__init__(
-            [
-                {"amount": amount.machine_readable(), "availability_zone": zone, "expires_at": end.machine_readable()}
-                for amount, zone, end in self._rows
-            ]
+    values, lines = [], []
+    for blocker in plan["blocked_by"]:
+        amount, zone = Amount(blocker["amount"], unit_of(plan), wanted), blocker["availability_zone"]
+        end = Moment(blocker["expires_at"])
+        values.append(
+            {"amount": amount.machine_readable(), "availability_zone": zone, "expires_at": end.machine_readable()}
         )
-
-    def human_readable(self) -> str:
-        return "\n".join(
-            f"{amount.human_readable()} in {zone} until {end.to_the_second()}" for amount, zone, end in self._rows
-        )
+        lines.append(f"{amount.human_readable()} in {zone} until {end.to_the_second()}")
+    return Text(values, "\n".join(lines), width=0)
 
 
 def first_clause(reason: str) -> str:
@@ -154,7 +144,7 @@ _PLAN = Columns(
         **_CONFIRMABLE,
         "Missing Capacity": exact_amount("missing_capacity"),
         "Used In Unknown Zones": exact_amount("unplaced_usage"),
-        "Blocked By": lambda plan, wanted: Blockers(plan["blocked_by"], unit_of(plan), wanted),
+        "Blocked By": _blockers,
     }
 )
 _CHECKED = Columns({"Reason": lambda answer, _: Text(answer["reason"], first_clause(answer["reason"])), **_CONFIRMABLE})

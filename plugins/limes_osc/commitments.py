@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes_osc import base
@@ -198,11 +197,9 @@ class ListEvents(base.Listing):
         )
 
 
-class Share(FormattableColumn[float]):
-    """A share from 0 to 1; for people in percent."""
-
-    def human_readable(self) -> str:
-        return f"{self._value:.0%}".replace("%", " %")
+def _share(value: float) -> Text:
+    """From 0 to 1; for people in percent."""
+    return Text(value, f"{value:.0%}".replace("%", " %"))
 
 
 class SummarizeCommitments(base.InScope, base.Listing):
@@ -217,7 +214,7 @@ class SummarizeCommitments(base.InScope, base.Listing):
         {
             **IN_ZONE,
             **named(amount, "committed", "used", "unused", "usage"),
-            **named(partial(shown, Share), "coverage", "waste"),
+            **named(partial(shown, _share), "coverage", "waste"),
             **named(amount, "expiring", "pending", "planned"),
             **named(str, "commitments", "projects"),
         },

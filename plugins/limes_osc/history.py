@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 from limes.core.units import Unit
 from limes_osc.base import PAGING, Listing, OfDomain, OfProject, Targeted, add_filters, add_long, add_unit
@@ -16,15 +17,11 @@ _NO_RULE = "amount"
 """The rule of bounds that are only the smallest or largest amount there is."""
 
 
-def _value(key: str) -> Cell:
-
-    def cell(change: Json, wanted: Unit | None) -> Amount | bool | None:
-        value: int | bool | None = change[key]
-        if value is None or isinstance(value, bool):
-            return value
-        return Amount(value, unit_of(change), wanted, exactly=True)
-
-    return cell
+def _value(key: str, change: Json, wanted: Unit | None) -> Amount | bool | None:
+    value: int | bool | None = change[key]
+    if value is None or isinstance(value, bool):
+        return value
+    return Amount(value, unit_of(change), wanted, exactly=True)
 
 
 class ShowHistory(Targeted, Listing):
@@ -35,8 +32,8 @@ class ShowHistory(Targeted, Listing):
             "Number": "number",
             "At": at("at"),
             **named(str, "what", "service", "resource"),
-            "Old": _value("old"),
-            "New": _value("new"),
+            "Old": partial(_value, "old"),
+            "New": partial(_value, "new"),
             **named(str, "reason", "detail"),
             "By": "initiator.name",
             "Request ID": "request_id",

@@ -65,10 +65,10 @@ class DiscoverDomains(base.Listing):
         return self.limes.discover("/domains/discover", "new_domains")
 
 
-def _add_whose(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--domain", metavar="<domain>", help="Domain (name or ID; default: that of the token)")
-    group.add_argument("--all-domains", action="store_true", help="Projects of all domains")
+_add_whose = base.exclusive(
+    base.option("--domain", help="Domain (name or ID; default: that of the token)"),
+    base.option("--all-domains", action="store_true", help="Projects of all domains"),
+)
 
 
 class ListProjects(LimesReport):
@@ -92,22 +92,15 @@ class ShowProject(base.OfProject, ShowReport):
     """Show quota and usage of a project"""
 
 
-def _add_bursting(parser: argparse.ArgumentParser) -> None:
-    switch = parser.add_mutually_exclusive_group()
-    for word, enabled in (("enable", True), ("disable", False)):
-        switch.add_argument(
-            f"--{word}-bursting",
-            dest="bursting",
-            action="store_const",
-            const=enabled,
-            help=f"{word.title()} bursting (not together with --set)",
-        )
+def _switch(word: str, enabled: bool) -> base.Adder:
+    text = f"{word.title()} bursting (not together with --set)"
+    return base.option(f"--{word}-bursting", dest="bursting", action="store_const", const=enabled, help=text)
 
 
 class SetProject(base.OfProject, SetQuotas):
     """Set quotas of a project, or how far they may grow by themselves, or switch its bursting"""
 
-    options = [add_grant_option, _add_bursting]
+    options = [add_grant_option, base.exclusive(_switch("enable", True), _switch("disable", False))]
 
     def take_action(self, parsed_args: argparse.Namespace) -> None:
         """Raises `CommandError` if something is refused; then nothing was changed."""

@@ -14,7 +14,7 @@ from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
 from limes_osc import quota_changes as changes
-from limes_osc.base import Listing, Targeted, add_unit, option, read_pair, repeated
+from limes_osc.base import Listing, Targeted, add_unit, option, read_pair, repeated, titled
 from limes_osc.client import Json, LimesClient, document_of
 from limes_osc.columns import Columns, Text, exact_amount, named
 from limes_osc.values import AmountError, exact, parse_amount, unit_of
@@ -23,31 +23,21 @@ _NONE = "none"
 """What takes a limit away."""
 
 
-def add_growth_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "quota that grows by itself", "One of these, not together with --set. Each may be repeated."
-    )
-    group.add_argument(
+_PAIR, _AMOUNT = "<service>/<resource>", "<service>/<resource>=<amount>"
+add_growth_options = titled(
+    "quota that grows by itself",
+    "One of these, not together with --set. Each may be repeated.",
+    repeated(
         "--max-quota",
-        metavar="<service>/<resource>=<amount>",
-        action="append",
-        default=[],
+        metavar=_AMOUNT,
         help="Let quota grow to this at most, such as compute/cores=50; `none` takes the limit away",
-    )
-    for word, meaning in (("forbid", "Give only what usage and commitments need"), ("allow", "Let quota grow again")):
-        group.add_argument(
-            f"--{word}-autogrowth",
-            metavar="<service>/<resource>",
-            type=read_pair,
-            action="append",
-            default=[],
-            help=meaning,
-        )
-
-
+    ),
+    repeated("--forbid-autogrowth", metavar=_PAIR, type=read_pair, help="Give only what usage and commitments need"),
+    repeated("--allow-autogrowth", metavar=_PAIR, type=read_pair, help="Let quota grow again"),
+)
 add_grant_option = repeated(
     "--min-quota",
-    metavar="<service>/<resource>=<amount>",
+    metavar=_AMOUNT,
     help="Of quota that grows by itself, grant so much even if less is used, such as compute/cores=50; `none` takes"
     " it back; may be repeated",
 )
@@ -157,7 +147,7 @@ _SIMULATED = (403, 409, 422)
 
 add_set_option = repeated(
     "--set",
-    metavar="<service>/<resource>=<amount>",
+    metavar=_AMOUNT,
     help="New quota, such as compute/ram=200GiB or compute/cores=20, or a change of it: +5, -5, +10%%, -10%%"
     " (may be repeated)",
 )
@@ -178,7 +168,12 @@ class QuotaChange:
         path = f"{self._path}/simulate-put"
         answer = limes.request("POST", path, (), self._body, self._condition, accept=_SIMULATED)
         self.answer = document_of(answer)
-        self.refusals = changes.read_refusals(self.answer)
+        self.refusals = {
+            (each["service_type"], each["resource_name"]): changes.Refusal(
+                each["message"], each.get("min_acceptable_quota"), each.get("max_acceptable_quota")
+            )
+            for each in self.answer.get("unacceptable_resources", ())
+        }
         self.ends = {
             (entry["service_type"], entry["name"]): changes.Temporary(entry["temporary_quota"], unit_of(entry))
             for entry in self.answer.get("temporary_quotas", ())

@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import Unit
-from limes_osc.base import Listing, add_unit, option
+from limes_osc.base import Listing, add_unit, exclusive, option, time_option, titled
 from limes_osc.client import Json, LimesClient
 from limes_osc.columns import Columns, exact_amount
 from limes_osc.names import read_inventory, suggest
-from limes_osc.values import AmountError, Measured, apply_change, exact, read_time, short, unit_of
+from limes_osc.values import AmountError, apply_change, exact, short, unit_of
 
 Ref = tuple[str, str]
 """Service type and resource name."""
@@ -68,15 +69,6 @@ class Refusal:
             for word, bound in (("at least", self.minimum), ("at most", self.maximum))
             if bound is not None
         )
-
-
-def read_refusals(simulation: Json) -> dict[Ref, Refusal]:
-    return {
-        (resource["service_type"], resource["resource_name"]): Refusal(
-            resource["message"], resource.get("min_acceptable_quota"), resource.get("max_acceptable_quota")
-        )
-        for resource in simulation.get("unacceptable_resources", ())
-    }
 
 
 def read_wanted_quotas(limes: LimesClient, texts: Iterable[str], option: str = "--set") -> dict[Ref, str]:
@@ -150,18 +142,21 @@ def by_service(resources: Iterable[tuple[str, Json]]) -> Json:
     return {"services": [{"type": type_, "resources": each} for type_, each in services.items()]}
 
 
-def add_term_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("quota for a time", "These go with --set. Times are ISO 8601 or UNIX times.")
-    group.add_argument("--until", metavar="<time>", type=read_time, help="Let the quotas go back by themselves then")
-    group.add_argument(
-        "--from", metavar="<time>", type=read_time, dest="starts_at", help="Raise them then (with --until)"
-    )
-    end = group.add_mutually_exclusive_group()
-    for name, keep, meaning in (
-        ("--keep-until", True, "Keep the end of quotas that have one (default: if they stay the same)"),
-        ("--drop-until", False, "Let quotas that have an end stay, and cancel raises that are planned"),
-    ):
-        end.add_argument(name, action="store_const", const=keep, dest="keep_until", help=meaning)
+add_term_options = titled(
+    "quota for a time",
+    "These go with --set. Times are ISO 8601 or UNIX times.",
+    time_option("--until", help="Let the quotas go back by themselves then"),
+    time_option("--from", dest="starts_at", help="Raise them then (with --until)"),
+    exclusive(
+        *(
+            option(name, action="store_const", const=keep, dest="keep_until", help=meaning)
+            for name, keep, meaning in (
+                ("--keep-until", True, "Keep the end of quotas that have one (default: if they stay the same)"),
+                ("--drop-until", False, "Let quotas that have an end stay, and cancel raises that are planned"),
+            )
+        )
+    ),
+)
 
 
 def read_term(args: argparse.Namespace) -> Json:
@@ -174,8 +169,12 @@ def read_term(args: argparse.Namespace) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
 
 
-class Temporary(Measured[dict[str, Any]]):
+class Temporary(FormattableColumn[dict[str, Any]]):
     """The end of a quota: `until 2027-01-31, then 20`; for programs an object as in the API."""
+
+    def __init__(self, end: Json, unit: Unit) -> None:
+        super().__init__(end)
+        self._unit = unit
 
     def human_readable(self) -> str:
         document, until = self._value, short(self._value["until"])

@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from cliff.columns import FormattableColumn
-
 from limes.core.units import Unit
 from limes_osc.base import (
     LimesLister,
@@ -21,9 +19,9 @@ from limes_osc.base import (
     selects,
 )
 from limes_osc.client import Json
-from limes_osc.columns import Cell, Columns, Listed, Row, Text, amount, at, named, shown, value_at
+from limes_osc.columns import Cell, Columns, Row, Text, age, amount, at, named, shown, value_at
 from limes_osc.quota_changes import temporary_quota
-from limes_osc.values import Age, Amount, unit_of
+from limes_osc.values import Amount, unit_of
 
 _PER_AZ = {"X-Limes-V2-API-Preview": "per-az"}
 """The header that asks for the breakdown."""
@@ -53,22 +51,14 @@ _COMPARED = {"domain": "Projects Quota", "project": "Quota"}
 _PARTS = {"cluster": "subcapacities", "project": "subresources"}
 
 
-class ByDuration(FormattableColumn[dict[str, int | float]]):
+def _by_duration(key: str, entry: Json, wanted: Unit | None) -> Text | None:
     """Amounts of commitments by duration: a line for each, such as `10 (1 year)`; for programs an object."""
-
-    def __init__(self, amounts: Mapping[str, Amount]) -> None:
-        super().__init__({duration: amount.machine_readable() for duration, amount in amounts.items()})
-        self._amounts = dict(amounts)
-
-    def human_readable(self) -> str:
-        return "\n".join(f"{amount.human_readable()} ({duration})" for duration, amount in self._amounts.items())
-
-
-def _by_duration(key: str, entry: Json, wanted: Unit | None) -> ByDuration | None:
-    amounts, unit = entry["figures"].get(key), unit_of(entry)
-    if amounts is None:
+    figures, unit = entry["figures"].get(key), unit_of(entry)
+    if figures is None:
         return None
-    return ByDuration({duration: Amount(figure, unit, wanted) for duration, figure in amounts.items()})
+    amounts = {duration: Amount(figure, unit, wanted) for duration, figure in figures.items()}
+    words = "\n".join(f"{each.human_readable()} ({duration})" for duration, each in amounts.items())
+    return Text({duration: each.machine_readable() for duration, each in amounts.items()}, words, width=0)
 
 
 def _usable_quota(entry: Json, wanted: Unit | None) -> Amount | None:
@@ -84,6 +74,11 @@ def _backend_quota(entry: Json, wanted: Unit | None) -> Amount | None:
     return None if quota is None else Amount(quota, unit_of(entry), wanted)
 
 
+def _parts(key: str, entry: Json, _: Unit | None) -> Text | None:
+    """Objects that only backends know: people see how many, programs see all."""
+    return Text(parts, str(len(parts))) if (parts := entry["figures"].get(key)) else None
+
+
 _DESCRIPTION: dict[str, Cell] = {
     "Area": "service.area",
     "Category": "resource.category",
@@ -91,7 +86,7 @@ _DESCRIPTION: dict[str, Cell] = {
     "Model": "resource.quota_distribution_model",
     "Durations": lambda entry, _: ", ".join(value_at(entry, "resource.commitment_config.durations") or ()) or None,
     "Scraped At": at("scraped_at"),
-    "Stale For": shown(Age, "service.age_seconds"),
+    "Stale For": shown(age, "service.age_seconds"),
     "Problem": shown(Text, "service.scrape_problem.message"),
 }
 
@@ -146,7 +141,7 @@ def columns_of(level: str, args: argparse.Namespace, whose: Mapping[str, Cell]) 
             figures["Autogrowth"] = lambda entry, _: "forbidden" if entry["resource"].get("forbid_autogrowth") else None
     if args.detail and level in _PARTS:
         key = _PARTS[level]
-        figures[key.title()] = lambda entry, _: Listed(parts) if (parts := entry["figures"].get(key)) else None
+        figures[key.title()] = partial(_parts, key)
     head = {**whose, "Service": "service.type", "Resource": "resource.name", **({"AZ": "az"} if args.per_az else {})}
     return Columns(
         {**head, **figures, **_DESCRIPTION},

@@ -2,15 +2,14 @@
 
 import argparse
 from collections.abc import Iterable, Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 from urllib.parse import parse_qsl, urlsplit
 
-from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes_osc import base
 from limes_osc.client import Json, Refused
-from limes_osc.columns import Columns, Row, at, named, shown
+from limes_osc.columns import Columns, Row, Text, at, named, shown
 from limes_osc.names import domain_path, project_path
 from limes_osc.quota import add_set_option
 from limes_osc.quota_changes import Ref, add_quota_set_option, plan, read_wanted_quotas, services_of
@@ -21,32 +20,29 @@ EVERYWHERE = "/quota-requests"
 _STATUSES = ("open", "approved", "partly_approved", "rejected", "withdrawn", "superseded", "expired")
 
 
-class Wanted(FormattableColumn[list[dict[str, Any]]]):
+def _wanted(entries: list[Json]) -> Text:
     """What is asked for: `compute/cores: 20 -> 40`; for programs a list of objects."""
-
-    def human_readable(self) -> str:
-        lines = []
-        for entry in self._value:
-            unit, granted = unit_of(entry), entry.get("granted_quota")
-            text = f"{entry['service']}/{entry['resource']}"
-            if entry["what"] != "quota":
-                text += f" ({entry['what'].replace('_', ' ')})"
-            text += f": {exact(entry['present_quota'], unit)} -> {exact(entry['wanted_quota'], unit)}"
-            if granted is not None and granted != entry["wanted_quota"]:
-                text += f" (granted: {exact(granted, unit)})"
-            lines.append(text + (f" (by rule {entry['rule']})" if "rule" in entry else ""))
-        return "\n".join(lines)
+    lines = []
+    for entry in entries:
+        unit, granted = unit_of(entry), entry.get("granted_quota")
+        text = f"{entry['service']}/{entry['resource']}"
+        if entry["what"] != "quota":
+            text += f" ({entry['what'].replace('_', ' ')})"
+        text += f": {exact(entry['present_quota'], unit)} -> {exact(entry['wanted_quota'], unit)}"
+        if granted is not None and granted != entry["wanted_quota"]:
+            text += f" (granted: {exact(granted, unit)})"
+        lines.append(text + (f" (by rule {entry['rule']})" if "rule" in entry else ""))
+    return Text(entries, "\n".join(lines), width=0)
 
 
-class Conversation(FormattableColumn[list[dict[str, Any]]]):
+def _conversation(events: list[Json]) -> Text:
     """What was said and decided; for programs a list of objects."""
-
-    def human_readable(self) -> str:
-        return "\n".join(
-            f"{Moment(event['at']).to_the_second()} {event['author']['name'] or event['author'].get('id', '')}:"
-            f" {event['kind'].replace('_', ' ')}" + (f": {event['text']}" if event["text"] else "")
-            for event in self._value
-        )
+    lines = []
+    for event in events:
+        author, text = event["author"], f": {event['text']}" if event["text"] else ""
+        head = f"{Moment(event['at']).to_the_second()} {author['name'] or author.get('id', '')}"
+        lines.append(f"{head}: {event['kind'].replace('_', ' ')}{text}")
+    return Text(events, "\n".join(lines), width=0)
 
 
 REQUEST = Columns(
@@ -55,7 +51,7 @@ REQUEST = Columns(
         "Status": "status",
         "Domain": "domain.name",
         "Project": "project.name",
-        "Wanted": shown(Wanted, "resources"),
+        "Wanted": shown(_wanted, "resources"),
         "Reason": "reason",
         "Requested By": lambda request, _: request["requester"]["name"] or request["requester"].get("id"),
         **named(at, "created_at", "decided_at"),
@@ -98,7 +94,7 @@ class OneRequest(base.LimesShowOne):
             link = urlsplit(links[0]["href"])
             page = self.limes.get(link.path.removeprefix("/v1"), parse_qsl(link.query))
             conversation = page["quota_request"]["conversation"] + conversation
-        return REQUEST.row(request) | {"Conversation": Conversation(conversation)}
+        return REQUEST.row(request) | {"Conversation": _conversation(conversation)}
 
 
 class ShowRequest(OneRequest):
@@ -161,7 +157,7 @@ class CreateRequest(base.LimesShowOne):
         if args.set or args.quota_set is None:
             document |= _services(self, read_wanted_quotas(self.limes, args.set), path)
         request = self.send("POST", f"{path}{EVERYWHERE}", {"quota_request": document})["quota_request"]
-        return REQUEST.row(request) | {"Conversation": Conversation(request["conversation"])}
+        return REQUEST.row(request) | {"Conversation": _conversation(request["conversation"])}
 
 
 def _services(command: base.LimesShowOne, wanted: dict[Ref, str], path: str) -> Json:

@@ -15,6 +15,7 @@ from limes_osc.columns import (
     Cell,
     Columns,
     Text,
+    age,
     amount,
     at,
     exact_amount,
@@ -23,16 +24,14 @@ from limes_osc.columns import (
     named,
     shown,
 )
-from limes_osc.values import Age, Amount, Measured, iso, rounded, short, unit_of
+from limes_osc.values import Amount, iso, rounded, short, unit_of
 
 
-class AmountTime(Measured[int]):
+def _amount_time(value: int, unit: Unit) -> Text:
     """Amount-seconds: for people in hours, such as `336 h` or `3.3 TiB h`."""
-
-    def human_readable(self) -> str:
-        if self._unit.value:
-            return f"{rounded(round(self._value / 3600), self._unit)} h"
-        return f"{self._value / 3600:,.1f}".removesuffix(".0") + " h"
+    hours = value / 3600
+    text = rounded(round(hours), unit) if unit.value else f"{hours:,.1f}".removesuffix(".0")
+    return Text(value, f"{text} h", width=0)
 
 
 def _time(name: str) -> Cell:
@@ -73,8 +72,8 @@ class ReportUsage(base.InScope, base.Listing):
             **WHOSE,
             **IN_ZONE,
             **named(_time, "from", "until"),
-            **named(partial(measured, AmountTime), "used", "committed", "beyond_commitments"),
-            "Unknown": lambda entry, _: Age(entry["unknown_seconds"]) if entry["unknown_seconds"] else None,
+            **named(partial(measured, _amount_time), "used", "committed", "beyond_commitments"),
+            "Unknown": lambda entry, _: age(entry["unknown_seconds"]) if entry["unknown_seconds"] else None,
             **named(exact_amount, "smallest", "largest", "last"),
             "State": lambda entry, _: "open" if "open" in entry else "closed",
             "Version": "version",
@@ -137,19 +136,36 @@ class ShowUsageHistory(base.InScope, base.Listing):
         return ({**each, **point} for each in base.selected(args, found["usage_history"]) for point in each[points])
 
 
-class GrowthPerDay(Measured[float]):
-    """Amounts per day: for people to three digits."""
-
-    def human_readable(self) -> str:
-        if abs(self._value) < 10 and not self._unit.value:
-            return f"{self._value:.3g}"
-        sign = "-" if self._value < 0 else ""
-        return sign + rounded(abs(round(self._value)), self._unit)
+def _growth(value: float, unit: Unit) -> Text:
+    """An amount per day: for people to three digits."""
+    if abs(value) < 10 and not unit.value:
+        return Text(value, f"{value:.3g}", width=0)
+    return Text(value, ("-" if value < 0 else "") + rounded(abs(round(value)), unit), width=0)
 
 
 def _limit(each: Json, wanted: Unit | None) -> Text:
     amount = Amount(each["amount"], unit_of(each), wanted)
     return Text(each["limit"], f"{each['limit']}\n{amount.human_readable()}")
+
+
+def _forecast(each: Json, _: Unit | None) -> Text:
+    """For programs whether the limit is reached, and for people when: `in 5 weeks (3 to 9)`."""
+    now = each["now"]
+    if each.get("at", now + 1) <= now or each["usage"] >= each["amount"]:
+        return Text("reached", width=17)
+    if "growth_per_day" not in each:
+        missing = each["missing_days"]
+        return Text("unknown", f"needs {missing} more day{'s' if missing != 1 else ''} of data", 17)
+    earliest = _ahead(each["earliest"], now) if each.get("earliest") else ""
+    if "at" not in each:
+        return Text("none", "no end in sight" + (f"\n({earliest[3:]} or more)" if earliest else ""), 17)
+    words = _ahead(each["at"], now)
+    if "latest" not in each:
+        words += f"\n({earliest.removeprefix('in ')} or more)"
+    elif (latest := _ahead(each["latest"], now)) != earliest:
+        (first, unit), (last, other) = (text.removeprefix("in ").split() for text in (earliest, latest))
+        words += f"\n({first}{'' if unit == other else f' {unit}'} to {last} {other})"
+    return Text("expected", words, 17)
 
 
 class ListForecasts(base.InScope, base.Listing):
@@ -161,14 +177,14 @@ class ListForecasts(base.InScope, base.Listing):
         {
             **_IN_ZONE,
             "Usage": amount("usage"),
-            "Growth per Day": measured(GrowthPerDay, "growth_per_day.expected"),
-            "Lowest": measured(GrowthPerDay, "growth_per_day.lowest"),
-            "Highest": measured(GrowthPerDay, "growth_per_day.highest"),
+            "Growth per Day": measured(_growth, "growth_per_day.expected"),
+            "Lowest": measured(_growth, "growth_per_day.lowest"),
+            "Highest": measured(_growth, "growth_per_day.highest"),
             "Limit": _limit,
             "Amount": amount("amount"),
             **named(at, "at", "earliest", "latest"),
             "Days": "days",
-            "Forecast": lambda each, _: Text(_state(each), _words(each), width=17),
+            "Forecast": _forecast,
         },
         optional={"AZ"},
         hidden={"Lowest", "Highest", "Amount", "At", "Earliest", "Latest", "Days"},
@@ -180,35 +196,6 @@ class ListForecasts(base.InScope, base.Listing):
         for each in base.selected(args, found["forecasts"]):
             for limit in each["limits"]:
                 yield {**each, **limit, "now": found["sampled_at"]}
-
-
-def _state(each: Json) -> str:
-    if each.get("at", each["now"] + 1) <= each["now"] or each["usage"] >= each["amount"]:
-        return "reached"
-    if "growth_per_day" not in each:
-        return "unknown"
-    return "expected" if "at" in each else "none"
-
-
-def _words(each: Json) -> str:
-    """Returns what people read: `in 5 weeks (3 to 9)`."""
-    state, now = _state(each), each["now"]
-    if state == "reached":
-        return "reached"
-    if state == "unknown":
-        missing = each["missing_days"]
-        return f"needs {missing} more day{'s' if missing != 1 else ''} of data"
-    if state == "none":
-        earliest = each.get("earliest")
-        return "no end in sight" + (f"\n({_ahead(earliest, now)[3:]} or more)" if earliest else "")
-    expected, earliest = _ahead(each["at"], now), _ahead(each["earliest"], now)
-    if "latest" not in each:
-        return f"{expected}\n({earliest.removeprefix('in ')} or more)"
-    latest = _ahead(each["latest"], now)
-    if earliest == latest:
-        return expected
-    (first, unit), (last, other) = (text.removeprefix("in ").split() for text in (earliest, latest))
-    return f"{expected}\n({first}{'' if unit == other else f' {unit}'} to {last} {other})"
 
 
 _SIZES = (("years", 365, 730), ("months", 30.4, 61), ("weeks", 7, 14))
@@ -258,7 +245,7 @@ class ListLifetimes(base.InScope, base.LimesLister):
             "Name": lambda period, _: period["name"] or None,
             "Attributes": _attributes,
             **named(at, "first_seen_at", "began_at", "last_seen_at", "ended_at"),
-            "Seconds": shown(Age, "seconds"),
+            "Seconds": shown(age, "seconds"),
         },
         optional={"Name", "Ended At"},
         hidden={*WHOSE, "AZ", "Name", "First Seen At", "Began At", "Last Seen At", "Ended At"},

@@ -4,17 +4,16 @@ import argparse
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
 from cliff.columns import FormattableColumn
 from osc_lib.exceptions import CommandError
 
 from limes.core.units import MAX_AMOUNT, Unit, UnitError, convert, find_unit
 
-T = TypeVar("T")
 _NUMBER = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*\Z")
 _UNITS = [unit for unit in Unit if unit.is_measured]
 
@@ -86,21 +85,23 @@ def apply_change(text: str, present: int, unit: Unit) -> int:
 
 def exact(amount: int, unit: Unit) -> str:
     """For changes: the largest unit that shows the amount exactly, with at most 3 decimals: `1.5 TiB`, `204801 MiB`."""
-    if (word := _word(amount)) is not None:
-        return word
-    for larger in _larger(amount, unit):
-        number = Fraction(amount * unit.multiplier, larger.multiplier)
-        if (number * 1000).denominator == 1:
-            return _render(number, 3, larger)
-    return unit.render(amount)
+    return _in_largest(amount, unit, 3, lambda number: (number * 1000).denominator == 1)
 
 
 def rounded(amount: int, unit: Unit) -> str:
     """For tables: the largest unit of which there is at least one, with at most 2 decimals: `1.18 TiB`."""
+    return _in_largest(amount, unit, 2, lambda _: True)
+
+
+def _in_largest(amount: int, unit: Unit, decimals: int, suits: Callable[[Fraction], bool]) -> str:
     if (word := _word(amount)) is not None:
         return word
-    for larger in _larger(amount, unit):
-        return _render(Fraction(amount * unit.multiplier, larger.multiplier), 2, larger)
+    total = amount * unit.multiplier
+    for larger in reversed(_UNITS) if unit.is_measured else ():
+        number = Fraction(total, larger.multiplier)
+        if unit.multiplier <= larger.multiplier <= total and suits(number):
+            text = f"{float(number):.{decimals}f}" if number.denominator != 1 else str(number.numerator)
+            return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {larger.value}"
     return unit.render(amount)
 
 
@@ -116,19 +117,6 @@ def in_unit(amount: int, unit: Unit, wanted: Unit) -> int | float:
     return amount if amount < 0 else number.numerator if number.denominator == 1 else float(number)
 
 
-def _larger(amount: int, unit: Unit) -> list[Unit]:
-    """Returns the units of which there is at least one, the largest first; none for counted resources."""
-    if not unit.is_measured:
-        return []
-    total = amount * unit.multiplier
-    return [larger for larger in reversed(_UNITS) if unit.multiplier <= larger.multiplier <= total]
-
-
-def _render(number: Fraction, decimals: int, unit: Unit) -> str:
-    text = f"{float(number):.{decimals}f}" if number.denominator != 1 else str(number.numerator)
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} {unit.value}"
-
-
 def unit_of(document: Mapping[str, Any]) -> Unit:
     """Returns the unit that a resource's document names; that of counted resources if it names none."""
     return find_unit(document.get("unit", "")) or Unit.COUNT
@@ -137,12 +125,6 @@ def unit_of(document: Mapping[str, Any]) -> Unit:
 def display_unit(unit: Unit, wanted: Unit | None) -> Unit:
     """The unit for a resource if the user asks for `wanted`: its own where that is None, or the resource counted."""
     return wanted if wanted is not None and unit.is_measured else unit
-
-
-class Measured(FormattableColumn[T]):
-    def __init__(self, value: T, unit: Unit) -> None:
-        super().__init__(value)
-        self._unit = unit
 
 
 class Amount(FormattableColumn[int | float]):
@@ -241,10 +223,3 @@ class Moment(FormattableColumn[str]):
     def to_the_second(self) -> str:
         """Returns what lists show with `--long`: `2026-01-01 00:00:00 UTC`."""
         return f"{self._value[:10]} {self._value[11:19]} UTC"
-
-
-class Age(FormattableColumn[float]):
-    """A duration in seconds; for people `2h 5m`."""
-
-    def human_readable(self) -> str:
-        return duration(self._value)

@@ -13,7 +13,7 @@ from pydantic import Field
 from limes import backends
 from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, FixedService, Snapshot, by_name, report
+from limes_plugins.openstack.reports import Counted, CountedService, Snapshot
 
 RECORDS_PER_RECORDSET = 20
 """Designate counts single records as well. They get so much, as in the original, that they are never in the way."""
@@ -38,7 +38,7 @@ class DnsParams(ConnectionParams):
     with_zone_subresources: bool = False
 
 
-class DnsService(FixedService):
+class DnsService(CountedService):
     """The user of Limes has to be allowed to see all projects."""
 
     def __init__(self, params: DnsParams, context: backends.BackendContext) -> None:
@@ -47,8 +47,7 @@ class DnsService(FixedService):
         self._page_size = params.page_size
         self._zones = Snapshot(self._list_zones, params.max_age)
         self._with_subresources = params.with_zone_subresources
-        self._resources = by_name(_RESOURCES, {_ZONES: _BILLED} if self._with_subresources else {})
-        super().__init__(context, params.area, (resource.definition for resource in self._resources.values()))
+        super().__init__(context, params.area, _RESOURCES, {_ZONES: _BILLED} if self._with_subresources else {})
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for quota, one for each zone, and now and then the list of zones."""
@@ -61,7 +60,7 @@ class DnsService(FixedService):
         shown: list[Mapping[str, Any]] = []
         if self._with_subresources:
             shown = [{**zone, "recordsets": count} for zone, count in zip(zones, counts, strict=True)]
-        return report(self._resources, usage, quotas, {_ZONES: shown})
+        return self._report(usage, quotas, {_ZONES: shown})
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         path = f"/quotas/{project.id}"

@@ -15,7 +15,7 @@ from pydantic import Field
 from limes import backends
 from limes_plugins.openstack.client import ServiceClient, quota_of
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, FixedService, Snapshot, by_name, report
+from limes_plugins.openstack.reports import Counted, CountedService, Snapshot
 
 CATEGORY = "loadbalancing"
 _LISTS = {
@@ -65,15 +65,14 @@ class LoadBalancingServiceParams(LoadBalancingParams):
     area: Text = "network"
 
 
-class LoadBalancingService(FixedService):
+class LoadBalancingService(CountedService):
     def __init__(self, params: LoadBalancingParams, context: backends.BackendContext, area: str = "network") -> None:
         self._client = ServiceClient(context, params, name="Octavia", service_type="load-balancer", major=2)
         self._page_size = params.page_size
         self._with_load_balancers = params.with_loadbalancer_subresources
         self._lists = Snapshot(self._read, params.max_age)
         counted = [Counted(backends.ResourceDef(name, category=CATEGORY), key) for name, key in _RESOURCES.items()]
-        self._resources = by_name(counted, {_LOAD_BALANCERS: _BILLED} if self._with_load_balancers else {})
-        super().__init__(context, area, (resource.definition for resource in self._resources.values()))
+        super().__init__(context, area, counted, {_LOAD_BALANCERS: _BILLED} if self._with_load_balancers else {})
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request for quota, and now and then the five lists."""
@@ -85,7 +84,7 @@ class LoadBalancingService(FixedService):
             raise backends.BackendError(f"GET {path}: expected an object 'quota'")
         quotas = {key: quota_of(limits.get(key), f"GET {path}: the quota of {key}") for key in usage}
         load_balancers = listed.load_balancers.get(project.id, ())
-        return report(self._resources, usage, quotas, {_LOAD_BALANCERS: load_balancers})
+        return self._report(usage, quotas, {_LOAD_BALANCERS: load_balancers})
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         document = {key: quotas[name] for name, key in _RESOURCES.items()}

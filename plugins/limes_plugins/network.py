@@ -17,7 +17,7 @@ from limes import backends
 from limes_plugins.loadbalancing import LoadBalancingParams, LoadBalancingService
 from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
 from limes_plugins.openstack.params import ConnectionParams, Text
-from limes_plugins.openstack.reports import Counted, FixedService, Snapshot, by_name, report
+from limes_plugins.openstack.reports import Counted, CountedService, Snapshot
 
 
 class NetworkParams(ConnectionParams):
@@ -154,7 +154,7 @@ _TRUNKS = _counted("trunks", "trunk")
 _BGPVPNS = _counted("bgpvpns", "bgpvpn")
 
 
-class NetworkService(FixedService):
+class NetworkService(CountedService):
     def __init__(self, params: NetworkParams, context: backends.BackendContext) -> None:
         self._client = ServiceClient(context, params, name="Neutron", service_type="network", major=2)
         self._page_size = params.page_size
@@ -168,21 +168,19 @@ class NetworkService(FixedService):
         self._of_all = {kind.resource: Snapshot(partial(self._read, kind, {}), params.max_age) for kind in self._kinds}
         self._names = Snapshot(self._names_of_external_networks, params.max_age)
         chosen = [*_ALWAYS, *([_TRUNKS] if params.with_trunks else []), *([_BGPVPNS] if params.with_bgpvpns else [])]
-        self._resources = by_name(chosen, {kind.resource: kind.billed for kind in self._kinds})
-        definitions = [resource.definition for resource in self._resources.values()]
         self._octavia = None if params.loadbalancing is None else LoadBalancingService(params.loadbalancing, context)
-        if self._octavia is not None:
-            definitions += self._octavia.describe().resources.values()
-        super().__init__(context, params.area, definitions)
+        others = () if self._octavia is None else self._octavia.describe().resources.values()
+        billed = {kind.resource: kind.billed for kind in self._kinds}
+        super().__init__(context, params.area, chosen, billed, others)
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """One request to Neutron, now and then the lists for subresources, and what Octavia takes."""
-        own = self._report(project.id)
+        own = self._counted_and_listed(project.id)
         if self._octavia is None:
             return own
         return backends.UsageReport({**own.resources, **self._octavia.report_usage(project).resources})
 
-    def _report(self, project_id: str) -> backends.UsageReport:
+    def _counted_and_listed(self, project_id: str) -> backends.UsageReport:
         """Asks again if the project's objects have changed between the count and the list."""
         for _ in range(_TRIES):
             usage, quotas = self._read_figures(project_id)
@@ -199,7 +197,7 @@ class NetworkService(FixedService):
                     f"Neutron counts {counted} {name} of the project, but lists only {len(objects)}"
                     " (may the user of Limes see those of all projects?)"
                 )
-        return report(self._resources, usage, quotas, listed)
+        return self._report(usage, quotas, listed)
 
     def _read_figures(self, project_id: str) -> tuple[dict[str, int], dict[str, backends.BackendQuota]]:
         path = f"/quotas/{project_id}/details"
@@ -207,7 +205,12 @@ class NetworkService(FixedService):
         usage: dict[str, int] = {}
         quotas: dict[str, backends.BackendQuota] = {}
         for name, resource in self._resources.items():
-            entry = _entry(details, resource.key, path)
+            entry = details.get(resource.key) if isinstance(details, dict) else None
+            if not isinstance(entry, dict):
+                raise backends.BackendError(
+                    f"GET {path}: Neutron does not count {resource.key!r} (is the extension on, and the quota driver a"
+                    " DbQuotaDriver?)"
+                )
             usage[resource.key] = whole_number(entry.get("used"), f"GET {path}: the usage of {name}")
             quotas[resource.key] = quota_of(entry.get("limit"), f"GET {path}: the limit of {name}")
         return usage, quotas
@@ -249,15 +252,6 @@ class NetworkService(FixedService):
         query = {"limit": self._page_size, "fields": ["id", "name"], "router:external": "true"}
         entries = self._client.pages("/networks", "networks", query, self._client.deadline())
         return {str(entry.get("id")): str(entry.get("name") or "") for entry in entries}
-
-
-def _entry(details: Any, key: str, path: str) -> Mapping[str, Any]:
-    entry = details.get(key) if isinstance(details, dict) else None
-    if not isinstance(entry, dict):
-        raise backends.BackendError(
-            f"GET {path}: Neutron does not count {key!r} (is the extension on, and the quota driver a DbQuotaDriver?)"
-        )
-    return entry
 
 
 plugin = backends.Plugin(

@@ -51,10 +51,8 @@ class ObjectStoreService(FixedService):
     """Swift has no quota of `containers`. The user of Limes has to be a reseller admin."""
 
     def __init__(self, params: ObjectStoreParams, context: backends.BackendContext) -> None:
+        self._params = params
         self._client = ServiceClient(context, params, name="Swift", service_type="object-store")
-        self._prefix = params.account_prefix
-        self._factors = params.physical_factors
-        self._with_subresources = params.with_container_subresources
         self._bytes = backends.convert(1, params.unit, backends.Unit.BYTES)
         containers = backends.ResourceDef("containers", tracks_quota=False)
         super().__init__(context, params.area, (backends.ResourceDef("capacity", params.unit), containers))
@@ -64,11 +62,11 @@ class ObjectStoreService(FixedService):
         path = self._path(project)
         account = self._find(path)
         if account is None:
-            return _report(backends.AZUsage(0, 0 if self._factors else None), 0, backends.AZUsage(0))
+            return _report(backends.AZUsage(0, 0 if self._params.physical_factors else None), 0, backends.AZUsage(0))
         capacity = backends.AZUsage(self._in_units(account.bytes_used), self._physical(account))
         limit = account.quota_bytes
         quota = backends.UNLIMITED if limit is None or limit in _NO_LIMIT else limit // self._bytes
-        shown = self._containers(path) if self._with_subresources and account.containers else ()
+        shown = self._containers(path) if self._params.with_container_subresources and account.containers else ()
         return _report(capacity, quota, backends.AZUsage(account.containers, subresources=tuple(shown)))
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
@@ -81,10 +79,10 @@ class ObjectStoreService(FixedService):
 
     def _path(self, project: backends.ProjectInfo) -> str:
         """Returns the account's URL. The catalog's endpoint ends in our own account."""
-        account = f"{self._prefix}{project.id}"
+        account = f"{self._params.account_prefix}{project.id}"
         endpoint = self._client.endpoint().rstrip("/")
         base, _, last = endpoint.rpartition("/")
-        return f"{base}/{account}" if last.startswith(self._prefix) else f"{endpoint}/{account}"
+        return f"{base}/{account}" if last.startswith(self._params.account_prefix) else f"{endpoint}/{account}"
 
     def _find(self, path: str) -> Account | None:
         answer = self._ask("HEAD", path)
@@ -133,12 +131,14 @@ class ObjectStoreService(FixedService):
         return -(-amount // self._bytes) if isinstance(amount, int) else math.ceil(amount / self._bytes)
 
     def _physical(self, account: Account) -> int | None:
-        if not self._factors:
+        if not self._params.physical_factors:
             return None
-        unknown = sorted(set(account.bytes_by_policy) - set(self._factors))
+        unknown = sorted(set(account.bytes_by_policy) - set(self._params.physical_factors))
         if unknown:
             raise backends.BackendError(f"params.physical_factors has no storage policy {unknown[0]!r}, but Swift has")
-        return self._in_units(sum(used * self._factors[policy] for policy, used in account.bytes_by_policy.items()))
+        return self._in_units(
+            sum(used * self._params.physical_factors[policy] for policy, used in account.bytes_by_policy.items())
+        )
 
 
 def _container(path: str, entry: Any) -> Mapping[str, Any]:

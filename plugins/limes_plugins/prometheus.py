@@ -68,12 +68,11 @@ class PrometheusCapacity(backends.CapacityBackend):
     def report_capacity(self) -> backends.CapacityReport:
         """Returns the results of all queries. One without a result is an error: nothing is known then."""
         with self._session() as session:
-            return backends.CapacityReport(
-                {
-                    service: {resource: self._capacity(session, query) for resource, query in resources.items()}
-                    for service, resources in self._params.queries.items()
-                }
-            )
+            services = {
+                service: {resource: self._capacity(session, query) for resource, query in resources.items()}
+                for service, resources in self._params.queries.items()
+            }
+        return backends.CapacityReport(services)
 
     def resources(self) -> Collection[backends.Ref]:
         return [(service, name) for service, queries in self._params.queries.items() for name in queries]

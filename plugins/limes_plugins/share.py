@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import Field, field_validator
 
 from limes import backends
 from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
-from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.params import ConnectionParams, Text, once_each
 from limes_plugins.openstack.reports import (
     FixedService,
     Snapshot,
@@ -65,15 +65,7 @@ class ShareType(backends.Params):
         return frozenset({self.name, *(rule.name for rule in self.mapping_rules)} - {""})
 
 
-def _once_each(types: tuple[ShareType, ...]) -> tuple[ShareType, ...]:
-    names = [share_type.name for share_type in types]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"the share type {twice[0]!r} is given more than once")
-    return types
-
-
-ShareTypes = Annotated[tuple[ShareType, ...], backends.NOT_EMPTY, AfterValidator(_once_each)]
+ShareTypes = Annotated[tuple[ShareType, ...], backends.NOT_EMPTY, once_each("share type")]
 """The resources of the first one have no suffix."""
 
 

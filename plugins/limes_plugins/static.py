@@ -141,16 +141,11 @@ class StaticService(backends.QuotaBackend):
             raise backends.ConfigError(problems)
         self._params = params
         self._state: FileState | MemoryState = FileState(params.state_file) if params.state_file else MemoryState()
-        self._service = backends.ServiceDef(
-            context.name,
-            params.area,
-            {
-                name: resource.definition(
-                    name, tracks_quota=resource.quota is not None, az_aware=set(resource.usage) != {backends.ANY_AZ}
-                )
-                for name, resource in params.resources.items()
-            },
-        )
+        resources = {}
+        for name, resource in params.resources.items():
+            tracks_quota, az_aware = resource.quota is not None, set(resource.usage) != {backends.ANY_AZ}
+            resources[name] = resource.definition(name, tracks_quota=tracks_quota, az_aware=az_aware)
+        self._service = backends.ServiceDef(context.name, params.area, resources)
 
     def describe(self) -> backends.ServiceDef:
         return self._service
@@ -158,9 +153,8 @@ class StaticService(backends.QuotaBackend):
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
         """Returns the configured figures, the project's own before the common ones, those of the state before both."""
         state = self._state.figures(project.id)
-        return backends.UsageReport(
-            {name: self._resource(name, project, state.get(name, {})) for name in self._service.resources}
-        )
+        resources = {name: self._resource(name, project, state.get(name, {})) for name in self._service.resources}
+        return backends.UsageReport(resources)
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         self._state.write_quotas(project.id, quotas)
@@ -261,15 +255,12 @@ class ManualCapacity(backends.CapacityBackend):
         self._values = params.values
 
     def report_capacity(self) -> backends.CapacityReport:
-        return backends.CapacityReport(
-            {
-                service: {
-                    resource: {az: backends.AZCapacity(amount) for az, amount in per_az.items()}
-                    for resource, per_az in resources.items()
-                }
-                for service, resources in self._values.items()
-            }
-        )
+        services: dict[str, dict[str, dict[str, backends.AZCapacity]]] = {}
+        for service, resources in self._values.items():
+            for name, per_az in resources.items():
+                capacity = {az: backends.AZCapacity(amount) for az, amount in per_az.items()}
+                services.setdefault(service, {})[name] = capacity
+        return backends.CapacityReport(services)
 
     def resources(self) -> Collection[backends.Ref]:
         return [(service, name) for service, resources in self._values.items() for name in resources]

@@ -9,11 +9,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from limes import backends
 from limes_plugins.openstack.client import ServiceClient, quota_of, whole_number
-from limes_plugins.openstack.params import ConnectionParams, Text
+from limes_plugins.openstack.params import ConnectionParams, Text, once_each
 from limes_plugins.openstack.reports import (
     FixedService,
     Snapshot,
@@ -29,18 +29,11 @@ _BILLED = ("size",)
 """The attributes of volumes and snapshots that a price may depend on. Their type is that of the resource."""
 
 
-def _once_each(names: tuple[str, ...]) -> tuple[str, ...]:
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"the volume type {twice[0]!r} is given more than once")
-    return names
-
-
 class VolumeParams(ConnectionParams):
     """Of a service. A configured `endpoint` ends in `/v3`, or `/v3/` and the id of the user's project."""
 
     area: Text = "storage"
-    volume_types: Annotated[tuple[Text, ...], backends.NOT_EMPTY, AfterValidator(_once_each)]
+    volume_types: Annotated[tuple[Text, ...], backends.NOT_EMPTY, once_each("volume type")]
     """By Cinder's names. The resources of the first one have no suffix, and get what is of no known type."""
     with_volume_subresources: bool = False
     with_snapshot_subresources: bool = False
@@ -100,74 +93,74 @@ class VolumeService(FixedService):
     """Three resources for each volume type."""
 
     def __init__(self, params: VolumeParams, context: backends.BackendContext) -> None:
+        self._params = params
         self._client = ServiceClient(context, params, name="Cinder", service_type="block-storage")
-        self._types = params.volume_types
-        self._with_volumes = params.with_volume_subresources
-        self._with_snapshots = params.with_snapshot_subresources
-        self._page_size = params.page_size
-        self._max_age = params.max_age
         self._all = Snapshot(lambda: self._read({}), params.max_age)
-        shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
+        self._shown = {"volumes": params.with_volume_subresources, "snapshots": params.with_snapshot_subresources}
         definitions = [
             backends.ResourceDef(
                 self._name(kind, type_),
                 backends.Unit.GIB if kind == "capacity" else backends.Unit.COUNT,
                 category=type_,
                 az_aware=True,
-                billed_attributes=_BILLED if shown.get(kind) else (),
+                billed_attributes=_BILLED if self._shown.get(kind) else (),
             )
-            for type_ in self._types
+            for type_ in params.volume_types
             for kind in _KEYS
         ]
         super().__init__(context, params.area, definitions)
 
     def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
-        by_project = self._all.get() if self._max_age else self._read({"project_id": project.id})
+        by_project = self._all.get() if self._params.max_age else self._read({"project_id": project.id})
         listed = by_project.get(project.id) or Listed()
         path = f"/os-quota-sets/{project.id}"
         limits = self._client.get(path).get("quota_set")
         resources: dict[str, backends.ResourceUsage] = {}
-        for type_ in self._types:
+        for type_ in self._params.volume_types:
             volumes = [volume for volume in listed.volumes if self._type_of(volume) == type_]
             snapshots = [snapshot for snapshot in listed.snapshots if self._type_of(snapshot) == type_]
-            counts = {
-                "capacity": {
-                    az: backends.AZUsage(sum(item.size for item in items))
-                    for az, items in _by_az(volumes + snapshots).items()
-                },
-                "volumes": {az: _counted(items, self._with_volumes) for az, items in _by_az(volumes).items()},
-                "snapshots": {az: _counted(items, self._with_snapshots) for az, items in _by_az(snapshots).items()},
-            }
-            for kind, per_az in counts.items():
+            counted = {"capacity": volumes + snapshots, "volumes": volumes, "snapshots": snapshots}
+            for kind, items in counted.items():
+                per_az = {az: self._usage(kind, some) for az, some in _by_az(items).items()}
                 quota = _limit(limits, f"{_KEYS[kind]}_{type_}", path)
                 resources[self._name(kind, type_)] = backends.ResourceUsage(per_az, quota)
         return backends.UsageReport(resources)
+
+    def _usage(self, kind: str, items: Sequence[Stored]) -> backends.AZUsage:
+        if kind == "capacity":
+            return backends.AZUsage(sum(item.size for item in items))
+        return backends.AZUsage(len(items), subresources=tuple(map(_subresource, items)) if self._shown[kind] else ())
 
     def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
         """One request. The quotas over all types are the sums."""
         document: dict[str, int] = {}
         for kind, key in _KEYS.items():
-            of_types = {f"{key}_{type_}": quotas[self._name(kind, type_)] for type_ in self._types}
+            of_types = {f"{key}_{type_}": quotas[self._name(kind, type_)] for type_ in self._params.volume_types}
             document |= of_types | {key: sum(of_types.values())}
         self._client.put(f"/os-quota-sets/{project.id}", {"quota_set": document})
 
     def _read(self, only: Mapping[str, str]) -> Mapping[str, Listed]:
-        query = {"all_tenants": "1", "limit": self._page_size, **only}
+        query = {"all_tenants": "1", "limit": self._params.page_size, **only}
         listed: dict[str, Listed] = defaultdict(Listed)
         volumes: dict[str, Stored] = {}
         for entry in self._client.pages("/volumes/detail", "volumes", query):
-            owner, volume = _text(entry, _VOLUME_OWNER), _volume(entry)
+            owner, az = _text(entry, _VOLUME_OWNER), str(entry.get("availability_zone") or backends.UNKNOWN_AZ)
+            volume = _stored(entry, "volume", str(entry.get("volume_type") or ""), az)
             volumes[volume.id] = volume
             listed[owner].volumes.append(volume)
         for entry in self._client.pages("/snapshots/detail", "snapshots", query):
-            listed[_text(entry, _SNAPSHOT_OWNER)].snapshots.append(_snapshot(entry, volumes))
+            # a snapshot is in the AZ of its volume, and of its type
+            owner, volume_id = _text(entry, _SNAPSHOT_OWNER), _text(entry, "volume_id")
+            origin = volumes.get(volume_id)
+            type_, az = (origin.volume_type, origin.az) if origin else ("", backends.UNKNOWN_AZ)
+            listed[owner].snapshots.append(_stored(entry, "snapshot", type_, az, volume_id))
         return listed
 
     def _name(self, kind: str, volume_type: str) -> str:
-        return resource_name(kind, volume_type, is_first=volume_type == self._types[0])
+        return resource_name(kind, volume_type, is_first=volume_type == self._params.volume_types[0])
 
     def _type_of(self, item: Stored) -> str:
-        return item.volume_type if item.volume_type in self._types else self._types[0]
+        return item.volume_type if item.volume_type in self._params.volume_types else self._params.volume_types[0]
 
 
 def _limit(limits: Any, key: str, path: str) -> backends.BackendQuota:
@@ -176,39 +169,16 @@ def _limit(limits: Any, key: str, path: str) -> backends.BackendQuota:
     return quota_of(limits[key], f"GET {path}: the quota {key}")
 
 
-def _counted(stored: Sequence[Stored], with_subresources: bool) -> backends.AZUsage:
-    return backends.AZUsage(len(stored), subresources=tuple(map(_subresource, stored)) if with_subresources else ())
-
-
 def _subresource(item: Stored) -> Mapping[str, Any]:
     size = {"value": item.size, "unit": backends.Unit.GIB.value}
     shown = {"id": item.id, "name": item.name, "status": item.status, "size": size}
     return {**shown, **({"volume_id": item.volume_id} if item.volume_id else {"availability_zone": item.az})}
 
 
-def _volume(entry: Mapping[str, Any]) -> Stored:
-    return Stored(
-        id=_text(entry, "id"),
-        name=str(entry.get("name") or ""),
-        status=_text(entry, "status"),
-        size=whole_number(entry.get("size"), f"the size of volume {entry.get('id')}"),
-        volume_type=str(entry.get("volume_type") or ""),
-        az=str(entry.get("availability_zone") or backends.UNKNOWN_AZ),
-    )
-
-
-def _snapshot(entry: Mapping[str, Any], volumes: Mapping[str, Stored]) -> Stored:
-    """Reads a snapshot, which is in the AZ of its volume, and of its type."""
-    volume = volumes.get(_text(entry, "volume_id"))
-    return Stored(
-        id=_text(entry, "id"),
-        name=str(entry.get("name") or ""),
-        status=_text(entry, "status"),
-        size=whole_number(entry.get("size"), f"the size of snapshot {entry.get('id')}"),
-        volume_type=volume.volume_type if volume else "",
-        az=volume.az if volume else backends.UNKNOWN_AZ,
-        volume_id=_text(entry, "volume_id"),
-    )
+def _stored(entry: Mapping[str, Any], kind: str, volume_type: str, az: str, volume_id: str = "") -> Stored:
+    id_, name, status = _text(entry, "id"), str(entry.get("name") or ""), _text(entry, "status")
+    size = whole_number(entry.get("size"), f"the size of {kind} {entry.get('id')}")
+    return Stored(id_, name, status, size, volume_type, az, volume_id)
 
 
 def _text(entry: Mapping[str, Any], key: str) -> str:

@@ -3,8 +3,9 @@
 from argparse import ArgumentTypeError
 
 import pytest
+from limes_osc.columns import age
 from limes_osc.names import suggest
-from limes_osc.values import Age, Moment, distance, duration, iso_after, read_time
+from limes_osc.values import Moment, distance, duration, iso_after, read_time
 
 NOW = 1767225600.0
 HOUR, DAY = 3600, 86400
@@ -30,12 +31,12 @@ def test_moments(seconds: float, glance: str, full: str) -> None:
 def test_programs_get_iso_8601() -> None:
     assert Moment(NOW + 0.75).machine_readable() == "2026-01-01T00:00:00Z"
     assert iso_after(NOW + 0.75) == "2026-01-01T00:00:01Z"
-    assert Age(125).machine_readable() == 125
+    assert age(125).machine_readable() == 125
 
 
 def test_durations() -> None:
     assert [duration(seconds) for seconds in (0, 59.6, 3661, DAY, 9 * DAY + 61)] == ["0s", "1m", "1h 1m", "1d", "9d 1m"]
-    assert Age(125).human_readable() == "2m 5s"
+    assert age(125).human_readable() == "2m 5s"
     assert distance(NOW + 60, NOW) == "in 1m"
 
 

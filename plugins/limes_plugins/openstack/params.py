@@ -35,6 +35,19 @@ Expression = Annotated[str, AfterValidator(_expression)]
 """A regular expression that is looked for anywhere in a name."""
 
 
+def once_each(what: str) -> AfterValidator:
+    """Refuses names, or things that have one, that are given twice; `what` they are is in the error."""
+
+    def check(entries: tuple[Any, ...]) -> tuple[Any, ...]:
+        names = [getattr(entry, "name", entry) for entry in entries]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"the {what} {twice[0]!r} is given more than once")
+        return entries
+
+    return AfterValidator(check)
+
+
 class AuthParams(Params):
     type: Literal["session", "token", "none"] = "session"
     """`session`: the configured Keystone credentials. `token`: a fixed token, for labs without Keystone. `none`: no
@@ -135,8 +148,9 @@ class ServiceEndpoint:
         url = self._configured_url()
         if url is None:
             return self._not_in_catalog()
-        missing = f"that it has version {self._major} of its API"
-        return BackendOutage(f"{self.name} does not say at {url} {missing} {self._is_it_there()}")
+        return BackendOutage(
+            f"{self.name} does not say at {url} that it has version {self._major} of its API {self._is_it_there()}"
+        )
 
     def no_versions(self) -> BackendOutage:
         return BackendOutage(f"{self.name} has no version document at {self._configured_url()} {self._is_it_there()}")

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from limes import backends
-from limes.backends import BackendError
 from limes_plugins.openstack.client import ServiceClient
 
 T = TypeVar("T")
@@ -53,9 +52,7 @@ class FixedService(backends.QuotaBackend):
     def __init__(
         self, context: backends.BackendContext, area: str, definitions: Iterable[backends.ResourceDef]
     ) -> None:
-        self._service = backends.ServiceDef(
-            context.name, area, {definition.name: definition for definition in definitions}
-        )
+        self._service = backends.ServiceDef(context.name, area, {each.name: each for each in definitions})
 
     def describe(self) -> backends.ServiceDef:
         return self._service
@@ -70,35 +67,37 @@ class Counted:
     """The service's name for it, in its quotas."""
 
 
-def by_name(resources: Iterable[Counted], billed: Mapping[str, tuple[str, ...]]) -> dict[str, Counted]:
-    """Returns the resources by their names in Limes. `billed` has those with subresources, by the same names, with the
-    attributes that their price may depend on."""
-    return {
-        (name := resource.definition.name): Counted(
-            replace(resource.definition, billed_attributes=billed.get(name, ())), resource.key
-        )
-        for resource in resources
-    }
+class CountedService(FixedService):
+    """A service that counts what a project has of each resource."""
 
+    def __init__(
+        self,
+        context: backends.BackendContext,
+        area: str,
+        counted: Iterable[Counted],
+        billed: Mapping[str, tuple[str, ...]],
+        others: Iterable[backends.ResourceDef] = (),
+    ) -> None:
+        """`billed` has the resources with subresources, by name, with the attributes that their price may depend on."""
+        self._resources: dict[str, Counted] = {}
+        for resource in counted:
+            name = resource.definition.name
+            definition = replace(resource.definition, billed_attributes=billed.get(name, ()))
+            self._resources[name] = Counted(definition, resource.key)
+        super().__init__(context, area, [*(each.definition for each in self._resources.values()), *others])
 
-def report(
-    resources: Mapping[str, Counted],
-    usage: Mapping[str, int],
-    quotas: Mapping[str, backends.BackendQuota],
-    subresources: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
-) -> backends.UsageReport:
-    """Returns a report from usage and quota by the service's names, which have to be complete. `subresources` are by
-    the names of resources."""
-    listed = subresources or {}
-    return backends.UsageReport(
-        {
-            name: backends.ResourceUsage(
-                {backends.ANY_AZ: backends.AZUsage(usage[resource.key], subresources=tuple(listed.get(name, ())))},
-                quotas[resource.key],
-            )
-            for name, resource in resources.items()
-        }
-    )
+    def _report(
+        self,
+        usage: Mapping[str, int],
+        quotas: Mapping[str, backends.BackendQuota],
+        subresources: Mapping[str, Sequence[Mapping[str, Any]]],
+    ) -> backends.UsageReport:
+        """`usage` and `quotas` are by the service's names, and complete; `subresources` by the names of resources."""
+        resources = {}
+        for name, resource in self._resources.items():
+            az = backends.AZUsage(usage[resource.key], subresources=tuple(subresources.get(name, ())))
+            resources[name] = backends.ResourceUsage({backends.ANY_AZ: az}, quotas[resource.key])
+        return backends.UsageReport(resources)
 
 
 def within(total: int, used: Mapping[str, int], rest_in: str = backends.UNKNOWN_AZ) -> dict[str, int]:
@@ -167,7 +166,7 @@ def host_aggregates(client: ServiceClient) -> list[HostAggregate]:
     """Returns all of them, by one request. Raises `BackendError`."""
     aggregates = client.get("/os-aggregates").get("aggregates")
     if not isinstance(aggregates, list) or not all(_has_hosts(aggregate) for aggregate in aggregates):
-        raise BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")
+        raise backends.BackendError("GET /os-aggregates: expected a list 'aggregates' of objects with 'hosts'")
     return [
         HostAggregate(
             str(aggregate.get("name")),
