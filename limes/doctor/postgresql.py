@@ -21,6 +21,7 @@ from limes.settings import Settings
 _PROCESS = Select(columns=[fn.pg_backend_pid()])
 _TRIES = 10
 # SQL text: PostgreSQL's settings, statistics and control data have no models
+_CLUSTER = "SELECT system_identifier FROM pg_control_system()"
 _LIMITS = """
 SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
@@ -29,7 +30,6 @@ SELECT current_setting('max_connections')::int - current_setting('superuser_rese
        (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),
        (SELECT datconnlimit FROM pg_database WHERE datname = current_database())
 """
-_CLUSTER = "SELECT system_identifier FROM pg_control_system()"
 _SERVER = Select(columns=[fn.pg_postmaster_start_time().cast("text")])
 _POLL_SECONDS = 0.1
 
