@@ -9,7 +9,6 @@ from limes.commands import terminal
 if TYPE_CHECKING:
     from rich.text import Text
 
-    from limes.doctor.examination import Diagnosis
     from limes.doctor.finding import Finding
 
 _EXIT_CODES = {"ok": 0, "warning": 1, "problem": 2}
@@ -85,12 +84,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         found = {"version": diagnosis.version, "config": diagnosis.config, "findings": diagnosis.findings}
         terminal.print_json({"worst": diagnosis.worst, **found})
-    else:
-        _print(diagnosis)
-    return _EXIT_CODES[diagnosis.worst.value]
-
-
-def _print(diagnosis: "Diagnosis") -> None:
+        return _EXIT_CODES[diagnosis.worst.value]
     console = terminal.result_console()
     file = f"with {diagnosis.config}" if diagnosis.config else "without a configuration file"
     rows = [(_level(finding), finding.check, finding.message) for finding in diagnosis.findings]
@@ -101,6 +95,7 @@ def _print(diagnosis: "Diagnosis") -> None:
     for check, section in SECTIONS.items():
         if any(finding.check.partition(".")[0] == check for finding in to_mend):
             console.print(f"More on {check}: docs/troubleshooting.md#{section}")
+    return _EXIT_CODES[diagnosis.worst.value]
 
 
 def _level(finding: "Finding") -> "Text":

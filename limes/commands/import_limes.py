@@ -9,7 +9,7 @@ from limes.commands import terminal
 from limes.errors import ConfigError
 
 if TYPE_CHECKING:
-    from limes.importer.run import Import, Outcome
+    from limes.importer.run import Import
 
 _URL_VARIABLE = "LIMES_IMPORT_DATABASE_URL"
 
@@ -95,26 +95,7 @@ def _database(options: argparse.Namespace) -> int:
     outcome = _open(url).run(apply=options.apply, skip_unknown=options.skip_unknown)
     if options.json:
         terminal.print_json(outcome)
-    else:
-        _print_outcome(outcome)
-    return 0 if outcome.is_good else 1
-
-
-def _open(url: str) -> "Import":
-    """Opens the source, and our database without limits of time. Raises `ConfigError` and `StartupError`."""
-    from limes.actions.context import open_limes
-    from limes.composition import cluster, common
-    from limes.importer.run import Import
-    from limes.importer.source import open_source
-
-    settings = common.load_settings()
-    unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
-    target = common.open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
-    limes = open_limes(cluster.build_cluster(settings), target, settings)
-    return Import(open_source(url), target, limes.catalog, limes, limes.ids, terminal.progress, limes.overrides())
-
-
-def _print_outcome(outcome: "Outcome") -> None:
+        return 0 if outcome.is_good else 1
     console = terminal.result_console()
     counts: list[tuple[Any, ...]] = [(kind.replace("_", " "), count) for kind, count in outcome.counts.items()]
     terminal.print_table(console, f"In the source (schema version {outcome.version})", ("what", "rows>"), counts)
@@ -138,3 +119,18 @@ def _print_outcome(outcome: "Outcome") -> None:
             "This was a dry run: everything was copied, compared (no differences), and taken back. --apply keeps it."
         )
     console.print(verdict)
+    return 0 if outcome.is_good else 1
+
+
+def _open(url: str) -> "Import":
+    """Opens the source, and our database without limits of time. Raises `ConfigError` and `StartupError`."""
+    from limes.actions.context import open_limes
+    from limes.composition import cluster, common
+    from limes.importer.run import Import
+    from limes.importer.source import open_source
+
+    settings = common.load_settings()
+    unlimited = settings.database.model_copy(update={"statement_timeout": 0.0, "lock_timeout": 0.0})
+    target = common.open_checked_engine(settings.model_copy(update={"database": unlimited}), "limes-import")
+    limes = open_limes(cluster.build_cluster(settings), target, settings)
+    return Import(open_source(url), target, limes.catalog, limes, limes.ids, terminal.progress, limes.overrides())

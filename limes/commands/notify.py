@@ -96,7 +96,6 @@ def list_unsubscribed(options: argparse.Namespace) -> int:
 
 
 def unsubscribe(options: argparse.Namespace) -> int:
-
     kinds = _known([options.kind] if options.kind else [])
     with _open_subscriptions() as subscriptions:
         subscriptions.end(options.address, *kinds)
@@ -106,7 +105,6 @@ def unsubscribe(options: argparse.Namespace) -> int:
 
 def subscribe(options: argparse.Namespace) -> int:
     """Undoes `unsubscribe`, and what a link in a mail did."""
-
     kinds = _known([options.kind] if options.kind else [])
     with _open_subscriptions() as subscriptions:
         changed = subscriptions.resume(options.address, *kinds)

@@ -56,25 +56,23 @@ def run(options: argparse.Namespace) -> int:
     local = _open_local(settings)
     journal = _open_journal(source, options)
     refused: list[str] = []
-    theirs: Contents | None = None
-    ours: Contents | None = None
-    deviations: list[str] = []
+    sides = None
+
+    def read_both(verb: str) -> "tuple[Contents, Contents]":
+        return read(journal, f"{verb} there", progress), read(local, f"{verb} here", progress)
+
     if options.verify_only or journal.comparing:  # or it failed when all was written already
-        theirs, ours = (read(journal, "comparing there", progress), read(local, "comparing here", progress))
-        deviations = list(differences(theirs, ours))
-    if theirs is None or ours is None or (deviations and not options.verify_only):
-        if theirs is None or ours is None:
-            theirs, ours = (read(journal, "reading there", progress), read(local, "reading here", progress))
-        writer = Writer(local, theirs, ours, progress, prune=options.prune)
+        sides = read_both("comparing")
+    if sides is None or (not options.verify_only and any(differences(*sides))):
+        writer = Writer(local, *(sides or read_both("reading")), progress, prune=options.prune)
         writer.run()
         refused = list(writer.problems)
         for problem in refused:
             print(f"refused: {problem}", file=sys.stderr)
         journal.restart(comparing=True)
-        theirs, ours = (read(journal, "comparing there", progress), read(local, "comparing here", progress))
-        deviations = list(differences(theirs, ours))
+        sides = read_both("comparing")
     journal.remove()
-    return _print(options, theirs, ours, refused, deviations)
+    return _print(options, *sides, refused, list(differences(*sides)))
 
 
 def _open_source(settings: "Settings", url: str, token: str | None) -> "RemoteApi":

@@ -12,13 +12,6 @@ if TYPE_CHECKING:
     from limes.collector.runner import Outcome
     from limes.settings import Settings
 
-_APPS = {
-    "api": "limes.wsgi:limes_app()",
-    "placement": "limes.wsgi:placement_app()",
-    "liquid": "limes.wsgi:liquid_app()",
-}
-
-
 _CODES = {0: "stopped by a signal", 1: "it could not start; standard error says why"}
 
 
@@ -78,7 +71,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def gunicorn_command(process: str) -> list[str]:
-    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.composition.gunicorn_conf", _APPS[process]]
+    app = "limes_app" if process == "api" else f"{process}_app"
+    return [sys.executable, "-m", "gunicorn", "-c", "python:limes.composition.gunicorn_conf", f"limes.wsgi:{app}()"]
 
 
 def collect(options: argparse.Namespace) -> int:

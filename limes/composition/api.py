@@ -6,17 +6,13 @@ from limes.actions.push_quota import push_quota
 from limes.actions.sync_catalog import sync_catalog
 from limes.api.call import ApiCollaborators
 from limes.api.policy import RULES
-from limes.auth.context import Authenticator
 from limes.auth.policy import Policy
-from limes.auth.session import CloudSession
-from limes.auth.tokens import RevokedTokens
 from limes.composition import identity
 from limes.composition.cluster import build_cluster
 from limes.composition.common import open_checked_engine
 from limes.composition.mails import open_mail_settings, unsubscribe_links
 from limes.db.opening import with_standbys
 from limes.settings import Settings
-from limes.system import Clock
 from limes.ui.browser import KnownBrowsers, shared_key
 from limes.ui.keystone_sign_in import KeystoneSignInMethod
 from limes.ui.pages import dashboard
@@ -27,7 +23,8 @@ from limes.web.operational import Mount
 
 
 def build_api(settings: Settings) -> ApiCollaborators:
-    """Opens everything that the API works with, and makes the rows that mirror the configuration."""
+    """Opens everything that the API works with, and makes the rows that mirror the configuration. Raises
+    `StartupError` if the dashboard is not built."""
     identity.refuse_exposure(settings, "api")
     engine = with_standbys(settings, open_checked_engine(settings, "limes-api"), "limes-api", "limes")
     cloud = identity.open_cloud(settings, settings.api.threads)
@@ -39,6 +36,17 @@ def build_api(settings: Settings) -> ApiCollaborators:
     sync_catalog(limes)
     revoked = identity.open_revoked(settings)
     authenticator = identity.open_authenticator(settings, cloud, revoked=revoked)
+    mounts: tuple[Mount, ...] = ()
+    if settings.ui.enabled:
+        method: SignInMethod
+        if settings.identity.method == "sample":
+            method = SampleSignInMethod(settings.identity.sample)
+        else:
+            method = KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
+        throttle = Throttle(limes.clock)
+        browsers = KnownBrowsers(shared_key(identity.shared_folder(settings)))
+        session = SessionEndpoint(method, authenticator, throttle, browsers, title=settings.ui.title)
+        mounts = (dashboard(session, ScopesEndpoint(method, throttle)),)
     return ApiCollaborators(
         client_address=identity.client_address(settings),
         limes=limes,
@@ -46,22 +54,5 @@ def build_api(settings: Settings) -> ApiCollaborators:
         policy=Policy(RULES, settings.api.policy_file),
         subscriptions=Subscriptions(engine, limes.clock, unsubscribe_links(settings.notifications.mail)),
         mail_settings=open_mail_settings(settings, engine, cloud, limes.clock),
-        mounts=_dashboard(settings, cloud, authenticator, revoked, limes.clock),
+        mounts=mounts,
     )
-
-
-def _dashboard(
-    settings: Settings, cloud: CloudSession, authenticator: Authenticator, revoked: RevokedTokens, clock: Clock
-) -> tuple[Mount, ...]:
-    """Returns the mount of the dashboard, or none. Raises `StartupError` if it is not built."""
-    if not settings.ui.enabled:
-        return ()
-    method: SignInMethod
-    if settings.identity.method == "sample":
-        method = SampleSignInMethod(settings.identity.sample)
-    else:
-        method = KeystoneSignInMethod(cloud, settings.ui.user_domain, revoked)
-    throttle = Throttle(clock)
-    browsers = KnownBrowsers(shared_key(identity.shared_folder(settings)))
-    session = SessionEndpoint(method, authenticator, throttle, browsers, title=settings.ui.title)
-    return (dashboard(session, ScopesEndpoint(method, throttle)),)

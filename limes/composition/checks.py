@@ -15,7 +15,7 @@ from limes.composition import common
 from limes.composition.cluster import build_cluster
 from limes.composition.identity import open_authenticator, open_cloud, placement_policy, refuse_exposure
 from limes.composition.liquid import build_liquid, liquid_settings
-from limes.db.opening import problems_of_urls
+from limes.db.opening import require_valid_urls
 from limes.errors import ConfigError, LimesError, StartupError
 from limes.liquid.app import RULES as LIQUID_RULES
 from limes.liquid.handlers import MAX_BODY_SIZE
@@ -69,15 +69,9 @@ def _backends_can_be_built(settings: Settings, process: str) -> None:
         build_cluster(settings)
 
 
-def _database_addresses_are_valid(settings: Settings, process: str) -> None:
-    problems = list(problems_of_urls(settings))
-    if problems:
-        raise ConfigError(problems)
-
-
 CHECKS = (
     Check("exposure", PROCESSES, refuse_exposure),
-    Check("addresses", ("api", "placement"), _database_addresses_are_valid),
+    Check("addresses", ("api", "placement"), lambda settings, process: require_valid_urls(settings)),
     Check("database", ("api", "placement"), _database_fits, asks_others=True),
     Check("identity", PROCESSES, _tokens_can_be_validated, asks_others=True),
     Check("policy", PROCESSES, _policy_can_be_used),

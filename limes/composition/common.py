@@ -32,10 +32,10 @@ def find_config(environ: Mapping[str, str] = os.environ) -> Path:
     return next((path for path in usual if path.is_file()), usual[0])
 
 
-def load_settings(environ: Mapping[str, str] = os.environ) -> Settings:
+def load_settings() -> Settings:
     """Returns the settings of the file that `LIMES_CONFIG` names. Raises `ConfigError` with every problem. For what the
     Limes half does: a file that is for the Placement half alone is refused."""
-    settings = load_any_settings(environ)
+    settings = load_any_settings()
     if settings.for_placement_alone:
         missing = "missing, so that only `limes placement` can work with this file"
         raise ConfigError([f"availability_zones: {missing}", f"services: {missing}"])

@@ -1,7 +1,6 @@
 """Who may use the APIs and what they may do, and how we log in elsewhere."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from limes.auth.context import Authenticator
@@ -48,14 +47,14 @@ def open_authenticator(
     return RevocationsFirst(authenticator, revoked) if revoked is not None else authenticator
 
 
-def open_revoked(settings: Settings, environ: Mapping[str, str] = os.environ) -> RevokedTokens:
+def open_revoked(settings: Settings) -> RevokedTokens:
     """Returns the tokens ended by signing out. The workers of one server share the folder of their metrics anyway."""
-    return RevokedTokens(SystemClock(), settings.identity.cache.ttl, shared_folder(settings, environ))
+    return RevokedTokens(SystemClock(), settings.identity.cache.ttl, shared_folder(settings))
 
 
-def shared_folder(settings: Settings, environ: Mapping[str, str] = os.environ) -> Path | None:
+def shared_folder(settings: Settings) -> Path | None:
     """Returns where the workers of one server, or the processes that are configured so, tell each other of sign-ins."""
-    shared = environ.get("PROMETHEUS_MULTIPROC_DIR")
+    shared = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
     return settings.identity.cache.signed_out_folder or (Path(shared) if shared else None)
 
 
@@ -91,13 +90,7 @@ def build_authenticator(settings: IdentitySettings, cloud: CloudSession, clock: 
             www_authenticate_uri=uri,
             size=settings.cache.size,
         )
-    cache = TokenCache(
-        clock,
-        ttl=settings.cache.ttl,
-        negative_ttl=settings.cache.negative_ttl,
-        size=settings.cache.size,
-        gate=cloud.gate,
-    )
-    return KeystoneAuthenticator(
-        cloud, cache, clock, service_token_roles=settings.service_token_roles, www_authenticate_uri=uri
-    )
+    kept = settings.cache
+    cache = TokenCache(clock, ttl=kept.ttl, negative_ttl=kept.negative_ttl, size=kept.size, gate=cloud.gate)
+    roles = settings.service_token_roles
+    return KeystoneAuthenticator(cloud, cache, clock, service_token_roles=roles, www_authenticate_uri=uri)

@@ -1,7 +1,6 @@
 """The LIQUID API's collaborators: one service of the configuration, and no database."""
 
 import os
-from collections.abc import Mapping
 
 from pydantic import ValidationError
 
@@ -17,9 +16,9 @@ from limes.settings import Settings
 from limes.system import SystemClock, SystemIds
 
 
-def liquid_settings(settings: Settings, environ: Mapping[str, str] = os.environ) -> Settings:
+def liquid_settings(settings: Settings) -> Settings:
     """Returns the settings with the command's address in them. Raises `ConfigError` if it is not valid."""
-    listen = environ.get(LISTEN_VARIABLE)
+    listen = os.environ.get(LISTEN_VARIABLE)
     if not listen:
         return settings
     try:
@@ -30,13 +29,13 @@ def liquid_settings(settings: Settings, environ: Mapping[str, str] = os.environ)
     return settings.model_copy(update={"liquid": section})
 
 
-def build_liquid(settings: Settings, environ: Mapping[str, str] = os.environ) -> LiquidCollaborators:
+def build_liquid(settings: Settings) -> LiquidCollaborators:
     """Makes everything for the service that the command named. Raises `ConfigError` if it is not configured."""
-    settings = liquid_settings(settings, environ)
+    settings = liquid_settings(settings)
     refuse_exposure(settings, "liquid")
     cloud = open_cloud(settings, settings.liquid.threads)
     backends = open_backends(settings, cloud)
-    service_type = environ.get(SERVICE_VARIABLE, "")
+    service_type = os.environ.get(SERVICE_VARIABLE, "")
     backend = backends.quota.get(service_type)
     if backend is None:
         known = ", ".join(sorted(backends.quota))

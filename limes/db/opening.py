@@ -7,7 +7,7 @@ from limes.db.engine import Engine
 from limes.db.replicas import ReplicatedEngine
 from limes.db.standbys import Standby
 from limes.db.watch import WITH_PRIMARY, WITH_STANDBY, Patience
-from limes.errors import StartupError
+from limes.errors import ConfigError, StartupError
 from limes.settings import Settings, url_with_password
 from limes.urls import hosts_of
 
@@ -46,17 +46,18 @@ def read_urls(settings: Settings, *, of_placement: bool) -> tuple[str, tuple[str
     return "database.read_urls", settings.database.read_urls
 
 
-def problems_of_urls(settings: Settings) -> Iterator[str]:
-    """Yields what is wrong with the addresses of both halves' databases and standbys, as far as the file tells."""
+def require_valid_urls(settings: Settings) -> None:
+    """Raises `ConfigError` if the addresses of databases and standbys are wrong, as far as the file tells."""
     primary, own, urls = settings.database.url, settings.placement.database_url, settings.placement.read_urls
-    yield from _problem_of("database.url", primary)
+    problems = [*_problem_of("database.url", primary), *(_problem_of("placement.database_url", own) if own else ())]
+    problems += _problems_of_standbys("database.read_urls", settings.database.read_urls, "database.url", primary)
     if own:
-        yield from _problem_of("placement.database_url", own)
-    yield from _problems_of_standbys("database.read_urls", settings.database.read_urls, "database.url", primary)
-    if urls and not own:
-        yield "placement.read_urls: needs placement.database_url; the standbys of database.url are database.read_urls"
-    elif own:
-        yield from _problems_of_standbys("placement.read_urls", urls, "placement.database_url", own)
+        problems += _problems_of_standbys("placement.read_urls", urls, "placement.database_url", own)
+    elif urls:
+        only = "the standbys of database.url are database.read_urls"
+        problems.append(f"placement.read_urls: needs placement.database_url; {only}")
+    if problems:
+        raise ConfigError(problems)
 
 
 def _problem_of(name: str, url: str) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """The databases of both halves: reachable, up to date, writable, on time, and with connections enough."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,6 @@ from limes.doctor.finding import Context, Finding, compare_clocks, ok, problem, 
 from limes.doctor.postgresql import check_connections, check_pooler, check_standbys
 from limes.errors import LimesError, StartupError
 from limes.placement.migrations import placement_migrations
-from limes.settings import Settings
 
 _UPGRADE = "limes db upgrade"
 
@@ -32,30 +32,26 @@ class _Database(NamedTuple):
     check: str
     """What its findings begin with."""
     engine: Engine
-    migrations: tuple[Migrations, ...]
+    migrations: list[Migrations]
 
 
 def check(context: Context) -> Iterator[Finding]:
     """Each database: there are two if the Placement half has its own."""
+    settings, databases = context.settings, []
+    is_one = settings.placement.database_url in (None, settings.database.url)
+    ours = ([] if settings.for_placement_alone else [limes_migrations]) + ([placement_migrations] if is_one else [])
     try:
-        databases = list(_databases(context.settings))
+        if ours:
+            databases.append(_Database("database", open_engine(settings, "limes-doctor"), ours))
+        if not is_one:
+            engine = open_placement_engine(settings, "limes-doctor")
+            databases.append(_Database("database.placement", engine, [placement_migrations]))
     except StartupError:
         yield skipped("database", "its address in the configuration has to be corrected first")
         return
     for database in databases:
-        try:
+        with closing(database.engine):
             yield from _check(context, database)
-        finally:
-            database.engine.close()
-
-
-def _databases(settings: Settings) -> Iterator[_Database]:
-    is_one = settings.placement.database_url in (None, settings.database.url)
-    ours = ([] if settings.for_placement_alone else [limes_migrations]) + ([placement_migrations] if is_one else [])
-    if ours:
-        yield _Database("database", open_engine(settings, "limes-doctor"), tuple(ours))
-    if not is_one:
-        yield _Database("database.placement", open_placement_engine(settings, "limes-doctor"), (placement_migrations,))
 
 
 def _check(context: Context, database: _Database) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 check begins its findings' names with `name`, that of the database."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 from peewee import Select, fn
@@ -21,6 +21,7 @@ from limes.settings import Settings
 _PROCESS = Select(columns=[fn.pg_backend_pid()])
 _TRIES = 10
 # SQL text: PostgreSQL's settings, statistics and control data have no models
+_CLUSTER = "SELECT system_identifier FROM pg_control_system()"
 _LIMITS = """
 SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
@@ -29,7 +30,6 @@ SELECT current_setting('max_connections')::int - current_setting('superuser_rese
        (SELECT rolconnlimit FROM pg_roles WHERE rolname = current_user),
        (SELECT datconnlimit FROM pg_database WHERE datname = current_database())
 """
-_CLUSTER = "SELECT system_identifier FROM pg_control_system()"
 _SERVER = Select(columns=[fn.pg_postmaster_start_time().cast("text")])
 _POLL_SECONDS = 0.1
 
@@ -110,9 +110,7 @@ def _shares_connections(engine: Engine) -> bool:
     return False
 
 
-def check_standbys(
-    name: str, primary: Engine, settings: Settings, sleep: Callable[[float], None] = time.sleep
-) -> Iterator[Finding]:
+def check_standbys(name: str, primary: Engine, settings: Settings) -> Iterator[Finding]:
     """Whether each standby is reachable, of the same cluster, and not too far behind. The primary must answer."""
     of_placement = name.endswith(".placement")
     setting, _ = read_urls(settings, of_placement=of_placement)
@@ -120,16 +118,14 @@ def check_standbys(
         check = f"{name}.standby.{standby.name}"
         try:
             with primary.connection():
-                yield _look_at(check, primary, standby, setting, settings.database.max_replica_lag, sleep)
+                yield _look_at(check, primary, standby, setting, settings.database.max_replica_lag)
         except (LimesError, *DATABASE_ERRORS) as error:
             yield skipped(check, str(error))
         finally:
             standby.engine.close()
 
 
-def _look_at(
-    check: str, primary: Engine, standby: Standby, setting: str, max_lag: float, sleep: Callable[[float], None]
-) -> Finding:
+def _look_at(check: str, primary: Engine, standby: Standby, setting: str, max_lag: float) -> Finding:
     engine = standby.engine
     try:
         engine.db.connect()
@@ -148,7 +144,7 @@ def _look_at(
             if time.monotonic() >= until:
                 text = f"{standby.name} is more than {max_lag:g} s behind; the primary answers its reads"
                 return warning(check, text, "look at pg_stat_replication on the primary, or raise max_replica_lag")
-            sleep(_POLL_SECONDS)
+            time.sleep(_POLL_SECONDS)
     except DATABASE_ERRORS as error:
         return warning(check, f"{standby.name}: {first_line(error)}", "look at its log")
     finally:

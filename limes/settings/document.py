@@ -20,6 +20,45 @@ from limes.settings.root import Settings
 from limes.validation.durations import is_duration, say_duration
 from limes.validation.sections import ListenAddress, Moment, Name, ResourcePath, documented_fields
 
+_HEAD = """# Configuration
+
+One YAML file: the one that `--config` or `LIMES_CONFIG` names, or else `/etc/limes/limes.yaml`, or else `limes.yaml` in
+the current folder. `limes config init` writes a short one to start from; `config/limes.yaml` shows all keys in use.
+`limes config check` reports everything that is wrong at once, and warns of entries that have no effect, such as a
+behaviour for a resource that does not exist. Unknown keys are errors. Keys that the original Limes has too mean the
+same here.
+
+| type | is written as |
+|---|---|
+| duration | a number of seconds, or one with a unit: `30s`, `5m`, `2 hours`, `7 days`, `1 year` (365 days) |
+| path | a path; a relative one counts from the folder of the configuration file |
+| regular expression | a pattern in Python's syntax, such as `^iaas-.*$` |
+| time | a date and a time: `2030-01-01T00:00:00Z` |
+| name | letters, digits, `-`, `_` and `.`, beginning with a letter or digit |
+| list of texts, list of names | a YAML list: `[one, two]` |
+| names with texts, names with numbers | a YAML mapping: `{name: value}` |
+| section, list of sections | the keys in the rows below it, such as `cors.max_age` for `cors: {max_age: 600}` |
+
+A default of `-` means that the setting has no value.
+
+`limes config options` writes this page; a test compares it with the code.
+"""
+_COLUMNS = ("key", "type", "default", "meaning")
+_PLUGINS = {
+    "discovery": "The [plugins for discovery](plugins.md#shipped-plugins) are [`list`](plugins.md#list),"
+    " [`keystone`](plugins.md#keystone) and [`static`](plugins.md#static).",
+    "services": "[Backend plugins](plugins.md) explains plugins in general. Those for services are"
+    " [`cinder`](plugins/cinder.md), [`compute`](plugins/compute.md), [`dns`](plugins/dns.md),"
+    " [`liquid`](plugins/liquid.md), [`loadbalancing`](plugins/loadbalancing.md), [`manila`](plugins/manila.md),"
+    " [`network`](plugins/network.md), [`object-store`](plugins/object-store.md),"
+    " [`placement`](plugins.md#placement), [`sharev2`](plugins/sharev2.md), [`static`](plugins.md#static) and"
+    " [`volumev2`](plugins/volumev2.md).",
+    "capacitors": "The plugins for capacity are [`cinder`](plugins/cinder.md), [`liquid`](plugins/liquid.md),"
+    " [`manila`](plugins/manila.md), [`manual`](plugins.md#manual), [`nova`](plugins/nova.md),"
+    " [`placement`](plugins.md#placement), [`prometheus`](plugins/prometheus.md), [`sharev2`](plugins/sharev2.md) and"
+    " [`volumev2`](plugins/volumev2.md).",
+}
+"""What follows the description of a section whose entries name plugins."""
 _LARGEST_BOUND = 10**9
 """Bounds from here on only say that a number fits into a column."""
 _PLAIN: Mapping[Any, str] = {
@@ -38,6 +77,15 @@ _NAMED = {
     for kind, words in ((Name, "name"), (ListenAddress, "`HOST:PORT`"), (Moment, "time"), (ResourcePath, "text"))
 }
 """Types that are told from others by the function that reads them."""
+
+
+class Row(NamedTuple):
+    """What a table says of a setting, as Markdown."""
+
+    key: str
+    type: str
+    default: str
+    meaning: str
 
 
 def say_type(field: FieldInfo) -> str:
@@ -131,56 +179,6 @@ def _in_yaml(value: Any) -> str:
         value = str(value)
     text = yaml.safe_dump(value, default_flow_style=True, width=10_000, allow_unicode=True)
     return text.removesuffix("\n").removesuffix("\n...")
-
-
-_HEAD = """# Configuration
-
-One YAML file: the one that `--config` or `LIMES_CONFIG` names, or else `/etc/limes/limes.yaml`, or else `limes.yaml` in
-the current folder. `limes config init` writes a short one to start from; `config/limes.yaml` shows all keys in use.
-`limes config check` reports everything that is wrong at once, and warns of entries that have no effect, such as a
-behaviour for a resource that does not exist. Unknown keys are errors. Keys that the original Limes has too mean the
-same here.
-
-| type | is written as |
-|---|---|
-| duration | a number of seconds, or one with a unit: `30s`, `5m`, `2 hours`, `7 days`, `1 year` (365 days) |
-| path | a path; a relative one counts from the folder of the configuration file |
-| regular expression | a pattern in Python's syntax, such as `^iaas-.*$` |
-| time | a date and a time: `2030-01-01T00:00:00Z` |
-| name | letters, digits, `-`, `_` and `.`, beginning with a letter or digit |
-| list of texts, list of names | a YAML list: `[one, two]` |
-| names with texts, names with numbers | a YAML mapping: `{name: value}` |
-| section, list of sections | the keys in the rows below it, such as `cors.max_age` for `cors: {max_age: 600}` |
-
-A default of `-` means that the setting has no value.
-
-`limes config options` writes this page; a test compares it with the code.
-"""
-_COLUMNS = ("key", "type", "default", "meaning")
-_PLUGINS = {
-    "discovery": "The [plugins for discovery](plugins.md#shipped-plugins) are [`list`](plugins.md#list),"
-    " [`keystone`](plugins.md#keystone) and [`static`](plugins.md#static).",
-    "services": "[Backend plugins](plugins.md) explains plugins in general. Those for services are"
-    " [`cinder`](plugins/cinder.md), [`compute`](plugins/compute.md), [`dns`](plugins/dns.md),"
-    " [`liquid`](plugins/liquid.md), [`loadbalancing`](plugins/loadbalancing.md), [`manila`](plugins/manila.md),"
-    " [`network`](plugins/network.md), [`object-store`](plugins/object-store.md),"
-    " [`placement`](plugins.md#placement), [`sharev2`](plugins/sharev2.md), [`static`](plugins.md#static) and"
-    " [`volumev2`](plugins/volumev2.md).",
-    "capacitors": "The plugins for capacity are [`cinder`](plugins/cinder.md), [`liquid`](plugins/liquid.md),"
-    " [`manila`](plugins/manila.md), [`manual`](plugins.md#manual), [`nova`](plugins/nova.md),"
-    " [`placement`](plugins.md#placement), [`prometheus`](plugins/prometheus.md), [`sharev2`](plugins/sharev2.md) and"
-    " [`volumev2`](plugins/volumev2.md).",
-}
-"""What follows the description of a section whose entries name plugins."""
-
-
-class Row(NamedTuple):
-    """What a table says of a setting, as Markdown."""
-
-    key: str
-    type: str
-    default: str
-    meaning: str
 
 
 def render_page() -> str:

@@ -3,7 +3,7 @@
 import copy
 import re
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlunsplit
@@ -188,7 +188,7 @@ class Salvage:
     settings: Settings
     kept: Mapping[str, list[int]]
     """For each list in which items were left out: the places that the others have in the file."""
-    lost_services: frozenset[str] = field(default=frozenset())
+    lost_services: frozenset[str]
     """The types of services whose entries were left out."""
 
     def with_real_places(self, problem: str) -> str:

@@ -156,7 +156,7 @@ class OverridesFile:
         self._lock = threading.Lock()
         self._is_valid = True
         self._signature = _look_at(path) if path is not None else None
-        self._overrides = self._read(path) if path is not None else NO_OVERRIDES
+        self._overrides = parse_overrides(read_yaml(path), catalog) if path is not None else NO_OVERRIDES
 
     def current(self) -> QuotaOverrides:
         """Returns the overrides of the file as it is now, or as it was when it could be used last."""
@@ -175,7 +175,7 @@ class OverridesFile:
             return
         self._signature = signature
         try:
-            self._overrides = self._read(path)
+            self._overrides = parse_overrides(read_yaml(path), self._catalog)
             self._is_valid = True
             log.info("%s has changed: quota overrides: %d", path, len(self._overrides))
         except ConfigError as error:
@@ -183,9 +183,6 @@ class OverridesFile:
             for problem in error.problems:
                 log.error("%s", problem)
             log.error("%s has changed and cannot be used: the last good overrides stay in force", path)
-
-    def _read(self, path: Path) -> QuotaOverrides:
-        return parse_overrides(read_yaml(path), self._catalog)
 
 
 def _look_at(path: Path) -> tuple[int, ...] | None:

@@ -31,8 +31,14 @@ def run(options: argparse.Namespace) -> int:
     from limes.commands.serve.prepare import banner, prepare
     from limes.commands.serve.sample_data import SampleData
     from limes.commands.serve.supervisor import Supervisor
+    from limes.composition.common import find_config
 
-    config, built_in = _choose_config()
+    config = find_config()
+    built_in = not os.environ.get("LIMES_CONFIG") and not config.is_file()
+    if built_in:  # the processes that we start find it as well
+        config = QUICKSTART
+        os.environ["LIMES_CONFIG"] = str(config)
+        print("There is no configuration file, so this is a sample cloud.", flush=True)
     settings, log_folder = prepare(fresh=options.fresh)
     with Supervisor(log_folder) as supervisor:
         try:
@@ -50,17 +56,5 @@ def run(options: argparse.Namespace) -> int:
             print(f"limes serve: {error}", file=sys.stderr)
             return 1
         if not supervisor.stopped:
-            print(banner(settings, log_folder, config, built_in=built_in), flush=True)
+            print(banner(settings, log_folder, config.absolute(), built_in=built_in), flush=True)
         return supervisor.wait()
-
-
-def _choose_config() -> tuple[Path, bool]:
-    """Returns the file that is used, and whether it is built in. Names that to the processes that we start."""
-    from limes.composition.common import find_config
-
-    path = find_config()
-    if os.environ.get("LIMES_CONFIG") or path.is_file():
-        return path.absolute(), False
-    os.environ["LIMES_CONFIG"] = str(QUICKSTART)
-    print("There is no configuration file, so this is a sample cloud.", flush=True)
-    return QUICKSTART, True
