@@ -56,8 +56,6 @@ class AuditCounters(Counts):
 
 
 class MailCounters(Counts):
-    """Tries to send mails, by sink and outcome."""
-
     def __init__(self, sinks: Iterable[str]) -> None:
         help_text = "Mails by what became of a try; unreachable counts tries to reach the server"
         family = Family(_MAILS, help_text, ("sink", "outcome"), UntypedMetricFamily)
@@ -117,7 +115,6 @@ class JobMetrics(Telemetry, Collector):
             self._repaired.labels(*pair)
 
     def start_at_zero(self, tasks: Sequence[str]) -> None:
-        """Lets the counters of these jobs (`Job.name`) begin at 0."""
         for task in tasks:
             self._takeovers.labels(split_task(task)[0])
             self._durations.labels(*split_task(task))

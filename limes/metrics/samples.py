@@ -46,7 +46,6 @@ class SampleCollector(Collector):
         yield from found.values()
 
     def describe(self) -> list[MetricFamily]:
-        """Returns the families without samples, for the registry."""
         return [family.kind(family.name, family.help, labels=family.labels) for family in self._families]
 
 

@@ -175,7 +175,6 @@ def report_growth(
 
 
 def _since(limes: Limes, where: Where, named: Mapping[Ref, NamedResource]) -> dict[Ref, int]:
-    """Returns since when there are data of each resource, as far as known."""
     first = growth_history.first_times(limes.engine)
     begun = first.sample
     if where.project is None:

@@ -63,7 +63,6 @@ def close_days(limes: Limes) -> None:
 
 
 def _begin(limes: Limes, now: int) -> State:
-    """Begins the account with what projects use now."""
     engine, last = limes.engine, -1
     while some := engine.snapshot(partial(accounts.projects_after, engine, last, _PROJECTS_TO_BEGIN)):
         engine.atomic(partial(metering.begin_projects, engine, some, now))

@@ -150,7 +150,6 @@ def _complete_month(limes: Limes, window: MeteringWindow, projects: Sequence[str
 
 
 def _replace(limes: Limes, window: MeteringWindow, before: Days, after: Days, reason: str) -> None:
-    """Writes days that are not what they were before, and their months."""
     compared: list[tuple[Meter, StoredAccount, StoredAccount]] = []
     to_write: set[tuple[Any, int]] = set()
     for meter, rows in after.items():

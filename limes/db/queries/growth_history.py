@@ -118,7 +118,6 @@ def quotas_of_project(project: str, begin: int, end: int) -> Node:
 
 @column(int)
 def series_after(after: int, limit: int) -> Node:
-    """At most so many ids after this one."""
     return GrowthSeries.select(GrowthSeries.id).where(GrowthSeries.id > after).order_by(GrowthSeries.id).limit(limit)
 
 

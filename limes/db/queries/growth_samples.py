@@ -51,7 +51,6 @@ class Sample(NamedTuple):
 
 @writes
 def begin() -> Node:
-    """Adds the row of the state, unless it is there."""
     insert = GrowthState.insert(id=1, sampled_at=0, trends_at=0)
     return insert.on_conflict("NOTHING", conflict_target=[GrowthState.id])
 
@@ -168,7 +167,6 @@ def _delete(length: _Length, time: int, *, is_future: bool) -> Node:
 
 
 def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> None:
-    """Deletes what began before these times."""
     for length, before in zip(_MODELS, (hours_before, days_before, months_before), strict=True):
         if before is not None:
             _delete(engine, length, before, is_future=False)
@@ -260,7 +258,6 @@ _write = Insert(
 
 
 def note_changes(engine: Engine, now: int, piece: Piece) -> None:
-    """Notes which quotas of a piece have changed since the last time."""
     changed = _changed_quotas(engine, piece)
     _write(engine, [(*key, known, now) for *key, known, _ in changed if known is not None])
     _write(engine, [(*key, now, present, None) for *key, _, _, present in changed if present is not None])
@@ -268,7 +265,6 @@ def note_changes(engine: Engine, now: int, piece: Piece) -> None:
 
 @writes
 def forget_quotas(before: int) -> Node:
-    """Deletes what ended before this time."""
     return QuotaTime.delete().where(QuotaTime.until < before)
 
 

@@ -20,8 +20,6 @@ from limes.db.query import Insert, Node, column, exists, tuples, value, writes, 
 
 
 class KnownLifetimes(NamedTuple):
-    """What is stored of a service in a project."""
-
     project_id: int | None
     """None if the project is not known by its present names."""
     periods: list[OpenPeriod]
@@ -43,7 +41,6 @@ def _open_periods(uuid: str, service_type: str) -> Node:
 
 
 def open_periods(engine: Engine, task: ProjectTask) -> KnownLifetimes:
-    """The open periods of a service in a project."""
     found: list[Any] = _open_periods(engine, task.project_uuid, task.service_type)
     names = (task.project_name, task.domain_uuid, task.domain_name)
     project_id = found[0][0] if found and found[0][1:4] == names else None

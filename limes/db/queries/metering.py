@@ -78,8 +78,6 @@ def forget_future(engine: Engine, project_uuid: str, service_type: str, now: int
 
 
 class GapRow(NamedTuple):
-    """A time in which nobody knew what a project used of a service."""
-
     project_uuid: str
     service_type: str
     begins: int
@@ -213,7 +211,6 @@ def _noted_units() -> Node:
 
 
 def metered_units(engine: Engine) -> MonthUnits:
-    """The units of all resources that were ever metered."""
     return MonthUnits(_noted_units(engine))
 
 

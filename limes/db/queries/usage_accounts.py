@@ -42,20 +42,17 @@ class State(NamedTuple):
         return self._replace(last_project=last_project, checked_project=last_project if is_ours else None)
 
     def closed(self, day_end: int, now: int) -> "State":
-        """Returns the state with the day closed for all projects."""
         is_ours = self.last_project == (self.checked_project or "") and self.checked_until == self.closed_until
         checked_until = day_end if is_ours else self.checked_until
         state = self._replace(checked_until=checked_until, checked_project=None)
         return state._replace(closed_until=day_end, closed_at=now, last_project="")
 
     def reopened(self, day: int, now: int) -> "State":
-        """Returns the state with this day and later ones not closed."""
         checked_until = None if self.checked_until is None else min(self.checked_until, day)
         state = self._replace(closed_until=day, closed_at=now, last_project="")
         return state._replace(checked_until=checked_until, checked_project=None)
 
     def checked(self, until: int) -> "State":
-        """Returns the state with the days before a time repaired."""
         return self._replace(checked_until=min(until, self.closed_until))
 
 
@@ -76,7 +73,6 @@ def lock_state() -> Node:
 
 @writes
 def begin(now: int, closed_until: int) -> Node:
-    """Notes that the account has begun, unless it has before."""
     new = {"id": 1, "begun_at": now, "closed_until": closed_until, "closed_at": now, "last_project": ""}
     insert = MeteringState.insert(**new, event_number=0, checked_until=closed_until)
     return insert.on_conflict("NOTHING", conflict_target=[MeteringState.id])
@@ -101,7 +97,6 @@ def was_closed(day: int) -> Node:
 
 @first_value(int)
 def first_closed_after(time: int) -> Node:
-    """The first day that was closed after a time."""
     return ClosedDay.select(fn.MIN(ClosedDay.begins)).where(ClosedDay.closed_at > time)
 
 
