@@ -15,7 +15,7 @@ import falcon
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
 
 from limes.db.engine import Engine
-from limes.metrics.shared import Reading, SharedFigures
+from limes.metrics.samples import Reading, SharedFigures
 from limes.web.call import BodyStream
 from limes.web.compression import accepts_gzip, compress_parts
 from limes.web.listening import explain_failure

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector as MetricsSource
 
 from limes.collector.http import MetricsEndpoint, operational_server
 from limes.db.engine import Engine
-from limes.metrics.shared import SharedFigures
+from limes.metrics.samples import SharedFigures
 
 log = logging.getLogger(__name__)
 

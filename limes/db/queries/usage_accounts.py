@@ -8,18 +8,10 @@ from peewee import fn
 
 from limes.core.calendar import Granularity, month_of, previous_month
 from limes.core.metering import Account
+from limes.db import models
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
-from limes.db.models import (
-    ClosedDay,
-    MeteringState,
-    Project,
-    UsageCorrection,
-    UsageDay,
-    UsageGap,
-    UsageMonth,
-    UsageStep,
-)
+from limes.db.models import ClosedDay, MeteringState, UsageCorrection, UsageDay, UsageGap, UsageMonth, UsageStep
 from limes.db.queries.metering import PENDING
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
 from limes.db.query import Insert, Node, column, exists, first, first_value, mapping, rows, tuples, writes
@@ -103,7 +95,8 @@ def first_closed_after(time: int) -> Node:
 @mapping(int, str)
 def projects_after(after: int, limit: int) -> Node:
     """At most `limit` projects that exist at present, by id, after this id."""
-    return Project.select(Project.id, Project.uuid).where(Project.id > after).order_by(Project.id).limit(limit)
+    row = models.Project
+    return row.select(row.id, row.uuid).where(row.id > after).order_by(row.id).limit(limit)
 
 
 ROWS = 2000
