@@ -102,13 +102,9 @@ class JobMetrics(Telemetry, Collector):
         self._found = count("limes_quota_drift_found", "Backend quotas that somebody else had changed", by_service)
         self._repaired = count("limes_quota_drift_repaired", "Backend quotas corrected after such a change", by_service)
         self._takeovers = count("limes_lease_takeovers", "Tasks claimed again after an earlier claim expired", ["task"])
-        self._durations = Histogram(
-            "limes_task_duration_seconds",
-            "Duration of tasks, from the claim to the recorded result",
-            ["task", "service"],
-            buckets=_BUCKETS,
-            registry=None,
-        )
+        help_text = "Duration of tasks, from the claim to the recorded result"
+        labels = ["task", "service"]
+        self._durations = Histogram("limes_task_duration_seconds", help_text, labels, buckets=_BUCKETS, registry=None)
         self.metrics = (self._found, self._repaired, self._takeovers, self._durations)
         for pair in services:
             self._found.labels(*pair)

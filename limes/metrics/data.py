@@ -115,12 +115,10 @@ class _Snapshot:
         self._refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
         self._resources = {id_: of_resource(ref) for id_, ref in self._refs.items()}
         self._names = queries.projects(engine)
-        self._projects = {
-            id_: labels(
-                {"domain": row.domain_name, "domain_id": row.domain_uuid, "project": row.name, "project_id": row.uuid}
-            )
-            for id_, row in self._names.items()
-        }
+        self._projects = {}
+        for id_, row in self._names.items():
+            names = {"domain": row.domain_name, "domain_id": row.domain_uuid}
+            self._projects[id_] = labels({**names, "project": row.name, "project_id": row.uuid})
 
     @cached_property
     def _committed(self) -> list[queries.CommittedFigure]:

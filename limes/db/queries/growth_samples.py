@@ -86,13 +86,9 @@ def series_ids() -> Node:
 
 add_series = Insert(SeriesKey, GrowthSeries, *_KEY, key=4, keep=True, at_once=_ROWS)
 """Adds what was never sampled before."""
+_figures = (getattr(GrowthHour, name) for name in Sample._fields)
 _write_hours = Insert(
-    tuple[Any, ...],
-    GrowthHour,
-    *(GrowthHour.series, GrowthHour.begins),
-    *(getattr(GrowthHour, name) for name in Sample._fields),
-    key=2,
-    at_once=_ROWS,
+    tuple[Any, ...], GrowthHour, GrowthHour.series, GrowthHour.begins, *_figures, key=2, at_once=_ROWS
 )
 
 
@@ -233,14 +229,8 @@ def _changed_quotas(piece: Piece) -> Node:
 
 
 # of two changes within the same second, the later one counts
-_write = Insert(
-    tuple[Any, ...],
-    QuotaTime,
-    *(QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name, QuotaTime.since),
-    *(QuotaTime.quota, QuotaTime.until),
-    key=4,
-    at_once=5000,
-)
+_columns = ("project_uuid", "service_type", "resource_name", "since", "quota", "until")
+_write = Insert(tuple[Any, ...], QuotaTime, *(getattr(QuotaTime, name) for name in _columns), key=4, at_once=_ROWS)
 
 
 def note_changes(engine: Engine, now: int, piece: Piece) -> None:

@@ -213,12 +213,9 @@ FILTERS = {
 
 def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list[LifetimeRow]:
     """Returns at most `limit` periods with numbers above `after`, in their order."""
-    conditions: list[Any] = [
-        _L.id > after,
-        _L.began_at < wanted.until,
-        _L.ended_at.is_null() | ((_L.ended_at > wanted.since) & (_L.ended_at > _L.began_at)),
-        *(any_of(FILTERS[name], sorted(values)) for name, values in wanted.values.items()),
-    ]
+    is_in = _L.ended_at.is_null() | ((_L.ended_at > wanted.since) & (_L.ended_at > _L.began_at))
+    conditions: list[Any] = [_L.id > after, _L.began_at < wanted.until, is_in]
+    conditions += [any_of(FILTERS[name], sorted(values)) for name, values in wanted.values.items()]
     if wanted.domain_uuid is not None:
         conditions.append(_P.domain_uuid == wanted.domain_uuid)
     if wanted.project_uuid is not None:
