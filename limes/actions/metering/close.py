@@ -83,9 +83,6 @@ def _note_names(limes: Limes, now: int) -> None:
     )
 
 
-# -- commitments -------------------------------------------------------------------------------------------------------
-
-
 @atomic
 def _follow_commitments(limes: Limes, now: int) -> bool:
     """Adds what has happened to commitments. Returns whether there may be more."""

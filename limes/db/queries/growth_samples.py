@@ -72,8 +72,6 @@ def note_trends(now: int) -> Node:
     return models.GrowthState.update(trends_at=now)
 
 
-# -- hours -------------------------------------------------------------------------------------------------------------
-
 _KEY = [getattr(GrowthSeries, name) for name in ("scope", "service_type", "resource_name", "az")]
 _ROWS = 5000
 """Of one statement."""

@@ -82,8 +82,6 @@ def begin_periods(engine: Engine, project_id: int, service_type: str, periods: S
     _insert(engine, [(*row, first, at) for row, first in zip(found, first_seen, strict=True)])
 
 
-# -- ends without a scrape ---------------------------------------------------------------------------------------------
-
 _Which = Literal["of projects", "of other resources"]
 """Periods of projects (by UUID), or of all resources but some (`service/resource`)."""
 

@@ -77,7 +77,6 @@ class GapRow(NamedTuple):
 add_gaps = Insert(GapRow, UsageGap, key=3, at_once=5000)
 """Adds gaps that have just ended."""
 
-# -- what vanishes -----------------------------------------------------------------------------------------------------
 
 _AZ = models.ProjectAZResource
 _METERED = _AZ.metered_usage.is_null(False) & (_AZ.metered_usage > 0)
