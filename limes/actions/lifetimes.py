@@ -17,11 +17,8 @@ def record_lifetimes(limes: Limes, scrape: Scrape, *, of: Followed) -> None:
     """Writes which subresources are new since the last scrape, and which are gone; nothing if nothing has changed. A
     service of which nothing is followed costs no statement."""
     engine, task, now = limes.engine, scrape.task, scrape.now
-    followed = {
-        name: attributes
-        for (service_type, name), attributes in of.items()
-        if service_type == task.service_type and name in scrape.usages
-    }
+    of_service = {name: attributes for (type_, name), attributes in of.items() if type_ == task.service_type}
+    followed = {name: attributes for name, attributes in of_service.items() if name in scrape.usages}
     if not followed:
         return
     known = queries.open_periods(engine, task)

@@ -185,7 +185,6 @@ def quota_refused(
 
 
 def bound_changed(scope: Scope, step: QuotaStep, initiator: Initiator) -> Event:
-    """It was said how far quota may grow by itself."""
     name, is_switch = _BOUNDS[step.what], step.what is What.FORBID_AUTOGROWTH
     old, new = (bool(value) if is_switch else value for value in (step.old, step.new))
     payload = {f"old{name}": old, f"new{name}": new, "unit": None if is_switch else step.unit.value or None}

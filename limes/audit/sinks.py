@@ -18,8 +18,6 @@ from limes.system import Clock
 
 @dataclass(frozen=True, slots=True)
 class OutgoingEvent:
-    """An event to deliver."""
-
     number: int
     stream: str
     id: str
@@ -119,7 +117,6 @@ _TRY_LATER = frozenset({408, 425, 429})
 
 
 def sign(secret: str, timestamp: str, body: bytes) -> str:
-    """Returns the signature of a request."""
     digest = hmac.new(secret.encode(), timestamp.encode() + b"." + body, hashlib.sha256)
     return f"sha256={digest.hexdigest()}"
 

@@ -40,16 +40,12 @@ class SampleIdentities:
         self.domains = tuple(Domain(item.id or sample_id("domain", item.name), item.name) for item in settings.domains)
         self._domain_of = {domain.name: domain for domain in self.domains}
         ids = {item.name: item.id or sample_id("project", item.name) for item in settings.projects}
-        self.projects = tuple(
-            Project(
-                id=ids[item.name],
-                name=item.name,
-                parent_id=ids[item.parent] if item.parent else self._domain_of[item.domain].id,
-                domain=self._domain_of[item.domain],
-            )
-            for item in settings.projects
-        )
-        self._project_of = {project.name: project for project in self.projects}
+        self._project_of: dict[str, Project] = {}
+        for item in settings.projects:
+            domain = self._domain_of[item.domain]
+            parent_id = ids[item.parent] if item.parent else domain.id
+            self._project_of[item.name] = Project(ids[item.name], item.name, parent_id, domain)
+        self.projects = tuple(self._project_of.values())
         users = {user.name: user for user in settings.users}
         self._tokens = {token.token: self._identity(users[token.user], token) for token in settings.tokens}
 

@@ -23,7 +23,7 @@ from limes.collector.http import MetricsEndpoint, operational_server
 from limes.collector.loop import Job, Loop, watch_for_jumps
 from limes.db.engine import Engine
 from limes.errors import LimesError, StartupError
-from limes.metrics.shared import SharedFigures
+from limes.metrics.samples import SharedFigures
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from limes.core.notifications import PREFIX
 from limes.metrics.counters import CommitmentChanges
 from limes.metrics.data import DataMetrics
 from limes.metrics.gauges import AlertGauges, forecast_gauges, mail_gauges, request_gauges, scrape_gauges
-from limes.metrics.shared import SharedFigures
+from limes.metrics.samples import SharedFigures
 from limes.settings import Settings
 
 

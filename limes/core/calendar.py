@@ -104,5 +104,4 @@ class MonthUnits:
         return next((unit for since, unit in reversed(known) if since < end), known[0][1])
 
     def differ(self, months: Sequence[int]) -> bool:
-        """Returns whether any resource had different units in these months."""
         return any(len({self.at(ref, month) for month in months}) > 1 for ref in self.noted)

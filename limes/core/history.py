@@ -8,8 +8,6 @@ from limes.core.units import Unit
 
 
 class What(enum.StrEnum):
-    """Which number was changed."""
-
     QUOTA = "quota"
     BACKEND_QUOTA = "backend_quota"
     """What the backend enforces was put right, while the quota did not change."""

@@ -77,8 +77,6 @@ class OpenPeriod(NamedTuple):
 
 
 class NewPeriod(NamedTuple):
-    """A period that begins now."""
-
     found: Found
     first_seen_at: float | None
     """When the subresource was seen first; None: now."""

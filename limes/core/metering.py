@@ -97,8 +97,6 @@ def integrate(
 
 
 class Zone(NamedTuple):
-    """What happened to a resource in one AZ."""
-
     usage: int
     """At the beginning."""
     steps: Sequence[Step] = ()
@@ -106,7 +104,6 @@ class Zone(NamedTuple):
 
 
 def integrate_each(begin: int, end: int, zones: Mapping[str, Zone], gaps: Sequence[Gap] = ()) -> dict[str, Account]:
-    """Returns the accounts of a resource by AZ, each by itself."""
     return {az: integrate(begin, end, zone.usage, zone.steps, gaps, zone.committed) for az, zone in zones.items()}
 
 

@@ -56,8 +56,6 @@ class AuditCounters(Counts):
 
 
 class MailCounters(Counts):
-    """Tries to send mails, by sink and outcome."""
-
     def __init__(self, sinks: Iterable[str]) -> None:
         help_text = "Mails by what became of a try; unreachable counts tries to reach the server"
         family = Family(_MAILS, help_text, ("sink", "outcome"), UntypedMetricFamily)
@@ -104,20 +102,15 @@ class JobMetrics(Telemetry, Collector):
         self._found = count("limes_quota_drift_found", "Backend quotas that somebody else had changed", by_service)
         self._repaired = count("limes_quota_drift_repaired", "Backend quotas corrected after such a change", by_service)
         self._takeovers = count("limes_lease_takeovers", "Tasks claimed again after an earlier claim expired", ["task"])
-        self._durations = Histogram(
-            "limes_task_duration_seconds",
-            "Duration of tasks, from the claim to the recorded result",
-            ["task", "service"],
-            buckets=_BUCKETS,
-            registry=None,
-        )
+        help_text = "Duration of tasks, from the claim to the recorded result"
+        labels = ["task", "service"]
+        self._durations = Histogram("limes_task_duration_seconds", help_text, labels, buckets=_BUCKETS, registry=None)
         self.metrics = (self._found, self._repaired, self._takeovers, self._durations)
         for pair in services:
             self._found.labels(*pair)
             self._repaired.labels(*pair)
 
     def start_at_zero(self, tasks: Sequence[str]) -> None:
-        """Lets the counters of these jobs (`Job.name`) begin at 0."""
         for task in tasks:
             self._takeovers.labels(split_task(task)[0])
             self._durations.labels(*split_task(task))

@@ -115,12 +115,10 @@ class _Snapshot:
         self._refs = {id_: ref for ref, id_ in catalog_queries.resource_ids(engine).items() if catalog.find(ref)}
         self._resources = {id_: of_resource(ref) for id_, ref in self._refs.items()}
         self._names = queries.projects(engine)
-        self._projects = {
-            id_: labels(
-                {"domain": row.domain_name, "domain_id": row.domain_uuid, "project": row.name, "project_id": row.uuid}
-            )
-            for id_, row in self._names.items()
-        }
+        self._projects = {}
+        for id_, row in self._names.items():
+            names = {"domain": row.domain_name, "domain_id": row.domain_uuid}
+            self._projects[id_] = labels({**names, "project": row.name, "project_id": row.uuid})
 
     @cached_property
     def _committed(self) -> list[queries.CommittedFigure]:
@@ -154,7 +152,6 @@ class _Snapshot:
                 yield f"{labels({'domain': name, 'domain_id': uuid})},{self._resources[resource_id]}", quota
 
     def domains(self, now: float) -> Families:
-        """Yields sums over the projects of each domain."""
         names = {row.id: labels({"domain": row.name, "domain_id": row.uuid}) for row in domain_rows(self._engine)}
         return figures.domain_sums(self._engine, names, self._resources, now)
 
@@ -184,7 +181,6 @@ class _Snapshot:
             yield self._of_project_in_az(az, project_id, resource_id), amount
 
     def first_ends(self) -> Samples:
-        """Returns when the first commitment of each project and resource ends."""
         ends: dict[tuple[int, int], float] = {}
         for row in self._committed:
             key = (row.project_id, row.resource_id)
@@ -193,14 +189,12 @@ class _Snapshot:
             yield f"{self._projects[project_id]},{self._resources[resource_id]}", end
 
     def overridden(self, overrides: QuotaOverrides) -> Samples:
-        """Returns what quota of existing projects is pinned to."""
         if not overrides:
             return ()
         names = {(row.domain_name, row.name): self._projects[id_] for id_, row in self._names.items()}
         return figures.overridden(overrides, names)
 
     def listed(self, plugins: Mapping[str, str]) -> Families:
-        """Returns what plugins list, by project."""
         projects = {
             id_: labels({"domain_id": row.domain_uuid, "project_id": row.uuid}) for id_, row in self._names.items()
         }

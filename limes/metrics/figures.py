@@ -69,12 +69,10 @@ def labels(values: Mapping[str, str]) -> str:
 
 
 def of_resource(ref: Ref) -> str:
-    """Returns the labels of a resource."""
     return labels({"resource": ref[1], "service": ref[0]})
 
 
 def gauge(name: str, help_text: str, samples: Samples) -> Iterator[bytes]:
-    """Yields one family in chunks of many lines."""
     yield f"# HELP {name} {help_text}\n# TYPE {name} gauge\n".encode()
     lines = (f"{name}{{{inside}}} {value}\n" for inside, value in samples)
     while chunk := "".join(islice(lines, _LINES_AT_ONCE)):

@@ -31,11 +31,8 @@ def without_secrets(body: bytes, status: int, request: requests.PreparedRequest)
     is_error = status >= 400
     shortest = _SHORTEST if is_error else _SHORTEST_IN_DATA
     body = body[:_LONGEST_ERROR] if is_error else body
-    sent = [
-        credential
-        for credential in set(_credentials(request))
-        if len(credential) >= shortest and credential.encode() in body
-    ]
+    long = [credential for credential in set(_credentials(request)) if len(credential) >= shortest]
+    sent = [credential for credential in long if credential.encode() in body]
     if not sent and not is_error:
         return body
     text = body.decode(errors="surrogateescape")

@@ -52,10 +52,9 @@ class KeystoneSignInMethod:
 
     def _plugin(self, request: PasswordSignIn | CredentialSignIn) -> Any:
         if isinstance(request, CredentialSignIn):
+            secret = request.secret.get_secret_value()
             return v3.ApplicationCredential(
-                self._url,
-                application_credential_id=request.id,
-                application_credential_secret=request.secret.get_secret_value(),
+                self._url, application_credential_id=request.id, application_credential_secret=secret
             )
         user = {"username": request.user, "user_domain_name": request.user_domain}
         methods: list[v3.AuthMethod] = [v3.PasswordMethod(password=request.password.get_secret_value(), **user)]
@@ -91,12 +90,8 @@ class KeystoneSignInMethod:
     def revoke(self, token: str) -> None:
         # Keystone lets only a good token revoke itself, so nobody can fill our memory with made-up ones
         with contextlib.suppress(Unauthorized), self._refusals(Unauthorized("")):
-            self._session.delete(
-                f"{self._url}/auth/tokens",
-                headers={"X-Auth-Token": token, "X-Subject-Token": token},
-                authenticated=False,
-                log=False,
-            )
+            headers = {"X-Auth-Token": token, "X-Subject-Token": token}
+            self._session.delete(f"{self._url}/auth/tokens", headers=headers, authenticated=False, log=False)
             if self._revoked is not None:
                 self._revoked.add(token)
 

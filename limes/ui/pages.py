@@ -26,8 +26,6 @@ _TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file as it is sent."""
-
     plain: bytes
     packed: bytes
     content_type: str

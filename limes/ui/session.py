@@ -138,7 +138,6 @@ class ScopesEndpoint:
 
 
 def _account(body: SignIn) -> str:
-    """Returns what failures are counted by: its kind and its name."""
     if isinstance(body, PasswordSignIn):
         return f"user {body.user_domain}/{body.user}"
     if isinstance(body, CredentialSignIn):

@@ -151,8 +151,6 @@ def session_of(issued: Issued, identity: Identity) -> dict[str, Any]:
 
 
 class SampleSignInMethod:
-    """A `SignInMethod` to the sample's tokens."""
-
     def __init__(self, settings: SampleSettings) -> None:
         identities = SampleIdentities(settings)
         self._identities = {

@@ -113,7 +113,6 @@ class Throttle:
             del self._failures[key]
 
     def _end(self, costs: dict[Hashable, _Cost]) -> None:
-        """Takes the failure back."""
         with self._lock:
             for key in costs:
                 failures, last = self._failures.pop(key, (1, 0.0))

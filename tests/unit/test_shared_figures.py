@@ -9,7 +9,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from limes.errors import Unavailable
-from limes.metrics.shared import SharedFigures
+from limes.metrics.samples import SharedFigures
 
 
 class Database:

@@ -72,7 +72,6 @@ def forecast_growth(limes: Limes, where: Where, selection: Selection, *, every_a
 
 
 def _sort_forecasts(found: Iterable[Forecast], refs: Sequence[Ref], catalog: Catalog) -> list[Forecast]:
-    """Returns what is full first, and else in the order of these resources."""
     order = {ref: position for position, ref in enumerate(refs)}
     return sorted(found, key=lambda each: (*_urgency(each), order[each.named.ref], catalog.az_order(each.present.az)))
 

@@ -174,7 +174,6 @@ def report_growth(
 
 
 def _since(limes: Limes, where: Where, named: Mapping[Ref, NamedResource]) -> dict[Ref, int]:
-    """Returns since when there are data of each resource, as far as known."""
     first = growth_history.first_times(limes.engine)
     begun = first.sample
     if where.project is None:
@@ -191,11 +190,13 @@ def _since(limes: Limes, where: Where, named: Mapping[Ref, NamedResource]) -> di
     return since | {ref: min(first.commitment_use, since.get(ref, first.commitment_use)) for ref in older}
 
 
+def _first_day(times: Times, granularity: Granularity, now: int) -> int:
+    return day_of(now) - ((times.days or _DEFAULT_DAYS[granularity]) - 1) * DAY
+
+
 def _suit(limes: Limes, times: Times, since: Mapping[Ref, int], now: int) -> tuple[Granularity, Times]:
     """Returns hours for a day of data, else days as far as they are kept; and the times from where data begin."""
-    begin = times.begin
-    if begin is None:
-        begin = day_of(now) - ((times.days or _DEFAULT_DAYS[Granularity.DAY]) - 1) * DAY
+    begin = _first_day(times, Granularity.DAY, now) if times.begin is None else times.begin
     end = now if times.end is None else times.end
     begin = max(begin, min([*since.values(), end - 1]))
     granularity = Granularity.MONTH
@@ -210,7 +211,7 @@ def _whole(limes: Limes, times: Times, granularity: Granularity, now: int) -> tu
     """Returns from when to when, as whole hours, days or months."""
     kept = kept_since(limes, granularity, now)
     if times.begin is None:
-        begin = day_of(now) - ((times.days or _DEFAULT_DAYS[granularity]) - 1) * DAY
+        begin = _first_day(times, granularity, now)
         begin = max(begin, kept) if granularity is Granularity.HOUR else begin
     else:
         begin = times.begin

@@ -7,7 +7,7 @@ change.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -114,7 +114,10 @@ def _read(limes: Limes, now: int, known: Collection[SeriesKey]) -> dict[SeriesKe
     found: _Places = defaultdict(_Figures)
     for level in _LEVELS:
         _add_usage(limes, found, refs, level)
-        _add_committed(limes, found, refs, level, now)
+        for row in kept_sums.committed_sums(engine, list(refs), now, level, _EVERYWHERE):
+            if row.status == Status.CONFIRMED:
+                for az in {ALL_AZS, row.az} - {ANY_AZ}:
+                    found[row.key, refs[row.resource_id], az].committed += int(row.amount)
     _add_domain_quotas(limes, found, refs)
     _add_capacity(limes, found, refs)
     # a domain may have been deleted between two of the queries
@@ -136,13 +139,6 @@ def _add_usage(limes: Limes, found: _Places, refs: Mapping[int, Ref], level: Lev
     for in_az in kept_sums.az_usage_sums(limes.engine, ids, level, _EVERYWHERE):
         if in_az.az != ANY_AZ:
             found[in_az.key, refs[in_az.resource_id], in_az.az].usage = int(in_az.usage)
-
-
-def _add_committed(limes: Limes, found: _Places, refs: Mapping[int, Ref], level: Level, now: int) -> None:
-    for row in kept_sums.committed_sums(limes.engine, list(refs), now, level, _EVERYWHERE):
-        if row.status == Status.CONFIRMED:
-            for az in {ALL_AZS, row.az} - {ANY_AZ}:
-                found[row.key, refs[row.resource_id], az].committed += int(row.amount)
 
 
 def _add_domain_quotas(limes: Limes, found: _Places, refs: Mapping[int, Ref]) -> None:
@@ -208,14 +204,12 @@ def _compute_trends_if_due(limes: Limes) -> None:
     while ids := engine.snapshot(partial(growth_history.series_after, engine, last, _SERIES)):
         today, last = day_of(now), ids[-1]
         days = engine.snapshot(partial(growth_history.days_of, engine, ids, today - LOOK_BACK * DAY, today))
-        rows = [_trend(id_, today, days.get(id_, ())) for id_ in ids]
+        rows: list[tuple[object, ...]] = []
+        for id_, usage in ((id_, days.get(id_, ())) for id_ in ids):
+            figures = trend_of(today, usage)[1:] if len(usage) >= MIN_DAYS else [None] * 4
+            rows.append((id_, today, len(usage), *figures))
         engine.atomic(partial(growth_history.write_trends, engine, rows))
     engine.atomic(partial(queries.note_trends, engine, now))
-
-
-def _trend(id_: int, today: int, days: Sequence[tuple[int, int]]) -> tuple[object, ...]:
-    figures = trend_of(today, days)[1:] if len(days) >= MIN_DAYS else [None] * 4
-    return (id_, today, len(days), *figures)
 
 
 # -- samples that are not due yet --------------------------------------------------------------------------------------

@@ -63,7 +63,6 @@ def close_days(limes: Limes) -> None:
 
 
 def _begin(limes: Limes, now: int) -> State:
-    """Begins the account with what projects use now."""
     engine, last = limes.engine, -1
     while some := engine.snapshot(partial(accounts.projects_after, engine, last, _PROJECTS_TO_BEGIN)):
         engine.atomic(partial(metering.begin_projects, engine, some, now))
@@ -82,9 +81,6 @@ def _note_names(limes: Limes, now: int) -> None:
     metering.note_units(
         limes.engine, {ref: resource.unit.value for ref, resource in resources.items() if resource}, now
     )
-
-
-# -- commitments -------------------------------------------------------------------------------------------------------
 
 
 @atomic
@@ -244,11 +240,9 @@ class _ClosedDay:
         to_tell = self._to_tell(zones, counted)
         self.days.extend((meter, self._day(meter, counted[meter].account)) for meter in zones if meter in to_tell)
         if to_tell or _ends_month(day):
-            self.months.extend(
-                (meter, self._month(meter, account))
-                for meter, account in known.month_until(zones, month, day.end).items()
-                if meter in to_tell or not account.is_nothing
-            )
+            for meter, account in known.month_until(zones, month, day.end).items():
+                if meter in to_tell or not account.is_nothing:
+                    self.months.append((meter, self._month(meter, account)))
 
     def _to_tell(self, zones: Sequence[Meter], counted: Mapping[Meter, VersionedAccount]) -> Collection[Meter]:
         """Returns where the day has to be told: elsewhere, usage was what it was before. Where AZs are covered
@@ -256,12 +250,10 @@ class _ClosedDay:
         known, day = self.known, self.day
         if self.told is not None:
             return zones
-        eventful = {
-            meter
-            for meter in zones
-            if counted[meter].account.unknown > 0
-            or any(day.begin <= step.at < day.end for step in known.steps.get(meter, ()))
-        }
+        eventful = {meter for meter in zones if counted[meter].account.unknown > 0}
+        for meter in zones:
+            if any(day.begin <= step.at < day.end for step in known.steps.get(meter, ())):
+                eventful.add(meter)
         return zones if eventful and known.is_pooled(zones, month_of(day.begin), day.end) else eventful
 
     def _day(self, meter: Meter, account: Account) -> StoredAccount:

@@ -120,20 +120,17 @@ def _repair_days(limes: Limes, window: MeteringWindow, projects: Sequence[str], 
             _cover_stored_days(known, older, before, done)
             after |= {meter: [*older[meter], *later[meter]] for meter in zones}
     _replace(limes, window, before, after, reason)
-    return [
-        correction
-        for month in buckets(month_of(begin), next_month(month_of(end - 1)), Granularity.MONTH)
-        for correction in _correct_month(limes, window, set(projects), month.begin, reason)
-    ]
+    noted: list[Correction] = []
+    for month in buckets(month_of(begin), next_month(month_of(end - 1)), Granularity.MONTH):
+        noted += _correct_month(limes, window, set(projects), month.begin, reason)
+    return noted
 
 
 def _complete_month(limes: Limes, window: MeteringWindow, projects: Sequence[str], month: Bucket) -> list[Correction]:
     """Adds to a closed month whose days are not kept any more what was committed after the last day that it counts:
     nothing else has happened after that. Returns what it said before."""
-    engine, months = (
-        limes.engine,
-        sources.months(limes.engine, projects, calendar.previous_month(month.begin), month.end),
-    )
+    engine, before = limes.engine, calendar.previous_month(month.begin)
+    months = sources.months(engine, projects, before, month.end)
     committed = sources.committed(engine, projects, month.begin, month.end)
     # usage of that time is not known any more: what commitments of all AZs would cover stays as it was
     known = Sources(window, committed=committed, months=months, pools=False)
@@ -150,7 +147,6 @@ def _complete_month(limes: Limes, window: MeteringWindow, projects: Sequence[str
 
 
 def _replace(limes: Limes, window: MeteringWindow, before: Days, after: Days, reason: str) -> None:
-    """Writes days that are not what they were before, and their months."""
     compared: list[tuple[Meter, StoredAccount, StoredAccount]] = []
     to_write: set[tuple[Any, int]] = set()
     for meter, rows in after.items():
@@ -166,11 +162,8 @@ def _replace(limes: Limes, window: MeteringWindow, before: Days, after: Days, re
             begins_otherwise = differs and old.account.last != row.account.last
     # all AZs of a resource: what counts in one may depend on others
     written = [(meter, row) for meter, _, row in compared if (meter[:3], row.begin) in to_write]
-    noted = [
-        Correction.of(window.now, reason, "day", meter, old)
-        for meter, old, row in compared
-        if row.version > old.version
-    ]
+    wrong = [(meter, old) for meter, old, row in compared if row.version > old.version]
+    noted = [Correction.of(window.now, reason, "day", meter, old) for meter, old in wrong]
     if not noted:
         return
     accounts.write_days(limes.engine, written)

@@ -141,7 +141,6 @@ class ClosedMonths:
 
 
 def name_at(names: Sequence[Names], end: int) -> Names:
-    """Returns what the project was called at the end of a time."""
     return next((row for row in reversed(names) if row.since < end), names[0])
 
 

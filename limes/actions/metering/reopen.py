@@ -24,7 +24,6 @@ _PROJECTS = 20
 
 
 def reopen_if_ahead(limes: Limes, state: State, now: int) -> None:
-    """Opens days again that are yet to come, if there are such days."""
     if _is_ahead(state, now):
         marker: str | None = ""
         while marker is not None:  # harmless if it is done twice, or not to its end
@@ -66,7 +65,6 @@ def _reopen(limes: Limes, now: int) -> None:
 
 
 def _note_months(limes: Limes, state: State, month: int, now: int) -> None:
-    """Keeps what was said of months that were closed."""
     engine, marker = limes.engine, ""
     while projects := sources.project_page(engine, month, state.closed_until, marker, 10 * _PROJECTS):
         marker = projects[-1]

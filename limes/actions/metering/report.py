@@ -207,8 +207,8 @@ def _told_of(query: UsageQuery, meter: Meter) -> Meter:
 
 
 def _sum_of(zones: Mapping[Meter, VersionedAccount]) -> VersionedAccount:
-    accounts_by_az = [counted.account for counted in zones.values()]
-    return VersionedAccount(add_zones(accounts_by_az), max(counted.version for counted in zones.values()))
+    by_az, versions = zip(*zones.values(), strict=True)
+    return VersionedAccount(add_zones(by_az), max(versions))
 
 
 def _entry(names: Sequence[Names], meter: Meter, parts: Sequence[Part], state: State) -> UsageEntry:

@@ -126,11 +126,8 @@ class Sources:
         for begin in {*since.values()}:
             if begin < end or begin == month:
                 later = self._since(begin, end, usages)
-                found |= {
-                    meter: add(found[meter], later[meter]) if meter in found else later[meter]
-                    for meter in zones
-                    if since[meter] == begin
-                }
+                for meter in (meter for meter in zones if since[meter] == begin):
+                    found[meter] = add(found[meter], later[meter]) if meter in found else later[meter]
         return found
 
     def _since(self, begin: int, end: int, usages: Usages) -> dict[Meter, Account]:

@@ -47,10 +47,9 @@ def meter_usage(limes: Limes, scrape: Scrape) -> None:
     changes = {place: usage for place, usage in usages.items() if jumped_back or usage != metered.get(place, 0)}
     if changes:
         names = {id_: name for name, id_ in scrape.ids.items()}
-        steps = [
-            StepRow(task.project_uuid, task.service_type, names[resource], az, at, usage, recorded_at)
-            for (resource, az), usage in sorted(changes.items())
-        ]
+        of = (task.project_uuid, task.service_type)
+        rows = sorted(changes.items())
+        steps = [StepRow(*of, names[resource], az, at, usage, recorded_at) for (resource, az), usage in rows]
         queries.add_steps(engine, steps)
     begin = unknown_since(task.scraped_at, task.failing_since, limes.settings.usage_valid_for)
     if begin is not None and begin < at:

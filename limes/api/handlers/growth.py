@@ -13,16 +13,11 @@ def show_usage_history(call: Call) -> Answer:
     """Shows usage, quota, capacity and commitments of all projects over time, by hour, day or month."""
     call.refuse_unknown_parameters()
     req = call.req
-    granularity = parameters.HISTORY_GRANULARITY.of(req)
+    told = parameters.HISTORY_GRANULARITY.of(req)
+    granularity = None if told == parameters.AUTO else Granularity(told)
     begin, end = parameters.HISTORY_FROM.of(req), parameters.HISTORY_UNTIL.of(req)
-    found = report_growth(
-        call.limes,
-        call.where,
-        call.selection(),
-        None if granularity == parameters.AUTO else Granularity(granularity),
-        Times(parameters.DAYS_BACK.of(req) or None, begin, end),
-        every_az=parameters.PER_AZ.of(req),
-    )
+    times, every_az = Times(parameters.DAYS_BACK.of(req) or None, begin, end), parameters.PER_AZ.of(req)
+    found = report_growth(call.limes, call.where, call.selection(), granularity, times, every_az=every_az)
     return Answer(document=render_usage_history(found))
 
 

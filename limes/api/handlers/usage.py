@@ -14,8 +14,6 @@ from limes.errors import BadRequest
 from limes.web.call import Answer, BodyStream
 from limes.web.encoding import CSV, dump_part, prefers_csv
 
-_BEGAN_AT = "x-limes-metering-began-at"
-"""The header that says since when usage is metered."""
 Parts = Generator[Part, None, None]
 
 
@@ -28,7 +26,7 @@ def report_usage(call: Call) -> Answer:
     page = find_page(call.limes, query)
     links = call.next_link(page.next) if page.next is not None else []
     # a spreadsheet has no place for these, so they are headers, too (the link: RFC 8288)
-    headers = {"vary": "Accept", _BEGAN_AT: str(page.state.begun_at)}
+    headers = {"vary": "Accept", "x-limes-metering-began-at": str(page.state.begun_at)}
     if links:
         headers["link"] = f'<{links[0].href}>; rel="next"'
     parts = read_parts(call.limes, page)

@@ -2,17 +2,8 @@
 Rows name what they are about by UUID and name, and outlive it. Times are whole seconds.
 """
 
-from peewee import (
-    SQL,
-    AutoField,
-    BigIntegerField,
-    Check,
-    CompositeKey,
-    DoubleField,
-    ForeignKeyField,
-    IntegerField,
-    TextField,
-)
+import peewee
+from peewee import BigIntegerField, CompositeKey, DoubleField, ForeignKeyField, IntegerField, TextField
 
 from limes.db.base import BaseModel
 
@@ -31,7 +22,7 @@ class GrowthSeries(BaseModel):
     """What is sampled: a resource of the cluster (`scope` is empty) or of a domain (its UUID), in one AZ or in all of
     them (`az` is empty)."""
 
-    id = AutoField()
+    id = peewee.AutoField()
     scope = TextField()
     service_type = TextField()
     resource_name = TextField()
@@ -66,7 +57,7 @@ class _Summary(BaseModel):
 
     series = ForeignKeyField(GrowthSeries, on_delete="CASCADE", index=False)
     begins = BigIntegerField()
-    samples = IntegerField(constraints=[Check("samples > 0")])
+    samples = IntegerField(constraints=[peewee.Check("samples > 0")])
     """How many hours of it were sampled."""
     usage = BigIntegerField()
     """Average."""
@@ -137,7 +128,7 @@ QuotaTime.add_index(
         QuotaTime.resource_name,
         name="quota_times_present",
         unique=True,
-        where=SQL("until IS NULL"),
+        where=peewee.SQL("until IS NULL"),
     )
 )
 QuotaTime.add_index(QuotaTime.index(QuotaTime.until, name="quota_times_until"))

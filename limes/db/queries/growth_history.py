@@ -28,19 +28,20 @@ class Point(NamedTuple):
     capacity: int | None = None
 
 
-_MODELS: dict[Granularity, Any] = {
+MODELS: dict[Granularity, Any] = {
     Granularity.HOUR: GrowthHour,
     Granularity.DAY: GrowthDay,
     Granularity.MONTH: GrowthMonth,
     Granularity.TOTAL: GrowthMonth,
 }
+LENGTHS = (Granularity.HOUR, Granularity.DAY, Granularity.MONTH)
 
 
 @collected(tuple[str, str, str], Point)
 def growth_history(scope: str, granularity: Granularity, begin: int, end: int, *, every_az: bool) -> Node:
     """What was sampled by service, resource and AZ, of the cluster (`scope` is empty) or a domain (UUID): of all AZs
     together, or of each single one."""
-    series, model = GrowthSeries, _MODELS[granularity]
+    series, model = GrowthSeries, MODELS[granularity]
     is_hour = model is GrowthHour
     largest, last = (model.usage, model.usage) if is_hour else (model.usage_largest, model.usage_last)
     az = series.az != "" if every_az else series.az == ""
@@ -118,7 +119,6 @@ def quotas_of_project(project: str, begin: int, end: int) -> Node:
 
 @column(int)
 def series_after(after: int, limit: int) -> Node:
-    """At most so many ids after this one."""
     return GrowthSeries.select(GrowthSeries.id).where(GrowthSeries.id > after).order_by(GrowthSeries.id).limit(limit)
 
 

@@ -1,26 +1,16 @@
 """Writes samples of usage, quota, commitments and capacity, and when quotas have changed (docs/adr/0033)."""
 
 from collections.abc import Collection, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from peewee import Select, Value, fn
 
-from limes.core.calendar import DAY
+from limes.core.calendar import DAY, Granularity
+from limes.db import models
 from limes.db.compiled import any_of, lock, quotient
 from limes.db.engine import Engine
-from limes.db.models import (
-    GrowthDay,
-    GrowthHour,
-    GrowthMonth,
-    GrowthSeries,
-    GrowthState,
-    Job,
-    Project,
-    ProjectResource,
-    QuotaTime,
-    Resource,
-    Service,
-)
+from limes.db.models import GrowthDay, GrowthHour, GrowthSeries, Project, QuotaTime, Resource, Service
+from limes.db.queries.growth_history import LENGTHS, MODELS
 from limes.db.query import Insert, Node, first, mapping, tuples, writes
 
 
@@ -51,14 +41,13 @@ class Sample(NamedTuple):
 
 @writes
 def begin() -> Node:
-    """Adds the row of the state, unless it is there."""
-    insert = GrowthState.insert(id=1, sampled_at=0, trends_at=0)
-    return insert.on_conflict("NOTHING", conflict_target=[GrowthState.id])
+    insert = models.GrowthState.insert(id=1, sampled_at=0, trends_at=0)
+    return insert.on_conflict("NOTHING", conflict_target=[models.GrowthState.id])
 
 
 @first(State)
 def _state(*, is_locked: bool) -> Node:
-    query = GrowthState.select(GrowthState.sampled_at, GrowthState.trends_at)
+    query = models.GrowthState.select(models.GrowthState.sampled_at, models.GrowthState.trends_at)
     return lock(query) if is_locked else query
 
 
@@ -75,15 +64,13 @@ def lock_state(engine: Engine) -> State:
 
 @writes
 def note_sample(now: int) -> Node:
-    return GrowthState.update(sampled_at=now)
+    return models.GrowthState.update(sampled_at=now)
 
 
 @writes
 def note_trends(now: int) -> Node:
-    return GrowthState.update(trends_at=now)
+    return models.GrowthState.update(trends_at=now)
 
-
-# -- hours -------------------------------------------------------------------------------------------------------------
 
 _KEY = [getattr(GrowthSeries, name) for name in ("scope", "service_type", "resource_name", "az")]
 _ROWS = 5000
@@ -97,13 +84,9 @@ def series_ids() -> Node:
 
 add_series = Insert(SeriesKey, GrowthSeries, *_KEY, key=4, keep=True, at_once=_ROWS)
 """Adds what was never sampled before."""
+_figures = (getattr(GrowthHour, name) for name in Sample._fields)
 _write_hours = Insert(
-    tuple[Any, ...],
-    GrowthHour,
-    *(GrowthHour.series, GrowthHour.begins),
-    *(getattr(GrowthHour, name) for name in Sample._fields),
-    key=2,
-    at_once=_ROWS,
+    tuple[Any, ...], GrowthHour, GrowthHour.series, GrowthHour.begins, *_figures, key=2, at_once=_ROWS
 )
 
 
@@ -116,7 +99,7 @@ def write_hour(engine: Engine, hour: int, samples: Iterable[tuple[int, Sample]])
 def _roll_up(begin: int, end: int, *, is_day: bool) -> Node:
     """The INSERT of what the hours that begin in a day, or the days of a month, say together. It reads and writes all
     series at once."""
-    target: Any = GrowthDay if is_day else GrowthMonth
+    target: Any = GrowthDay if is_day else models.GrowthMonth
     source: Any = GrowthHour if is_day else GrowthDay
     samples, largest = (Value(1), source.usage) if is_day else (source.samples, source.usage_largest)
     last = source.alias("end")
@@ -156,27 +139,22 @@ def roll_up(engine: Engine, day: int, month: int, next_month: int) -> None:
     _roll_up(engine, month, next_month, is_day=False)
 
 
-_Length = Literal["hour", "day", "month"]
-_MODELS: dict[_Length, Any] = {"hour": GrowthHour, "day": GrowthDay, "month": GrowthMonth}
-
-
 @writes
-def _delete(length: _Length, time: int, *, is_future: bool) -> Node:
-    model = _MODELS[length]
+def _delete(length: Granularity, time: int, *, is_future: bool) -> Node:
+    model = MODELS[length]
     query: Node = model.delete().where(model.begins > time if is_future else model.begins < time)
     return query
 
 
 def forget(engine: Engine, hours_before: int, days_before: int, months_before: int | None) -> None:
-    """Deletes what began before these times."""
-    for length, before in zip(_MODELS, (hours_before, days_before, months_before), strict=True):
+    for length, before in zip(LENGTHS, (hours_before, days_before, months_before), strict=True):
         if before is not None:
             _delete(engine, length, before, is_future=False)
 
 
 def forget_future(engine: Engine, now: int) -> None:
     """Deletes what a clock that was ahead has written for times that are yet to come."""
-    for length in _MODELS:
+    for length in LENGTHS:
         _delete(engine, length, now, is_future=True)
     _forget_future_quotas(engine, now)
     _reopen_quotas(engine, now)
@@ -193,7 +171,7 @@ def bring_forward(job: str, at: float, scope: str, resources: Collection[int], s
         .where(GrowthSeries.scope == scope, *is_same, GrowthSeries.az == "", GrowthHour.begins < sampled_before)
     )
     new = Resource.select(Value(1)).join(Service).where(any_of(Resource.id, resources), ~fn.EXISTS(known))
-    return Job.update(next_run_at=at).where(Job.name == job, Job.next_run_at > at, fn.EXISTS(new))
+    return models.Job.update(next_run_at=at).where(models.Job.name == job, models.Job.next_run_at > at, fn.EXISTS(new))
 
 
 # -- quotas of projects ------------------------------------------------------------------------------------------------
@@ -224,7 +202,7 @@ def _changed_quotas(piece: Piece) -> Node:
     adding both sides up, which takes as long as reading them. A join would take very long where the planner does not
     know yet how many there are."""
     nothing = Value(None).cast("BIGINT")
-    row, quota = QuotaTime, ProjectResource
+    row, quota = QuotaTime, models.ProjectResource
     is_in_piece = row.project_uuid > piece.after
     if piece.last is not None:
         is_in_piece &= row.project_uuid <= piece.last
@@ -249,18 +227,11 @@ def _changed_quotas(piece: Piece) -> Node:
 
 
 # of two changes within the same second, the later one counts
-_write = Insert(
-    tuple[Any, ...],
-    QuotaTime,
-    *(QuotaTime.project_uuid, QuotaTime.service_type, QuotaTime.resource_name, QuotaTime.since),
-    *(QuotaTime.quota, QuotaTime.until),
-    key=4,
-    at_once=5000,
-)
+_columns = ("project_uuid", "service_type", "resource_name", "since", "quota", "until")
+_write = Insert(tuple[Any, ...], QuotaTime, *(getattr(QuotaTime, name) for name in _columns), key=4, at_once=_ROWS)
 
 
 def note_changes(engine: Engine, now: int, piece: Piece) -> None:
-    """Notes which quotas of a piece have changed since the last time."""
     changed = _changed_quotas(engine, piece)
     _write(engine, [(*key, known, now) for *key, known, _ in changed if known is not None])
     _write(engine, [(*key, now, present, None) for *key, _, _, present in changed if present is not None])
@@ -268,7 +239,6 @@ def note_changes(engine: Engine, now: int, piece: Piece) -> None:
 
 @writes
 def forget_quotas(before: int) -> Node:
-    """Deletes what ended before this time."""
     return QuotaTime.delete().where(QuotaTime.until < before)
 
 

@@ -20,8 +20,6 @@ from limes.db.query import Insert, Node, column, exists, tuples, value, writes, 
 
 
 class KnownLifetimes(NamedTuple):
-    """What is stored of a service in a project."""
-
     project_id: int | None
     """None if the project is not known by its present names."""
     periods: list[OpenPeriod]
@@ -43,7 +41,6 @@ def _open_periods(uuid: str, service_type: str) -> Node:
 
 
 def open_periods(engine: Engine, task: ProjectTask) -> KnownLifetimes:
-    """The open periods of a service in a project."""
     found: list[Any] = _open_periods(engine, task.project_uuid, task.service_type)
     names = (task.project_name, task.domain_uuid, task.domain_name)
     project_id = found[0][0] if found and found[0][1:4] == names else None
@@ -84,8 +81,6 @@ def begin_periods(engine: Engine, project_id: int, service_type: str, periods: S
     found = [(project_id, service_type, *period.found.what, period.found.name) for period in periods]
     _insert(engine, [(*row, first, at) for row, first in zip(found, first_seen, strict=True)])
 
-
-# -- ends without a scrape ---------------------------------------------------------------------------------------------
 
 _Which = Literal["of projects", "of other resources"]
 """Periods of projects (by UUID), or of all resources but some (`service/resource`)."""
@@ -216,12 +211,9 @@ FILTERS = {
 
 def page(engine: Engine, wanted: LifetimeFilter, after: int, limit: int) -> list[LifetimeRow]:
     """Returns at most `limit` periods with numbers above `after`, in their order."""
-    conditions: list[Any] = [
-        _L.id > after,
-        _L.began_at < wanted.until,
-        _L.ended_at.is_null() | ((_L.ended_at > wanted.since) & (_L.ended_at > _L.began_at)),
-        *(any_of(FILTERS[name], sorted(values)) for name, values in wanted.values.items()),
-    ]
+    is_in = _L.ended_at.is_null() | ((_L.ended_at > wanted.since) & (_L.ended_at > _L.began_at))
+    conditions: list[Any] = [_L.id > after, _L.began_at < wanted.until, is_in]
+    conditions += [any_of(FILTERS[name], sorted(values)) for name, values in wanted.values.items()]
     if wanted.domain_uuid is not None:
         conditions.append(_P.domain_uuid == wanted.domain_uuid)
     if wanted.project_uuid is not None:

@@ -7,21 +7,10 @@ from peewee import Cast, Value, fn
 
 from limes.core.calendar import MonthUnits
 from limes.core.catalog import Ref
+from limes.db import models
 from limes.db.compiled import any_of, lock
 from limes.db.engine import Engine
-from limes.db.models import (
-    Domain,
-    MeteredProject,
-    MeteredUnit,
-    Project,
-    ProjectAZResource,
-    ProjectResource,
-    ProjectService,
-    Resource,
-    Service,
-    UsageGap,
-    UsageStep,
-)
+from limes.db.models import MeteredProject, Project, ProjectService, Resource, Service, UsageGap, UsageStep
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.usage_sources import Meter
 from limes.db.query import Insert, Node, collected, column, tuples, writes
@@ -78,8 +67,6 @@ def forget_future(engine: Engine, project_uuid: str, service_type: str, now: int
 
 
 class GapRow(NamedTuple):
-    """A time in which nobody knew what a project used of a service."""
-
     project_uuid: str
     service_type: str
     begins: int
@@ -90,9 +77,8 @@ class GapRow(NamedTuple):
 add_gaps = Insert(GapRow, UsageGap, key=3, at_once=5000)
 """Adds gaps that have just ended."""
 
-# -- what vanishes -----------------------------------------------------------------------------------------------------
 
-_AZ = ProjectAZResource
+_AZ = models.ProjectAZResource
 _METERED = _AZ.metered_usage.is_null(False) & (_AZ.metered_usage > 0)
 
 
@@ -118,7 +104,7 @@ def _end_steps(engine: Engine, now: int, ended_later: Any, *conditions: Any) -> 
 
 @column(int)
 def _lock(of_figures: bool, uuids: Collection[str]) -> Node:
-    row: Any = (ProjectResource if of_figures else ProjectService).alias("own")
+    row: Any = (models.ProjectResource if of_figures else ProjectService).alias("own")
     query = row.select(row.project).join(Project, on=row.project == Project.id).where(any_of(Project.uuid, uuids))
     return lock(query.order_by(*(row.resource, row.project) if of_figures else [row.id]), of="own")
 
@@ -181,8 +167,8 @@ def begin_projects(engine: Engine, uuids: Mapping[int, str], now: int) -> None:
 def _end_names(now: int) -> Node:
     row = MeteredProject
     is_called = (row.project_uuid == Project.uuid) & (row.project_name == Project.name)
-    is_called &= (row.domain_uuid == Domain.uuid) & (row.domain_name == Domain.name)
-    exists = fn.EXISTS(Project.select(Value(1)).join(Domain).where(is_called))
+    is_called &= (row.domain_uuid == models.Domain.uuid) & (row.domain_name == models.Domain.name)
+    exists = fn.EXISTS(Project.select(Value(1)).join(models.Domain).where(is_called))
     return row.update(until=now).where(row.until.is_null(), ~exists)
 
 
@@ -190,7 +176,8 @@ def _end_names(now: int) -> Node:
 def _begin_names(now: int) -> Node:
     row = MeteredProject
     known = row.select(Value(1)).where(row.project_uuid == Project.uuid, row.until.is_null())
-    new = Project.select(Project.uuid, Cast(now, "BIGINT"), Project.name, Domain.uuid, Domain.name).join(Domain)
+    domain = models.Domain
+    new = Project.select(Project.uuid, Cast(now, "BIGINT"), Project.name, domain.uuid, domain.name).join(domain)
     names = [row.project_name, row.domain_uuid, row.domain_name]
     return row.insert_from(new.where(~fn.EXISTS(known)), [row.project_uuid, row.since, *names]).on_conflict(
         conflict_target=[row.project_uuid, row.since], preserve=names, update={row.until: None}
@@ -203,17 +190,16 @@ def note_names(engine: Engine, now: int) -> None:
     _begin_names(engine, now)
 
 
-_UNIT = (MeteredUnit.service_type, MeteredUnit.resource_name, MeteredUnit.since, MeteredUnit.unit)
-_add_units = Insert(tuple[str, str, int, str], MeteredUnit, *_UNIT, key=3)
+_UNIT = [getattr(models.MeteredUnit, name) for name in ("service_type", "resource_name", "since", "unit")]
+_add_units = Insert(tuple[str, str, int, str], models.MeteredUnit, *_UNIT, key=3)
 
 
 @collected(tuple[str, str], tuple[int, str])
 def _noted_units() -> Node:
-    return MeteredUnit.select(*_UNIT).order_by(MeteredUnit.since)
+    return models.MeteredUnit.select(*_UNIT).order_by(models.MeteredUnit.since)
 
 
 def metered_units(engine: Engine) -> MonthUnits:
-    """The units of all resources that were ever metered."""
     return MonthUnits(_noted_units(engine))
 
 

@@ -8,18 +8,10 @@ from peewee import fn
 
 from limes.core.calendar import Granularity, month_of, previous_month
 from limes.core.metering import Account
+from limes.db import models
 from limes.db.compiled import Select, any_of, lock
 from limes.db.engine import Engine
-from limes.db.models import (
-    ClosedDay,
-    MeteringState,
-    Project,
-    UsageCorrection,
-    UsageDay,
-    UsageGap,
-    UsageMonth,
-    UsageStep,
-)
+from limes.db.models import ClosedDay, MeteringState, UsageCorrection, UsageDay, UsageGap, UsageMonth, UsageStep
 from limes.db.queries.metering import PENDING
 from limes.db.queries.usage_sources import Meter, StoredAccount, meter_columns
 from limes.db.query import Insert, Node, column, exists, first, first_value, mapping, rows, tuples, writes
@@ -42,20 +34,17 @@ class State(NamedTuple):
         return self._replace(last_project=last_project, checked_project=last_project if is_ours else None)
 
     def closed(self, day_end: int, now: int) -> "State":
-        """Returns the state with the day closed for all projects."""
         is_ours = self.last_project == (self.checked_project or "") and self.checked_until == self.closed_until
         checked_until = day_end if is_ours else self.checked_until
         state = self._replace(checked_until=checked_until, checked_project=None)
         return state._replace(closed_until=day_end, closed_at=now, last_project="")
 
     def reopened(self, day: int, now: int) -> "State":
-        """Returns the state with this day and later ones not closed."""
         checked_until = None if self.checked_until is None else min(self.checked_until, day)
         state = self._replace(closed_until=day, closed_at=now, last_project="")
         return state._replace(checked_until=checked_until, checked_project=None)
 
     def checked(self, until: int) -> "State":
-        """Returns the state with the days before a time repaired."""
         return self._replace(checked_until=min(until, self.closed_until))
 
 
@@ -76,7 +65,6 @@ def lock_state() -> Node:
 
 @writes
 def begin(now: int, closed_until: int) -> Node:
-    """Notes that the account has begun, unless it has before."""
     new = {"id": 1, "begun_at": now, "closed_until": closed_until, "closed_at": now, "last_project": ""}
     insert = MeteringState.insert(**new, event_number=0, checked_until=closed_until)
     return insert.on_conflict("NOTHING", conflict_target=[MeteringState.id])
@@ -101,14 +89,14 @@ def was_closed(day: int) -> Node:
 
 @first_value(int)
 def first_closed_after(time: int) -> Node:
-    """The first day that was closed after a time."""
     return ClosedDay.select(fn.MIN(ClosedDay.begins)).where(ClosedDay.closed_at > time)
 
 
 @mapping(int, str)
 def projects_after(after: int, limit: int) -> Node:
     """At most `limit` projects that exist at present, by id, after this id."""
-    return Project.select(Project.id, Project.uuid).where(Project.id > after).order_by(Project.id).limit(limit)
+    row = models.Project
+    return row.select(row.id, row.uuid).where(row.id > after).order_by(row.id).limit(limit)
 
 
 ROWS = 2000

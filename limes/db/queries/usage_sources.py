@@ -5,21 +5,10 @@ from typing import Any, NamedTuple
 
 from limes.core.calendar import DAY
 from limes.core.metering import Account, CommittedTime, Gap, Step
+from limes.db import models
 from limes.db.compiled import Select, any_of
 from limes.db.engine import Engine
-from limes.db.models import CommittedTime as CommittedTimeModel
-from limes.db.models import (
-    MeteredProject,
-    Project,
-    ProjectAZResource,
-    ProjectService,
-    Resource,
-    Service,
-    UsageDay,
-    UsageGap,
-    UsageMonth,
-    UsageStep,
-)
+from limes.db.models import MeteredProject, Project, ProjectService, Service, UsageDay, UsageGap, UsageMonth, UsageStep
 from limes.db.queries.projects import FAILING_SINCE
 from limes.db.query import Insert, Node, collected, column, grouped, rows, tuples
 
@@ -96,7 +85,7 @@ def scrape_times(of_projects: bool, names: Sequence[str]) -> Node:
 @collected(Meter, CommittedTime)
 def committed(projects: Sequence[str], begin: int, end: int, only: MeterFilter = NO_FILTER) -> Node:
     """The times that overlap this one, in which something was committed."""
-    time = CommittedTimeModel
+    time = models.CommittedTime
     query = time.select(*meter_columns(time), time.begins, time.ends, time.amount)
     overlaps = (time.ends > begin, time.begins < end)
     return query.where(any_of(time.project_uuid, projects), *overlaps, *_are(meter_columns(time)[1:], only))
@@ -105,13 +94,14 @@ def committed(projects: Sequence[str], begin: int, end: int, only: MeterFilter =
 @rows(Meter)
 def places(projects: Sequence[str], only: MeterFilter = NO_FILTER) -> Node:
     """What is reported of these projects at present, even if nothing of it is used."""
-    az = ProjectAZResource
+    az, resource = models.ProjectAZResource, models.Resource
+    wanted = _are((Service.type, resource.name, az.az), only)
     return (
-        az.select(Project.uuid, Service.type, Resource.name, az.az)
+        az.select(Project.uuid, Service.type, resource.name, az.az)
         .join(Project, on=az.project_id == Project.id)
-        .join(Resource, on=az.resource_id == Resource.id)
-        .join(Service, on=Resource.service == Service.id)
-        .where(any_of(Project.uuid, projects), Resource.is_known, *_are((Service.type, Resource.name, az.az), only))
+        .join(resource, on=az.resource_id == resource.id)
+        .join(Service, on=resource.service == Service.id)
+        .where(any_of(Project.uuid, projects), resource.is_known, *wanted)
     )
 
 
@@ -180,15 +170,11 @@ def names(projects: Sequence[str]) -> Node:
     return query.where(any_of(row.project_uuid, projects)).order_by(row.project_uuid, row.since)
 
 
+UUIDs = Sequence[str] | None
+
+
 @column(str)
-def project_page(
-    begin: int,
-    end: int,
-    marker: str,
-    limit: int,
-    domains: Sequence[str] | None = None,
-    projects: Sequence[str] | None = None,
-) -> Node:
+def project_page(begin: int, end: int, marker: str, limit: int, domains: UUIDs = None, projects: UUIDs = None) -> Node:
     """The UUIDs of at most `limit` projects after `marker` that were there in this time: of these domains, and among
     these projects, if they are given. Projects that came soon after, or went shortly before, are among them: the clock
     of the host that noticed it may not be that of the host that scraped them."""
@@ -217,10 +203,10 @@ class CommittedRow(NamedTuple):
 
 @grouped(str, "commitment_uuid", CommittedRow)
 def committed_times(uuids: Collection[str]) -> Node:
-    row = CommittedTimeModel
+    row = models.CommittedTime
     query = row.select(*[getattr(row, name) for name in CommittedRow._fields])
     return query.where(any_of(row.commitment_uuid, uuids)).order_by(row.begins)
 
 
-write_committed_times = Insert(CommittedRow, CommittedTimeModel, key=2)
+write_committed_times = Insert(CommittedRow, models.CommittedTime, key=2)
 """Adds or changes these times."""
