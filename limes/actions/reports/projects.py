@@ -71,7 +71,7 @@ def report_projects_of_domain(
     limes: Limes, domain_uuid: str, details: ProjectDetails, page: Page | None = None
 ) -> list[ProjectReport]:
     """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
-    rows = projects.projects_of_domain(limes.engine, domain_uuid, page)
+    rows = projects.projects_of_domain(limes.engine, domain_uuid, *(page or ()))
     if not rows:
         find_domain(limes.engine, domain_uuid)
         return []

@@ -73,6 +73,9 @@ def _group(query: Any, by: Level, domain: Any, *columns: Any) -> Node:
 # -- quota and usage ---------------------------------------------------------------------------------------------------
 
 
+_USAGE = (fn.SUM(_SUM.usage), fn.SUM(_SUM.physical_usage), fn.SUM(_SUM.physical_usages) > 0)
+
+
 def _unless_none(count: peewee.Field, value: Any) -> Any:
     return Case(None, [(fn.SUM(count) > 0, value)])
 
@@ -83,9 +86,7 @@ def _resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
         _key(by, _SUM.domain_id),
         _SUM.resource_id,
         _unless_none(_SUM.quotas, fn.SUM(_SUM.quota)),
-        fn.SUM(_SUM.usage),
-        fn.SUM(_SUM.physical_usage),
-        fn.SUM(_SUM.physical_usages) > 0,
+        *_USAGE,
         fn.SUM(_SUM.burst_usage),
         fn.SUM(_SUM.backend_quota),
         _unless_none(_SUM.backend_quotas, fn.SUM(_SUM.infinite_backend_quotas) > 0),
@@ -108,14 +109,7 @@ def select_quotas(resources: Sequence[int]) -> Any:
 
 @rows(AZUsageSum)
 def _az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
-    query = _SUM.select(
-        _key(by, _SUM.domain_id),
-        _SUM.resource_id,
-        _SUM.az,
-        fn.SUM(_SUM.usage),
-        fn.SUM(_SUM.physical_usage),
-        fn.SUM(_SUM.physical_usages) > 0,
-    ).having(fn.SUM(_SUM.projects) > 0)
+    query = _SUM.select(_key(by, _SUM.domain_id), _SUM.resource_id, _SUM.az, *_USAGE).having(fn.SUM(_SUM.projects) > 0)
     is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az != _ALL_AZS, _is_kept_among(_SUM, by, among))
     return _group(query.where(*is_wanted), by, _SUM.domain_id, _SUM.resource_id, _SUM.az)
 

@@ -73,14 +73,10 @@ def project_exists(uuid: str) -> Node:
 
 
 @rows(ProjectRow)
-def _of_domain(domain_uuid: str, marker: str | None, limit: int | None) -> Node:
-    query = _PROJECTS.where(Domain.uuid == domain_uuid)
-    return (query if marker is None else query.where(Project.uuid > marker)).order_by(Project.uuid).limit(limit)
-
-
-def projects_of_domain(engine: Engine, domain_uuid: str, page: Page | None = None) -> list[ProjectRow]:
-    """All projects of a domain, or one page of them, in the order of their UUIDs."""
-    return _of_domain(engine, domain_uuid, page and page.marker, page and page.limit)
+def projects_of_domain(domain_uuid: str, limit: int | None = None, marker: str = "") -> Node:
+    """All projects of a domain, or a `Page` of them, in the order of their UUIDs."""
+    query = _PROJECTS.where(Domain.uuid == domain_uuid).order_by(Project.uuid)
+    return query if limit is None else query.where(Project.uuid > marker).limit(limit)
 
 
 @rows(ProjectRow)
