@@ -1,7 +1,7 @@
 """Finds the domain or project that a request names, or says why it does not exist or has no figures yet."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from limes.core.catalog import Ref
 from limes.core.scrape_problem import no_report
@@ -12,8 +12,7 @@ from limes.errors import NotFound, NotReady
 Target = queries.DomainRow | queries.ProjectRow
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The domain or project, by UUIDs, that a request is about. A domain has no project."""
 
     domain_uuid: str

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from limes.actions.compute_quota import autogrow_rule
 from limes.actions.context import Limes
@@ -17,8 +18,7 @@ from limes.db.queries.catalog import resource_ids
 from limes.db.transactions import snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectInconsistency:
+class ProjectInconsistency(NamedTuple):
     """A project's resource. `usable_quota` is the quota with bursting."""
 
     ref: Ref
@@ -85,8 +85,7 @@ class Reason(enum.StrEnum):
     """The project uses more, or has committed to more: quota stays above the override until it needs less."""
 
 
-@dataclass(frozen=True, slots=True)
-class IneffectiveOverride:
+class IneffectiveOverride(NamedTuple):
     """An override, and why it is ineffective."""
 
     override: QuotaOverride

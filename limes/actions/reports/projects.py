@@ -3,6 +3,7 @@
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
@@ -24,8 +25,7 @@ CHUNK = 200
 """Projects that `stream` reads, and holds in memory, at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDetails:
+class ProjectDetails(NamedTuple):
     """Which figures of projects to report."""
 
     selection: Selection
