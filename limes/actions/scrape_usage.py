@@ -180,7 +180,6 @@ def _note_drift(
 def _record_repair(
     limes: Limes, task: ProjectTask, enforced: Mapping[str, int | None], wanted: Mapping[str, int]
 ) -> None:
-    """Records which of these backend quotas will change."""
     repairs = {
         (task.service_type, name): (old, wanted.get(name)) for name, old in enforced.items() if old != wanted.get(name)
     }

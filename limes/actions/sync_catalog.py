@@ -84,8 +84,6 @@ class DroppedResource(NamedTuple):
 
 
 class DroppedService(NamedTuple):
-    """A service that is not configured, with its resources."""
-
     type: str
     resources: Sequence[DroppedResource]
     projects: int
@@ -98,8 +96,6 @@ class DroppedService(NamedTuple):
 
 
 class DroppedZone(NamedTuple):
-    """An availability zone that is not configured, and what there is in it."""
-
     name: str
     holdings: ZoneHoldings
 

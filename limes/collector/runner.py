@@ -181,8 +181,6 @@ _GRACE = 10.0
 
 
 class Outcome(NamedTuple):
-    """How many tasks of one kind succeeded and failed."""
-
     task: str
     about: str
     """A service type or a capacitor; empty where it is about none."""

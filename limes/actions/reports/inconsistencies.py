@@ -86,8 +86,6 @@ class Reason(enum.StrEnum):
 
 
 class IneffectiveOverride(NamedTuple):
-    """An override, and why it is ineffective."""
-
     override: QuotaOverride
     reason: Reason
     needed: int = 0

@@ -26,8 +26,6 @@ CHUNK = 200
 
 
 class ProjectDetails(NamedTuple):
-    """Which figures of projects to report."""
-
     selection: Selection
     with_azs: bool = False
     commitments_at: float | None = None

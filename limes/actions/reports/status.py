@@ -38,8 +38,6 @@ class CapacitorStatus(NamedTuple):
 
 
 class JobStatus(NamedTuple):
-    """A job that is done for the whole cluster."""
-
     name: str
     age: float | None
     lag: float

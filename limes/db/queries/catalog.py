@@ -19,7 +19,6 @@ from limes.db.query import Insert, Node, column, first_value, mapping, nested, r
 
 @mapping(str, int)
 def service_ids() -> Node:
-    """The id of each service, by type."""
     return Service.select(Service.type, Service.id)
 
 
@@ -93,7 +92,6 @@ def show_only(engine: Engine, refs: Collection[Ref]) -> dict[int, str]:
 
 @writes
 def delete_other_capacitors(names: Collection[str]) -> Node:
-    """Deletes all capacitors but these."""
     return Capacitor.delete().where(~any_of(Capacitor.name, names))
 
 
@@ -160,7 +158,6 @@ def lock_resources(resources: Sequence[int]) -> Node:
 
 @rows(AZCapacityRow, skip_empty="resources")
 def capacities(resources: Sequence[int]) -> Node:
-    """Capacity of each of these resources in each AZ."""
     row = AZResource
     query = row.select(row.resource, row.az, row.raw_capacity, row.usage, row.subcapacities)
     return query.where(any_of(row.resource, resources))

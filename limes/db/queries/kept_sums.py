@@ -31,7 +31,6 @@ _SUM = ProjectSum
 
 
 def are_kept(engine: Engine) -> bool:
-    """Returns whether this database keeps sums."""
     return engine.dialect == "postgresql"
 
 

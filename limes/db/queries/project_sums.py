@@ -33,8 +33,6 @@ from limes.db.query import Node, Query, R, made, mapping, rows
 
 
 class ProjectAZRow(NamedTuple):
-    """Usage of one project and resource in one AZ."""
-
     project_id: int
     resource_id: int
     az: str
@@ -148,8 +146,6 @@ class Among(NamedTuple):
 
 
 class ResourceSum(NamedTuple):
-    """Sums over projects for one resource."""
-
     key: int
     resource_id: int
     quota: int | None
@@ -163,8 +159,6 @@ class ResourceSum(NamedTuple):
 
 
 class AZUsageSum(NamedTuple):
-    """Usage of all projects in one AZ."""
-
     key: int
     resource_id: int
     az: str
@@ -175,8 +169,6 @@ class AZUsageSum(NamedTuple):
 
 
 class CommittedSum(NamedTuple):
-    """What is committed for one duration."""
-
     key: int
     resource_id: int
     az: str

@@ -62,13 +62,11 @@ _PROJECTS = Project.select(*PROJECT_COLUMNS).join(Domain)
 
 @first(ProjectRow)
 def project(domain_uuid: str, uuid: str) -> Node:
-    """The project of that UUID, if it is in the domain of that UUID."""
     return _PROJECTS.where(Project.uuid == uuid, Domain.uuid == domain_uuid)
 
 
 @exists
 def project_exists(uuid: str) -> Node:
-    """Whether there is a project of that UUID in any domain."""
     return Project.select(Project.id).where(Project.uuid == uuid)
 
 

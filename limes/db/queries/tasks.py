@@ -61,8 +61,6 @@ class ProjectTask(NamedTuple):
 
 
 class CapacitorTask(NamedTuple):
-    """A capacitor, claimed for a scrape."""
-
     id: int
     name: str
     lease: float
