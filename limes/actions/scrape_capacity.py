@@ -94,7 +94,7 @@ def _record(limes: Limes, task: tasks.CapacitorTask, report: CapacityReport, dur
     decided, believed = concerned - doubtful, {id_: azs for id_, azs in rows.items() if id_ not in doubtful}
     queries.keep_capacity(limes.engine, task.id, doubtful, now)
     queries.replace_capacity(limes.engine, task.id, believed)
-    queries.drop_capacity(limes.engine, decided - set(rows))
+    queries.replace_capacity(limes.engine, None, dict.fromkeys(decided - set(rows), ()))
     sample_capacity(limes, [id_ for id_, azs in believed.items() if any(az.raw_capacity for az in azs)], now)
     mark_due(limes.engine, decided, now, lock=False)
     next_at = now + limes.jitter.spread(limes.settings.collector.capacity_interval)

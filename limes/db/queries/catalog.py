@@ -204,19 +204,12 @@ def _delete_other_azs(resource: int, azs: Collection[str]) -> Node:
 _write_azs = Insert(AZCapacityRow, AZResource, key=2)
 
 
-def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[AZCapacityRow]]) -> None:
-    """Assigns these resources to the capacitor, with exactly these AZs."""
+def replace_capacity(engine: Engine, capacitor_id: int | None, capacity: Mapping[int, Sequence[AZCapacityRow]]) -> None:
+    """Assigns these resources to the capacitor, with exactly these AZs. None: no capacitor reports them any more."""
     for resource, new in sorted(capacity.items()):
         _assign(engine, resource, capacitor_id)
         _delete_other_azs(engine, resource, [row.az for row in new])
         _write_azs(engine, new)
-
-
-def drop_capacity(engine: Engine, resources: Collection[int]) -> None:
-    """Deletes the capacity of resources that no capacitor reports any more."""
-    for resource in sorted(resources):
-        _delete_other_azs(engine, resource, ())
-        _assign(engine, resource, None)
 
 
 @writes_for("resources")

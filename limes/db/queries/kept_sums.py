@@ -69,9 +69,6 @@ def _group(query: Any, by: Level, domain: Any, *columns: Any) -> Node:
     return grouped
 
 
-# -- quota and usage ---------------------------------------------------------------------------------------------------
-
-
 _USAGE = (fn.SUM(_SUM.usage), fn.SUM(_SUM.physical_usage), fn.SUM(_SUM.physical_usages) > 0)
 
 
@@ -123,8 +120,6 @@ def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str
     sums = az_usage_sums(engine, resources, "cluster", Among("domain", None)) if resources else []
     return {(row.resource_id, row.az): row.usage for row in sums}
 
-
-# -- commitments -------------------------------------------------------------------------------------------------------
 
 _STATUSES = sorted(status.value for status in LIVE)
 

@@ -203,9 +203,6 @@ def _summed(
     return _group(_where(query, among, any_of(row.resource_id, resources)), by, row.resource_id, *columns)
 
 
-# -- by resource -------------------------------------------------------------------------------------------------------
-
-
 @rows(ResourceSum, skip_empty="resources")
 def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     row = ProjectResource
@@ -224,8 +221,6 @@ def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     )
     return _summed(query, row, resources, by, among)
 
-
-# -- usage by AZ -------------------------------------------------------------------------------------------------------
 
 _USAGE = ProjectAZResource
 
@@ -268,9 +263,6 @@ def unplaced_usage() -> Node:
         .where(_USAGE.az.in_([ANY_AZ, UNKNOWN_AZ]), _USAGE.usage > 0)
         .group_by(Service.type, Resource.name)
     )
-
-
-# -- commitments by AZ -------------------------------------------------------------------------------------------------
 
 
 @rows(CommittedSum)

@@ -201,9 +201,6 @@ def outages(service_types: Sequence[str], failures: int = 0) -> Node:
     )
 
 
-# -- over many projects ------------------------------------------------------------------------------------------------
-
-
 def _end_of_index(find: Callable[[peewee.Field], peewee.Function]) -> Any:
     """Finds the first or last entry of an index."""
     row = ProjectService
