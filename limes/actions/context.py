@@ -79,11 +79,9 @@ class Limes(Cluster):
         return self.clock.now().timestamp()
 
     def as_initiator(self, initiator: Initiator) -> "Limes":
-        """Returns the same for changes that `initiator` makes."""
         return replace(self, initiator=initiator)
 
     def with_cause(self, cause: str) -> "Limes":
-        """Returns the same for changes that belong to `cause`."""
         return replace(self, cause=cause)
 
 

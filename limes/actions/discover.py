@@ -87,9 +87,6 @@ def _mark_stale(limes: Limes, domain_uuid: str, project_uuid: str) -> bool:
     return True
 
 
-# -- domains -----------------------------------------------------------------------------------------------------------
-
-
 def _merge_domains(limes: Limes) -> tuple[list[DomainInfo], list[str]]:
     rules = limes.settings.discovery
     known = set(limes.engine.snapshot(lambda: queries.domain_ids(limes.engine)))
@@ -159,9 +156,6 @@ def _give_quotas(limes: Limes, id_: int, domain: DomainInfo, resources: Mapping[
     add_quotas(limes.engine, [(id_, resources[ref], demanded.get(ref, 0)) for ref in tracked])
     changes = [(ref, None, quota, constraints[ref]) for ref, quota in demanded.items() if ref in resources and quota]
     change_log.record_constrained(limes, Scope(domain.id, domain.name), changes)
-
-
-# -- projects ----------------------------------------------------------------------------------------------------------
 
 
 def _merge_projects(limes: Limes, domain: DomainInfo) -> list[str]:

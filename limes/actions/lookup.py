@@ -1,20 +1,18 @@
 """Finds the domain or project that a request names, or says why it does not exist or has no figures yet."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from limes.core.catalog import Ref
 from limes.core.scrape_problem import no_report
 from limes.db.engine import Engine
 from limes.db.queries import projects as queries
-from limes.db.queries.projects import DomainRow, ProjectRow
 from limes.errors import NotFound, NotReady
 
-Target = DomainRow | ProjectRow
+Target = queries.DomainRow | queries.ProjectRow
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """The domain or project, by UUIDs, that a request is about. A domain has no project."""
 
     domain_uuid: str
@@ -30,10 +28,10 @@ def find(engine: Engine, place: Place) -> Target:
 
 def ids_of(target: Target) -> tuple[int, int | None]:
     """Returns the ids of the domain and of the project, if it is one."""
-    return (target.domain_id, target.id) if isinstance(target, ProjectRow) else (target.id, None)
+    return (target.domain_id, target.id) if isinstance(target, queries.ProjectRow) else (target.id, None)
 
 
-def find_domain(engine: Engine, uuid: str) -> DomainRow:
+def find_domain(engine: Engine, uuid: str) -> queries.DomainRow:
     """Returns the domain of that UUID. Raises `NotFound` in the words that clients know."""
     row = queries.domain(engine, uuid)
     if row is None:
@@ -41,7 +39,7 @@ def find_domain(engine: Engine, uuid: str) -> DomainRow:
     return row
 
 
-def find_project(engine: Engine, domain_uuid: str, uuid: str) -> ProjectRow:
+def find_project(engine: Engine, domain_uuid: str, uuid: str) -> queries.ProjectRow:
     """Returns the project of that UUID in that domain. Raises `NotFound` in the words that clients know."""
     row = queries.project(engine, domain_uuid, uuid)
     if row is not None:

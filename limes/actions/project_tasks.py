@@ -12,7 +12,6 @@ from limes.core.quota import usable_quota
 from limes.db.queries import tasks
 from limes.db.queries.quotas import ProjectResourceRow
 from limes.db.queries.scrapes import Figures, ResourceRow
-from limes.db.queries.tasks import ProjectTask
 from limes.errors import LimesError
 
 log = logging.getLogger(__name__)
@@ -22,7 +21,7 @@ HasQuota = ResourceRow | ProjectResourceRow
 """A stored row of a project's resource."""
 
 
-def project_info(task: ProjectTask) -> ProjectInfo:
+def project_info(task: tasks.ProjectTask) -> ProjectInfo:
     """Returns the project as backends know it."""
     domain = DomainInfo(task.domain_uuid, task.domain_name)
     return ProjectInfo(task.project_uuid, task.project_name, task.parent_uuid, domain, task.scrape_state)
@@ -39,7 +38,7 @@ def never(now: float, *durations: float) -> float:
 
 
 def wanted_quotas(
-    catalog: Catalog, task: ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
+    catalog: Catalog, task: tasks.ProjectTask, ids: Mapping[str, int], stored: Mapping[int, HasQuota]
 ) -> dict[str, int]:
     """Returns the quota that the backend should enforce for each resource of the service that tracks quota, by name.
     That is what the project may use, with bursting, or what it uses already if the backend would refuse less. Resources
@@ -65,7 +64,7 @@ def wanted_quota(catalog: Catalog, ref: Ref, scope: str, row: HasQuota | None, *
 class Scrape:
     """A service of a project, whose figures are written in the present transaction."""
 
-    task: ProjectTask
+    task: tasks.ProjectTask
     ids: Mapping[str, int]
     """Of the service's resources, by name."""
     stored: Figures

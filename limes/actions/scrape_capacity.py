@@ -30,7 +30,6 @@ from limes.db.queries import catalog as queries
 from limes.db.queries import kept_sums, tasks
 from limes.db.queries.autogrow import mark_due
 from limes.db.queries.project_sums import Among
-from limes.db.queries.tasks import CapacitorTask
 from limes.db.transactions import atomic, snapshot
 
 log = logging.getLogger(__name__)
@@ -45,7 +44,9 @@ class CapacityOutcome(NamedTuple):
 
 def scrape_next_capacitor(limes: Limes) -> CapacityOutcome | None:
     """Scrapes the capacitor that is due first. None if none is due."""
-    task = _claim(limes)
+    now, rules, names = limes.now(), limes.settings.collector, sorted(limes.backends.capacity)
+    claim = (names, now, now + limes.lease, never(now, rules.capacity_interval, rules.capacity_retry, limes.lease))
+    task = limes.engine.atomic(partial(tasks.claim_capacity, limes.engine, *claim))
     if task is None:
         return None
     started = limes.clock.monotonic()
@@ -63,14 +64,7 @@ def scrape_next_capacitor(limes: Limes) -> CapacityOutcome | None:
 
 
 @atomic
-def _claim(limes: Limes) -> CapacitorTask | None:
-    now, rules = limes.now(), limes.settings.collector
-    horizon = never(now, rules.capacity_interval, rules.capacity_retry, limes.lease)
-    return tasks.claim_capacity(limes.engine, sorted(limes.backends.capacity), now, now + limes.lease, horizon)
-
-
-@atomic
-def _record_failure(limes: Limes, task: CapacitorTask, message: str) -> None:
+def _record_failure(limes: Limes, task: tasks.CapacitorTask, message: str) -> None:
     if _holds_claim(limes, task):
         now = limes.now()
         queries.record_failed_scrape(
@@ -79,7 +73,7 @@ def _record_failure(limes: Limes, task: CapacitorTask, message: str) -> None:
 
 
 @atomic
-def _record(limes: Limes, task: CapacitorTask, report: CapacityReport, duration: float) -> None:
+def _record(limes: Limes, task: tasks.CapacitorTask, report: CapacityReport, duration: float) -> None:
     ids = queries.resource_ids(limes.engine)
     rows = {
         id_: [
@@ -100,7 +94,7 @@ def _record(limes: Limes, task: CapacitorTask, report: CapacityReport, duration:
     decided, believed = concerned - doubtful, {id_: azs for id_, azs in rows.items() if id_ not in doubtful}
     queries.keep_capacity(limes.engine, task.id, doubtful, now)
     queries.replace_capacity(limes.engine, task.id, believed)
-    queries.drop_capacity(limes.engine, decided - set(rows))
+    queries.replace_capacity(limes.engine, None, dict.fromkeys(decided - set(rows), ()))
     sample_capacity(limes, [id_ for id_, azs in believed.items() if any(az.raw_capacity for az in azs)], now)
     mark_due(limes.engine, decided, now, lock=False)
     next_at = now + limes.jitter.spread(limes.settings.collector.capacity_interval)
@@ -110,7 +104,7 @@ def _record(limes: Limes, task: CapacitorTask, report: CapacityReport, duration:
 
 def _doubtful(
     limes: Limes,
-    task: CapacitorTask,
+    task: tasks.CapacitorTask,
     concerned: Collection[int],
     rows: Mapping[int, Sequence[queries.AZCapacityRow]],
     refs: Mapping[int, Ref],
@@ -128,7 +122,7 @@ def _doubtful(
     return doubtful
 
 
-def _holds_claim(limes: Limes, task: CapacitorTask) -> bool:
+def _holds_claim(limes: Limes, task: tasks.CapacitorTask) -> bool:
     if queries.lock_capacitor(limes.engine, task.id) == task.lease:
         return True
     log.warning("scrape of capacitor %s: lease lost", task.name)

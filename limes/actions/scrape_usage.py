@@ -11,14 +11,13 @@ that, which led to inconsistencies). Quota can be set as soon as a scrape has su
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import orjson
 
 from limes.actions import change_log
 from limes.actions.autogrow import autogrow_rule, on_scrape
-from limes.actions.change_log import scope_of
 from limes.actions.commitments.settle import settle_waiting
 from limes.actions.context import Limes
 from limes.actions.project_tasks import Listener, Scrape, never, next_pause, project_info, wanted_quotas
@@ -37,8 +36,7 @@ from limes.errors import BackendPaused
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class ScrapeTask:
+class ScrapeTask(NamedTuple):
     """A claimed project, and the ids of the service's resources that its backend still offers, by name."""
 
     project: ProjectTask
@@ -67,7 +65,8 @@ def claim_scrapes(limes: Limes, service_type: str, limit: int) -> list[ScrapeTas
 @atomic
 def give_back(limes: Limes, claimed: Sequence[ScrapeTask]) -> None:
     """Ends claims that were not begun."""
-    tasks.release_scrapes(limes.engine, [task.project for task in claimed])
+    for task, _ in claimed:
+        tasks.release_scrape(limes.engine, task.id, task.lease, task.due_at, task.asked_for)
 
 
 def scrape_project(limes: Limes, claimed: ScrapeTask, listeners: Sequence[Listener] = ()) -> bool | None:
@@ -180,11 +179,10 @@ def _note_drift(
 def _record_repair(
     limes: Limes, task: ProjectTask, enforced: Mapping[str, int | None], wanted: Mapping[str, int]
 ) -> None:
-    """Records which of these backend quotas will change."""
     repairs = {
         (task.service_type, name): (old, wanted.get(name)) for name, old in enforced.items() if old != wanted.get(name)
     }
-    change_log.record_repairs(limes, scope_of(task), repairs)
+    change_log.record_repairs(limes, change_log.scope_of(task), repairs)
 
 
 def _row(limes: Limes, task: ProjectTask, name: str, usage: ResourceUsage, stored: ResourceRow | None) -> ResourceRow:

@@ -10,8 +10,8 @@ mistake in the configuration is repaired by putting the service back.
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from limes.actions.autogrow import autogrow_rule
 from limes.actions.context import Limes
@@ -76,18 +76,14 @@ def _log(engine: Engine, text: str, *values: object) -> None:
     engine.after_commit(partial(log.warning, text, *values))
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedResource:
+class DroppedResource(NamedTuple):
     """A resource that is not configured, and what there is of it."""
 
     ref: Ref
     holdings: Holdings
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedService:
-    """A service that is not configured, with its resources."""
-
+class DroppedService(NamedTuple):
     type: str
     resources: Sequence[DroppedResource]
     projects: int
@@ -99,16 +95,12 @@ class DroppedService:
     """The earliest time of its deletion (seconds since the epoch): its grace and its last commitment are over then."""
 
 
-@dataclass(frozen=True, slots=True)
-class DroppedZone:
-    """An availability zone that is not configured, and what there is in it."""
-
+class DroppedZone(NamedTuple):
     name: str
     holdings: ZoneHoldings
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """What is in the database and not in the configuration."""
 
     services: Sequence[DroppedService]
@@ -125,8 +117,7 @@ class Comparison:
         return bool(self.services or self.resources or self.availability_zones)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedModel:
+class ChangedModel(NamedTuple):
     """A resource, what there is of it, and its distribution model before and after."""
 
     ref: Ref

@@ -1,7 +1,8 @@
 """Parts of the table that domains and projects have alike, some of them the whole cloud, too."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from limes.api.call import Operation
 from limes.api.parameters import AREA, RESOURCE, SERVICE, Parameter
@@ -12,8 +13,7 @@ PROJECT = f"{DOMAIN}/projects/{{project_id}}"
 SELECTION: tuple[Parameter, ...] = (SERVICE, AREA, RESOURCE)
 
 
-@dataclass(frozen=True, slots=True)
-class At:
+class At(NamedTuple):
     """What is different from the whole cloud on a level; without a rule, only its prefix is."""
 
     summary: str

@@ -9,10 +9,9 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent import futures
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -181,10 +180,7 @@ _MOST_ROUNDS = 20
 _GRACE = 10.0
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How many tasks of one kind succeeded and failed."""
-
+class Outcome(NamedTuple):
     task: str
     about: str
     """A service type or a capacitor; empty where it is about none."""

@@ -225,7 +225,6 @@ class Catalog:
         return ({ANY_AZ: 0, UNKNOWN_AZ: 2}.get(az, 1), az)
 
     def distribution(self, ref: Ref) -> DistributionRule:
-        """Returns how quota of this resource is distributed."""
         return self._distributions.get(ref, _DEFAULT_DISTRIBUTION)
 
     def autogrow(self, ref: Ref) -> AutogrowRule | None:

@@ -23,8 +23,6 @@ from limes.db.transactions import snapshot
 
 @dataclass(slots=True)
 class AZFigures:
-    """One resource in one AZ."""
-
     usage: int | None = None
     """Of all projects together; None where no project has reported on this AZ, and on the project level."""
     physical_usage: int | None = None

@@ -3,6 +3,7 @@
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from limes.actions.autogrow import autogrow_rule
 from limes.actions.context import Limes
@@ -14,16 +15,14 @@ from limes.core.scrape_problem import without_project
 from limes.db.queries import inconsistencies as queries
 from limes.db.queries.autogrow_figures import projects_by_names, read_committed, read_usage
 from limes.db.queries.catalog import resource_ids
-from limes.db.queries.inconsistencies import OvercommittedRow, ScrapeErrorRow, SuspiciousRow
 from limes.db.transactions import snapshot
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectInconsistency:
+class ProjectInconsistency(NamedTuple):
     """A project's resource. `usable_quota` is the quota with bursting."""
 
     ref: Ref
-    row: SuspiciousRow
+    row: queries.SuspiciousRow
     usable_quota: int
 
 
@@ -31,7 +30,7 @@ class ProjectInconsistency:
 class InconsistencyReport:
     """The three lists of the API document, each in the order of domain, project, service and resource names."""
 
-    overcommitted: list[tuple[Ref, OvercommittedRow]] = field(default_factory=list)
+    overcommitted: list[tuple[Ref, queries.OvercommittedRow]] = field(default_factory=list)
     overspent: list[ProjectInconsistency] = field(default_factory=list)
     mismatched: list[ProjectInconsistency] = field(default_factory=list)
 
@@ -61,12 +60,12 @@ def find_inconsistencies(limes: Limes, selection: Selection) -> InconsistencyRep
     return report
 
 
-def find_scrape_errors(limes: Limes, selection: Selection) -> list[tuple[ScrapeErrorRow, int]]:
+def find_scrape_errors(limes: Limes, selection: Selection) -> list[tuple[queries.ScrapeErrorRow, int]]:
     """Returns the first of the projects (by domain and name) in which scraping a service fails with the same message,
     but for their own ids in it, and how many there are; in the order of service type and project id. A service is
     scraped as a whole, so its errors are those of each of its resources."""
     services = {service_type for service_type, _ in selection.refs}
-    groups: dict[tuple[str, str], list[ScrapeErrorRow]] = {}
+    groups: dict[tuple[str, str], list[queries.ScrapeErrorRow]] = {}
     for row in limes.engine.snapshot(lambda: queries.scrape_errors(limes.engine)):
         if row.service_type in services:
             key = (row.service_type, without_project(row.message, row.project.uuid))
@@ -86,10 +85,7 @@ class Reason(enum.StrEnum):
     """The project uses more, or has committed to more: quota stays above the override until it needs less."""
 
 
-@dataclass(frozen=True, slots=True)
-class IneffectiveOverride:
-    """An override, and why it is ineffective."""
-
+class IneffectiveOverride(NamedTuple):
     override: QuotaOverride
     reason: Reason
     needed: int = 0

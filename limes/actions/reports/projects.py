@@ -3,6 +3,7 @@
 import math
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from limes.actions.context import Limes
 from limes.actions.lookup import find_domain, find_project
@@ -24,10 +25,7 @@ CHUNK = 200
 """Projects that `stream` reads, and holds in memory, at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectDetails:
-    """Which figures of projects to report."""
-
+class ProjectDetails(NamedTuple):
     selection: Selection
     with_azs: bool = False
     commitments_at: float | None = None
@@ -71,7 +69,7 @@ def report_projects_of_domain(
     limes: Limes, domain_uuid: str, details: ProjectDetails, page: Page | None = None
 ) -> list[ProjectReport]:
     """Returns all projects of a domain, or a page of them, in the order of their UUIDs. Raises `NotFound`."""
-    rows = projects.projects_of_domain(limes.engine, domain_uuid, page)
+    rows = projects.projects_of_domain(limes.engine, domain_uuid, *(page or ()))
     if not rows:
         find_domain(limes.engine, domain_uuid)
         return []

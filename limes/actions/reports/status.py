@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from limes.db.engine import Engine
 from limes.db.queries import collector_state as queries
@@ -11,8 +12,7 @@ _AUDIT_PATIENCE = 600.0
 """Seconds that an audit event may wait before it is a problem."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServiceStatus:
+class ServiceStatus(NamedTuple):
     """One service over all projects. Ages and lags are in seconds; None where there is none."""
 
     service: str
@@ -29,8 +29,7 @@ class ServiceStatus:
     drifted: int
 
 
-@dataclass(frozen=True, slots=True)
-class CapacitorStatus:
+class CapacitorStatus(NamedTuple):
     name: str
     age: float | None
     stale: bool
@@ -38,18 +37,14 @@ class CapacitorStatus:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class JobStatus:
-    """A job that is done for the whole cluster."""
-
+class JobStatus(NamedTuple):
     name: str
     age: float | None
     lag: float
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class DistributionStatus:
+class DistributionStatus(NamedTuple):
     """The computation of quota that follows usage, for one resource."""
 
     service: str
@@ -59,8 +54,7 @@ class DistributionStatus:
     error: str
 
 
-@dataclass(frozen=True, slots=True)
-class AuditStatus:
+class AuditStatus(NamedTuple):
     """Audit events that were not delivered to a sink yet."""
 
     sink: str

@@ -8,7 +8,7 @@ those of the whole cloud are.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args, get_type_hints
 
 from msgspec import convert
 from pydantic import Field
@@ -201,6 +201,7 @@ class RightsAnswer(Shape):
     rights: Rights
 
 
+Below = TypeVar("Below", DomainRights, ProjectRights)
 Asks = Callable[[str, Mapping[str, str]], bool]
 """Returns whether the caller passes a rule on a target."""
 
@@ -226,24 +227,10 @@ def cloud_rights(asks: Asks) -> CloudRights:
     return CloudRights(**{name: asks(rule, {}) for name, rule in _rules(CloudRights).items()})
 
 
-def domain_rights(asks: Asks, target: Mapping[str, str], resources: Resources) -> DomainRights:
-    return DomainRights(**_rights(DomainRights, "domain", asks, target, resources))
-
-
-def project_rights(
-    asks: Asks, target: Mapping[str, str], resources: Resources, *, can_take_back: bool
-) -> ProjectRights:
-    """`can_take_back` says whether new commitments can be deleted for a while."""
-    return ProjectRights(
-        **_rights(ProjectRights, "project", asks, target, resources),
-        grant_growing=resources.has_growing and asks("project:grant_quota", target),
-        take_back_commitments=can_take_back and asks("project:edit", target),
-    )
-
-
-def _rights(
-    kind: type[Shape], level: str, asks: Asks, target: Mapping[str, str], resources: Resources
-) -> dict[str, bool]:
+def rights_below(
+    kind: type[Below], level: str, asks: Asks, target: Mapping[str, str], resources: Resources, **others: bool
+) -> Below:
+    """Returns the rights to a domain or project."""
     rights = {name: asks(rule, target) for name, rule in _rules(kind).items()}
 
     def may(verb: str) -> bool:
@@ -257,4 +244,4 @@ def _rights(
     may_enter = rights["show"]  # what PUT asks for first
     quota = {f"{verb}_quota": may_enter and may(verb) for verb in ("raise", "raise_lowpriv", "lower", "lower_lowpriv")}
     growth = resources.has_growing and asks(f"{level}:edit", target)
-    return {**rights, **quota, "set_quota": any(quota.values()), "limit_growth": growth}
+    return convert({**rights, **quota, "set_quota": any(quota.values()), "limit_growth": growth, **others}, kind)

@@ -12,11 +12,10 @@ from limes.api.answers.common import unit_of
 from limes.core.catalog import Behavior, Catalog, Ref, ResourceDef, Selection, ServiceDef
 from limes.core.commitments.rules import committable_azs
 from limes.core.quota import QuotaSet
+from limes.db.queries.projects import ScrapeRange
 from limes.validation.shape import Amount, Shape, Time, Unit
 
 Age = Annotated[int, Field(ge=0, description="Age of the oldest figures")]
-ScrapedAt = tuple[float | None, float | None]
-"""When the oldest and the newest figures come from; None where nothing was scraped."""
 
 
 class ScalesWith(Shape):
@@ -109,7 +108,7 @@ class RenderContext:
         age = self.stale_age(scraped_at)
         return {} if age is None else {"is_stale": True, "age_seconds": age}
 
-    def scrape_range(self, scraped_at: ScrapedAt) -> dict[str, Any]:
+    def scrape_range(self, scraped_at: ScrapeRange) -> dict[str, Any]:
         """Returns the fields for when figures come from, if anything was scraped, and whether the oldest are stale."""
         oldest, newest = scraped_at
         if oldest is None or newest is None:
@@ -158,7 +157,7 @@ class ServiceFigures(Shape):
     age_seconds: Age | None = None
 
     @classmethod
-    def of(cls, context: RenderContext, service: ServiceDef, resources: list[Any], scraped_at: ScrapedAt) -> Self:
+    def of(cls, context: RenderContext, service: ServiceDef, resources: list[Any], scraped_at: ScrapeRange) -> Self:
         return cls(type=service.type, area=service.area, resources=resources, **context.scrape_range(scraped_at))
 
 

@@ -19,7 +19,6 @@ from limes.db.query import Insert, Node, column, first_value, mapping, nested, r
 
 @mapping(str, int)
 def service_ids() -> Node:
-    """The id of each service, by type."""
     return Service.select(Service.type, Service.id)
 
 
@@ -93,7 +92,6 @@ def show_only(engine: Engine, refs: Collection[Ref]) -> dict[int, str]:
 
 @writes
 def delete_other_capacitors(names: Collection[str]) -> Node:
-    """Deletes all capacitors but these."""
     return Capacitor.delete().where(~any_of(Capacitor.name, names))
 
 
@@ -160,7 +158,6 @@ def lock_resources(resources: Sequence[int]) -> Node:
 
 @rows(AZCapacityRow, skip_empty="resources")
 def capacities(resources: Sequence[int]) -> Node:
-    """Capacity of each of these resources in each AZ."""
     row = AZResource
     query = row.select(row.resource, row.az, row.raw_capacity, row.usage, row.subcapacities)
     return query.where(any_of(row.resource, resources))
@@ -207,19 +204,12 @@ def _delete_other_azs(resource: int, azs: Collection[str]) -> Node:
 _write_azs = Insert(AZCapacityRow, AZResource, key=2)
 
 
-def replace_capacity(engine: Engine, capacitor_id: int, capacity: Mapping[int, Sequence[AZCapacityRow]]) -> None:
-    """Assigns these resources to the capacitor, with exactly these AZs."""
+def replace_capacity(engine: Engine, capacitor_id: int | None, capacity: Mapping[int, Sequence[AZCapacityRow]]) -> None:
+    """Assigns these resources to the capacitor, with exactly these AZs. None: no capacitor reports them any more."""
     for resource, new in sorted(capacity.items()):
         _assign(engine, resource, capacitor_id)
         _delete_other_azs(engine, resource, [row.az for row in new])
         _write_azs(engine, new)
-
-
-def drop_capacity(engine: Engine, resources: Collection[int]) -> None:
-    """Deletes the capacity of resources that no capacitor reports any more."""
-    for resource in sorted(resources):
-        _delete_other_azs(engine, resource, ())
-        _assign(engine, resource, None)
 
 
 @writes_for("resources")

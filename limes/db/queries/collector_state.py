@@ -58,8 +58,6 @@ class ServiceState(NamedTuple):
 
 
 class JobState(NamedTuple):
-    """A job that is done for the whole cluster."""
-
     name: str
     ran_at: float | None
     next_run_at: float
@@ -94,8 +92,6 @@ class WorkState(NamedTuple):
 
 
 class ProjectScrape(NamedTuple):
-    """The last scrape of one service of one project."""
-
     domain: str
     domain_id: str
     project: str
@@ -290,7 +286,6 @@ def domain_quotas() -> Node:
 
 @rows(DomainFigure, skip_empty="resources")
 def domain_quota_sums(resources: Collection[int]) -> Node:
-    """The sums of project quotas of these resources in each domain."""
     quota = fn.SUM(ProjectResource.quota)
     return (
         ProjectResource.select(Domain.uuid, Domain.name, ProjectResource.resource, quota)

@@ -15,8 +15,6 @@ from limes.db.query import Node, rows
 
 
 class OvercommittedRow(NamedTuple):
-    """A domain whose projects have more quota than it has."""
-
     domain_uuid: str
     domain_name: str
     resource_id: int

@@ -31,7 +31,6 @@ _SUM = ProjectSum
 
 
 def are_kept(engine: Engine) -> bool:
-    """Returns whether this database keeps sums."""
     return engine.dialect == "postgresql"
 
 
@@ -70,7 +69,7 @@ def _group(query: Any, by: Level, domain: Any, *columns: Any) -> Node:
     return grouped
 
 
-# -- quota and usage ---------------------------------------------------------------------------------------------------
+_USAGE = (fn.SUM(_SUM.usage), fn.SUM(_SUM.physical_usage), fn.SUM(_SUM.physical_usages) > 0)
 
 
 def _unless_none(count: peewee.Field, value: Any) -> Any:
@@ -83,9 +82,7 @@ def _resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
         _key(by, _SUM.domain_id),
         _SUM.resource_id,
         _unless_none(_SUM.quotas, fn.SUM(_SUM.quota)),
-        fn.SUM(_SUM.usage),
-        fn.SUM(_SUM.physical_usage),
-        fn.SUM(_SUM.physical_usages) > 0,
+        *_USAGE,
         fn.SUM(_SUM.burst_usage),
         fn.SUM(_SUM.backend_quota),
         _unless_none(_SUM.backend_quotas, fn.SUM(_SUM.infinite_backend_quotas) > 0),
@@ -108,14 +105,7 @@ def select_quotas(resources: Sequence[int]) -> Any:
 
 @rows(AZUsageSum)
 def _az_usage_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
-    query = _SUM.select(
-        _key(by, _SUM.domain_id),
-        _SUM.resource_id,
-        _SUM.az,
-        fn.SUM(_SUM.usage),
-        fn.SUM(_SUM.physical_usage),
-        fn.SUM(_SUM.physical_usages) > 0,
-    ).having(fn.SUM(_SUM.projects) > 0)
+    query = _SUM.select(_key(by, _SUM.domain_id), _SUM.resource_id, _SUM.az, *_USAGE).having(fn.SUM(_SUM.projects) > 0)
     is_wanted = (any_of(_SUM.resource_id, resources), _SUM.az != _ALL_AZS, _is_kept_among(_SUM, by, among))
     return _group(query.where(*is_wanted), by, _SUM.domain_id, _SUM.resource_id, _SUM.az)
 
@@ -130,8 +120,6 @@ def usage_by_az(engine: Engine, resources: Sequence[int]) -> dict[tuple[int, str
     sums = az_usage_sums(engine, resources, "cluster", Among("domain", None)) if resources else []
     return {(row.resource_id, row.az): row.usage for row in sums}
 
-
-# -- commitments -------------------------------------------------------------------------------------------------------
 
 _STATUSES = sorted(status.value for status in LIVE)
 

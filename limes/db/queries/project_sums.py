@@ -33,8 +33,6 @@ from limes.db.query import Node, Query, R, made, mapping, rows
 
 
 class ProjectAZRow(NamedTuple):
-    """Usage of one project and resource in one AZ."""
-
     project_id: int
     resource_id: int
     az: str
@@ -148,8 +146,6 @@ class Among(NamedTuple):
 
 
 class ResourceSum(NamedTuple):
-    """Sums over projects for one resource."""
-
     key: int
     resource_id: int
     quota: int | None
@@ -163,8 +159,6 @@ class ResourceSum(NamedTuple):
 
 
 class AZUsageSum(NamedTuple):
-    """Usage of all projects in one AZ."""
-
     key: int
     resource_id: int
     az: str
@@ -175,8 +169,6 @@ class AZUsageSum(NamedTuple):
 
 
 class CommittedSum(NamedTuple):
-    """What is committed for one duration."""
-
     key: int
     resource_id: int
     az: str
@@ -211,9 +203,6 @@ def _summed(
     return _group(_where(query, among, any_of(row.resource_id, resources)), by, row.resource_id, *columns)
 
 
-# -- by resource -------------------------------------------------------------------------------------------------------
-
-
 @rows(ResourceSum, skip_empty="resources")
 def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     row = ProjectResource
@@ -232,8 +221,6 @@ def resource_sums(resources: Sequence[int], by: Level, among: Among) -> Node:
     )
     return _summed(query, row, resources, by, among)
 
-
-# -- usage by AZ -------------------------------------------------------------------------------------------------------
 
 _USAGE = ProjectAZResource
 
@@ -276,9 +263,6 @@ def unplaced_usage() -> Node:
         .where(_USAGE.az.in_([ANY_AZ, UNKNOWN_AZ]), _USAGE.usage > 0)
         .group_by(Service.type, Resource.name)
     )
-
-
-# -- commitments by AZ -------------------------------------------------------------------------------------------------
 
 
 @rows(CommittedSum)

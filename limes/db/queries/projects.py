@@ -62,25 +62,19 @@ _PROJECTS = Project.select(*PROJECT_COLUMNS).join(Domain)
 
 @first(ProjectRow)
 def project(domain_uuid: str, uuid: str) -> Node:
-    """The project of that UUID, if it is in the domain of that UUID."""
     return _PROJECTS.where(Project.uuid == uuid, Domain.uuid == domain_uuid)
 
 
 @exists
 def project_exists(uuid: str) -> Node:
-    """Whether there is a project of that UUID in any domain."""
     return Project.select(Project.id).where(Project.uuid == uuid)
 
 
 @rows(ProjectRow)
-def _of_domain(domain_uuid: str, marker: str | None, limit: int | None) -> Node:
-    query = _PROJECTS.where(Domain.uuid == domain_uuid)
-    return (query if marker is None else query.where(Project.uuid > marker)).order_by(Project.uuid).limit(limit)
-
-
-def projects_of_domain(engine: Engine, domain_uuid: str, page: Page | None = None) -> list[ProjectRow]:
-    """All projects of a domain, or one page of them, in the order of their UUIDs."""
-    return _of_domain(engine, domain_uuid, page and page.marker, page and page.limit)
+def projects_of_domain(domain_uuid: str, limit: int | None = None, marker: str = "") -> Node:
+    """All projects of a domain, or a `Page` of them, in the order of their UUIDs."""
+    query = _PROJECTS.where(Domain.uuid == domain_uuid).order_by(Project.uuid)
+    return query if limit is None else query.where(Project.uuid > marker).limit(limit)
 
 
 @rows(ProjectRow)
@@ -205,9 +199,6 @@ def outages(service_types: Sequence[str], failures: int = 0) -> Node:
         .group_by(latest.c.type)
         .having(fn.SUM(row.scrape_failures) >= failures)
     )
-
-
-# -- over many projects ------------------------------------------------------------------------------------------------
 
 
 def _end_of_index(find: Callable[[peewee.Field], peewee.Function]) -> Any:

@@ -12,10 +12,9 @@ from limes.db.models import ProjectResource, Resource
 from limes.db.models.kept_sums import ALL_DOMAINS, CommitmentSum, ProjectSum, SuspiciousResource
 from limes.db.queries import kept_sums, project_sums
 from limes.db.queries.inconsistencies import IS_SUSPICIOUS
-from limes.db.queries.project_sums import Among
 from limes.db.watch import unlimited
 
-_EVERYWHERE = Among("domain", None)
+_EVERYWHERE = project_sums.Among("domain", None)
 
 
 class WrongSum(NamedTuple):

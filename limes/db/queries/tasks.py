@@ -61,8 +61,6 @@ class ProjectTask(NamedTuple):
 
 
 class CapacitorTask(NamedTuple):
-    """A capacitor, claimed for a scrape."""
-
     id: int
     name: str
     lease: float
@@ -156,16 +154,11 @@ def claim_scrapes(
 
 
 @writes
-def _release_scrape(id_: int, lease: float, due_at: float, asked_for: bool) -> Node:
+def release_scrape(id_: int, lease: float, due_at: float, asked_for: bool) -> Node:
+    """Gives back a claim that was not begun: its row is due as before. Does nothing if the claim is lost."""
     row = ProjectService
     changes = row.update(next_scrape_at=due_at, is_stale=row.is_stale | asked_for, scrape_claimed_until=None)
     return changes.where(row.id == id_, row.scrape_claimed_until == lease)
-
-
-def release_scrapes(engine: Engine, claimed: Sequence[ProjectTask]) -> None:
-    """Gives back claims that were not begun: their rows are due as before. Does nothing for claims that are lost."""
-    for task in claimed:
-        _release_scrape(engine, task.id, task.lease, task.due_at, task.asked_for)
 
 
 @_claimable
