@@ -136,6 +136,10 @@ class IfMatch:
             )
 
 
+def is_set_by_people(catalog: Catalog, ref: Ref) -> bool:
+    return catalog.tracks_quota(ref) and not catalog.autogrow(ref)
+
+
 def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool = False) -> str:
     """Returns the tag of a domain. With `lock`, what it stands for does not change until the transaction ends. Take it
     before other locks on rows of `domain_resources`: it locks all of them, in the order of resource ids."""
@@ -145,13 +149,7 @@ def domain_tag(engine: Engine, catalog: Catalog, domain_id: int, *, lock: bool =
 def tag_of_domain(catalog: Catalog, quotas: Mapping[Ref, int]) -> str:
     """Returns the tag of a domain, given all of its quotas. One that was never set is 0; those that nobody sets do not
     count."""
-    return quota_tag(
-        {
-            ref: quota
-            for ref, quota in quotas.items()
-            if quota and catalog.tracks_quota(ref) and not catalog.autogrow(ref)
-        }
-    )
+    return quota_tag({ref: quota for ref, quota in quotas.items() if quota and is_set_by_people(catalog, ref)})
 
 
 def project_tag(engine: Engine, catalog: Catalog, project_id: int, *, lock: bool = False) -> str:
@@ -169,16 +167,10 @@ def tag_of_project(
     """Returns the tag of a project, given all of its quotas. One that is None or missing cannot be set yet. Of quota
     that grows by itself, only the `bounds` count, as they are what people set: how far it grows, what was granted, and
     whether it may not grow at all."""
-    shown = {
-        ref: quota
-        for ref, quota in quotas.items()
-        if quota is not None and catalog.tracks_quota(ref) and not catalog.autogrow(ref)
-    }
-    bounds = {
-        ref: (maximum, minimum, bool(forbids))
-        for ref, (maximum, minimum, forbids) in bounds.items()
-        if (maximum is not None or minimum is not None or forbids)
-        and catalog.tracks_quota(ref)
-        and catalog.autogrow(ref)
-    }
-    return quota_tag(shown, bursting=bool(bursting), bounds=bounds)
+    shown = {ref: quota for ref, quota in quotas.items() if quota is not None and is_set_by_people(catalog, ref)}
+    said = {}
+    for ref, (maximum, minimum, forbids) in bounds.items():
+        is_bounded = maximum is not None or minimum is not None or forbids
+        if is_bounded and catalog.tracks_quota(ref) and catalog.autogrow(ref):
+            said[ref] = (maximum, minimum, bool(forbids))
+    return quota_tag(shown, bursting=bool(bursting), bounds=said)

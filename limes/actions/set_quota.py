@@ -23,15 +23,7 @@ from limes.actions.change_log import scope_of
 from limes.actions.context import Limes
 from limes.actions.lookup import Place, Target, find, find_project, ids_of, not_ready
 from limes.actions.push_quota import repair_backends
-from limes.actions.quota_changes import (
-    ChangedQuota,
-    EndingQuota,
-    IfMatch,
-    QuotaChange,
-    QuotaOutcome,
-    QuotaUpdate,
-    project_tag,
-)
+from limes.actions.quota_changes import ChangedQuota, EndingQuota, IfMatch, QuotaChange, QuotaOutcome, QuotaUpdate
 from limes.core import hierarchy
 from limes.core.catalog import Ref
 from limes.core.hierarchy import DomainFigures, Figures, ProjectFigures, QuotaRules, Refusal
@@ -295,7 +287,7 @@ def set_bursting(
         project = find_project(limes.engine, place.domain_uuid, place.project_uuid)
         present = quota_queries.lock_project(limes.engine, project.id, lock=not dry_run)
         if condition is not None:
-            condition.check(project_tag(limes.engine, limes.catalog, project.id, lock=not dry_run))
+            condition.check(quota_changes.project_tag(limes.engine, limes.catalog, project.id, lock=not dry_run))
         if present == enabled:
             return project.id, ()
         if not enabled:

@@ -204,7 +204,8 @@ class _Distribution:
         indexes, largest = range(len(self._projects)), attrgetter("largest")
         self._take_step(Step.RECENT_USAGE, [self._wanted(index, largest) for index in indexes])
         self._take_step(Step.GROWTH, [self._wanted(index, self._grown) for index in indexes])
-        self._take_step(Step.BASE, [self._missing_base(total) for total in self._totals])
+        base = min(self._rule.project_base_quota, self._whole or self._rule.project_base_quota)
+        self._take_step(Step.BASE, [{ANY_AZ: base - total} if total < base else {} for total in self._totals])
         return {project.id: found for project, found in zip(self._projects, self._allocations, strict=True)}
 
     def _find_overcommitted(self) -> set[str]:
@@ -237,10 +238,6 @@ class _Distribution:
             return baseline
         grown = baseline * self._multiplier.numerator // self._multiplier.denominator
         return max(grown, baseline + max(self._rule.growth_minimum, 1))
-
-    def _missing_base(self, total: int) -> dict[str, int]:
-        missing = min(self._rule.project_base_quota, self._whole or self._rule.project_base_quota) - total
-        return {ANY_AZ: missing} if missing > 0 else {}
 
     def _take_step(self, step: Step, wishes: _Wishes) -> None:
         for index, project in enumerate(self._projects):

@@ -39,12 +39,10 @@ class Proposal:
             return False
         if any(self.old.get(az, 0) < amount for az, amount in self.needed.items()):
             return False
-        return old >= self.bounds.minimum and not self._is_too_much(old)
-
-    def _is_too_much(self, old: int) -> bool:
-        if self.bounds.forbids_growth and old > max(sum(self.needed.values()), self.bounds.minimum):
-            return True
-        return self.bounds.maximum is not None and old > self.bounds.maximum
+        bounds = self.bounds
+        if bounds.forbids_growth and old > max(sum(self.needed.values()), bounds.minimum):
+            return False
+        return bounds.minimum <= old and (bounds.maximum is None or old <= bounds.maximum)
 
 
 def capped(quotas: Quotas) -> Quotas:

@@ -19,7 +19,7 @@ from limes.core.hierarchy import DOMAIN_QUOTA_GROWS
 from limes.core.history import What
 from limes.core.quota_requests import EventKind, RequestStatus, Wish, first_match, names
 from limes.core.temporary_quota import ALWAYS, Term, check_term
-from limes.core.units import Unit, UnitError
+from limes.core.units import UnitError
 from limes.db.queries import quota_requests as queries
 from limes.db.queries.catalog import resource_ids
 from limes.db.queries.projects import ProjectRow
@@ -124,7 +124,9 @@ def _read_amounts(
             if wanted <= present and change.ref in of_set:
                 continue
             if wanted <= present:
-                raise _Problem(_is_no_raise(limes.catalog.unit_of(change.ref), wanted, present))
+                shown = limes.catalog.unit_of(change.ref).render
+                text = f"{shown(wanted)} is not more than it has now, which is {shown(present)}"
+                raise _Problem(f"{text}; lowering needs no request: set the quota")
         except _Problem as problem:
             problems.append(f"cannot ask for {'/'.join(change.ref)} quota: {problem}")
             continue
@@ -162,11 +164,6 @@ def _present(limes: Limes, ref: Ref, row: SetByPeople | None, of_domain: int) ->
     if row is None or not grows:
         return What.QUOTA, of_domain if row is None else row.quota or 0
     return (What.MIN_QUOTA, row.quota or 0) if row.max_quota is None else (What.MAX_QUOTA, row.max_quota)
-
-
-def _is_no_raise(unit: Unit, wanted: int, present: int) -> str:
-    text = f"{unit.render(wanted)} is not more than it has now, which is {unit.render(present)}"
-    return f"{text}; lowering needs no request: set the quota"
 
 
 def _approve_by_rules(

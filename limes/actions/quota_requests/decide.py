@@ -12,15 +12,8 @@ from dataclasses import replace
 from limes.actions.context import Limes
 from limes.actions.lookup import Place
 from limes.actions.quota_changes import QuotaChange, QuotaOutcome, read_amount
-from limes.actions.quota_requests import store
-from limes.actions.quota_requests.pass_on import (
-    Rights,
-    grant_to_project,
-    needed_now,
-    raise_quotas,
-    read_origin,
-    release,
-)
+from limes.actions.quota_requests import pass_on, store
+from limes.actions.quota_requests.pass_on import Rights
 from limes.actions.quota_requests.store import Locked, close_passed_on, close_requests, lock_request, record_step
 from limes.actions.set_quota import push_changes
 from limes.core.catalog import Ref
@@ -90,13 +83,13 @@ def _approve(
     wanted, amounts = {row.ref: row.wanted for row in rows}, _read_lowered(limes, rows, lowered)
     if isinstance(target, ProjectRow):
         granted = wanted | amounts
-        outcome = grant_to_project(limes, target, rows, granted, rights, term)
+        outcome = pass_on.grant_to_project(limes, target, rows, granted, rights, term)
     else:
         if locked.origin is not None:
-            origin = read_origin(limes, locked.origin)
-            wanted = needed_now(limes, origin, wanted)
+            origin = pass_on.read_origin(limes, locked.origin)
+            wanted = pass_on.needed_now(limes, origin, wanted)
         granted = wanted | amounts
-        outcome = raise_quotas(limes, place, granted, rights, term)
+        outcome = pass_on.raise_quotas(limes, place, granted, rights, term)
     if outcome.refusals:
         return outcome, None
     queries.write_granted(limes.engine, request_id, granted)
@@ -105,7 +98,7 @@ def _approve(
     if isinstance(target, ProjectRow):
         close_passed_on(limes, target, [request_id], f"quota request {request_id} was decided in the domain")
         return outcome, (target, outcome)
-    return outcome, None if origin is None else release(limes, origin, request_id, comment)
+    return outcome, None if origin is None else pass_on.release(limes, origin, request_id, comment)
 
 
 def _read_lowered(limes: Limes, rows: Sequence[AmountRow], lowered: Sequence[QuotaChange]) -> dict[Ref, int]:

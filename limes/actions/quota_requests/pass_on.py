@@ -25,16 +25,11 @@ from limes.core.quota_requests import EventKind, RequestStatus, missing_domain_q
 from limes.core.temporary_quota import Term
 from limes.db.engine import Engine
 from limes.db.queries import quota_requests as queries
+from limes.db.queries import quotas as quota_queries
 from limes.db.queries.autogrow import autogrow_bounds
 from limes.db.queries.catalog import lock_resources, resource_ids
 from limes.db.queries.projects import ProjectRow, projects_by_id
 from limes.db.queries.quota_requests import AmountRow, EventRow, LockedRequest
-from limes.db.queries.quotas import (
-    domain_quotas_by_resource,
-    lock_domain_quotas,
-    project_quota_sums,
-    project_quotas_by_name,
-)
 from limes.db.transactions import atomic
 from limes.errors import Conflict, Forbidden
 
@@ -96,7 +91,7 @@ def _wanted_bounds(
     ids = {ref: all_ids[ref] for ref in bounds}
     lock_resources(engine, sorted(ids.values()))
     if quotas:
-        lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
+        quota_queries.lock_domain_quotas(engine, project.domain_id, sorted(all_ids[ref] for ref in quotas))
     rows = autogrow_bounds(engine, sorted(ids.values()), project.domain_id, [project.id], lock=True)
     wanted: dict[What, list[WantedBound]] = {}
     for ref, what in bounds.items():
@@ -114,9 +109,9 @@ def _quotas_around(
 ) -> tuple[dict[Ref, int], dict[Ref, int]]:
     """Returns the quotas of the domain, and those of all other projects in it together."""
     resources = sorted(ids.values())
-    sums = project_quota_sums(engine, project.domain_id, resources)
-    domain = domain_quotas_by_resource(engine, resources, [project.domain_id])
-    rows = project_quotas_by_name(engine, project.id, lock=False)
+    sums = quota_queries.project_quota_sums(engine, project.domain_id, resources)
+    domain = quota_queries.domain_quotas_by_resource(engine, resources, [project.domain_id])
+    rows = quota_queries.project_quotas_by_name(engine, project.id, lock=False)
     own = {ref: (rows[ref].quota or 0) if ref in rows else 0 for ref in ids}
     of_domain = {ref: domain.get((project.domain_id, id_), 0) for ref, id_ in ids.items()}
     return of_domain, {ref: sums.get(id_, 0) - own[ref] for ref, id_ in ids.items()}
@@ -188,7 +183,7 @@ def needed_now(limes: Limes, origin: Origin, asked_for: Mapping[Ref, int]) -> di
     domain's asks for. Others may have got some of the quota since it was passed on, or may have given some back."""
     engine, project = limes.engine, origin.project
     lock_resources(engine, sorted(origin.ids[ref] for ref in asked_for))
-    lock_domain_quotas(engine, project.domain_id, sorted(origin.ids.values()))
+    quota_queries.lock_domain_quotas(engine, project.domain_id, sorted(origin.ids.values()))
     _, others = _quotas_around(engine, project, origin.ids)
     return {row.ref: others[row.ref] + row.wanted for row in origin.rows if row.ref in asked_for}
 

@@ -74,7 +74,9 @@ def create_for(call: Call) -> Answer:
 def approve_of(call: Call) -> Answer:
     """Approves a {level}'s request, perhaps with lower amounts: 200; or a text that says what would be acceptable."""
     number, body = _number(call), call.body(bodies.ApprovalBody)
-    rights, lowered = Rights(call.permissions, _may_bound(call)), quota_changes(body.services)
+    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
+    rights = Rights(call.permissions, [what for what, rule in rules.items() if call.allows(rule)])
+    lowered = quota_changes(body.services)
     outcome = decide.approve_request(call.as_caller(), call.place, number, lowered, body.comment, rights)
     if outcome.refusals:
         return Answer(status_of(outcome, 200), text=render_refusals(outcome, call.level))
@@ -94,11 +96,6 @@ def withdraw_of(call: Call) -> Answer:
 def comment_on(call: Call) -> Answer:
     """Adds a comment to a {level}'s request: 201."""
     return _add(call, store.add_comment, call.body(bodies.CommentBody).comment, 201)
-
-
-def _may_bound(call: Call) -> list[What]:
-    rules = {What.MAX_QUOTA: "project:edit", What.MIN_QUOTA: "project:grant_quota"}
-    return [what for what, rule in rules.items() if call.allows(rule)]
 
 
 def _add(call: Call, add: Callable[[Limes, Place, int, str], None], text: str, status: int = 200) -> Answer:
@@ -129,9 +126,8 @@ def _filters(call: Call) -> Filters:
     statuses = parameters.STATUS.of(call.req)
     level = parameters.LEVEL.of(call.req)
     known = [status.value for status in RequestStatus]
-    for status in statuses or ():
-        if status not in known:
-            raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
+    if set(statuses or ()) - set(known):
+        raise BadRequest(f"query parameter status: expected one of {', '.join(known)}")
     if level is not None and level not in _LEVELS:
         raise BadRequest("query parameter level: expected project or domain")
     passed_on = parameters.PASSED_ON.of(call.req)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from peewee import JOIN, fn
 
 from limes.core.history import What
-from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock, lock_but_not_key
+from limes.db.compiled import any_of, compiled_update, lock, lock_but_not_key
 from limes.db.compiled import lock as lock_rows
 from limes.db.engine import Engine
 from limes.db.models import (
@@ -188,13 +188,8 @@ def forget_growth(engine: Engine, resource: int) -> None:
 def domain_sums(resource: int) -> Node:
     """All domains with their own quota of a resource, and the sum of their projects'."""
     same = (DomainResource.domain == Domain.id) & (DomainResource.resource == resource)
-    sums = (
-        ProjectResource.select(Project.domain, fn.SUM(ProjectResource.quota).alias("quota"))
-        .join(Project)
-        .where(ProjectResource.resource == resource)
-        .group_by(Project.domain)
-        .alias("sums")
-    )
+    sums = ProjectResource.select(Project.domain, fn.SUM(ProjectResource.quota).alias("quota")).join(Project)
+    sums = sums.where(ProjectResource.resource == resource).group_by(Project.domain).alias("sums")
     quota, projects_quota = fn.COALESCE(DomainResource.quota, 0), fn.COALESCE(sums.c.quota, 0)
     return (
         Domain.select(Domain.id, Domain.uuid, Domain.name, quota, projects_quota)
@@ -211,9 +206,8 @@ def lock_domains(resource: int) -> Node:
     return lock(row.select(row.domain).where(row.resource == resource).order_by(row.domain))
 
 
-_write_domain_quotas = Insert(
-    tuple[int, int, int], DomainResource, DomainResource.domain, DomainResource.resource, DomainResource.quota, key=2
-)
+_KEY = (DomainResource.domain, DomainResource.resource)
+_write_domain_quotas = Insert(tuple[int, int, int], DomainResource, *_KEY, DomainResource.quota, key=2)
 
 
 def write_domain_quotas(engine: Engine, resource: int, quotas: Mapping[int, int]) -> None:
@@ -237,15 +231,11 @@ def autogrow_bounds(resources: Sequence[int], domain_id: int, project_ids: Seque
 
 _Amount = Literal["max_quota", "min_quota"]
 _AMOUNTS: dict[What, _Amount] = {What.MAX_QUOTA: "max_quota", What.MIN_QUOTA: "min_quota"}
-
-
-def _compile_update(name: str) -> CompiledForRows:
-    row = ProjectResource
-    return compiled_update(row.resource, getattr(row, name), lambda p: any_of(row.project, p.projects))
-
-
-_SET_AMOUNT = {name: _compile_update(name) for name in _AMOUNTS.values()}
-_SET_FORBIDDEN = _compile_update("forbids_autogrowth")
+_ROW = ProjectResource
+_SET = {
+    what: compiled_update(_ROW.resource, getattr(_ROW, name), lambda p: any_of(_ROW.project, p.projects))
+    for what, name in {**_AMOUNTS, What.FORBID_AUTOGROWTH: "forbids_autogrowth"}.items()
+}
 
 
 @writes_for("resources")
@@ -259,9 +249,8 @@ def write_autogrow_bounds(
 ) -> None:
     """Sets one of the bounds of all these projects, given as (resource id, value), in at most two statements."""
     if what is What.FORBID_AUTOGROWTH:
-        engine.write(_SET_FORBIDDEN, rows=[(id_, bool(value)) for id_, value in values], projects=project_ids)
+        engine.write(_SET[what], rows=[(id_, bool(value)) for id_, value in values], projects=project_ids)
         return
-    amounts = [(id_, value) for id_, value in values if value is not None]
-    if amounts:
-        engine.write(_SET_AMOUNT[_AMOUNTS[what]], rows=amounts, projects=project_ids)
+    if amounts := [(id_, value) for id_, value in values if value is not None]:
+        engine.write(_SET[what], rows=amounts, projects=project_ids)
     _drop(engine, [id_ for id_, value in values if value is None], project_ids, _AMOUNTS[what])

@@ -59,15 +59,8 @@ def mark_desynced_again(id_: int, desynced_at: float, next_push_at: float) -> No
 @writes
 def record_push(id_: int, now: float) -> Node:
     """Records that the backend was told its quota, and that it is the wanted one."""
-    return _ROW.update(
-        pushed_at=now,
-        quota_desynced_at=None,
-        next_push_at=None,
-        push_claimed_until=None,
-        push_failures=0,
-        push_error="",
-        drifted_at=None,
-    ).where(_ROW.id == id_)
+    times = {"pushed_at": now, "quota_desynced_at": None, "next_push_at": None, "drifted_at": None}
+    return _ROW.update(**times, push_claimed_until=None, push_failures=0, push_error="").where(_ROW.id == id_)
 
 
 @writes
