@@ -174,7 +174,7 @@ def list_candidates(call: Call) -> Answer:
     settings = call.deps.settings
     cloud = call.deps.index.current()
     bounds = bounds_of(settings.bounds)
-    request = parse(pairs, call.version, traits=cloud.traits, classes=cloud.classes, bounds=bounds)
+    request = parse(pairs, call.version, cloud, bounds)
     shuffle = None
     if settings.randomize_allocation_candidates:
         shuffle = random.Random(call.deps.ids.uuid()).shuffle  # noqa: S311 - spreads load
