@@ -94,6 +94,11 @@ def object_of(properties: dict[str, Any], required: list[str] | None = None) -> 
     return document
 
 
+def all_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """As `object_of`; none of them may be missing."""
+    return object_of(properties, list(properties))
+
+
 def map_of(key: str, value: dict[str, Any], minimum: int | None = None) -> dict[str, Any]:
     """Returns the schema of an object with such values, at least `minimum` of them, and keys of the pattern `key`."""
     at_least = {} if minimum is None else {"minProperties": minimum}
@@ -132,7 +137,7 @@ TRAIT_NAME = Schema({**_WORD, "pattern": r"^CUSTOM_[A-Z0-9_]+\Z"})
 TRAITS_QUERY = Schema(object_of({"name": _STRING, "associated": _STRING}))
 
 _CLASS_NAME = {"type": "string", "pattern": r"^CUSTOM\_[A-Z0-9_]+\Z", "maxLength": 255}
-CLASS = Schema(object_of({"name": _CLASS_NAME}, ["name"]))
+CLASS = Schema(all_of({"name": _CLASS_NAME}))
 """The body of POST /resource_classes, of PUT /resource_classes/{name} below 1.7; and what its URL says from 1.7."""
 
 # -- resource providers ------------------------------------------------------------------------------------------------
@@ -151,7 +156,7 @@ providers_query = growing(
 
 
 def _with_generation(name: str, value: dict[str, Any]) -> dict[str, Any]:
-    return object_of({name: value, "resource_provider_generation": GENERATION}, [name, "resource_provider_generation"])
+    return all_of({name: value, "resource_provider_generation": GENERATION})
 
 
 _AGGREGATES = {"type": "array", "items": UUID, "uniqueItems": True}
@@ -174,10 +179,8 @@ _INVENTORY = {
 _CLASS = {"resource_class": {"type": "string", "pattern": _CLASS_KEY}}
 POST_INVENTORY = Schema(object_of({**_CLASS, **_INVENTORY}, ["resource_class", "total"]))
 PUT_INVENTORY = Schema(object_of(_INVENTORY, ["resource_provider_generation", "total"]))
-_ALL_INVENTORY = object_of(
-    {"resource_provider_generation": GENERATION, "inventories": map_of(_CLASS_KEY, object_of(_INVENTORY, ["total"]))},
-    ["resource_provider_generation", "inventories"],
-)
+_INVENTORIES = map_of(_CLASS_KEY, object_of(_INVENTORY, ["total"]))
+_ALL_INVENTORY = all_of({"resource_provider_generation": GENERATION, "inventories": _INVENTORIES})
 """That of one provider, as in PUT and in the reshaper."""
 PUT_INVENTORIES = Schema(_ALL_INVENTORY)
 
@@ -195,10 +198,7 @@ _MAPPINGS = {
 _LIST = {
     "type": "array",
     "minItems": 1,
-    "items": object_of(
-        {"resource_provider": object_of({"uuid": UUID}, ["uuid"]), "resources": _RESOURCES},
-        ["resource_provider", "resources"],
-    ),
+    "items": all_of({"resource_provider": all_of({"uuid": UUID}), "resources": _RESOURCES}),
 }
 
 
@@ -222,8 +222,7 @@ def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
 def _put_allocations(since: int) -> dict[str, Any]:
     if since >= 12:
         return _claim(since, may_be_empty=since >= 28)
-    properties = {"allocations": _LIST, **({"project_id": _OWNER, "user_id": _OWNER} if since >= 8 else {})}
-    return object_of(properties, list(properties))
+    return all_of({"allocations": _LIST, **({"project_id": _OWNER, "user_id": _OWNER} if since >= 8 else {})})
 
 
 def _by_consumer(since: int, minimum: int) -> dict[str, Any]:
@@ -231,8 +230,7 @@ def _by_consumer(since: int, minimum: int) -> dict[str, Any]:
 
 
 def _reshape(since: int) -> dict[str, Any]:
-    properties = {"inventories": map_of(_UUID_KEY, _ALL_INVENTORY, 1), "allocations": _by_consumer(since, 0)}
-    return object_of(properties, list(properties))
+    return all_of({"inventories": map_of(_UUID_KEY, _ALL_INVENTORY, 1), "allocations": _by_consumer(since, 0)})
 
 
 put_allocations = versioned(_put_allocations, 0, 8, 12, 28, 34, 38)
@@ -308,5 +306,5 @@ _QUOTA = object_of(
     },
     ["limit"],
 )
-PUT_QUOTAS = Schema(object_of({"quotas": map_of(_CLASS_KEY, _QUOTA)}, ["quotas"]))
+PUT_QUOTAS = Schema(all_of({"quotas": map_of(_CLASS_KEY, _QUOTA)}))
 """`used` is ignored: clients may send what they got."""

@@ -179,18 +179,13 @@ def _check_orphans(groups: list[Group], pairs: Pairs) -> None:
     """Below 1.36 each parameter of a group needs resources with the same suffix."""
     orphans = {group.suffix for group in groups if not group.resources}
     keys = sorted({key for key, _ in pairs})
-    traits = [key for key in keys if key.startswith("required") and key.removeprefix("required") in orphans]
-    if traits:
-        raise QueryError(
-            "All traits parameters must be associated with resources.  "
-            f"Found the following orphaned traits keys: {', '.join(traits)}"
-        )
-    aggregates = [key for key in keys if key.startswith("member_of") and key.removeprefix("member_of") in orphans]
-    if aggregates:
-        raise QueryError(
-            "All member_of parameters must be associated with resources. "
-            f"Found the following orphaned member_of keys: {', '.join(aggregates)}"
-        )
+    for parameter, noun, gap in (("required", "traits", "  "), ("member_of", "member_of", " ")):
+        orphaned = [key for key in keys if key.startswith(parameter) and key.removeprefix(parameter) in orphans]
+        if orphaned:
+            raise QueryError(
+                f"All {noun} parameters must be associated with resources.{gap}"
+                f"Found the following orphaned {noun} keys: {', '.join(orphaned)}"
+            )
     if orphans:
         raise QueryError("All request groups must specify resources.")
     if not groups:
