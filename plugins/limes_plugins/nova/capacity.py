@@ -55,7 +55,7 @@ class NovaCapacity(backends.CapacityBackend):
     def report_capacity_for(self, demand: backends.Demand) -> backends.CapacityReport:
         deadline = self._nova.deadline()
         hypervisors = nova.matching(self._nova, self._params.hypervisor_selection, deadline)
-        flavors = nova.all_flavors(self._nova, deadline)
+        flavors = list(self._nova.pages("/flavors/detail", "flavors", nova.ALL_FLAVORS, deadline))
         disk = nova.largest_disk(flavors, self._params.flavor_selection)
         by_az: dict[str, list[_Stock]] = defaultdict(list)
         for stock in self._placement.map(self._stock, hypervisors, deadline):
