@@ -18,7 +18,7 @@ from limes.db.failures import first_line
 from limes.errors import Forbidden
 from limes.placement.errors import ConcurrentUpdate, InvalidBody
 from limes.placement.index import ProviderIndex
-from limes.placement.json_schema import Schema, oversize
+from limes.placement.schemas import Schema, oversize
 from limes.placement.search.memory import AnswerMemory
 from limes.placement.search.values import parse_pairs
 from limes.settings.placement import PlacementSettings

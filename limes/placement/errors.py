@@ -1,4 +1,4 @@
-"""Placement's refusals, as exceptions with the error codes that clients see from microversion 1.23.
+"""Placement's refusals, as exceptions. `code` is what clients see from microversion 1.23; `UNDEFINED` if there is none.
 
 Wordings that nova, osc-placement or the conformance suite look for are kept.
 """
@@ -11,21 +11,15 @@ from limes import errors
 UNDEFINED = "placement.undefined_code"
 
 
-class PlacementError:
-    """Mixed into an exception of `limes.errors`: adds the `code` that clients tell errors apart by."""
-
-    code = UNDEFINED
-
-
-class UnacceptableVersion(PlacementError, errors.LimesError):
+class UnacceptableVersion(errors.LimesError):
     """The client asks for a microversion that this server does not speak (406)."""
 
 
-class InvalidBody(PlacementError, errors.BadRequest):
+class InvalidBody(errors.BadRequest):
     """A header, the query or the body has the wrong form."""
 
 
-class InvalidValue(PlacementError, errors.BadRequest):
+class InvalidValue(errors.BadRequest):
     """The request has the right form, but names what does not exist or asks for the impossible."""
 
 
@@ -33,13 +27,13 @@ class ClassUnknown(InvalidValue):
     """A body names a resource class that does not exist."""
 
 
-class ProviderUnknown(PlacementError, errors.BadRequest):
+class ProviderUnknown(errors.BadRequest):
     """A body names a provider that does not exist."""
 
     code = "placement.resource_provider.not_found"
 
 
-class Missing(PlacementError, errors.NotFound):
+class Missing(errors.NotFound):
     """What the URL names does not exist."""
 
 
@@ -57,45 +51,45 @@ def prefixed(kind: type[errors.LimesError], text: str) -> Iterator[None]:
         raise kind(f"{text} {error}") from None
 
 
-class NameConflict(PlacementError, errors.Conflict):
+class NameConflict(errors.Conflict):
     """A class or trait cannot come because it exists already, or cannot go because something uses it."""
 
 
-class DuplicateName(PlacementError, errors.Conflict):
+class DuplicateName(errors.Conflict):
     """The name or the UUID is taken."""
 
     code = "placement.duplicate_name"
 
 
-class ConcurrentUpdate(PlacementError, errors.Conflict):
+class ConcurrentUpdate(errors.Conflict):
     """The client's generation is stale: somebody else wrote in between. Read again and retry."""
 
     code = "placement.concurrent_update"
 
 
-class InventoryInUse(PlacementError, errors.Conflict):
+class InventoryInUse(errors.Conflict):
     """Inventory cannot go while there are allocations against it."""
 
     code = "placement.inventory.inuse"
 
 
-class ProviderInUse(PlacementError, errors.Conflict):
+class ProviderInUse(errors.Conflict):
     """A provider cannot go while there are allocations against it."""
 
     code = "placement.resource_provider.inuse"
 
 
-class CannotDeleteParent(PlacementError, errors.Conflict):
+class CannotDeleteParent(errors.Conflict):
     """A provider cannot go while it has children."""
 
     code = "placement.resource_provider.cannot_delete_parent"
 
 
-class CapacityExceeded(PlacementError, errors.Conflict):
+class CapacityExceeded(errors.Conflict):
     """An allocation does not fit a provider's inventory."""
 
 
-class QuotaExceeded(PlacementError, errors.Conflict):
+class QuotaExceeded(errors.Conflict):
     """An allocation would raise a project's use above its limit (our extension)."""
 
     code = "placement.quota.exceeded"

@@ -84,9 +84,6 @@ class Mark:
     identity: str = ""
     """Differs from that of other tables, such as those of a restored database."""
 
-    def may_follow(self, other: "Mark") -> bool:
-        return self.identity == other.identity and self.next >= other.next
-
 
 BEGINNING = Mark(0)
 
@@ -216,7 +213,8 @@ class _State:
 
     def is_followed_by(self, changes: Changes, now: float) -> bool:
         fresh = now - self.polled_at < TOMBSTONE_SECONDS / 2
-        return self.mark is not BEGINNING and fresh and changes.mark.may_follow(self.mark)
+        same_database = changes.mark.identity == self.mark.identity and changes.mark.next >= self.mark.next
+        return self.mark is not BEGINNING and fresh and same_database
 
     def has_all(self, changes: Changes) -> bool:
         return (

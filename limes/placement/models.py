@@ -170,17 +170,8 @@ Allocation.add_index(
 ProjectQuota.add_index(ProjectQuota.resource_class, name="placement_project_quotas_class")
 
 MODELS: tuple[type[BaseModel], ...] = (
-    ResourceClass,
-    Trait,
-    Vocabulary,
-    Provider,
-    ProviderTombstone,
-    Inventory,
-    ProviderTrait,
-    ProviderAggregate,
-    Consumer,
-    Allocation,
-    ProjectQuota,
+    *(ResourceClass, Trait, Vocabulary, Provider, ProviderTombstone, Inventory, ProviderTrait, ProviderAggregate),
+    *(Consumer, Allocation, ProjectQuota),
 )
 """Each model comes after those that it refers to."""
 SQLITE_MODELS: tuple[type[BaseModel], ...] = (*MODELS, ChangeCounter)

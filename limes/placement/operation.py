@@ -109,7 +109,7 @@ def _http_date(seconds: int) -> str:
 def _accepts_json(header: str) -> bool:
     """Returns whether the client accepts JSON. A header that cannot be parsed accepts everything, as upstream."""
     ranges = _ranges(header)
-    return not _is_readable(ranges) or mediatypes.quality(falcon.MEDIA_JSON, ranges) > 0
+    return ranges is None or mediatypes.quality(falcon.MEDIA_JSON, ranges) > 0
 
 
 @lru_cache(maxsize=256)
@@ -118,22 +118,20 @@ def _error_type(header: str) -> Literal["json", "html", "text"]:
     if header == "*/*":
         return "json"
     ranges = _ranges(header)
-    if not _is_readable(ranges):
+    if ranges is None:
         return "html"
     best: dict[str, Literal["json", "html"]] = {falcon.MEDIA_HTML: "html", falcon.MEDIA_JSON: "json"}
     return best.get(mediatypes.best_match(best, ranges), "text")
 
 
-def _ranges(header: str) -> str:
-    return ",".join(entry for entry in header.lower().split(",") if entry.strip()) or header
-
-
-def _is_readable(ranges: str) -> bool:
+def _ranges(header: str) -> str | None:
+    """None if the header cannot be parsed."""
+    ranges = ",".join(entry for entry in header.lower().split(",") if entry.strip()) or header
     try:
         mediatypes.quality(falcon.MEDIA_JSON, ranges)
     except ValueError:
-        return False
-    return True
+        return None
+    return ranges
 
 
 _WORDS = {

@@ -4,24 +4,26 @@ The rules have the names and both sets of defaults of OpenStack Placement. None 
 Placement's resources belong to projects.
 """
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from limes.auth.policy import Rule
 from limes.placement import microversion
 from limes.placement.call import Answer, Call, PlacementPolicy
-from limes.placement.handlers import allocation, inventory, resource_provider, usage, vocabulary
+from limes.placement.handlers import allocation, inventory, usage, vocabulary
+from limes.placement.handlers import resource_provider as provider
 from limes.placement.operation import Operation
 from limes.web.operation import document_rules
 
-_PROVIDERS = "placement:resource_providers"
-_INVENTORIES = "placement:resource_providers:inventories"
-_AGGREGATES = "placement:resource_providers:aggregates"
-_TRAITS = "placement:resource_providers:traits"
-_CLASSES = "placement:resource_classes"
 
-_read = partial(Operation, renders=True)
-_write = partial(Operation, body_below=microversion.MAX + 1)
+def _operation(handler: Callable[[Call], Answer], rule: str, description: str = "", **more: Any) -> Operation:
+    return Operation(handler, f"placement:{rule}", description, **more)
+
+
+_read = partial(_operation, renders=True)
+_write = partial(_operation, body_below=microversion.MAX + 1)
 
 
 def _show_versions(call: Call) -> Answer:
@@ -41,101 +43,98 @@ def _show_versions(call: Call) -> Answer:
 ROUTES = {
     "/": {"GET": Operation(_show_versions, None, public=True)},
     "/resource_providers": {
-        "GET": _read(resource_provider.list_providers, f"{_PROVIDERS}:list", "List providers."),
-        "POST": _write(resource_provider.create, f"{_PROVIDERS}:create", "Create a provider."),
+        "GET": _read(provider.list_providers, "resource_providers:list", "List providers."),
+        "POST": _write(provider.create, "resource_providers:create", "Create a provider."),
     },
     "/resource_providers/{uuid}": {
-        "GET": _read(resource_provider.show, f"{_PROVIDERS}:show", "Show a provider."),
-        "PUT": _write(resource_provider.update, f"{_PROVIDERS}:update", "Rename or move a provider."),
-        "DELETE": Operation(resource_provider.delete, f"{_PROVIDERS}:delete", "Delete a provider."),
+        "GET": _read(provider.show, "resource_providers:show", "Show a provider."),
+        "PUT": _write(provider.update, "resource_providers:update", "Rename or move a provider."),
+        "DELETE": _operation(provider.delete, "resource_providers:delete", "Delete a provider."),
     },
     "/resource_classes": {
-        "GET": _read(vocabulary.list_classes, f"{_CLASSES}:list", "List resource classes.", since=2),
-        "POST": _write(vocabulary.create_class, f"{_CLASSES}:create", "Create a resource class.", since=2),
+        "GET": _read(vocabulary.list_classes, "resource_classes:list", "List resource classes.", since=2),
+        "POST": _write(vocabulary.create_class, "resource_classes:create", "Create a resource class.", since=2),
     },
     "/resource_classes/{name}": {
-        "GET": _read(vocabulary.show_class, f"{_CLASSES}:show", "Show a resource class.", since=2),
-        "PUT": Operation(
-            vocabulary.put_class, f"{_CLASSES}:update", "Create or rename a resource class.", since=2, body_below=7
+        "GET": _read(vocabulary.show_class, "resource_classes:show", "Show a resource class.", since=2),
+        "PUT": _operation(
+            vocabulary.put_class, "resource_classes:update", "Create or rename a resource class.", since=2, body_below=7
         ),
-        "DELETE": Operation(vocabulary.delete_class, f"{_CLASSES}:delete", "Delete a resource class.", since=2),
+        "DELETE": _operation(vocabulary.delete_class, "resource_classes:delete", "Delete a resource class.", since=2),
     },
     "/resource_providers/{uuid}/inventories": {
-        "GET": _read(inventory.list_all, f"{_INVENTORIES}:list", "List inventory."),
-        "POST": _write(inventory.create, f"{_INVENTORIES}:create", "Add inventory."),
-        "PUT": _write(inventory.replace_all, f"{_INVENTORIES}:update"),
-        "DELETE": Operation(inventory.delete_all, f"{_INVENTORIES}:delete", since=5, before=405),
+        "GET": _read(inventory.list_all, "resource_providers:inventories:list", "List inventory."),
+        "POST": _write(inventory.create, "resource_providers:inventories:create", "Add inventory."),
+        "PUT": _write(inventory.replace_all, "resource_providers:inventories:update"),
+        "DELETE": _operation(inventory.delete_all, "resource_providers:inventories:delete", since=5, before=405),
     },
     "/resource_providers/{uuid}/inventories/{resource_class}": {
-        "GET": _read(inventory.show, f"{_INVENTORIES}:show", "Show the inventory of one class."),
-        "PUT": _write(inventory.update, f"{_INVENTORIES}:update", "Replace inventory."),
-        "DELETE": Operation(inventory.delete, f"{_INVENTORIES}:delete", "Delete inventory."),
+        "GET": _read(inventory.show, "resource_providers:inventories:show", "Show the inventory of one class."),
+        "PUT": _write(inventory.update, "resource_providers:inventories:update", "Replace inventory."),
+        "DELETE": _operation(inventory.delete, "resource_providers:inventories:delete", "Delete inventory."),
     },
     "/resource_providers/{uuid}/aggregates": {
-        "GET": _read(resource_provider.show_aggregates, f"{_AGGREGATES}:list", "List aggregates.", since=1),
-        "PUT": _write(resource_provider.replace_aggregates, f"{_AGGREGATES}:update", "Replace aggregates.", since=1),
+        "GET": _read(provider.show_aggregates, "resource_providers:aggregates:list", "List aggregates.", since=1),
+        "PUT": _write(
+            provider.replace_aggregates, "resource_providers:aggregates:update", "Replace aggregates.", since=1
+        ),
     },
     "/resource_providers/{uuid}/usages": {
-        "GET": _read(usage.show_of_provider, f"{_PROVIDERS}:usages", "Show a provider's usages.")
+        "GET": _read(usage.show_of_provider, "resource_providers:usages", "Show a provider's usages.")
     },
-    "/traits": {"GET": _read(vocabulary.list_traits, "placement:traits:list", "List traits.", since=6)},
+    "/traits": {"GET": _read(vocabulary.list_traits, "traits:list", "List traits.", since=6)},
     "/traits/{name}": {
-        "GET": Operation(vocabulary.show_trait, "placement:traits:show", "Show whether a trait exists.", since=6),
-        "PUT": Operation(vocabulary.create_trait, "placement:traits:update", "Create a trait.", since=6),
-        "DELETE": Operation(vocabulary.delete_trait, "placement:traits:delete", "Delete a trait.", since=6),
+        "GET": _operation(vocabulary.show_trait, "traits:show", "Show whether a trait exists.", since=6),
+        "PUT": _operation(vocabulary.create_trait, "traits:update", "Create a trait.", since=6),
+        "DELETE": _operation(vocabulary.delete_trait, "traits:delete", "Delete a trait.", since=6),
     },
     "/resource_providers/{uuid}/traits": {
-        "GET": _read(vocabulary.list_of_provider, f"{_TRAITS}:list", "List a provider's traits.", since=6),
-        "PUT": _write(vocabulary.replace_of_provider, f"{_TRAITS}:update", "Replace a provider's traits.", since=6),
-        "DELETE": Operation(vocabulary.delete_of_provider, f"{_TRAITS}:delete", "Remove all traits.", since=6),
+        "GET": _read(
+            vocabulary.list_of_provider, "resource_providers:traits:list", "List a provider's traits.", since=6
+        ),
+        "PUT": _write(
+            vocabulary.replace_of_provider, "resource_providers:traits:update", "Replace a provider's traits.", since=6
+        ),
+        "DELETE": _operation(
+            vocabulary.delete_of_provider, "resource_providers:traits:delete", "Remove all traits.", since=6
+        ),
     },
     "/allocations": {
         "POST": _write(
-            allocation.replace_several,
-            "placement:allocations:manage",
-            "Write the allocations of several consumers.",
-            since=13,
+            allocation.replace_several, "allocations:manage", "Write the allocations of several consumers.", since=13
         )
     },
     "/allocations/{consumer_uuid}": {
-        "GET": _read(allocation.show, "placement:allocations:list", "Show a consumer's allocations."),
-        "PUT": _write(allocation.replace, "placement:allocations:update", "Replace a consumer's allocations."),
-        "DELETE": Operation(allocation.delete, "placement:allocations:delete", "Delete a consumer's allocations."),
+        "GET": _read(allocation.show, "allocations:list", "Show a consumer's allocations."),
+        "PUT": _write(allocation.replace, "allocations:update", "Replace a consumer's allocations."),
+        "DELETE": _operation(allocation.delete, "allocations:delete", "Delete a consumer's allocations."),
     },
     "/resource_providers/{uuid}/allocations": {
         "GET": _read(
-            allocation.list_of_provider, f"{_PROVIDERS}:allocations:list", "Show the allocations against a provider."
+            allocation.list_of_provider,
+            "resource_providers:allocations:list",
+            "Show the allocations against a provider.",
         )
     },
     "/allocation_candidates": {
         "GET": _read(
-            allocation.list_candidates,
-            "placement:allocation_candidates:list",
-            "Find providers for a request.",
-            since=10,
+            allocation.list_candidates, "allocation_candidates:list", "Find providers for a request.", since=10
         )
     },
     "/usage_groups": {
         "GET": _read(
-            usage.list_groups,
-            "placement:usage_groups:list",
-            "Show what projects use of groups of providers (extension).",
+            usage.list_groups, "usage_groups:list", "Show what projects use of groups of providers (extension)."
         )
     },
     "/quotas/{project_id}": {
-        "GET": _read(usage.show_quotas, "placement:quotas:show", "Show a project's limits (extension)."),
-        "PUT": _write(usage.replace_quotas, "placement:quotas:update", "Set a project's limits (extension)."),
-        "DELETE": Operation(usage.delete_quotas, "placement:quotas:delete", "Remove a project's limits (extension)."),
+        "GET": _read(usage.show_quotas, "quotas:show", "Show a project's limits (extension)."),
+        "PUT": _write(usage.replace_quotas, "quotas:update", "Set a project's limits (extension)."),
+        "DELETE": _operation(usage.delete_quotas, "quotas:delete", "Remove a project's limits (extension)."),
     },
-    "/usages": {
-        "GET": _read(usage.show_of_project, "placement:usages", "Show a project's usages.", since=9, authorizes=True)
-    },
+    "/usages": {"GET": _read(usage.show_of_project, "usages", "Show a project's usages.", since=9, authorizes=True)},
     "/reshaper": {
         "POST": _write(
-            allocation.reshape,
-            "placement:reshaper:reshape",
-            "Move inventory and allocations between providers.",
-            since=30,
+            allocation.reshape, "reshaper:reshape", "Move inventory and allocations between providers.", since=30
         )
     },
 }

@@ -1,11 +1,125 @@
-"""The bodies and queries of all operations, many of which grew with the microversions."""
+"""The bodies and queries of all operations, many of which grew with the microversions: JSON schemas, compiled once, in
+the wording of the jsonschema library, which clients and their tests know."""
 
-from collections.abc import Mapping
-from functools import lru_cache
+import reprlib
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+from itertools import islice
 from typing import Any
 
-from limes.placement.json_schema import GENERATION, MAX_INT, UUID, Schema, growing, map_of, object_of, versioned
+import jsonschema
+from jsonschema.exceptions import best_match
+
 from limes.placement.objects.usage import GroupBy
+from limes.placement.search.values import normal_uuid
+
+_MAX_MESSAGE = 1000
+_MOST_ERRORS = 100
+"""The best of this many errors is reported: a large body can have a million, and each takes time."""
+_MAX_DEPTH = 30
+
+_shortened = reprlib.Repr()
+_shortened.maxlevel = 6
+_shortened.maxdict = 12
+_shortened.maxlist = 6
+_shortened.maxstring = _shortened.maxother = 100
+
+_formats = jsonschema.FormatChecker(formats=())
+
+
+@_formats.checks("uuid")
+def _is_uuid(value: object) -> bool:
+    return not isinstance(value, str) or normal_uuid(value) is not None
+
+
+class Schema:
+    def __init__(self, document: dict[str, Any]) -> None:
+        jsonschema.Draft202012Validator.check_schema(document)
+        self.document = document
+        self._validator = jsonschema.Draft202012Validator(document, format_checker=_formats)
+
+    def problem(self, instance: Any) -> str | None:
+        if self._validator.is_valid(instance):
+            return None
+        error = best_match(islice(self._validator.iter_errors(instance), _MOST_ERRORS))
+        if error is None:
+            return "invalid"
+        where = _path(list(error.relative_schema_path)[:-1])
+        # the library's wording in one line, short even if the instance is large
+        return (
+            f"{error.message[:_MAX_MESSAGE]}  Failed validating {error.validator!r} in schema{where}:"
+            f"     {_shortened.repr(error.schema)}  On instance{_path(error.relative_path)}:"
+            f"     {_shortened.repr(error.instance)}"
+        )
+
+
+def _path(steps: Iterable[str | int]) -> str:
+    return "".join(f"[{step!r}]" for step in steps)
+
+
+def oversize(document: Any, max_items: int, max_keys: int, max_values: int) -> str | None:
+    """Returns what is too large in a document, or None. Checked before anything else."""
+    level = [document]
+    values = 0
+    for _ in range(_MAX_DEPTH):
+        below: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                if len(value) > max_keys:
+                    return f"an object may have at most {max_keys} entries"
+                below += value.values()
+            elif isinstance(value, list):
+                if len(value) > max_items:
+                    return f"a list may have at most {max_items} entries"
+                below += value
+        values += len(below)
+        if values > max_values:
+            return f"it may have at most {max_values} values in all"
+        level = below
+        if not level:
+            return None
+    return f"it is nested deeper than {_MAX_DEPTH} levels"
+
+
+UUID = {"type": "string", "format": "uuid"}
+GENERATION = {"type": "integer"}
+MAX_INT = 2147483647
+
+
+def object_of(properties: dict[str, Any], required: list[str] | None = None) -> dict[str, Any]:
+    document: dict[str, Any] = {"type": "object", "properties": properties}
+    if required:
+        document["required"] = required
+    document["additionalProperties"] = False
+    return document
+
+
+def all_of(properties: dict[str, Any]) -> dict[str, Any]:
+    """As `object_of`; none of them may be missing."""
+    return object_of(properties, list(properties))
+
+
+def map_of(key: str, value: dict[str, Any], minimum: int | None = None) -> dict[str, Any]:
+    """Returns the schema of an object with such values, at least `minimum` of them, and keys of the pattern `key`."""
+    at_least = {} if minimum is None else {"minProperties": minimum}
+    return {"type": "object", **at_least, "patternProperties": {key: value}, "additionalProperties": False}
+
+
+def versioned(form_since: Callable[[int], dict[str, Any]], *changes: int) -> Callable[[int], Schema]:
+    """Returns a function of the microversion. `form_since` makes the form that came with each of the microversions
+    `changes`; it is compiled when it is first needed."""
+    compiled = cache(lambda since: Schema(form_since(since)))
+    return cache(lambda version: compiled(max(since for since in changes if since <= version)))
+
+
+def growing(*steps: tuple[int, dict[str, Any]], required: list[str] | None = None) -> Callable[[int], Schema]:
+    """As `versioned`, for an object with the properties of all steps up to the microversion."""
+
+    def form(since: int) -> dict[str, Any]:
+        return object_of({name: kind for step, more in steps if step <= since for name, kind in more.items()}, required)
+
+    return versioned(form, *(step for step, _ in steps))
+
 
 _STRING = {"type": "string"}
 _WORD = {"type": "string", "minLength": 1, "maxLength": 255}
@@ -23,7 +137,7 @@ TRAIT_NAME = Schema({**_WORD, "pattern": r"^CUSTOM_[A-Z0-9_]+\Z"})
 TRAITS_QUERY = Schema(object_of({"name": _STRING, "associated": _STRING}))
 
 _CLASS_NAME = {"type": "string", "pattern": r"^CUSTOM\_[A-Z0-9_]+\Z", "maxLength": 255}
-CLASS = Schema(object_of({"name": _CLASS_NAME}, ["name"]))
+CLASS = Schema(all_of({"name": _CLASS_NAME}))
 """The body of POST /resource_classes, of PUT /resource_classes/{name} below 1.7; and what its URL says from 1.7."""
 
 # -- resource providers ------------------------------------------------------------------------------------------------
@@ -42,7 +156,7 @@ providers_query = growing(
 
 
 def _with_generation(name: str, value: dict[str, Any]) -> dict[str, Any]:
-    return object_of({name: value, "resource_provider_generation": GENERATION}, [name, "resource_provider_generation"])
+    return all_of({name: value, "resource_provider_generation": GENERATION})
 
 
 _AGGREGATES = {"type": "array", "items": UUID, "uniqueItems": True}
@@ -65,10 +179,8 @@ _INVENTORY = {
 _CLASS = {"resource_class": {"type": "string", "pattern": _CLASS_KEY}}
 POST_INVENTORY = Schema(object_of({**_CLASS, **_INVENTORY}, ["resource_class", "total"]))
 PUT_INVENTORY = Schema(object_of(_INVENTORY, ["resource_provider_generation", "total"]))
-_ALL_INVENTORY = object_of(
-    {"resource_provider_generation": GENERATION, "inventories": map_of(_CLASS_KEY, object_of(_INVENTORY, ["total"]))},
-    ["resource_provider_generation", "inventories"],
-)
+_INVENTORIES = map_of(_CLASS_KEY, object_of(_INVENTORY, ["total"]))
+_ALL_INVENTORY = all_of({"resource_provider_generation": GENERATION, "inventories": _INVENTORIES})
 """That of one provider, as in PUT and in the reshaper."""
 PUT_INVENTORIES = Schema(_ALL_INVENTORY)
 
@@ -86,10 +198,7 @@ _MAPPINGS = {
 _LIST = {
     "type": "array",
     "minItems": 1,
-    "items": object_of(
-        {"resource_provider": object_of({"uuid": UUID}, ["uuid"]), "resources": _RESOURCES},
-        ["resource_provider", "resources"],
-    ),
+    "items": all_of({"resource_provider": all_of({"uuid": UUID}), "resources": _RESOURCES}),
 }
 
 
@@ -113,8 +222,7 @@ def _claim(version: int, *, may_be_empty: bool) -> dict[str, Any]:
 def _put_allocations(since: int) -> dict[str, Any]:
     if since >= 12:
         return _claim(since, may_be_empty=since >= 28)
-    properties = {"allocations": _LIST, **({"project_id": _OWNER, "user_id": _OWNER} if since >= 8 else {})}
-    return object_of(properties, list(properties))
+    return all_of({"allocations": _LIST, **({"project_id": _OWNER, "user_id": _OWNER} if since >= 8 else {})})
 
 
 def _by_consumer(since: int, minimum: int) -> dict[str, Any]:
@@ -122,8 +230,7 @@ def _by_consumer(since: int, minimum: int) -> dict[str, Any]:
 
 
 def _reshape(since: int) -> dict[str, Any]:
-    properties = {"inventories": map_of(_UUID_KEY, _ALL_INVENTORY, 1), "allocations": _by_consumer(since, 0)}
-    return object_of(properties, list(properties))
+    return all_of({"inventories": map_of(_UUID_KEY, _ALL_INVENTORY, 1), "allocations": _by_consumer(since, 0)})
 
 
 put_allocations = versioned(_put_allocations, 0, 8, 12, 28, 34, 38)
@@ -199,5 +306,5 @@ _QUOTA = object_of(
     },
     ["limit"],
 )
-PUT_QUOTAS = Schema(object_of({"quotas": map_of(_CLASS_KEY, _QUOTA)}, ["quotas"]))
+PUT_QUOTAS = Schema(all_of({"quotas": map_of(_CLASS_KEY, _QUOTA)}))
 """`used` is ignored: clients may send what they got."""

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from limes.db.engine import Engine
-from limes.placement import json_schema, schemas
+from limes.placement import schemas
 from limes.placement.routes import ROUTES
 from tests.placement.world import World, claim, uuid_of
 
@@ -207,7 +207,7 @@ def test_of_many_mistakes_only_some_are_looked_at(monkeypatch: pytest.MonkeyPatc
         looked_at.extend(errors)
         return looked_at[0]
 
-    monkeypatch.setattr(json_schema, "best_match", best)
+    monkeypatch.setattr(schemas, "best_match", best)
     found = schemas.PUT_TRAITS.problem({"traits": [""] * 5000, "resource_provider_generation": 1})
     assert found is not None
     assert found.startswith("''")

@@ -23,6 +23,11 @@ from limes.placement.search.values import invalid, normal_uuid, parse_pairs
 from limes.settings.placement import PlacementBounds
 from limes.web.call import BodyStream
 
+log = logging.getLogger(__name__)
+
+INCOMPLETE = "x-limes-incomplete"
+"""The header of an answer that may lack candidates because the search was stopped. Its value says why."""
+
 
 def _parse_claim(call: Call, uuid: str, body: Mapping[str, Any]) -> Claim:
     """One consumer's claim from a valid body of any microversion."""
@@ -143,21 +148,12 @@ def _resources(body: Any) -> dict[str, dict[str, int]]:
 def reshape(call: Call) -> Answer:
     """POST /reshaper, from 1.30."""
     body = call.body(schemas.post_reshape(call.version))
-    shapes = {
-        normal_uuid(uuid) or uuid: Shape(
-            shape["resource_provider_generation"],
-            partial(inventory.parse_all, shape["inventories"], call.version, uuid),
-        )
-        for uuid, shape in body["inventories"].items()
-    }
+    shapes = {}
+    for uuid, shape in body["inventories"].items():
+        parse_all = partial(inventory.parse_all, shape["inventories"], call.version, uuid)
+        shapes[normal_uuid(uuid) or uuid] = Shape(shape["resource_provider_generation"], parse_all)
     _write(call, _parse_claims(call, body["allocations"]), "malformed reshaper data:", shapes)
     return Answer(status=204)
-
-
-log = logging.getLogger(__name__)
-
-INCOMPLETE = "x-limes-incomplete"
-"""The header of an answer that may lack candidates because the search was stopped. Its value says why."""
 
 
 def bounds_of(settings: PlacementBounds) -> Bounds:
@@ -173,8 +169,7 @@ def list_candidates(call: Call) -> Answer:
         raise invalid(problem)
     settings = call.deps.settings
     cloud = call.deps.index.current()
-    bounds = bounds_of(settings.bounds)
-    request = parse(pairs, call.version, traits=cloud.traits, classes=cloud.classes, bounds=bounds)
+    request = parse(pairs, call.version, cloud, bounds_of(settings.bounds))
     shuffle = None
     if settings.randomize_allocation_candidates:
         shuffle = random.Random(call.deps.ids.uuid()).shuffle  # noqa: S311 - spreads load

@@ -45,8 +45,7 @@ def list_providers(call: Call) -> Answer:
     if problem is not None:
         raise invalid(problem)
     cloud = call.deps.index.current()
-    bounds = bounds_of(call.deps.settings.bounds)
-    request = parse_providers(pairs, call.version, traits=cloud.traits, classes=cloud.classes, bounds=bounds)
+    request = parse_providers(pairs, call.version, cloud, bounds_of(call.deps.settings.bounds))
     matching = matching_providers(request, cloud)
     updated = max((provider.updated_at for provider in matching), default=call.now)
     return Answer(data=render_providers(matching, call.version, call.prefix), last_modified=updated)

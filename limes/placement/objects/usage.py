@@ -5,6 +5,7 @@ One statement counts all groups, so an answer of any size costs the same number 
 which they are rendered, and are never all in memory.
 """
 
+from collections import namedtuple
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
@@ -130,6 +131,10 @@ _KEYS = {
     },
 }
 """What identifies a group beside project and consumer type: names, and the columns they come from."""
+_ROWS: dict[GroupBy, Any] = {
+    group_by: namedtuple("_Usage", ["project_id", "consumer_type", *keys, "class_id", "amount"])
+    for group_by, keys in _KEYS.items()
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +165,7 @@ def stream_groups(engine: Engine, filter_: Filter) -> Iterator[Group]:
     """Yields the groups, in order of projects. To be taken within a snapshot."""
     keys = _KEYS[filter_.group_by]
     classes: dict[int, str] = dict(engine.tuples(ResourceClass.select(ResourceClass.id, ResourceClass.name)))
-    rows: Iterator[Any] = engine.stream(_grouped(filter_), tuple)
+    rows = engine.stream(_grouped(filter_), _ROWS[filter_.group_by])
     width = 2 + len(keys)
     for head, of_group in groupby(rows, key=itemgetter(slice(width))):
         project_id, consumer_type, *values = head
@@ -168,7 +173,7 @@ def stream_groups(engine: Engine, filter_: Filter) -> Iterator[Group]:
             "project_id": project_id,
             "consumer_type": UNKNOWN if consumer_type is None else consumer_type,
             **dict(zip(keys, values, strict=True)),
-            "resources": {classes[class_id]: int(amount) for *_, class_id, amount in of_group},
+            "resources": {classes[row.class_id]: int(row.amount) for row in of_group},
         }
 
 

@@ -146,12 +146,12 @@ class Backtracking:
         after = None
         for provider in options:
             if self._may_take(slot, provider):
-                self._take(slot, provider)
+                self._take(slot, provider, 1)
                 if state is not None and subtrees is not None:
                     after = subtrees.choices_after(state, slot, provider, self._may_take, self._taken)
                 if after is not None or state is None:
                     yield from self._search_from(depth + 1, after)
-                self._release(slot, provider)
+                self._take(slot, provider, -1)
             self._idle += 1
             if self._idle >= PAUSE_AFTER:
                 self._idle = 0
@@ -167,21 +167,16 @@ class Backtracking:
                     return False
         return True
 
-    def _take(self, slot: int, provider: Provider) -> None:
-        self._chosen[slot] = provider
+    def _take(self, slot: int, provider: Provider, sign: int) -> None:
+        """With `sign` -1 gives back what was taken."""
+        rules = self._rules
+        self._chosen[slot] = provider if sign > 0 else None
         if self._crowded:
-            self._add(slot, provider, 1)
-        if self._rules.isolate and self._rules.suffixed[slot]:
-            self._isolated.add(provider.id)
-
-    def _release(self, slot: int, provider: Provider) -> None:
-        self._chosen[slot] = None
-        if self._crowded:
-            self._add(slot, provider, -1)
-        if self._rules.isolate and self._rules.suffixed[slot]:
-            self._isolated.discard(provider.id)
-
-    def _add(self, slot: int, provider: Provider, sign: int) -> None:
-        for name, amount in self._rules.shared[slot]:
-            key = (provider.id, name)
-            self._taken[key] = self._taken.get(key, 0) + sign * amount
+            for name, amount in rules.shared[slot]:
+                key = (provider.id, name)
+                self._taken[key] = self._taken.get(key, 0) + sign * amount
+        if rules.isolate and rules.suffixed[slot]:
+            if sign > 0:
+                self._isolated.add(provider.id)
+            else:
+                self._isolated.discard(provider.id)

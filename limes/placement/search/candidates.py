@@ -1,6 +1,6 @@
 """All candidates of a request, from all roots in turn, until there are enough."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -61,10 +61,9 @@ def search(
         if time_is_over():
             raise DeadlinePassed
 
-    in_order = _Search(test, memory, check_time).take_turns(shuffle)
     in_time = True
     try:
-        complete = _collect(in_order, candidates, most, max_candidates, bool(cloud.sharing), check_time)
+        complete = _Search(test, memory, check_time).collect(candidates, most, max_candidates, shuffle)
     except DeadlinePassed:
         complete = in_time = False
     if shuffle is not None:
@@ -72,43 +71,36 @@ def search(
     return SearchResult(test.slots, candidates, complete or len(candidates) == request.limit, in_time)
 
 
-def _collect(
-    in_order: Iterable[Assignment | None],
-    candidates: list[Assignment],
-    most: int,
-    max_candidates: int,
-    sharing: bool,
-    check_time: Callable[[], None],
-) -> bool:
-    """Takes up to `most` candidates, each once, and returns whether these were all. Raises `DeadlinePassed`."""
-    seen: set[tuple[int, ...]] = set()
-    idle_left = max_candidates * _STEPS_PER_CANDIDATE // PAUSE_AFTER
-    for assignment in in_order:
-        if assignment is None:
-            check_time()
-            idle_left -= 1
-            if idle_left <= 0:
-                return False
-            continue
-        if sharing and all(provider.shares for provider in assignment):
-            # a candidate of sharing providers alone turns up at each root that they are shared with
-            key = tuple(provider.id for provider in assignment)
-            if key in seen:
-                continue
-            seen.add(key)
-        candidates.append(assignment)
-        if len(candidates) >= most:
-            return False
-        if not len(candidates) % _CHECKED_EVERY:
-            check_time()
-    return True
-
-
 class _Search:
     def __init__(self, test: RequestTest, memory: QueryMemory | None, check_time: Callable[[], None]) -> None:
         self._test, self._memory, self._check_time = test, memory, check_time
         self._rules = Rules(test, check_time)
         self._width = len(test.slots)
+
+    def collect(self, candidates: list[Assignment], most: int, max_candidates: int, shuffle: Shuffle | None) -> bool:
+        """Takes up to `most` candidates, each once, and returns whether these were all. Raises `DeadlinePassed`."""
+        seen: set[tuple[int, ...]] = set()
+        idle_left = max_candidates * _STEPS_PER_CANDIDATE // PAUSE_AFTER
+        sharing = bool(self._test.cloud.sharing)
+        for assignment in self.take_turns(shuffle):
+            if assignment is None:
+                self._check_time()
+                idle_left -= 1
+                if idle_left <= 0:
+                    return False
+                continue
+            if sharing and all(provider.shares for provider in assignment):
+                # a candidate of sharing providers alone turns up at each root that they are shared with
+                key = tuple(provider.id for provider in assignment)
+                if key in seen:
+                    continue
+                seen.add(key)
+            candidates.append(assignment)
+            if len(candidates) >= most:
+                return False
+            if not len(candidates) % _CHECKED_EVERY:
+                self._check_time()
+        return True
 
     def take_turns(self, shuffle: Shuffle | None) -> Iterator[Assignment | None]:
         """Yields the candidates of all trees; None after each long stretch without a result."""

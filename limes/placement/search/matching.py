@@ -20,17 +20,6 @@ class Slot:
     resources: Mapping[str, int]
 
 
-def slots_of(request: CandidatesRequest) -> tuple[Slot, ...]:
-    """Returns the slots of a request: those of the unsuffixed group first, then the suffixed groups in their order."""
-    slots: list[Slot] = []
-    for group in request.groups:
-        if group.suffix:
-            slots.append(Slot(group.suffix, group.resources))
-        else:
-            slots.extend(Slot("", {name: amount}) for name, amount in group.resources.items())
-    return tuple(slots)
-
-
 class TraitTest:
     """Whether a set of traits has what is required and nothing that is forbidden."""
 
@@ -97,7 +86,14 @@ class RequestTest:
     def __init__(self, request: CandidatesRequest, cloud: Cloud) -> None:
         self.request = request
         self.cloud = cloud
-        self.slots = slots_of(request)
+        slots: list[Slot] = []
+        for group in request.groups:
+            if group.suffix:
+                slots.append(Slot(group.suffix, group.resources))
+            else:
+                slots.extend(Slot("", {name: amount}) for name, amount in group.resources.items())
+        self.slots = tuple(slots)
+        """Those of the unsuffixed group first, then the suffixed groups in their order."""
         self.groups = tuple(GroupTest(group, cloud) for group in request.groups)
         self.root_traits = TraitTest(request.root_traits)
         self.tests_root = bool(request.root_traits.required or request.root_traits.forbidden)

@@ -183,7 +183,9 @@ class Cloud:
             {provider.uuid: key for key, provider in placed.items() if key not in self.by_id},
             [provider.uuid for key, provider in leaving.items() if key not in placed],
         )
-        cloud.by_class = _regrouped(self.by_class, before, trees, _classes_of)
+        cloud.by_class = _regrouped(
+            self.by_class, before, trees, lambda tree: {name for one in tree.providers for name in one.inventories}
+        )
         cloud.by_aggregate = _regrouped(self.by_aggregate, before, trees, attrgetter("aggregates"))
         cloud.ceilings = self.ceilings.copy()
         for provider in fresh.values():
@@ -224,10 +226,6 @@ class Cloud:
             if provider.root_id != tree.root.root_id
         }
         return [by_id[key] for key in sorted(by_id)]
-
-
-def _classes_of(tree: Tree) -> set[str]:
-    return {name for provider in tree.providers for name in provider.inventories}
 
 
 def _regrouped(

@@ -1,6 +1,6 @@
 """`GET /resource_providers`: which providers match a query. Each is judged on its own: nothing is shared or summed."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from limes.placement.search import values
@@ -19,14 +19,7 @@ class ProvidersRequest:
     uuid: str | None = None
 
 
-def parse_providers(
-    pairs: Pairs,
-    minor: int,
-    *,
-    traits: Mapping[str, object],
-    classes: Mapping[str, object],
-    bounds: Bounds = DEFAULT_BOUNDS,
-) -> ProvidersRequest:
+def parse_providers(pairs: Pairs, minor: int, cloud: Cloud, bounds: Bounds = DEFAULT_BOUNDS) -> ProvidersRequest:
     """Reads the parameters under microversion 1.`minor`, after the schema has been applied. Raises `QueryError`."""
     # this order decides which error is reported
     aggregates = values.parse_aggregates(values_of(pairs, "member_of"), minor)
@@ -40,10 +33,10 @@ def parse_providers(
     )
     check_bounds([group], values.Traits(), bounds)
     try:
-        values.check_names(group.traits, traits)
+        values.check_names(group.traits, cloud.traits)
     except QueryError as error:
         raise QueryError(f'Invalid trait(s) in "required" parameter: {error}', error.code) from None
-    values.check_classes(group.resources, classes)
+    values.check_classes(group.resources, cloud.classes)
     names = values_of(pairs, "name")
     # an empty name counts as no name
     return ProvidersRequest(group, (names[-1] if names else "") or None, _uuid(pairs, "uuid"))
@@ -76,17 +69,14 @@ def _possible(request: ProvidersRequest, cloud: Cloud, test: GroupTest) -> Itera
     elif test.in_tree is not None:
         possible = _in_order([cloud.trees[test.in_tree]])
     elif test.member_of:
-        possible = _in_order(_with_members(cloud, min(test.member_of, key=len)))
+        groups = [cloud.by_aggregate[uuid] for uuid in min(test.member_of, key=len) if uuid in cloud.by_aggregate]
+        # a tree may have members of several
+        possible = _in_order({tree.root.id: tree for trees in groups for tree in trees.values()}.values())
     else:
         possible = cloud.by_id.values()
     if request.name is not None:
         possible = [provider for provider in possible if provider.name == request.name]
     return possible
-
-
-def _with_members(cloud: Cloud, aggregates: Collection[str]) -> Iterable[Tree]:
-    groups = [cloud.by_aggregate[uuid] for uuid in aggregates if uuid in cloud.by_aggregate]
-    return {tree.root.id: tree for trees in groups for tree in trees.values()}.values()
 
 
 def _in_order(trees: Iterable[Tree]) -> list[Provider]:

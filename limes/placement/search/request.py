@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from limes.placement.search import values
+from limes.placement.search.model import Cloud
 from limes.placement.search.values import BAD_VALUE, DUPLICATE_KEY, MISSING_VALUE, Pairs, QueryError, invalid, values_of
 
 NESTED_SINCE = 29
@@ -59,15 +60,8 @@ class CandidatesRequest:
     """False below 1.29: then one candidate never takes two providers of one tree."""
 
 
-def parse(
-    pairs: Pairs,
-    minor: int,
-    *,
-    traits: Mapping[str, object],
-    classes: Mapping[str, object],
-    bounds: Bounds = DEFAULT_BOUNDS,
-) -> CandidatesRequest:
-    """Reads the parameters at microversion 1.`minor`, given the names that exist. Raises `QueryError`."""
+def parse(pairs: Pairs, minor: int, cloud: Cloud, bounds: Bounds = DEFAULT_BOUNDS) -> CandidatesRequest:
+    """Reads the parameters at microversion 1.`minor`, given the names that exist in the cloud. Raises `QueryError`."""
     same_subtrees = _same_subtrees(pairs)
     root_traits = _root_traits(pairs, minor)
     groups = _groups(pairs, minor)
@@ -78,10 +72,10 @@ def parse(
         _check_orphans(groups, pairs)
     _check_conflicts(groups)
     isolate = _isolate(pairs, groups)
-    values.check_names(root_traits, traits)
+    values.check_names(root_traits, cloud.traits)
     for group in groups:
-        values.check_classes(group.resources, classes)
-        values.check_names(group.traits, traits)
+        values.check_classes(group.resources, cloud.classes)
+        values.check_names(group.traits, cloud.traits)
     return CandidatesRequest(
         groups=tuple(groups),
         isolate=isolate,
@@ -185,18 +179,13 @@ def _check_orphans(groups: list[Group], pairs: Pairs) -> None:
     """Below 1.36 each parameter of a group needs resources with the same suffix."""
     orphans = {group.suffix for group in groups if not group.resources}
     keys = sorted({key for key, _ in pairs})
-    traits = [key for key in keys if key.startswith("required") and key.removeprefix("required") in orphans]
-    if traits:
-        raise QueryError(
-            "All traits parameters must be associated with resources.  "
-            f"Found the following orphaned traits keys: {', '.join(traits)}"
-        )
-    aggregates = [key for key in keys if key.startswith("member_of") and key.removeprefix("member_of") in orphans]
-    if aggregates:
-        raise QueryError(
-            "All member_of parameters must be associated with resources. "
-            f"Found the following orphaned member_of keys: {', '.join(aggregates)}"
-        )
+    for parameter, noun, gap in (("required", "traits", "  "), ("member_of", "member_of", " ")):
+        orphaned = [key for key in keys if key.startswith(parameter) and key.removeprefix(parameter) in orphans]
+        if orphaned:
+            raise QueryError(
+                f"All {noun} parameters must be associated with resources.{gap}"
+                f"Found the following orphaned {noun} keys: {', '.join(orphaned)}"
+            )
     if orphans:
         raise QueryError("All request groups must specify resources.")
     if not groups:

@@ -62,14 +62,7 @@ class RemoteApi:
             answer = self._adapter.get(self._url + path, headers=headers, raise_exc=False)
         except ksa_errors.ClientException as error:
             raise BackendError(f"GET {self._url}{path}: {describe(error)}") from None
-        if answer.status_code == 404:
-            return None
-        if answer.status_code != 200:
-            raise BackendError(f"GET {self._url}{path}: HTTP {answer.status_code}: {_reason(answer.content)}")
-        try:
-            return answer.json()
-        except ValueError:
-            raise BackendError(f"GET {self._url}{path}: expected JSON") from None
+        return _document(f"GET {self._url}{path}", answer.status_code, answer.content)
 
 
 class LocalApi:
@@ -82,12 +75,7 @@ class LocalApi:
 
     def get(self, path: str) -> Any:
         """Returns the document at a path, or None if it does not exist. Raises `BackendError`."""
-        status, data = self._call("GET", path, None, self.version)
-        if status == 404:
-            return None
-        if status != 200:
-            raise BackendError(f"GET {path} here: HTTP {status}: {_reason(data)}")
-        return orjson.loads(data)
+        return _document(f"GET {path} here", *self._call("GET", path, None, self.version))
 
     def send(self, method: str, path: str, body: Any = None, *, version: int = microversion.MAX) -> Any:
         """Writes, and returns the document or None. Raises `Refused`, or `BackendError` if the server failed."""
@@ -123,6 +111,17 @@ class LocalApi:
 
         chunks: Iterable[bytes] = self._app(environ, start_response)
         return statuses[-1], b"".join(chunks)
+
+
+def _document(request: str, status: int, data: bytes) -> Any:
+    if status == 404:
+        return None
+    if status != 200:
+        raise BackendError(f"{request}: HTTP {status}: {_reason(data)}")
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        raise BackendError(f"{request}: expected JSON") from None
 
 
 def quoted(name: str) -> str:

@@ -167,7 +167,13 @@ class ConsumerWriter:
             if present is not None and present.consumer_type is not None and consumer.consumer_type is None:
                 self._delete(consumer.uuid)  # a type cannot be taken away by a write
         tried = self._progress("writing consumers", self._write_all(changed), len(changed))
-        return self._retry([consumer for consumer, written in tried if not written])
+        refused = [consumer for consumer, written in tried if not written]
+        before = len(refused) + 1
+        while refused and len(refused) < before:
+            before = len(refused)
+            refused = self._try_each(refused)
+        together = [batch for batch in _batches(refused, len(refused) or 1) if not self._try(batch)]
+        return [f"consumer {consumer.uuid}: {self._reason(consumer)}" for batch in together for consumer in batch]
 
     def _write_all(self, changed: Sequence[ConsumerState]) -> Iterator[tuple[ConsumerState, bool]]:
         """Tries all, batch by batch. Yields each consumer with whether it was written."""
@@ -179,14 +185,6 @@ class ConsumerWriter:
     def _delete(self, uuid: str) -> None:
         self._api.send("DELETE", f"/allocations/{uuid}")
         self._deleted.add(uuid)
-
-    def _retry(self, refused: list[ConsumerState]) -> list[str]:
-        before = len(refused) + 1
-        while refused and len(refused) < before:
-            before = len(refused)
-            refused = self._try_each(refused)
-        together = [batch for batch in _batches(refused, len(refused) or 1) if not self._try(batch)]
-        return [f"consumer {consumer.uuid}: {self._reason(consumer)}" for batch in together for consumer in batch]
 
     def _try_each(self, consumers: Sequence[ConsumerState]) -> list[ConsumerState]:
         """Returns those that were refused."""

@@ -54,7 +54,7 @@ class NovaCapacity(backends.CapacityBackend):
     def report_capacity_for(self, demand: backends.Demand) -> backends.CapacityReport:
         deadline = self._nova.deadline()
         hypervisors = nova.matching(self._nova, self._params.hypervisor_selection, deadline)
-        flavors = nova.all_flavors(self._nova, deadline)
+        flavors = list(self._nova.pages("/flavors/detail", "flavors", nova.ALL_FLAVORS, deadline))
         disk = nova.largest_disk(flavors, self._params.flavor_selection)
         by_az: dict[str, list[_Stock]] = defaultdict(list)
         for stock in self._placement.map(self._stock, hypervisors, deadline):
@@ -64,19 +64,15 @@ class NovaCapacity(backends.CapacityBackend):
         separate = nova.packed(flavors, self._params.flavors)
         counts = {az: self._pack(az, stocks, separate, demand) for az, stocks in zones}
         cores, instances, ram = self._names
-        return backends.CapacityReport(
-            {
-                self._params.service: {
-                    cores: {az: self._sum(stocks, CORES) for az, stocks in zones},
-                    instances: {az: self._instances(stocks, disk) for az, stocks in zones},
-                    ram: {az: self._sum(stocks, RAM) for az, stocks in zones},
-                    **{
-                        flavor_resource(name): {az: backends.AZCapacity(count[name]) for az, count in counts.items()}
-                        for name in self._params.flavors
-                    },
-                }
-            }
-        )
+        resources = {
+            cores: {az: self._sum(stocks, CORES) for az, stocks in zones},
+            instances: {az: self._instances(stocks, disk) for az, stocks in zones},
+            ram: {az: self._sum(stocks, RAM) for az, stocks in zones},
+        }
+        for name in self._params.flavors:
+            of_flavor = {az: backends.AZCapacity(count[name]) for az, count in counts.items()}
+            resources[flavor_resource(name)] = of_flavor
+        return backends.CapacityReport({self._params.service: resources})
 
     def resources(self) -> Collection[backends.Ref]:
         """Cores, instances and RAM, by their configured names, and those of single flavors."""
@@ -108,19 +104,13 @@ class NovaCapacity(backends.CapacityBackend):
         return tuple(_subcapacity(stock, *figures(stock)) for stock in stocks)
 
     def _stock(self, hypervisor: Hypervisor) -> _Stock:
+        where = f"hypervisor {hypervisor.name}"
         inventories = self._ask(hypervisor, "inventories")
-        return _Stock(
-            hypervisor,
-            {
-                class_: _capacity(inventory, f"hypervisor {hypervisor.name}, {class_}")
-                for class_, inventory in inventories.items()
-            },
-            {
-                class_: whole_number(amount, f"hypervisor {hypervisor.name}: the usage of {class_}")
-                for class_, amount in self._ask(hypervisor, "usages").items()
-            },
-            tuple(sorted(self._ask(hypervisor, "traits"))) if self._with_traits else (),
-        )
+        capacity = {class_: _capacity(one, f"{where}, {class_}") for class_, one in inventories.items()}
+        usages = self._ask(hypervisor, "usages")
+        used = {class_: whole_number(one, f"{where}: the usage of {class_}") for class_, one in usages.items()}
+        traits = tuple(sorted(self._ask(hypervisor, "traits"))) if self._with_traits else ()
+        return _Stock(hypervisor, capacity, used, traits)
 
     def _ask(self, hypervisor: Hypervisor, key: str) -> Any:
         path = f"/resource_providers/{hypervisor.uuid}/{key}"

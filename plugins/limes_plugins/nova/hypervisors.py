@@ -20,6 +20,8 @@ CORES, RAM, DISK = "VCPU", "MEMORY_MB", "DISK_GB"
 _RESOURCES, _TRAITS = "resources:", "trait:"
 _MIB = 1024
 Flavor = Mapping[str, Any]
+ALL_FLAVORS = {"is_public": "None", "limit": "1000"}
+"""The query for those of all projects."""
 _STEPS = 8
 """Into how many parts each flavor's share of the rest is cut: more make it fairer, and slower."""
 
@@ -94,11 +96,6 @@ def matching(client: ServiceClient, selection: HypervisorSelection, deadline: fl
                 Hypervisor(str(entry.get("id")), name, host, names[0], azs.get(host, UNKNOWN_AZ), instances)
             )
     return sorted(hypervisors, key=lambda hypervisor: (hypervisor.name, hypervisor.uuid))
-
-
-def all_flavors(client: ServiceClient, deadline: float) -> list[Flavor]:
-    """Returns flavors of all projects: a request for each page."""
-    return list(client.pages("/flavors/detail", "flavors", {"is_public": "None", "limit": "1000"}, deadline))
 
 
 def largest_disk(flavors: Sequence[Flavor], selection: FlavorSelection) -> int:

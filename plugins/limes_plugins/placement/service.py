@@ -65,15 +65,13 @@ BILLED = ("consumer_type", "usage", "resource_provider.id")
 """The attributes of consumers that a price may depend on. One consumer may use several providers."""
 
 
-class Usage:
-    """Asks Placement. Safe to use from many threads."""
-
-    def __init__(self, client: ServiceClient, params: ServiceParams, context: backends.BackendContext) -> None:
-        self._client = client
+class PlacementService(FixedService):
+    def __init__(self, params: ServiceParams, context: backends.BackendContext) -> None:
+        check_zones(params, context)
+        self._client = client = placement_client(params, context)
         self._classes = {name: resource.class_ for name, resource in params.resources.items()}
         self._units = {name: resource.unit for name, resource in params.resources.items()}
-        self._accepts, self._accepts_all = params.consumer_types.accepts, params.consumer_types.accepts_all
-        self._subresources = params.with_subresources
+        self._consumer_types, self._subresources = params.consumer_types, params.with_subresources
         zones = Zones(params, context)
         self._elsewhere = backends.UNKNOWN_AZ if zones.known else backends.ANY_AZ
         self._is_split = zones.known or params.with_subresources
@@ -84,12 +82,35 @@ class Usage:
             if params.read_allocations
             else None
         )
+        self._store: PlacementQuotas | KeystoneLimits | None = None
+        if params.quota.store == "placement":
+            self._store = PlacementQuotas(client, self._classes)
+        elif params.quota.store == "keystone_limits":
+            names = {name: f"class:{class_}" for name, class_ in self._classes.items()}
+            self._store = KeystoneLimits(params.quota, names, context)
+        definitions = [
+            resource.definition(name, tracks_quota=self._store is not None, az_aware=params.knows_zones)
+            for name, resource in params.resources.items()
+        ]
+        billed = BILLED if params.with_subresources else ()
+        super().__init__(context, params.area, [replace(one, billed_attributes=billed) for one in definitions])
 
-    def of(self, project_id: str) -> Mapping[str, PerAZ]:
-        """By resource name. Raises `BackendError`."""
+    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
+        """One request for usage and one or two for quota; more where usage is split by the allocations."""
+        usage = self._usage(project.id)
+        quotas = self._store.read(project.id) if self._store is not None else {}
+        return backends.UsageReport(
+            {name: backends.ResourceUsage(per_az, quotas.get(name)) for name, per_az in usage.items()}
+        )
+
+    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
+        if self._store is not None:
+            self._store.write(project.id, quotas)
+
+    def _usage(self, project_id: str) -> Mapping[str, PerAZ]:
         if self._is_split and self._groups.exist():
             return self._split(self._groups.of(project_id, by_consumer=self._subresources), None)
-        usages = read_usages(self._client, project_id, by_type=not self._accepts_all)
+        usages = read_usages(self._client, project_id, by_type=not self._consumer_types.accepts_all)
         if self._is_split and self._allocations is not None:
             return self._split(self._allocations.of(project_id, usages), usages)
         return {
@@ -99,7 +120,7 @@ class Usage:
 
     def _split(self, uses: Iterable[Use], usages: Usages | None) -> Mapping[str, PerAZ]:
         """Returns where the uses are. `usages` are the sums, if the uses may not be all."""
-        counted = [use for use in uses if self._accepts(use.consumer_type)]
+        counted = [use for use in uses if self._consumer_types.accepts(use.consumer_type)]
         providers = self._providers.of({use.provider for use in counted})
         return {
             name: self._per_az(name, counted, providers, None if usages is None else self._total(usages, class_))
@@ -127,7 +148,7 @@ class Usage:
         }
 
     def _total(self, usages: Usages, class_: str) -> int:
-        return sum(amounts.get(class_, 0) for type_, amounts in usages.items() if self._accepts(type_))
+        return sum(amounts.get(class_, 0) for type_, amounts in usages.items() if self._consumer_types.accepts(type_))
 
 
 def _subresource(use: Use, provider: Provider | None, az: str, amount: int, unit: backends.Unit) -> Mapping[str, Any]:
@@ -138,35 +159,3 @@ def _subresource(use: Use, provider: Provider | None, az: str, amount: int, unit
         "resource_provider": {"id": use.provider, **({} if provider is None else {"name": provider.name})},
         "usage": amount if unit is backends.Unit.COUNT else {"value": amount, "unit": unit.value},
     }
-
-
-class PlacementService(FixedService):
-    def __init__(self, params: ServiceParams, context: backends.BackendContext) -> None:
-        check_zones(params, context)
-        client = placement_client(params, context)
-        classes = {name: resource.class_ for name, resource in params.resources.items()}
-        self._store: PlacementQuotas | KeystoneLimits | None = None
-        if params.quota.store == "placement":
-            self._store = PlacementQuotas(client, classes)
-        elif params.quota.store == "keystone_limits":
-            names = {name: f"class:{class_}" for name, class_ in classes.items()}
-            self._store = KeystoneLimits(params.quota, names, context)
-        definitions = [
-            resource.definition(name, tracks_quota=self._store is not None, az_aware=params.knows_zones)
-            for name, resource in params.resources.items()
-        ]
-        billed = BILLED if params.with_subresources else ()
-        super().__init__(context, params.area, [replace(one, billed_attributes=billed) for one in definitions])
-        self._usage = Usage(client, params, context)
-
-    def report_usage(self, project: backends.ProjectInfo) -> backends.UsageReport:
-        """One request for usage and one or two for quota; more where usage is split by the allocations."""
-        usage = self._usage.of(project.id)
-        quotas = self._store.read(project.id) if self._store is not None else {}
-        return backends.UsageReport(
-            {name: backends.ResourceUsage(per_az, quotas.get(name)) for name, per_az in usage.items()}
-        )
-
-    def set_quota(self, project: backends.ProjectInfo, quotas: Mapping[str, int]) -> None:
-        if self._store is not None:
-            self._store.write(project.id, quotas)

@@ -40,8 +40,11 @@ class ProviderQueries:
         self._client = client
         self._deadline = deadline
 
-    def providers(self) -> list[dict[str, Any]]:
-        return self._list({})
+    def providers(self, query: Mapping[str, str] | None = None) -> list[dict[str, Any]]:
+        items = self._client.get("/resource_providers", query or {}).get("resource_providers")
+        if not isinstance(items, list) or not all(map(_is_provider, items)):
+            raise BackendError("GET /resource_providers: expected a list 'resource_providers' of providers")
+        return items
 
     def in_aggregates(self, uuids: Iterable[str]) -> set[str]:
         """Returns the UUIDs of the providers that are themselves in any of these aggregates."""
@@ -54,14 +57,8 @@ class ProviderQueries:
         return self._any([{"required": trait} for trait in sorted(traits)])
 
     def _any(self, queries: list[dict[str, str]]) -> set[str]:
-        listed = self._client.map(self._list, queries, self._deadline)
+        listed = self._client.map(self.providers, queries, self._deadline)
         return {str(item["uuid"]) for items in listed for item in items}
-
-    def _list(self, query: Mapping[str, str]) -> list[dict[str, Any]]:
-        items = self._client.get("/resource_providers", query).get("resource_providers")
-        if not isinstance(items, list) or not all(map(_is_provider, items)):
-            raise BackendError("GET /resource_providers: expected a list 'resource_providers' of providers")
-        return items
 
 
 def _is_provider(item: Any) -> bool:

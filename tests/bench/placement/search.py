@@ -21,7 +21,7 @@ PORTS = (
 
 
 def answer(cloud: Cloud, query: str, minor: int = 39) -> bytes:
-    request = parse(parse_pairs(query), minor, traits=cloud.traits, classes=cloud.classes)
+    request = parse(parse_pairs(query), minor, cloud)
     return b"".join(render(search(request, cloud), cloud, minor))
 
 

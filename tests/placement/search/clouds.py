@@ -87,7 +87,7 @@ def find(
     memory: QueryMemory | None = None,
 ) -> SearchResult:
     """Searches with a query in which `@name` stands for the UUID of that name."""
-    request = parse(parse_pairs(with_uuids(query)), minor, traits=cloud.traits, classes=cloud.classes)
+    request = parse(parse_pairs(with_uuids(query)), minor, cloud)
     return search(request, cloud, max_candidates, memory=memory)
 
 

@@ -263,7 +263,7 @@ class TestHowMany:
 
 def roots_searched(cloud: Cloud, query: str) -> list[str]:
     """The roots of the trees that a search looks at."""
-    request = parse(parse_pairs(with_uuids(query)), 39, traits=cloud.traits, classes=cloud.classes)
+    request = parse(parse_pairs(with_uuids(query)), 39, cloud)
     return [tree.root.name for tree in RequestTest(request, cloud).trees()]
 
 

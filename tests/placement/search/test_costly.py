@@ -48,7 +48,7 @@ def run(cloud: Cloud, text: str, steps: float, limit: int | None = None) -> Sear
     """Searches for as long as it takes to look at its clock `steps` times."""
     looks = itertools.count()
     pairs = parse_pairs(text if limit is None else f"{text}&limit={limit}")
-    request = parse(pairs, 39, traits=cloud.traits, classes=cloud.classes)
+    request = parse(pairs, 39, cloud)
     return search(request, cloud, time_is_over=lambda: next(looks) >= steps)
 
 

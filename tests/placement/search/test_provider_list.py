@@ -47,12 +47,12 @@ def cloud() -> Cloud:
 @pytest.mark.parametrize("member", ["b", "b3"])
 def test_only_the_tree(cloud: Cloud, query: str, names: list[str], member: str) -> None:
     pairs = parse_pairs(f"in_tree={identity(member)}{query}")
-    request = parse_providers(pairs, 39, traits=cloud.traits, classes=cloud.classes)
+    request = parse_providers(pairs, 39, cloud)
     assert [provider.name for provider in matching_providers(request, cloud)] == names
 
 
 def test_a_tree_that_does_not_exist(cloud: Cloud) -> None:
-    request = parse_providers(parse_pairs(f"in_tree={identity('x')}"), 39, traits=cloud.traits, classes=cloud.classes)
+    request = parse_providers(parse_pairs(f"in_tree={identity('x')}"), 39, cloud)
     assert matching_providers(request, cloud) == []
 
 
@@ -68,5 +68,5 @@ def test_a_tree_that_does_not_exist(cloud: Cloud) -> None:
     ],
 )
 def test_only_trees_with_members(cloud: Cloud, query: str, names: list[str]) -> None:
-    request = parse_providers(parse_pairs(query), 39, traits=cloud.traits, classes=cloud.classes)
+    request = parse_providers(parse_pairs(query), 39, cloud)
     assert [provider.name for provider in matching_providers(request, cloud)] == names

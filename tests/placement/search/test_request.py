@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from limes.placement.search.model import Cloud
 from limes.placement.search.request import Bounds, CandidatesRequest, parse
 from limes.placement.search.values import MAX_PARAMETERS, QueryError, normal_uuid, parse_pairs, parse_resources
 from tests.placement.search.clouds import CLASSES, TRAITS
@@ -16,13 +17,7 @@ UNDEFINED = "placement.undefined_code"
 
 
 def read(query: str, minor: int = 39, bounds: Bounds | None = None) -> CandidatesRequest:
-    return parse(
-        parse_pairs(query),
-        minor,
-        traits=dict.fromkeys(TRAITS),
-        classes=dict.fromkeys(CLASSES),
-        bounds=bounds or Bounds(),
-    )
+    return parse(parse_pairs(query), minor, Cloud(dict.fromkeys(TRAITS), dict.fromkeys(CLASSES)), bounds or Bounds())
 
 
 def groups(query: str, minor: int = 39) -> dict[Any, Any]:
