@@ -55,7 +55,6 @@ class DeliverEvents:
     section: AuditSettings | NotificationSettings
     """Says how often to try, and for how long to keep what was delivered."""
     interval: float = 5.0
-    """Seconds between two looks for events."""
     failures: Failures = field(default_factory=Failures)
     what: str = "audit event"
     """For logs: notifications are delivered in the same way."""

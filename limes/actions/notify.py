@@ -13,7 +13,7 @@ import orjson
 from limes.actions.context import Limes
 from limes.actions.notifications import message, tell
 from limes.actions.quota_requests.announce import request_documents
-from limes.actions.reports.alerts import Alert, find_all_alerts
+from limes.actions.reports.attention import Alert, find_all_alerts
 from limes.core.alerts import Kind, Severity
 from limes.core.notifications import ALERT_KINDS, CONFIRMED, RENEWED, REQUEST_WAITING, Key, decide
 from limes.core.temporary_quota import TemporaryState

@@ -44,7 +44,6 @@ class Sent:
     dropped: int = 0
     retried: int = 0
     error: str | None = None
-    """Why the server took none, if so."""
 
     def count(self, outcome: Outcome, *, given_up: bool) -> None:
         if outcome.fate is Fate.SENT:

@@ -2,7 +2,7 @@
 
 from urllib.parse import urlsplit
 
-from limes.actions.mail_recipients import MailPreferences, ProjectItself, Recipients
+from limes.actions.mail_recipients import MailPreferences, Recipients
 from limes.actions.send_mails import Contents
 from limes.auth.session import CloudSession
 from limes.db.engine import Engine
@@ -27,10 +27,11 @@ def open_mailer(sink: str, section: NotificationSettings, cloud: CloudSession, l
     return SmtpMailer(section.smtp, _SESSION * lease)
 
 
-def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients | ProjectItself:
+def open_recipients(sink: str, settings: Settings, cloud: CloudSession, clock: Clock) -> Recipients:
     """Returns who gets the mails of a sink."""
     mail = settings.notifications.mail
-    return ProjectItself(mail) if sink == "mail_api" else Recipients(mail, open_users(settings, cloud, clock))
+    by_project = sink == "mail_api"
+    return Recipients(mail, None if by_project else open_users(settings, cloud, clock), by_project)
 
 
 def open_users(settings: Settings, cloud: CloudSession, clock: Clock) -> KeystoneUsers | None:

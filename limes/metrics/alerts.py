@@ -3,7 +3,7 @@
 from collections import Counter
 
 from limes.actions.context import Limes
-from limes.actions.reports.alerts import Counts, count_alerts
+from limes.actions.reports.attention import Counts, count_alerts
 from limes.actions.reports.inconsistencies import find_inconsistencies
 from limes.core.alerts import SEVERITIES, Kind
 from limes.core.selection import select

@@ -22,7 +22,6 @@ class Claims:
     """What all projects together claim of a resource by AZ, and its capacity. A missing AZ has 0."""
 
     capacity: Mapping[str, int]
-    """Effective capacity by AZ."""
     whole_capacity: int
     """Over all AZs, known or not. Rounded once, so it may exceed their sum."""
     claimed: Mapping[str, int]

@@ -169,7 +169,6 @@ class TemporaryAlertRow(NamedTuple):
     kind: str
     resource_id: int
     present: int
-    """The quota."""
     temporary: Temporary
 
 

@@ -58,13 +58,11 @@ class ServiceScrapes(NamedTuple):
     service_type: str
     projects: int
     failing: int
-    """Projects whose last scrape failed."""
     failing_since: float | None
     """When the first of those failures began."""
     unwritten: int
     """Projects whose quota could not be written at the last attempt."""
     checked_at: float | None
-    """When the last scrape was tried."""
     oldest: float | None
     newest: float | None
 
@@ -202,7 +200,6 @@ ENDING = (
     *(*PLACE, Commitment.id, Commitment.uuid, Commitment.resource, Commitment.az, Commitment.amount),
     *(Commitment.duration, Commitment.expires_at),
 )
-"""The columns of an `EndingRow`."""
 
 
 def renews_itself(commitment: Any) -> Any:

@@ -233,7 +233,6 @@ class LiveSum(NamedTuple):
     status: str
     amount: int
     number: int
-    """How many commitments these are."""
     expiring: int
     """The amount of those that end before the time asked about and were not renewed."""
 

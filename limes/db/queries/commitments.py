@@ -21,7 +21,6 @@ COLUMNS = tuple(Stored._meta.columns[name] for name in _NAMES)
 _STATUS, _AUTO_RENEWS = _NAMES.index("status"), _NAMES.index("auto_renews")
 _SELECT = Stored.select(*COLUMNS).order_by(Stored.id)
 IS_LIVE = Stored.status.in_(sorted(status.value for status in LIVE))
-"""For the commitments that are neither expired nor superseded."""
 
 _CAN_CHANGE = (
     *(Stored.project, Stored.duration, Stored.status, Stored.confirmed_at, Stored.expires_at, Stored.superseded_at),
