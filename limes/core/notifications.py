@@ -138,8 +138,8 @@ class RecipientRule(Section):
         return (
             is_wanted
             and (not self.levels or place.level in self.levels)
-            and matches_whole(self.domain, place.domain_name)
-            and matches_whole(self.project, place.project_name)
+            and _matches(self.domain, place.domain_name)
+            and _matches(self.project, place.project_name)
         )
 
 
@@ -151,6 +151,9 @@ class LanguageRule(Section):
     language: Language
     """The name of a folder of templates."""
 
+    def matches(self, place: Place) -> bool:
+        return _matches(self.domain, place.domain_name)
 
-def matches_whole(pattern: re.Pattern[str] | None, name: str) -> bool:
+
+def _matches(pattern: re.Pattern[str] | None, name: str) -> bool:
     return pattern is None or (bool(name) and pattern.fullmatch(name) is not None)

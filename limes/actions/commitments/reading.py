@@ -39,10 +39,6 @@ class ChangeFilter:
     until: float = math.inf
     """Times of changes, in seconds since the epoch; `until` itself is not among them."""
 
-    @property
-    def is_empty(self) -> bool:
-        return not self.values and self.since <= 0 and self.until >= _FOR_EVER
-
     def accepts(self, commitment: Mapping[str, Any]) -> bool:
         """Returns whether a change of that time is wanted, after which the commitment is like this."""
         return all(commitment[name] in wanted for name, wanted in self.values.items())
@@ -93,7 +89,7 @@ def changes_after(limes: Limes, since: int, limit: int, selection: Selection, ch
     """Returns at most `limit` changes of commitments, over all projects, that come after number `since`. The answer is
     only empty if there are no more: with a selection, events are read until one matches."""
     is_whole = selection.is_whole(limes.catalog)  # also resources that are not configured any more
-    if is_whole and changes.is_empty:
+    if is_whole and not changes.values and changes.since <= 0 and changes.until >= _FOR_EVER:
         events = commitment_events.after(limes.engine, since, limit)
         return Events(events, events[-1].number if events else since)
     refs, times = set(selection.refs), (changes.since, changes.until)

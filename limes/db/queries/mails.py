@@ -10,16 +10,8 @@ from peewee import Select, fn
 from limes.core.notifications import Key
 from limes.db.compiled import CompiledForRows, any_of, compiled_update, lock
 from limes.db.engine import Engine
-from limes.db.models import (
-    Domain,
-    Job,
-    Mail,
-    MailItem,
-    MailUnsubscribed,
-    NotificationCursor,
-    NotificationState,
-    Project,
-)
+from limes.db.models import Domain, Job, Project
+from limes.db.models.mails import Mail, MailItem, MailUnsubscribed, NotificationCursor, NotificationState
 from limes.db.query import Insert, Node, column, first_value, mapping, rows, tuples, writes, writes_for
 
 _CHUNK = 200
