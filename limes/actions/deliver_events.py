@@ -40,8 +40,6 @@ class Failures:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a run went: numbers of events."""
-
     delivered: int
     refused: int
     failed: bool

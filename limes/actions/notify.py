@@ -117,7 +117,6 @@ def _message(limes: Limes, alert: Alert, now: float) -> tuple[str, dict[str, Any
 
 
 def _events(limes: Limes, last: int | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yields what has happened to commitments since the last look; nothing with the first one."""
     if last is None:
         queries.move_cursor(limes.engine, commitment_events.last_number(limes.engine))
         return

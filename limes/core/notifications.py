@@ -133,7 +133,6 @@ class RecipientRule(Section):
         return self
 
     def matches(self, kind: str, place: Place) -> bool:
-        """Returns whether the rule is about such a notification."""
         is_wanted = kind in self.kinds if self.kinds else kind not in REQUEST_KINDS
         return (
             is_wanted

@@ -61,7 +61,6 @@ class Target:
         return not any(self.engine.column(table.select(Value(1)).limit(1)) for table in _DATA)
 
     def write_capacitors(self, rows: Iterable[source.CapacitorRow]) -> None:
-        """Sets when the configured capacitors were scraped. Each is due at once."""
         table = models.Capacitor
         for row in rows:
             self.engine.write(table.update(scraped_at=row.scraped_at).where(table.name == row.name))
@@ -234,7 +233,6 @@ class Target:
         commitment_events.append(self.engine, events, lambda: self._now)
 
     def _insert(self, fields: Sequence[Field], rows: Iterable[Sequence[object]]) -> None:
-        """Inserts all rows, in their order, with few statements."""
         size = _VALUES // len(fields)
         insert, remaining = compiled_insert(fields[0].model, *fields), iter(rows)
         while chunk := list(islice(remaining, size)):
@@ -250,7 +248,6 @@ class Target:
     def _pair(
         self, row: source.QuotaRow | source.UsageRow | source.AZQuotaRow | source.UsageHistoryRow
     ) -> tuple[int, int]:
-        """Our ids of its project and resource."""
         return self._projects[row.project][0], self._resources[row.service, row.resource]
 
     def _grows(self, row: source.QuotaRow | source.AZQuotaRow | source.UsageHistoryRow) -> bool:

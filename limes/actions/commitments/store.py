@@ -45,8 +45,6 @@ RENEWAL_ERRORS = (Conflict, NotFound, NotReady, Unprocessable)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Something that has happened to a commitment."""
-
     event: str
     commitment: Commitment
     """As it is afterwards."""
@@ -56,8 +54,6 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class CommitmentView:
-    """A commitment with what is needed to show it."""
-
     commitment: Commitment
     ref: Ref
     unit: Unit

@@ -28,8 +28,6 @@ class NewItem(NamedTuple):
 
 
 class WaitingItem(NamedTuple):
-    """A notification that is not part of a mail yet."""
-
     number: int
     recipient: str
     kind: str
@@ -169,7 +167,6 @@ def _forget(of_items: bool, ids: Collection[str]) -> Node:
 
 
 def forget_done(engine: Engine, sink: str, before: float, limit: int) -> None:
-    """Deletes at most `limit` mails that were done before that time."""
     ids = _done(engine, sink, before, limit)
     _forget(engine, True, ids)
     _forget(engine, False, ids)
@@ -232,7 +229,6 @@ def unsubscribe(engine: Engine, recipient: str, kind: str, at: float) -> None:
 
 @writes
 def subscribe(recipient: str, kind: str) -> Node:
-    """Undoes that, if there is anything to undo."""
     return _REFUSED.delete().where(_REFUSED.recipient == recipient, _REFUSED.kind == kind)
 
 
