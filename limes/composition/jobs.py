@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from limes.actions.check_consistency import check_consistency
+from limes.actions.commitments.reading import sample_utilisation
 from limes.actions.commitments.settle import renew_and_settle
-from limes.actions.commitments.utilisation import sample_utilisation
 from limes.actions.context import Limes
 from limes.actions.discover import discover
 from limes.actions.growth.early_sample import JOB as GROWTH
